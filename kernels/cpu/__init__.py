@@ -1,0 +1,1 @@
+"""BFS on the CPU, compiled by Numba."""

@@ -1,0 +1,276 @@
+"""Direction-optimizing BFS on all cores.
+
+*Top-down*: threads take blocks of the frontier from a queue; a neighbour is won by whoever sets its bit in the
+bitmap ``visited``, and is appended to the queue through a buffer of that thread's own. *Bottom-up*: threads take
+blocks of 64-vertex words; each unvisited vertex looks for a neighbour in the frontier's bitmap and stops at the
+first. It looks at its ``hub`` first, the in-neighbour with the most out-edges; on skewed graphs few need to look
+further. A word belongs to one thread, so nothing here is atomic. A level with few edges runs on the calling
+thread alone.
+
+A top-down level costs one bit test per frontier edge and one atomic OR per vertex found; a bottom-up level at most
+one bit test per edge into an unvisited vertex. A distance and a predecessor are written once per vertex and run.
+
+===================================  =========================================================================
+``offsets[n + 1], targets[m]``       out-edges
+``in_offsets[n + 1], in_targets[m]``  in-edges (the same arrays if the graph is symmetric)
+``hub[n]``                           the in-neighbour to look at first
+``sourceless[words]``                bitmap of the vertices without in-edges, which no level can find
+``visited[words]``                   bitmap of the vertices found so far, and of the sourceless ones
+``frontier[words], found[words]``    bitmaps of the level being expanded and of the next
+``queue[n]``                         vertices in the order in which they were found; the frontier is a run of it
+``buffers[threads, capacity]``       found vertices on their way into the queue
+``counters[COUNTERS]``               what the threads share: the next block to take, the end of the queue
+===================================  =========================================================================
+
+Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, sections 3-5;
+S. Beamer et al., The GAP benchmark suite, arXiv:1508.03619, for the parameters to start from. The hub is ours.
+"""
+
+import numpy as np
+from numba import njit, prange
+
+from .atomics import fetch_add, fetch_or
+from .bits import WORD, bit_of, count_ones, lowest_one, word_of
+
+ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
+BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
+SERIAL_EDGES = 4096  # fewer frontier edges cost less on one thread than waking the others
+QUEUE_BLOCK = 64  # frontier vertices that a thread takes at a time
+WORD_BLOCK = 64  # bitmap words that a thread takes at a time
+CAPACITY = 1024  # vertices in a thread's buffer
+
+NEXT_BLOCK, TAIL, COUNTERS = 0, 8, 16  # elements of `counters`, a cache line apart
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def prepare(offsets, in_offsets, in_targets, hub, sourceless):
+    """Fill ``hub[n]`` and ``sourceless[words]``; the bits past the last vertex count as sourceless."""
+    n = len(hub)
+    for word in prange(len(sourceless)):
+        bits = ~np.uint64(0)
+        for vertex in range(word * WORD, min((word + 1) * WORD, n)):
+            most = -1
+            for edge in range(in_offsets[vertex], in_offsets[vertex + 1]):
+                neighbor = in_targets[edge]
+                degree = offsets[neighbor + 1] - offsets[neighbor]
+                if degree > most:
+                    most = degree
+                    hub[vertex] = neighbor
+            if most >= 0:
+                bits &= ~bit_of(vertex)
+        sourceless[word] = bits
+
+
+@njit(cache=True, nogil=True)
+def _top_down(offsets, targets, end, level, alone, visited, distances, predecessors, queue, buffer, counters):
+    """Expand the frontier up to ``queue[end]``, a block at a time; return the out-edges of the vertices found."""
+    want_predecessors = len(predecessors) > 0
+    capacity = len(buffer)
+    held = 0
+    edges = 0
+    while True:
+        start = fetch_add(counters, NEXT_BLOCK, QUEUE_BLOCK)
+        if start >= end:
+            break
+        for position in range(start, min(start + QUEUE_BLOCK, end)):
+            vertex = queue[position]
+            for edge in range(offsets[vertex], offsets[vertex + 1]):
+                neighbor = targets[edge]
+                word = word_of(neighbor)
+                bit = bit_of(neighbor)
+                if visited[word] & bit:
+                    continue
+                if alone:
+                    visited[word] |= bit
+                elif fetch_or(visited, word, bit) & bit:
+                    continue
+                distances[neighbor] = level
+                if want_predecessors:
+                    predecessors[neighbor] = vertex
+                edges += offsets[neighbor + 1] - offsets[neighbor]
+                if held == capacity:
+                    _append(queue, buffer, held, counters)
+                    held = 0
+                buffer[held] = neighbor
+                held += 1
+    _append(queue, buffer, held, counters)
+    return edges
+
+
+@njit(cache=True, nogil=True)
+def _append(queue, buffer, held, counters):
+    tail = fetch_add(counters, TAIL, held)
+    for i in range(held):
+        queue[tail + i] = buffer[i]
+
+
+@njit(cache=True, nogil=True)
+def _bottom_up(in_offsets, in_targets, hub, level, visited, frontier, found, distances, predecessors, counters):
+    """Let unvisited vertices look for the frontier, a block of words at a time; return how many found it."""
+    want_predecessors = len(predecessors) > 0
+    total = 0
+    while True:
+        start = fetch_add(counters, NEXT_BLOCK, WORD_BLOCK)
+        if start >= len(visited):
+            break
+        for word in range(start, min(start + WORD_BLOCK, len(visited))):
+            hits = np.uint64(0)
+            unvisited = ~visited[word]
+            while unvisited:
+                place = lowest_one(unvisited)
+                unvisited &= unvisited - np.uint64(1)
+                vertex = np.uint64(word) * np.uint64(WORD) + place
+                parent = hub[vertex]
+                if not frontier[word_of(parent)] & bit_of(parent):
+                    hit = False
+                    for edge in range(in_offsets[vertex], in_offsets[vertex + np.uint64(1)]):
+                        parent = in_targets[edge]
+                        if frontier[word_of(parent)] & bit_of(parent):
+                            hit = True
+                            break
+                    if not hit:
+                        continue
+                hits |= np.uint64(1) << place
+                distances[vertex] = level
+                if want_predecessors:
+                    predecessors[vertex] = parent
+            found[word] = hits
+            visited[word] |= hits
+            total += count_ones(hits)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _to_bitmap(queue, end, bitmap, counters):
+    """Set the bits of the vertices up to ``queue[end]``, a block at a time."""
+    while True:
+        start = fetch_add(counters, NEXT_BLOCK, QUEUE_BLOCK)
+        if start >= end:
+            break
+        for position in range(start, min(start + QUEUE_BLOCK, end)):
+            vertex = queue[position]
+            fetch_or(bitmap, word_of(vertex), bit_of(vertex))
+
+
+@njit(cache=True, nogil=True)
+def _to_queue(offsets, bitmap, queue, buffer, counters):
+    """Append the vertices of the bitmap to the queue, a block of words at a time; return their out-edges."""
+    capacity = len(buffer)
+    held = 0
+    edges = 0
+    while True:
+        start = fetch_add(counters, NEXT_BLOCK, WORD_BLOCK)
+        if start >= len(bitmap):
+            break
+        for word in range(start, min(start + WORD_BLOCK, len(bitmap))):
+            bits = bitmap[word]
+            while bits:
+                vertex = np.uint64(word) * np.uint64(WORD) + lowest_one(bits)
+                bits &= bits - np.uint64(1)
+                edges += offsets[vertex + np.uint64(1)] - offsets[vertex]
+                if held == capacity:
+                    _append(queue, buffer, held, counters)
+                    held = 0
+                buffer[held] = vertex
+                held += 1
+    _append(queue, buffer, held, counters)
+    return edges
+
+
+@njit(cache=True, nogil=True)
+def _mark_unreached(visited, distances, predecessors, counters):
+    """Write -1 wherever no level has written, a block of words at a time."""
+    want_predecessors = len(predecessors) > 0
+    while True:
+        start = fetch_add(counters, NEXT_BLOCK, WORD_BLOCK)
+        if start >= len(visited):
+            break
+        for word in range(start, min(start + WORD_BLOCK, len(visited))):
+            bits = ~visited[word]
+            while bits:
+                vertex = np.uint64(word) * np.uint64(WORD) + lowest_one(bits)
+                bits &= bits - np.uint64(1)
+                distances[vertex] = -1
+                if want_predecessors:
+                    predecessors[vertex] = -1
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def search(
+    offsets, targets, in_offsets, in_targets, hub, sourceless, sources, depth_limit, target,
+    distances, predecessors, visited, frontier, found, queue, buffers, counters, threads,
+):  # fmt: skip
+    """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return the number of reached vertices.
+
+    ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``
+    (-1: none). At sourceless vertices other than the sources nothing is written: what stands there must be -1.
+    """
+    n = len(distances)
+    want_predecessors = len(predecessors) > 0
+    if target >= 0 and sourceless[word_of(target)] & bit_of(target):
+        target = -1
+    visited[:] = sourceless
+    edges = 0
+    for i in range(len(sources)):
+        source = sources[i]
+        visited[word_of(source)] |= bit_of(source)
+        distances[source] = 0
+        if want_predecessors:
+            predecessors[source] = -1
+        queue[i] = source
+        edges += offsets[source + 1] - offsets[source]
+
+    begin, end = 0, len(sources)
+    reached = size = end  # size: vertices in the frontier; edges: out-edges of the frontier, when top-down
+    unexplored = len(targets)
+    level = 0
+    bottom_up = False
+    while size > 0 and level < depth_limit and not (target >= 0 and visited[word_of(target)] & bit_of(target)):
+        level += 1
+        if not bottom_up and edges > unexplored // ALPHA:
+            bottom_up = True
+            frontier[:] = 0
+            counters[NEXT_BLOCK] = begin
+            for _ in prange(threads):
+                _to_bitmap(queue, end, frontier, counters)
+
+        if bottom_up:
+            counters[NEXT_BLOCK] = 0
+            discovered = 0
+            for thread in prange(threads):
+                discovered += _bottom_up(
+                    in_offsets, in_targets, hub, level, visited, frontier, found, distances, predecessors, counters
+                )
+            frontier, found = found, frontier
+            if discovered < size and discovered < n // BETA:
+                bottom_up = False
+                counters[NEXT_BLOCK] = 0
+                counters[TAIL] = end
+                edges = 0
+                for thread in prange(threads):
+                    edges += _to_queue(offsets, frontier, queue, buffers[thread], counters)
+                begin, end = end, counters[TAIL]
+        else:
+            unexplored -= edges
+            counters[NEXT_BLOCK] = begin
+            counters[TAIL] = end
+            if edges < SERIAL_EDGES or threads == 1:
+                edges = _top_down(
+                    offsets, targets, end, level, True, visited, distances, predecessors, queue, queue[end:], counters
+                )
+            else:
+                edges = 0
+                for thread in prange(threads):
+                    edges += _top_down(
+                        offsets, targets, end, level, False,
+                        visited, distances, predecessors, queue, buffers[thread], counters,
+                    )  # fmt: skip
+            begin, end = end, counters[TAIL]
+            discovered = end - begin
+        size = discovered
+        reached += discovered
+
+    counters[NEXT_BLOCK] = 0
+    for _ in prange(threads):
+        _mark_unreached(visited, distances, predecessors, counters)
+    return reached

@@ -1,0 +1,45 @@
+"""The textbook queue.
+
+Take the vertex at the head of the queue, append those of its neighbours that have no distance yet.
+A vertex enters the queue once; its predecessor is the first vertex in queue order that sees it, which is
+the tree that NetworkX builds. One thread, O(n + m).
+
+``queue[n]``: vertices in the order of discovery; ``queue[head:tail]`` are discovered and not yet expanded.
+Source: E. F. Moore, The shortest path through a maze, 1959; Cormen et al., Introduction to Algorithms, 22.2.
+"""
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def search(offsets, targets, sources, depth_limit, target, distances, predecessors, queue):
+    """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return the number of reached vertices.
+
+    The search ends below ``depth_limit`` and after the level that reaches ``target`` (-1: none).
+    """
+    want_predecessors = len(predecessors) > 0
+    distances[:] = -1
+    predecessors[:] = -1
+    tail = 0
+    for source in sources:
+        if distances[source] < 0:
+            distances[source] = 0
+            queue[tail] = source
+            tail += 1
+
+    head = 0
+    while head < tail:
+        vertex = queue[head]
+        head += 1
+        distance = distances[vertex] + 1
+        if distance > depth_limit or (target >= 0 and 0 <= distances[target] < distance):
+            break
+        for edge in range(offsets[vertex], offsets[vertex + 1]):
+            neighbor = targets[edge]
+            if distances[neighbor] < 0:
+                distances[neighbor] = distance
+                if want_predecessors:
+                    predecessors[neighbor] = vertex
+                queue[tail] = neighbor
+                tail += 1
+    return tail

@@ -1,0 +1,52 @@
+"""Breadth-first search for the RAPIDS and NetworkX world.
+
+>>> import rapids_bfs
+>>> result = rapids_bfs.bfs(rapids_bfs.load("karate"), source=1)
+>>> result.depth
+3
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .errors import InputError
+
+if TYPE_CHECKING:
+    from .adapters import as_graph as as_graph
+    from .adapters.files import read as read
+    from .catalog import load as load
+    from .compare import Comparison as Comparison
+    from .compare import compare as compare
+    from .graph import Graph as Graph
+    from .result import BFSResult as BFSResult
+    from .search import bfs as bfs
+    from .validate import validate as validate
+
+__version__ = "0.1.0"
+
+# Where each public name lives; nothing heavy is imported before it is used.
+_HOMES = {
+    "BFSResult": "result",
+    "Comparison": "compare",
+    "Graph": "graph",
+    "as_graph": "adapters",
+    "bfs": "search",
+    "compare": "compare",
+    "load": "catalog",
+    "read": "adapters.files",
+    "validate": "validate",
+}
+
+__all__ = ["InputError", "__version__", *sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,64 @@
+"""Python's own adjacencies: a dict of lists, or of anything that yields neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..graph import Graph, index_dtype
+from .edges import labelled
+
+
+def matches(obj: Any) -> bool:
+    return isinstance(obj, Mapping)
+
+
+def from_dict(
+    neighbors: Mapping[Any, Iterable[Hashable]], *, directed: bool | None = None, name: str = "dict"
+) -> Graph:
+    """A graph from a mapping of vertex ids to their neighbours' ids, whose order is kept.
+
+    A neighbour that is no key is a vertex too. If all ids are integers, vertices are in ascending order, and if
+    these are 0..n-1 the ids are the vertices; otherwise vertices come in the order of the keys. ``directed``:
+    True keeps the edges as they are, False adds the reversed ones unless they are there, None keeps them and calls
+    the graph undirected if they are symmetric.
+    """
+    from .csr import from_csr
+
+    rows = {id: list(of) for id, of in neighbors.items()}
+    try:
+        ids = list(dict.fromkeys(chain(rows, chain.from_iterable(rows.values()))))
+    except TypeError as error:
+        raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
+    if None in rows or any(None in row for row in rows.values()):
+        raise InputError(f"{name}: None is no vertex id")
+    integers = all(isinstance(id, int | np.integer) and not isinstance(id, bool) for id in ids)
+    if integers:
+        ids.sort()
+        if ids and ids[0] < 0:
+            raise InputError(f"{name}: {ids[0]} is negative: integer vertex ids start at 0")
+    plain = integers and (not ids or ids[-1] == len(ids) - 1)
+    n = len(ids)
+    lists = [rows.get(id, ()) for id in ids]
+    degrees = np.fromiter(map(len, lists), np.int64, n)
+    offsets = np.concatenate([[0], np.cumsum(degrees)])
+    flat: Iterable[Any] = chain.from_iterable(lists)
+    if not plain:
+        flat = map({id: vertex for vertex, id in enumerate(ids)}.__getitem__, flat)
+    targets = np.fromiter(flat, index_dtype(n), int(offsets[-1]))
+    graph = from_csr(offsets, targets, directed=directed, name=name)
+    if plain:
+        return graph
+    return labelled(graph, np.array(ids, np.int64) if integers else ids)
+
+
+def to_dict(graph: Graph) -> dict[Any, list[Any]]:
+    """A dict from each vertex's id to the list of its out-neighbours' ids."""
+    ids = graph.ids_of(np.arange(graph.num_vertices)).tolist()
+    targets = graph.ids_of(graph.targets).tolist()
+    bounds = graph.offsets.tolist()
+    return {id: targets[bounds[v] : bounds[v + 1]] for v, id in enumerate(ids)}

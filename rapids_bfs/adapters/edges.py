@@ -1,0 +1,248 @@
+"""Edge lists: two arrays of vertex ids, or anything that yields them a block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import csr
+from ..errors import InputError
+from ..graph import Graph, index_dtype
+from ..memory import require_bytes
+
+BLOCK = csr.BLOCK
+
+
+@dataclass(frozen=True)
+class EdgeList:
+    """Integer edges that can be read more than once.
+
+    ``blocks()`` yields pairs of integer or float arrays, ``rows`` rows in all. The names are for messages.
+    """
+
+    rows: int
+    blocks: Callable[[], Iterable[csr.Edges]]
+    columns: tuple[str, str] = ("source", "target")
+    name: str = "edge list"
+
+    def checked(self) -> Iterator[csr.Edges]:
+        """The blocks as non-negative integers. Raises `InputError` at the first id that is none."""
+        row = 0
+        for pair in self.blocks():
+            source, target = (
+                vertex_ids(ids, f"{self.name}, column {column!r}", row)
+                for ids, column in zip(pair, self.columns, strict=True)
+            )
+            yield source, target
+            row += len(source)
+
+
+def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
+    """``ids`` as integers, unchanged if they are. Raises `InputError` naming the first row that holds no vertex id."""
+
+    def refuse(bad: np.ndarray, what: str) -> None:
+        if bad.any():
+            row = int(bad.argmax())
+            raise InputError(f"{where}, row {first_row + row} (from 0): {ids[row]!s} {what}")
+
+    if ids.dtype.kind == "f":
+        refuse(np.isnan(ids), "is no vertex id: drop the rows without one")
+        refuse(ids != np.floor(ids), "is fractional: vertex ids are whole numbers, or strings")
+        refuse(np.abs(ids) > 2.0**53, "is beyond the whole numbers that a float holds: give integers")
+    elif ids.dtype.kind not in "iu":
+        raise InputError(f"{where}: {ids.dtype} holds no vertex ids")
+    if len(ids) and ids.dtype.kind != "u":
+        refuse(ids < 0, "is negative: integer vertex ids start at 0")
+    if ids.dtype == np.uint64:
+        refuse(ids > np.uint64(np.iinfo(np.int64).max), "is beyond int64")
+    return ids if ids.dtype.kind == "i" else ids.astype(np.int64)
+
+
+def from_edges(
+    source: Any, target: Any, *, vertices: int | None = None, directed: bool | None = None, name: str = "edges"
+) -> Graph:
+    """A graph from two arrays of equally many ids, one edge a row.
+
+    Integers that are exactly 0..n-1, or any below ``vertices``, are taken as vertices; other ids, integers or any
+    hashable objects, become labels. ``directed``: True keeps the edges as they are, False adds the reversed ones
+    unless they are there, None keeps them and calls the graph undirected if they are symmetric.
+    """
+    arrays = [_as_array(ids) for ids in (source, target)]
+    if any(array.ndim != 1 for array in arrays) or len(arrays[0]) != len(arrays[1]):
+        raise InputError(
+            f"{name}: source and target must be one-dimensional and of one length, "
+            f"not of shapes {arrays[0].shape} and {arrays[1].shape}"
+        )
+    if all(array.dtype.kind in "iuf" for array in arrays) or not len(arrays[0]):
+        sources, targets = (array if len(array) else array.astype(np.int64) for array in arrays)
+
+        def blocks() -> Iterator[csr.Edges]:
+            for start in range(0, len(sources), BLOCK):
+                yield sources[start : start + BLOCK], targets[start : start + BLOCK]
+
+        return from_edge_list(EdgeList(len(sources), blocks, name=name), vertices=vertices, directed=directed)
+    return from_objects(*arrays, vertices=vertices, directed=directed, name=name)
+
+
+def _as_array(ids: Any) -> np.ndarray:
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iufO":
+        return ids
+    ids = list(ids) if not hasattr(ids, "__len__") else ids
+    try:
+        array = np.asarray(ids)
+    except ValueError:  # tuples of different lengths
+        array = np.empty(0, object)
+    if array.dtype.kind in "iuf" and array.ndim >= 1:
+        return array
+    objects = np.empty(len(ids), object)  # strings stay Python's own, tuples stay whole
+    objects[:] = ids if not isinstance(ids, np.ndarray) else ids.tolist()
+    return objects
+
+
+def from_edge_list(
+    edges: EdgeList, *, vertices: int | None = None, directed: bool | None = None, frame: str = "pandas"
+) -> Graph:
+    """A graph from integer edges, read twice: once to count, once to place. See `from_edges` for the arguments."""
+    limit = 8 * edges.rows + 1024 if vertices is None else vertices
+    degrees = csr.Degrees(0 if vertices is None else checked_vertices(vertices))
+    row = 0
+    highest = -1
+    for source, target in edges.checked():
+        if not len(source):
+            continue
+        top = int(max(source.max(), target.max()))
+        highest = max(highest, top)
+        if top >= limit:
+            if vertices is not None:
+                _refuse_past(edges, row, source, target, vertices)
+            return _from_scattered(edges, directed, frame)
+        if top >= len(degrees.out):
+            degrees.grow(top + 1)
+        degrees.add(source, target)
+        row += len(source)
+
+    n = highest + 1 if vertices is None else vertices
+    out, into = degrees.out[:n], degrees.into[:n]
+    labels = None
+    blocks = edges.checked()
+    if vertices is None and not (present := out + into > 0).all():
+        labels = np.flatnonzero(present)
+        rank = np.cumsum(present, dtype=index_dtype(n)) - 1
+        out, into = out[labels], into[labels]
+        blocks = ((rank[source], rank[target]) for source, target in edges.checked())
+    mirror = directed is False and not degrees.symmetric
+    offsets, targets = csr.fill(out + into if mirror else out, blocks, mirror=mirror)
+    return Graph(
+        offsets,
+        targets,
+        labels=labels,
+        directed=not degrees.symmetric if directed is None else directed,
+        name=edges.name,
+        columns=edges.columns,
+        frame=frame,
+    )
+
+
+def checked_vertices(vertices: int) -> int:
+    """``vertices`` if so many fit the memory. Raises `InputError` if they do not, or are negative."""
+    if vertices < 0:
+        raise InputError(f"the number of vertices must be at least 0, not {vertices}")
+    require_bytes(24 * vertices, f"a graph of {vertices:,} vertices")
+    return vertices
+
+
+def _refuse_past(edges: EdgeList, first_row: int, source: np.ndarray, target: np.ndarray, vertices: int) -> None:
+    row = int(((source >= vertices) | (target >= vertices)).argmax())
+    column, value = next(
+        (column, ids[row]) for column, ids in zip(edges.columns, (source, target), strict=True) if ids[row] >= vertices
+    )
+    raise InputError(
+        f"{edges.name}, column {column!r}, row {first_row + row} (from 0): {value} is past the last of {vertices} "
+        f"vertices, {vertices - 1}"
+    )
+
+
+def _from_scattered(edges: EdgeList, directed: bool | None, frame: str) -> Graph:
+    """A graph from integer edges whose ids lie too far apart to be counted in an array."""
+    import pandas as pd
+
+    ids = np.empty(0, np.int64)
+    for source, target in edges.checked():
+        ids = np.union1d(ids, pd.unique(np.concatenate([source, target])))
+    index = pd.Index(ids)
+
+    def blocks() -> Iterator[csr.Edges]:
+        for source, target in edges.checked():
+            yield index.get_indexer(source), index.get_indexer(target)
+
+    plain = EdgeList(edges.rows, blocks, edges.columns, edges.name)
+    graph = from_edge_list(plain, vertices=len(ids), directed=directed, frame=frame)
+    return labelled(graph, ids)
+
+
+def from_objects(
+    source: np.ndarray,
+    target: np.ndarray,
+    *,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    columns: tuple[str, str] = ("source", "target"),
+    name: str = "edges",
+    frame: str = "pandas",
+) -> Graph:
+    """A graph from ids of any hashable kind, numbered by first appearance, source before target."""
+    import pandas as pd
+
+    if vertices is not None:
+        raise InputError(f"{name}: a number of vertices goes with integer ids only")
+    interleaved = np.empty(2 * len(source), object)
+    interleaved[0::2], interleaved[1::2] = source, target
+    try:
+        codes, labels = pd.factorize(interleaved)
+    except TypeError as error:
+        raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
+    if (codes < 0).any():
+        at = int((codes < 0).argmax())
+        raise InputError(f"{name}, column {columns[at % 2]!r}, row {at // 2} (from 0): null is no vertex id")
+    return from_codes(codes[0::2], codes[1::2], labels, directed=directed, columns=columns, name=name, frame=frame)
+
+
+def from_codes(
+    source: np.ndarray,
+    target: np.ndarray,
+    labels: np.ndarray,
+    *,
+    directed: bool | None = None,
+    columns: tuple[str, str] = ("source", "target"),
+    name: str = "edges",
+    frame: str = "pandas",
+) -> Graph:
+    """A graph from vertices and their labels: ``labels[source[i]]`` to ``labels[target[i]]``."""
+    edges = EdgeList(len(source), lambda: [(source, target)], columns, name)
+    return labelled(from_edge_list(edges, vertices=len(labels), directed=directed, frame=frame), labels)
+
+
+def labelled(graph: Graph, labels: np.ndarray | Iterable[Hashable]) -> Graph:
+    """``graph`` with a label for each vertex."""
+    if not isinstance(labels, np.ndarray):
+        objects = list(labels)
+        labels = np.empty(len(objects), object)
+        labels[:] = objects
+    return Graph(
+        graph.offsets,
+        graph.targets,
+        labels=labels,
+        directed=graph.directed,
+        name=graph.name,
+        columns=graph.columns,
+        frame=graph.frame,
+    )
+
+
+def to_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """Source and target ids of every edge in the order of the adjacencies, an undirected edge once."""
+    sources, targets = graph.vertex_pairs()
+    return graph.ids_of(sources), graph.ids_of(targets)

@@ -1,0 +1,44 @@
+"""SciPy's sparse arrays and matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..graph import Graph
+from .csr import from_csr
+
+
+def matches(obj: Any) -> bool:
+    return type(obj).__module__.startswith("scipy.sparse")
+
+
+def from_scipy(matrix: Any, *, directed: bool | None = None, name: str = "matrix") -> Graph:
+    """A graph from a square sparse array or matrix: an edge from row to column for each stored entry.
+
+    CSR is taken without a copy of its indices if these are of the graph's dtypes. ``directed`` as in `from_csr`.
+    """
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{name}: an adjacency matrix must be square, not {' x '.join(map(str, matrix.shape))}")
+    if matrix.format == "csr":
+        return from_csr(matrix.indptr, matrix.indices, directed=directed, name=name)
+    if matrix.format == "csc":
+        columns = from_csr(matrix.indptr, matrix.indices, directed=True, name=name)
+        return from_csr(columns.reverse.offsets, columns.reverse.targets, directed=directed, name=name)
+    from .edges import from_edges
+
+    entries = matrix.tocoo()
+    return from_edges(entries.row, entries.col, vertices=matrix.shape[0], directed=directed, name=name)
+
+
+def to_scipy(graph: Graph, dtype: Any = np.int8) -> Any:
+    """A `scipy.sparse.csr_array` with a 1 for each edge; it shares the graph's arrays."""
+    import scipy.sparse
+
+    shape = (graph.num_vertices, graph.num_vertices)
+    matrix = scipy.sparse.csr_array(shape, dtype=dtype)
+    matrix.data = np.ones(graph.num_arcs, dtype)
+    matrix.indices, matrix.indptr = graph.targets, graph.offsets
+    return matrix

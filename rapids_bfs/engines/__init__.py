@@ -1,0 +1,119 @@
+"""Engines: everything that can run a BFS, ours and others', behind one contract.
+
+An engine is a class with the attributes and methods of `Engine`, named by an entry point of the group
+``rapids_bfs.engines``. It is written ``name`` or ``name:algorithm``.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import InputError
+from ..graph import Graph
+from ..result import BFSResult
+
+GROUP = "rapids_bfs.engines"
+PREFERENCE = ("cupy", "numba-cuda", "cpu")  # what engine="auto" takes, the first that can run here
+
+
+@dataclass(frozen=True)
+class Options:
+    """How far to search and what to keep. ``target`` is a vertex, not an id."""
+
+    depth_limit: int | None = None
+    target: int | None = None
+    predecessors: bool = True
+    deterministic: bool = False
+
+
+DEFAULT = Options()
+
+
+class Traversal(ABC):
+    """An engine's preparation for one graph: uploaded arrays, buffers, whatever does not depend on the source."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.lock = threading.RLock()  # the buffers serve one search at a time
+
+    @abstractmethod
+    def search(self, sources: np.ndarray, options: Options) -> Any:
+        """Search from these vertices (int64, distinct), wait until it is done, and return what `answer` needs.
+
+        This is the part that is timed.
+        """
+
+    @abstractmethod
+    def answer(self, found: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        """Distances and predecessors in our conventions, from what `search` returned; not timed."""
+
+    def run(self, sources: np.ndarray, options: Options = DEFAULT) -> BFSResult:
+        """Search and answer. The result shows the traversal's own buffers and holds until the next run."""
+        distances, predecessors = self.answer(self.search(sources, options))
+        return BFSResult(self.graph, sources, distances, predecessors, options.depth_limit, options.target)
+
+
+class Engine(ABC):
+    """A way to run BFS."""
+
+    name: ClassVar[str]
+    algorithms: ClassVar[tuple[str, ...]]  # the first is the default
+
+    def unavailable(self) -> str | None:
+        """None, or one line: what is missing here and how to install it."""
+        return None
+
+    def unsuited(self, graph: Graph) -> str | None:
+        """None, or one line: why `compare` leaves the engine out for this graph unless it is asked for by name."""
+        return None
+
+    @abstractmethod
+    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
+        """Do all that does not depend on the source."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine and one of its algorithms."""
+
+    engine: Engine = field(compare=False)
+    algorithm: str
+    name: str  # "engine" for the default algorithm, else "engine:algorithm"
+
+    def traversal(self, graph: Graph) -> Traversal:
+        """This choice prepared for ``graph``, the same one at every call."""
+        found = graph.traversals.get(self.name)
+        if found is None:
+            found = graph.traversals.setdefault(self.name, self.engine.prepare(graph, self.algorithm))
+        return found
+
+
+@cache
+def registered() -> dict[str, Engine]:
+    """Every engine by name, whether it can run here or not, in the order of `PREFERENCE`, then by name."""
+    found = {point.name: point.load()() for point in entry_points(group=GROUP)}
+    rank = {name: place for place, name in enumerate(PREFERENCE)}
+    return dict(sorted(found.items(), key=lambda item: (rank.get(item[0], len(rank)), item[0])))
+
+
+@cache
+def choose(spec: str) -> Choice:
+    """The choice written ``engine``, ``engine:algorithm`` or ``auto``. Raises `InputError` if there is none such."""
+    engines = registered()
+    name, _, algorithm = spec.partition(":")
+    if spec == "auto":
+        name = next(name for name, engine in engines.items() if engine.unavailable() is None)
+    if name not in engines:
+        raise InputError(f"unknown engine {name!r}: there are {', '.join(engines)}")
+    engine = engines[name]
+    if algorithm and algorithm not in engine.algorithms:
+        raise InputError(f"engine {name!r} has no algorithm {algorithm!r}: it has {', '.join(engine.algorithms)}")
+    algorithm = algorithm or engine.algorithms[0]
+    return Choice(engine, algorithm, name if algorithm == engine.algorithms[0] else f"{name}:{algorithm}")

@@ -1,0 +1,99 @@
+"""Engine ``cpu``: our kernels for the CPU, compiled by Numba."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..graph import Graph, index_dtype
+from ..kernels.cpu import direction_optimizing, sequential
+from ..kernels.cpu.bits import words
+from ..memory import require_bytes
+from ..threads import pool
+from . import Engine, Options, Traversal
+
+NO_LIMIT = np.iinfo(np.int64).max
+NONE = -1
+
+
+class CPU(Engine):
+    name = "cpu"
+    algorithms = ("direction-optimizing", "sequential")
+
+    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
+        return Sequential(graph) if algorithm == "sequential" else DirectionOptimizing(graph)
+
+
+class Sequential(Traversal):
+    """The textbook queue; its tree and order are always those of a deterministic search."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        n = graph.num_vertices
+        vertex = np.dtype(index_dtype(n))
+        require_bytes((4 + 2 * vertex.itemsize) * n, "a sequential search")
+        self.distances = np.full(n, -1, np.int32)
+        self.predecessors = np.full(n, -1, vertex)
+        self.queue = np.empty(n, vertex)
+
+    def search(self, sources: np.ndarray, options: Options) -> bool:
+        sequential.search(
+            self.graph.offsets,
+            self.graph.targets,
+            sources,
+            NO_LIMIT if options.depth_limit is None else options.depth_limit,
+            NONE if options.target is None else options.target,
+            self.distances,
+            self.predecessors if options.predecessors else self.predecessors[:0],
+            self.queue,
+        )
+        return options.predecessors
+
+    def answer(self, found: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        return self.distances, self.predecessors if found else None
+
+
+class DirectionOptimizing(Sequential):
+    """The parallel kernel; a deterministic search falls back to the textbook queue."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        n = graph.num_vertices
+        vertex = self.queue.dtype
+        self.reverse = graph.reverse
+        self.hub = np.zeros(n, vertex)
+        self.sourceless, self.visited, self.frontier, self.found_next = np.zeros((4, words(n)), np.uint64)
+        self.counters = np.zeros(direction_optimizing.COUNTERS, np.int64)
+        with pool as threads:
+            self.buffers = np.empty((threads, direction_optimizing.CAPACITY), vertex)
+            direction_optimizing.prepare(
+                graph.offsets, self.reverse.offsets, self.reverse.targets, self.hub, self.sourceless
+            )
+        self.stale = np.empty(0, np.int64)
+
+    def search(self, sources: np.ndarray, options: Options) -> bool:
+        self.distances[self.stale] = -1  # the kernel leaves sourceless vertices alone
+        self.stale = sources
+        if options.deterministic:
+            return super().search(sources, options)
+        with pool as threads:
+            direction_optimizing.search(
+                self.graph.offsets,
+                self.graph.targets,
+                self.reverse.offsets,
+                self.reverse.targets,
+                self.hub,
+                self.sourceless,
+                sources,
+                NO_LIMIT if options.depth_limit is None else options.depth_limit,
+                NONE if options.target is None else options.target,
+                self.distances,
+                self.predecessors if options.predecessors else self.predecessors[:0],
+                self.visited,
+                self.frontier,
+                self.found_next,
+                self.queue,
+                self.buffers,
+                self.counters,
+                min(threads, len(self.buffers)),
+            )
+        return options.predecessors

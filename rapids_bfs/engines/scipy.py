@@ -1,0 +1,54 @@
+"""Engine ``scipy``: `scipy.sparse.csgraph`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..adapters.scipy import to_scipy
+from ..errors import InputError
+from ..graph import Graph
+from . import Engine, Options, Traversal
+from ._tree import cut, distances_along
+
+
+class SciPy(Engine):
+    name = "scipy"
+    algorithms = ("csgraph",)
+
+    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
+        return CSGraph(graph)
+
+
+class CSGraph(Traversal):
+    """`breadth_first_order`, whose tree is that of a sequential queue; from several sources `dijkstra` on unit weights.
+
+    Neither stops early: a depth limit and a target cut the answer, not the work.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        self.matrix = to_scipy(graph, np.float64)
+
+    def search(self, sources: np.ndarray, options: Options) -> tuple[Any, ...]:
+        from scipy.sparse.csgraph import breadth_first_order, dijkstra
+
+        if len(sources) == 1:
+            order, predecessors = breadth_first_order(self.matrix, int(sources[0]), return_predecessors=True)
+            return options, order, predecessors
+        if options.deterministic:
+            raise InputError("scipy cannot search deterministically from several sources: use engine='cpu'")
+        distances, predecessors, _ = dijkstra(
+            self.matrix, indices=sources, return_predecessors=True, unweighted=True, min_only=True
+        )
+        return options, distances, predecessors
+
+    def answer(self, found: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray | None]:
+        options, first, predecessors = found
+        predecessors = np.where(predecessors < 0, -1, predecessors).astype(self.graph.targets.dtype)
+        if first.dtype.kind == "f":
+            distances = np.where(np.isfinite(first), first, -1).astype(np.int32)
+        else:
+            distances = distances_along(first, predecessors)
+        return cut(distances, predecessors, options)

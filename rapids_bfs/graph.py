@@ -1,0 +1,242 @@
+"""The graph that every engine runs on: CSR, immutable, with the user's vertex ids beside it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import InputError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+INT32_LIMIT = 1 << 31
+
+
+def index_dtype(count: int) -> type[np.signedinteger[Any]]:
+    """int32 while ``count`` things can be numbered with it, else int64."""
+    return np.int32 if count < INT32_LIMIT else np.int64
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """A read-only view of ``array``."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class Graph:
+    """A graph in compressed sparse rows. Make one with `rapids_bfs.as_graph` or `rapids_bfs.read`.
+
+    The out-edges of vertex v lead to ``targets[offsets[v]:offsets[v + 1]]``, in the order in which they were
+    given. Vertices are 0..n-1. An undirected graph holds each edge in both directions (a self-loop once).
+
+    Attributes
+    ----------
+    offsets : array of n + 1, int32 while there are fewer than 2**31 edges, else int64
+    targets : array of ``num_edges``, int32 while n < 2**31, else int64
+    labels : array of n or None
+        The user's id of each vertex; None when ids are 0..n-1. Integer labels ascend.
+    directed : bool
+        False only if every edge is there in both directions.
+    name : str
+    columns : pair of str
+        Names of the columns that the edges came from, for going back to a frame.
+    frame : str
+        The kind of frame that the graph came from and that results go back to ("pandas", "polars", ...).
+
+    This constructor trusts its arguments; `as_graph` checks them.
+    """
+
+    def __init__(
+        self,
+        offsets: np.ndarray,
+        targets: np.ndarray,
+        *,
+        labels: np.ndarray | None = None,
+        directed: bool = True,
+        name: str = "graph",
+        columns: tuple[str, str] = ("source", "target"),
+        frame: str = "pandas",
+    ) -> None:
+        self.offsets = frozen(offsets)
+        self.targets = frozen(targets)
+        self.labels = None if labels is None else frozen(labels)
+        self.directed = directed
+        self.name = name
+        self.columns = columns
+        self.frame = frame
+        self.traversals: dict[str, Any] = {}  # what engines prepared for this graph
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        return f"<Graph {self.name!r}: {self.num_vertices:,} vertices, {self.num_edges:,} {kind} edges>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = ("offsets", "targets", "labels", "directed", "name", "columns", "frame")
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    @property
+    def num_vertices(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def num_arcs(self) -> int:
+        """Entries of ``targets``: an undirected edge counts twice, a self-loop once."""
+        return len(self.targets)
+
+    @property
+    def num_edges(self) -> int:
+        """Edges as people count them: an undirected edge counts once."""
+        return self.num_arcs if self.directed else (self.num_arcs + self.num_loops) // 2
+
+    @cached_property
+    def num_loops(self) -> int:
+        """Edges from a vertex to itself."""
+        from . import csr
+
+        return int(csr.count_loops(self.offsets, self.targets))
+
+    @cached_property
+    def num_duplicates(self) -> int:
+        """Entries of ``targets`` that repeat another of the same vertex."""
+        from . import csr
+
+        return int(csr.count_repeats(*self._ascending()))
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """Out-degree of each vertex, n."""
+        return np.diff(self.offsets)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the CSR arrays."""
+        return self.offsets.nbytes + self.targets.nbytes
+
+    @property
+    def reverse(self) -> Graph:
+        """The graph with every edge turned round, built once; an undirected graph is its own reverse."""
+        return self._reverse if self.directed else self
+
+    @cached_property
+    def _reverse(self) -> Graph:
+        from . import csr
+
+        return self._with(*csr.transpose(self.offsets, self.targets), directed=True)
+
+    @property
+    def undirected(self) -> Graph:
+        """The graph with every edge in both directions; this graph itself if it is undirected already."""
+        from . import csr
+
+        if not self.directed:
+            return self
+        return self._with(*csr.mirrored(self.offsets, self.targets), directed=False)
+
+    @property
+    def simple(self) -> Graph:
+        """The graph without self-loops and duplicate edges, each adjacency ascending."""
+        from . import csr
+
+        return self._with(*csr.without_repeats_and_loops(*self._ascending()), directed=self.directed)
+
+    def _ascending(self) -> tuple[np.ndarray, np.ndarray]:
+        """Offsets and targets with each adjacency in ascending order: that of a reversed graph is."""
+        from . import csr
+
+        transposed = csr.transpose(self.offsets, self.targets)
+        return csr.transpose(*transposed) if self.directed else transposed
+
+    def _with(self, offsets: np.ndarray, targets: np.ndarray, *, directed: bool) -> Graph:
+        """A graph over the same vertices."""
+        return Graph(
+            offsets,
+            targets,
+            labels=self.labels,
+            directed=directed,
+            name=self.name,
+            columns=self.columns,
+            frame=self.frame,
+        )
+
+    def vertices_of(self, ids: Iterable[Hashable]) -> np.ndarray:
+        """The vertices (int64) that have these ids. Raises `InputError` naming the first id that is no vertex."""
+        return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
+
+    def vertex_of(self, id: Hashable) -> int:
+        """The vertex that has this id. Raises `InputError` if none has."""
+        vertex = self._find(id)
+        if vertex < 0:
+            raise InputError(f"{id!r} is no vertex of {self.name}; {self._range_of_ids()}")
+        return vertex
+
+    def has_vertex(self, id: Hashable) -> bool:
+        """Is there a vertex with this id?"""
+        return self._find(id) >= 0
+
+    def _find(self, id: Hashable) -> int:
+        if self.labels is None or self.labels.dtype != object:
+            return self._find_integer(id)
+        try:
+            return self._index.get(id, -1)
+        except TypeError:  # not hashable
+            return -1
+
+    def _find_integer(self, id: Hashable) -> int:
+        try:
+            integer = operator.index(id)  # type: ignore[arg-type]
+        except TypeError:
+            return -1
+        if self.labels is None:
+            return integer if 0 <= integer < self.num_vertices else -1
+        place = int(np.searchsorted(self.labels, integer))
+        return place if place < self.num_vertices and self.labels[place] == integer else -1
+
+    @cached_property
+    def _index(self) -> dict[Hashable, int]:
+        assert self.labels is not None
+        return {label: vertex for vertex, label in enumerate(self.labels)}
+
+    def _range_of_ids(self) -> str:
+        n = self.num_vertices
+        if n == 0:
+            return "the graph has no vertices"
+        if self.labels is None:
+            return f"its vertices are 0..{n - 1}"
+        first, last = self.labels[0], self.labels[-1]
+        return f"its {n:,} vertices have the ids {first!r}, ..., {last!r}"
+
+    def ids_of(self, vertices: np.ndarray) -> np.ndarray:
+        """The ids of these vertices; where a vertex is -1 the id is -1 if ids are integers, else None."""
+        if self.labels is None:
+            return vertices
+        none = None if self.labels.dtype == object else -1
+        return np.append(self.labels, [none])[vertices]
+
+    def vertex_pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Source and target vertices of every edge in the order of the adjacencies, an undirected edge once."""
+        sources = np.repeat(np.arange(self.num_vertices, dtype=self.targets.dtype), self.degrees)
+        if self.directed:
+            return sources, self.targets
+        once = sources <= self.targets
+        return sources[once], self.targets[once]
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write the graph to ``path`` in the format of its suffix, see `rapids_bfs.read`."""
+        from .adapters.files import save
+
+        save(self, path, force=force)
+
+    def to(self, kind: str) -> Any:
+        """The graph as another type: "networkx", "scipy", "pandas", "polars", "arrow", "edges", "csr" or "dict"."""
+        from .adapters import export
+
+        return export(self, kind)

@@ -1,0 +1,99 @@
+"""What a BFS returns."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+from .graph import Graph
+
+
+@dataclass(frozen=True)
+class BFSResult:
+    """Distances from the source, and a tree of shortest paths.
+
+    Attributes
+    ----------
+    graph : Graph
+    sources : int64 array
+        The vertices that the search started from, distinct.
+    distances : int32 array of n
+        Edges on a shortest path from the nearest source; -1 where no source reaches.
+    predecessors : int32 array of n, or None if they were not asked for
+        The vertex before on a shortest path; -1 at a source and where no source reaches.
+    depth_limit : int or None
+        The search went no further than this.
+    target : int or None
+        The search stopped after the level that reached this vertex.
+    """
+
+    graph: Graph
+    sources: np.ndarray
+    distances: np.ndarray
+    predecessors: np.ndarray | None
+    depth_limit: int | None = None
+    target: int | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"<BFSResult on {self.graph.name!r}: {self.num_reached:,} of {self.graph.num_vertices:,} vertices reached,"
+            f" depth {self.depth}>"
+        )
+
+    @property
+    def num_reached(self) -> int:
+        """Vertices reached, sources included."""
+        return int(np.count_nonzero(self.distances >= 0))
+
+    @property
+    def depth(self) -> int:
+        """The largest distance; -1 in a graph without vertices."""
+        return int(self.distances.max(initial=-1))
+
+    @property
+    def num_traversed_edges(self) -> int:
+        """Edges of the component that was traversed, as Graph500 counts them: an undirected edge once."""
+        arcs = int(self.graph.degrees[self.distances >= 0].sum(dtype=np.int64))
+        return arcs if self.graph.directed else arcs // 2
+
+    def copy(self) -> BFSResult:
+        """A result that owns its arrays."""
+        predecessors = None if self.predecessors is None else self.predecessors.copy()
+        return replace(self, distances=self.distances.copy(), predecessors=predecessors)
+
+    def distance_to(self, id: Hashable) -> int:
+        """The distance of the vertex with this id, -1 if it was not reached."""
+        return int(self.distances[self.graph.vertex_of(id)])
+
+    def path_to(self, id: Hashable) -> list[Any]:
+        """Ids along a shortest path from a source to the vertex with this id, both ends included.
+
+        Raises `InputError` if it was not reached or predecessors were not kept.
+        """
+        if self.predecessors is None:
+            raise InputError("the search kept no predecessors: ask for predecessors=True")
+        vertex = self.graph.vertex_of(id)
+        if self.distances[vertex] < 0:
+            raise InputError(f"{id!r} was not reached")
+        path = [vertex]
+        while self.predecessors[path[-1]] >= 0:
+            path.append(int(self.predecessors[path[-1]]))
+        ids: list[Any] = self.graph.ids_of(np.array(path[::-1])).tolist()
+        return ids
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with a row for each vertex: columns ``vertex``, ``distance`` and ``predecessor`` (if kept), as ids.
+
+        ``kind`` is "pandas", "polars" or "arrow"; None is the kind that the graph came from. Where there is no
+        predecessor the column holds -1, or null if ids are not integers.
+        """
+        from .adapters.arrow import frame
+
+        columns = {"vertex": self.graph.ids_of(np.arange(self.graph.num_vertices)), "distance": self.distances}
+        if self.predecessors is not None:
+            columns["predecessor"] = self.graph.ids_of(self.predecessors)
+        return frame(columns, kind or self.graph.frame)

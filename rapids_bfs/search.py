@@ -1,0 +1,111 @@
+"""`bfs`: one breadth-first search, on anything that is a graph, by any engine."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .engines import Options, choose
+from .errors import InputError
+from .graph import Graph
+from .result import BFSResult
+
+
+def bfs(
+    graph: Any,
+    source: Hashable | Iterable[Hashable],
+    *,
+    depth_limit: int | None = None,
+    target: Hashable | None = None,
+    predecessors: bool = True,
+    deterministic: bool = False,
+    engine: str = "auto",
+) -> BFSResult:
+    """Breadth-first search from one source, or from several to the nearest of which distances count.
+
+    Parameters
+    ----------
+    graph : Graph or anything that `as_graph` takes
+        Searching a `Graph` again costs the search alone: what the engine prepared is kept with it.
+    source : vertex id, or list, set or array of ids
+        A tuple is one id if the graph has such a vertex.
+    depth_limit : int, optional
+        Go no further than this; 0 reaches the sources alone.
+    target : vertex id, optional
+        Stop after the level that reaches it.
+    predecessors : bool
+        Keep the tree.
+    deterministic : bool
+        Return the tree that a sequential queue builds, which is NetworkX's: each vertex's predecessor is the first
+        in queue order that sees it. Otherwise it is any vertex one level up.
+    engine : str
+        "auto", "cpu", "cpu:sequential", ...: see `rapids-bfs info`.
+
+    Returns
+    -------
+    BFSResult
+        It owns its arrays.
+
+    Raises
+    ------
+    InputError
+        If the graph cannot be made, a source or target is no vertex, or the engine is unknown or cannot run here.
+
+    Examples
+    --------
+    >>> result = bfs({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}, "a")
+    >>> result.distances
+    array([0, 1, 1, 2], dtype=int32)
+    >>> result.path_to("d")[0], result.distance_to("d")
+    ('a', 2)
+    """
+    if not isinstance(graph, Graph):
+        from .adapters import as_graph
+
+        graph = as_graph(graph)
+    options = Options(
+        checked_depth_limit(depth_limit),
+        None if target is None else graph.vertex_of(target),
+        predecessors,
+        deterministic,
+    )
+    choice = choose(engine)
+    reason = choice.engine.unavailable()
+    if reason:
+        raise InputError(f"engine {choice.name!r} cannot run here: {reason}")
+    sources = source_vertices(graph, source)
+    traversal = choice.traversal(graph)
+    with traversal.lock:
+        return traversal.run(sources, options).copy()
+
+
+def checked_depth_limit(depth_limit: int | None) -> int | None:
+    """``depth_limit`` as an int. Raises `InputError` if it is negative or no whole number."""
+    if depth_limit is None:
+        return None
+    try:
+        limit = operator.index(depth_limit)
+    except TypeError:
+        raise InputError(f"depth_limit must be a whole number or None, not {depth_limit!r}") from None
+    if limit < 0:
+        raise InputError(f"depth_limit must be at least 0, not {limit}")
+    return limit
+
+
+def source_vertices(graph: Graph, source: Hashable | Iterable[Hashable]) -> np.ndarray:
+    """The vertices (int64, distinct, in the order given) of one id or several."""
+    if isinstance(source, list | set | frozenset | range) or (isinstance(source, np.ndarray) and source.ndim):
+        ids = source
+    elif isinstance(source, tuple) and not graph.has_vertex(source):
+        ids = source
+    elif hasattr(source, "to_numpy"):
+        ids = source.to_numpy()
+    else:
+        return np.array([graph.vertex_of(source)])
+    vertices = list(dict.fromkeys(graph.vertices_of(ids).tolist()))
+    if not vertices:
+        raise InputError("at least one source is needed")
+    return np.array(vertices)
