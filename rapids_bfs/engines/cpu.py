@@ -64,7 +64,7 @@ class DirectionOptimizing(Sequential):
         self.sourceless, self.visited, self.frontier, self.found_next = np.zeros((4, words(n)), np.uint64)
         self.counters = np.zeros(direction_optimizing.COUNTERS, np.int64)
         with pool as threads:
-            self.buffers = np.empty((threads, direction_optimizing.CAPACITY), vertex)
+            self.buffers = np.empty((threads, 2, direction_optimizing.CAPACITY), vertex)
             direction_optimizing.prepare(
                 graph.offsets, self.reverse.offsets, self.reverse.targets, self.hub, self.sourceless
             )

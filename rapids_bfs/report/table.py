@@ -40,9 +40,11 @@ def comparison_table(comparison: Comparison) -> Group:
     for runs in comparison.engines:
         if runs.unavailable:
             notes.append(Text.assemble((runs.engine, "bold"), f": {runs.unavailable}", style="yellow"))
-        for run in runs.runs:
-            if not run.valid:
-                notes.append(Text.assemble((runs.engine, "bold"), f", source {run.source}: {run.verdict}", style="red"))
+        notes += [
+            Text.assemble((runs.engine, "bold"), f", source {run.source}: {run.verdict}", style="red")
+            for run in runs.runs
+            if not run.valid
+        ]
         if not runs.runs:
             continue
         teps, ratio = runs.teps_harmonic_mean, comparison.ratio_to_baseline(runs.engine)
