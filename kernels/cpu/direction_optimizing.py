@@ -237,82 +237,102 @@ def _mark_unreached(visited, distances, predecessors, counters):
                     predecessors[vertex] = -1
 
 
-@njit(parallel=True, cache=True, nogil=True)
-def search(
-    offsets, targets, in_offsets, in_targets, hub, sourceless, sources, depth_limit, target,
-    distances, predecessors, visited, frontier, found, queue, buffers, counters, threads,
-):  # fmt: skip
-    """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return the number of reached vertices.
+def _compiled(parallel):
+    """The search as a function of its own for one thread, which does not wake the others at all."""
 
-    ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``
-    (-1: none). At sourceless vertices other than the sources nothing is written: what stands there must be -1.
-    """
-    n = len(distances)
-    want_predecessors = len(predecessors) > 0
-    if target >= 0 and sourceless[word_of(target)] & bit_of(target):
-        target = -1
-    visited[:] = sourceless
-    edges = 0
-    for i in range(len(sources)):
-        source = sources[i]
-        visited[word_of(source)] |= bit_of(source)
-        distances[source] = 0
-        if want_predecessors:
-            predecessors[source] = -1
-        queue[i] = source
-        edges += offsets[source + 1] - offsets[source]
+    @njit(parallel=parallel, cache=True, nogil=True)
+    def search(
+        offsets, targets, in_offsets, in_targets, hub, sourceless, sources, depth_limit, target,
+        distances, predecessors, visited, frontier, found, queue, buffers, counters, max_threads,
+    ):  # fmt: skip
+        """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return the number of reached vertices.
 
-    begin, end = 0, len(sources)
-    reached = size = end  # size: vertices in the frontier; edges: out-edges of the frontier, when top-down
-    unexplored = len(targets)
-    level = 0
-    bottom_up = False
-    while size > 0 and level < depth_limit and not (target >= 0 and visited[word_of(target)] & bit_of(target)):
-        level += 1
-        if not bottom_up and edges > unexplored // ALPHA:
-            bottom_up = True
-            frontier[:] = 0
-            counters[NEXT_BLOCK] = begin
-            for _ in prange(threads):
-                _to_bitmap(queue, end, frontier, counters)
+        ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``
+        (-1: none). At sourceless vertices other than the sources nothing is written: what stands there must be -1.
+        """
+        threads = max_threads if parallel else 1
+        n = len(distances)
+        want_predecessors = len(predecessors) > 0
+        if target >= 0 and sourceless[word_of(target)] & bit_of(target):
+            target = -1
+        visited[:] = sourceless
+        edges = 0
+        for i in range(len(sources)):
+            source = sources[i]
+            visited[word_of(source)] |= bit_of(source)
+            distances[source] = 0
+            if want_predecessors:
+                predecessors[source] = -1
+            queue[i] = source
+            edges += offsets[source + 1] - offsets[source]
 
-        if bottom_up:
-            counters[NEXT_BLOCK] = 0
-            discovered = 0
-            for _ in prange(threads):
-                discovered += _bottom_up(
-                    in_offsets, in_targets, hub, level, visited, frontier, found, distances, predecessors, counters
-                )
-            frontier, found = found, frontier
-            if discovered < size and discovered < n // BETA:
-                bottom_up = False
-                counters[NEXT_BLOCK] = 0
-                counters[TAIL] = end
-                edges = 0
+        begin, end = 0, len(sources)
+        reached = size = end  # size: vertices in the frontier; edges: out-edges of the frontier, when top-down
+        unexplored = len(targets)
+        level = 0
+        bottom_up = False
+        while size > 0 and level < depth_limit and not (target >= 0 and visited[word_of(target)] & bit_of(target)):
+            level += 1
+            if not bottom_up and edges > unexplored // ALPHA:
+                bottom_up = True
+                frontier[:] = 0
+                counters[NEXT_BLOCK] = begin
                 for _ in prange(threads):
-                    edges += _to_queue(offsets, frontier, queue, counters)
-                begin, end = end, counters[TAIL]
-        else:
-            unexplored -= edges
-            counters[NEXT_BLOCK] = begin
-            counters[TAIL] = end
-            if edges < SERIAL_EDGES or threads == 1:
-                edges = _top_down(
-                    offsets, targets, end, level, True, visited, distances, predecessors, queue, buffers[0], counters
-                )
-            else:
-                edges = 0
-                for thread in prange(threads):
-                    edges += _top_down(
-                        offsets, targets, end, level, False,
-                        visited, distances, predecessors, queue, buffers[thread], counters,
-                    )  # fmt: skip
-            begin, end = end, counters[TAIL]
-            discovered = end - begin
-        size = discovered
-        reached += discovered
+                    _to_bitmap(queue, end, frontier, counters)
 
-    counters[NEXT_BLOCK] = 0
-    for _ in prange(threads):
-        _mark_unreached(visited, distances, predecessors, counters)
-    return reached
+            if bottom_up:
+                counters[NEXT_BLOCK] = 0
+                discovered = 0
+                for _ in prange(threads):
+                    discovered += _bottom_up(
+                        in_offsets, in_targets, hub, level, visited, frontier, found, distances, predecessors, counters
+                    )
+                frontier, found = found, frontier
+                if discovered < size and discovered < n // BETA:
+                    bottom_up = False
+                    counters[NEXT_BLOCK] = 0
+                    counters[TAIL] = end
+                    edges = 0
+                    for _ in prange(threads):
+                        edges += _to_queue(offsets, frontier, queue, counters)
+                    begin, end = end, counters[TAIL]
+            else:
+                unexplored -= edges
+                counters[NEXT_BLOCK] = begin
+                counters[TAIL] = end
+                if edges < SERIAL_EDGES or threads == 1:
+                    edges = _top_down(
+                        offsets,
+                        targets,
+                        end,
+                        level,
+                        True,
+                        visited,
+                        distances,
+                        predecessors,
+                        queue,
+                        buffers[0],
+                        counters,
+                    )
+                else:
+                    edges = 0
+                    for thread in prange(threads):
+                        edges += _top_down(
+                            offsets, targets, end, level, False,
+                            visited, distances, predecessors, queue, buffers[thread], counters,
+                        )  # fmt: skip
+                begin, end = end, counters[TAIL]
+                discovered = end - begin
+            size = discovered
+            reached += discovered
+
+        counters[NEXT_BLOCK] = 0
+        for _ in prange(threads):
+            _mark_unreached(visited, distances, predecessors, counters)
+        return reached
+
+    return search
+
+
+search = _compiled(parallel=True)
+search_on_one_thread = _compiled(parallel=False)

@@ -112,6 +112,7 @@ def info_tables() -> Group:
     about.add_row("processor", described["processor"])
     about.add_row("cores", str(described["cores"]))
     about.add_row("memory", f"{described['memory_bytes'] / 2**30:.1f} GiB")
+    about.add_row("CUDA devices", ", ".join(described["cuda_devices"]) or Text("none", style="yellow"))
     packages = _plain_table("package", "version")
     for package, version in machine.versions().items():
         packages.add_row(package, version)
