@@ -1,26 +1,26 @@
 """Direction-optimizing BFS on all cores.
 
 *Top-down*: threads take blocks of the frontier from a queue; a neighbour is won by whoever sets its bit in the
-bitmap ``visited``, and is appended to the queue through a buffer of that thread's own. *Bottom-up*: threads take
-blocks of 64-vertex words; each unvisited vertex looks for a neighbour in the frontier's bitmap and stops at the
-first. It looks at its ``hub`` first, the in-neighbour with the most out-edges; on skewed graphs few need to look
-further. A word belongs to one thread, so nothing here is atomic. A level with few edges runs on the calling
-thread alone.
+bitmap ``visited``. It goes to a buffer of that thread's own, and from there its distance, predecessor and place in
+the queue are written many at a time: an atomic waits for the writes before it. *Bottom-up*: threads take blocks of
+64-vertex words; each unvisited vertex looks for a neighbour in the frontier's bitmap and stops at the first. It
+looks at its ``hub`` first, the in-neighbour with the most out-edges; on skewed graphs few need to look further. A
+word belongs to one thread, so nothing here is atomic. A level with few edges runs on the calling thread alone.
 
 A top-down level costs one bit test per frontier edge and one atomic OR per vertex found; a bottom-up level at most
 one bit test per edge into an unvisited vertex. A distance and a predecessor are written once per vertex and run.
 
-===================================  =========================================================================
-``offsets[n + 1], targets[m]``       out-edges
+====================================  ========================================================================
+``offsets[n + 1], targets[m]``        out-edges
 ``in_offsets[n + 1], in_targets[m]``  in-edges (the same arrays if the graph is symmetric)
-``hub[n]``                           the in-neighbour to look at first
-``sourceless[words]``                bitmap of the vertices without in-edges, which no level can find
-``visited[words]``                   bitmap of the vertices found so far, and of the sourceless ones
-``frontier[words], found[words]``    bitmaps of the level being expanded and of the next
-``queue[n]``                         vertices in the order in which they were found; the frontier is a run of it
-``buffers[threads, capacity]``       found vertices on their way into the queue
-``counters[COUNTERS]``               what the threads share: the next block to take, the end of the queue
-===================================  =========================================================================
+``hub[n]``                            the in-neighbour to look at first
+``sourceless[words]``                 bitmap of the vertices without in-edges, which no level can find
+``visited[words]``                    bitmap of the vertices found so far, and of the sourceless ones
+``frontier[words], found[words]``     bitmaps of the level being expanded and of the next
+``queue[n]``                          vertices in the order in which they were found; the frontier is a run of it
+``buffers[threads, 2, CAPACITY]``     vertices won and their predecessors, on their way into the arrays
+``counters[COUNTERS]``                what the threads share: the next block to take, the end of the queue
+====================================  ========================================================================
 
 Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, sections 3-5;
 S. Beamer et al., The GAP benchmark suite, arXiv:1508.03619, for the parameters to start from. The hub is ours.
@@ -64,10 +64,7 @@ def prepare(offsets, in_offsets, in_targets, hub, sourceless):
 
 @njit(cache=True, nogil=True)
 def _top_down(offsets, targets, end, level, alone, visited, distances, predecessors, queue, buffer, counters):
-    """Expand the frontier up to ``queue[end]``, a block at a time; return the out-edges of the vertices found.
-
-    What is won goes to a buffer first and is written later, all at once: an atomic waits for the writes before it.
-    """
+    """Expand the frontier up to ``queue[end]``, a block at a time; return the out-edges of the vertices found."""
     held = 0
     edges = 0
     while True:
@@ -245,7 +242,7 @@ def _compiled(parallel):
         offsets, targets, in_offsets, in_targets, hub, sourceless, sources, depth_limit, target,
         distances, predecessors, visited, frontier, found, queue, buffers, counters, max_threads,
     ):  # fmt: skip
-        """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return the number of reached vertices.
+        """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return how many vertices are reached.
 
         ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``
         (-1: none). At sourceless vertices other than the sources nothing is written: what stands there must be -1.
