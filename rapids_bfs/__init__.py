@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from .adapters import as_graph as as_graph
     from .adapters.files import read as read
     from .catalog import load as load
-    from .compare import Comparison as Comparison
-    from .compare import compare as compare
+    from .comparison import Comparison as Comparison
+    from .comparison import compare as compare
     from .graph import Graph as Graph
     from .result import BFSResult as BFSResult
     from .search import bfs as bfs
-    from .validate import validate as validate
+    from .validation import validate as validate
 
 __version__ = "0.1.0"
 
 # Where each public name lives; nothing heavy is imported before it is used.
 _HOMES = {
     "BFSResult": "result",
-    "Comparison": "compare",
+    "Comparison": "comparison",
     "Graph": "graph",
     "as_graph": "adapters",
     "bfs": "search",
-    "compare": "compare",
+    "compare": "comparison",
     "load": "catalog",
     "read": "adapters.files",
-    "validate": "validate",
+    "validate": "validation",
 }
 
 __all__ = ["InputError", "__version__", *sorted(_HOMES)]

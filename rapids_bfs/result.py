@@ -61,6 +61,14 @@ class BFSResult:
         return int(self.distances.max(initial=-1))
 
     @property
+    def stopped_at(self) -> int | None:
+        """The distance at which the search stopped early: its depth limit, or that of its target; else None."""
+        limits = [] if self.depth_limit is None else [self.depth_limit]
+        if self.target is not None and self.distances[self.target] >= 0:
+            limits.append(int(self.distances[self.target]))
+        return min(limits, default=None)
+
+    @property
     def num_traversed_edges(self) -> int:
         """Edges of the component that was traversed, as Graph500 counts them: an undirected edge once."""
         arcs = int(self.graph.degrees[self.distances >= 0].sum(dtype=np.int64))
@@ -103,3 +111,29 @@ class BFSResult:
         if self.predecessors is not None:
             columns["predecessor"] = self.graph.ids_of(self.predecessors)
         return frame(columns, kind or self.graph.frame)
+
+
+def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = None) -> BFSResult:
+    """A result from an Arrow table as `BFSResult.to_frame` makes it; its sources are the vertices at distance 0.
+
+    Raises `InputError` if a column is missing, or its vertices are not those of the graph, each once.
+    """
+    for column in ("vertex", "distance"):
+        if column not in table.column_names:
+            raise InputError(f"{where} has no column {column!r}: it has {', '.join(table.column_names)}")
+    n = graph.num_vertices
+    vertices = graph.vertices_of(table["vertex"].to_pylist())
+    rows = np.bincount(vertices, minlength=n)
+    if (rows != 1).any():
+        vertex = int((rows != 1).argmax())
+        id = graph.ids_of(np.array([vertex])).tolist()[0]
+        raise InputError(f"{where} must hold each vertex of {graph.name} once, and holds {id!r} {rows[vertex]} times")
+    distances = np.empty(n, np.int32)
+    distances[vertices] = table["distance"].to_numpy()
+    predecessors = None
+    if "predecessor" in table.column_names:
+        predecessors = np.full(n, -1, graph.targets.dtype)
+        ids = table["predecessor"].to_pylist()
+        known = np.array([id is not None and id != -1 for id in ids], bool)
+        predecessors[vertices[known]] = graph.vertices_of(id for id in ids if id is not None and id != -1)
+    return BFSResult(graph, np.flatnonzero(distances == 0), distances, predecessors, depth_limit)

@@ -61,6 +61,30 @@ def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
     return ids if ids.dtype.kind == "i" else ids.astype(np.int64)
 
 
+def matches(obj: Any) -> bool:
+    return isinstance(obj, np.ndarray | list) or (isinstance(obj, tuple) and len(obj) == 2)
+
+
+def from_edges_object(
+    edges: Any, *, vertices: int | None = None, directed: bool | None = None, name: str = "edges"
+) -> Graph:
+    """A graph from a pair ``(sources, targets)``, a list of ``(u, v)`` pairs or an m x 2 array; see `from_edges`."""
+    if isinstance(edges, np.ndarray):
+        if edges.ndim != 2 or edges.shape[1] != 2:
+            raise InputError(f"{name}: an array of edges must have shape (m, 2), not {edges.shape}")
+        source, target = edges.T
+    elif isinstance(edges, list) and all(isinstance(edge, tuple) for edge in edges):
+        for row, edge in enumerate(edges):
+            if len(edge) != 2:
+                raise InputError(f"{name}, row {row} (from 0): an edge is a pair of ids, not {edge!r}")
+        source, target = [edge[0] for edge in edges], [edge[1] for edge in edges]
+    elif len(edges) == 2:
+        source, target = edges
+    else:
+        raise InputError(f"{name}: give a pair (sources, targets) or a list of (u, v) tuples")
+    return from_edges(source, target, vertices=vertices, directed=directed, name=name)
+
+
 def from_edges(
     source: Any, target: Any, *, vertices: int | None = None, directed: bool | None = None, name: str = "edges"
 ) -> Graph:
@@ -76,7 +100,7 @@ def from_edges(
             f"{name}: source and target must be one-dimensional and of one length, "
             f"not of shapes {arrays[0].shape} and {arrays[1].shape}"
         )
-    if all(array.dtype.kind in "iuf" for array in arrays) or not len(arrays[0]):
+    if all(array.dtype.kind in "iufb" for array in arrays) or not len(arrays[0]):
         sources, targets = (array if len(array) else array.astype(np.int64) for array in arrays)
 
         def blocks() -> Iterator[csr.Edges]:
@@ -88,14 +112,14 @@ def from_edges(
 
 
 def _as_array(ids: Any) -> np.ndarray:
-    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iufO":
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iufbO":
         return ids
     ids = list(ids) if not hasattr(ids, "__len__") else ids
     try:
         array = np.asarray(ids)
     except ValueError:  # tuples of different lengths
         array = np.empty(0, object)
-    if array.dtype.kind in "iuf" and array.ndim >= 1:
+    if array.dtype.kind in "iufb" and array.ndim >= 1:
         return array
     objects = np.empty(len(ids), object)  # strings stay Python's own, tuples stay whole
     objects[:] = ids if not isinstance(ids, np.ndarray) else ids.tolist()

@@ -33,12 +33,15 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, name: str = "matrix
     return from_edges(entries.row, entries.col, vertices=matrix.shape[0], directed=directed, name=name)
 
 
-def to_scipy(graph: Graph, dtype: Any = np.int8) -> Any:
-    """A `scipy.sparse.csr_array` with a 1 for each edge; it shares the graph's arrays."""
+def to_scipy(graph: Graph, dtype: Any = np.int8, *, copy: bool = True) -> Any:
+    """A `scipy.sparse.csr_array` with a 1 for each edge.
+
+    With ``copy=False`` it shares the graph's arrays; being read-only, these fail in some of SciPy's methods.
+    """
     import scipy.sparse
 
     shape = (graph.num_vertices, graph.num_vertices)
     matrix = scipy.sparse.csr_array(shape, dtype=dtype)
     matrix.data = np.ones(graph.num_arcs, dtype)
-    matrix.indices, matrix.indptr = graph.targets, graph.offsets
+    matrix.indices, matrix.indptr = (a.copy() if copy else a for a in (graph.targets, graph.offsets))
     return matrix

@@ -60,13 +60,17 @@ class Traversal(ABC):
     def answer(self, found: Any) -> tuple[np.ndarray, np.ndarray | None]:
         """Distances and predecessors in our conventions, from what `search` returned; not timed."""
 
-    def run(self, sources: np.ndarray, options: Options = DEFAULT) -> BFSResult:
-        """Search and answer. The result shows the traversal's own buffers and holds until the next run."""
-        if options.check and not self.checks:
-            raise InputError("check=True needs an engine that verifies each level: 'cupy' or 'numba-cuda'")
-        distances, predecessors = self.answer(self.search(sources, options))
+    def result(self, found: Any, sources: np.ndarray, options: Options) -> BFSResult:
+        """What `search` found, as a result that shows the traversal's own buffers."""
+        distances, predecessors = self.answer(found)
         trace = Trace.of(self.graph, distances, self.steps) if options.trace else None
         return BFSResult(self.graph, sources, distances, predecessors, options.depth_limit, options.target, trace)
+
+    def run(self, sources: np.ndarray, options: Options = DEFAULT) -> BFSResult:
+        """Search and answer. The result holds until the next run; its `copy` longer."""
+        if options.check and not self.checks:
+            raise InputError("check=True needs an engine that verifies each level: 'cupy' or 'numba-cuda'")
+        return self.result(self.search(sources, options), sources, options)
 
 
 class Engine(ABC):

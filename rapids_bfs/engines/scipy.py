@@ -29,7 +29,7 @@ class CSGraph(Traversal):
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
-        self.matrix = to_scipy(graph, np.float64)
+        self.matrix = to_scipy(graph, np.float64, copy=False)
 
     def search(self, sources: np.ndarray, options: Options) -> tuple[Any, ...]:
         from scipy.sparse.csgraph import breadth_first_order, dijkstra

@@ -1,0 +1,135 @@
+"""Adapters: graphs from and to what people have. One module a format, each ``from_X`` beside its ``to_X``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from ..errors import InputError
+from ..graph import Graph
+
+# What each kind of object is taken by: the first module whose `matches` says so.
+IMPORTERS = {
+    "networkx": "from_networkx",
+    "scipy": "from_scipy",
+    "adjacency": "from_dict",
+    "edges": "from_edges_object",
+    "arrow": "from_arrow",
+}
+
+# Kinds that `Graph.to` knows: module and function.
+EXPORTERS = {
+    "arrow": ("arrow", "to_arrow"),
+    "csr": ("csr", "to_csr"),
+    "dict": ("adjacency", "to_dict"),
+    "edges": ("edges", "to_edges"),
+    "networkx": ("networkx", "to_networkx"),
+    "pandas": ("arrow", "to_pandas"),
+    "polars": ("arrow", "to_polars"),
+    "scipy": ("scipy", "to_scipy"),
+}
+
+
+def as_graph(
+    graph: Any = None,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    offsets: Any = None,
+    targets: Any = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    name: str | None = None,
+) -> Graph:
+    """A `Graph` from anything that is one.
+
+    Parameters
+    ----------
+    graph
+        A `Graph` (returned as it is); a NetworkX graph; a SciPy sparse array or matrix; a dict of neighbour lists;
+        a pandas, Polars or Arrow table of edges; a pair ``(sources, targets)`` of arrays; a list of ``(u, v)``
+        pairs or an m x 2 array; a path, a generator such as "rmat:20" or a bundled graph's name.
+    source, target : str, optional
+        The columns of a table that hold the edges. By default a pair with usual names, or the only two.
+    offsets, targets : integer arrays, instead of ``graph``
+        An adjacency in CSR. int32 arrays are taken without a copy (int64 from 2**31 edges or vertices on).
+    vertices : int, optional
+        For edges with integer ids: ids are vertices below this number. Without it the vertices are the ids that
+        occur; 0..n-1 cost nothing, other ids become labels.
+    directed : bool, optional
+        True: the edges as they are. False: each edge in both directions, unless the edges are symmetric already.
+        Default: as the type or file says; where it does not say, as they are, undirected if they are symmetric.
+    name : str, optional
+
+    Raises
+    ------
+    InputError
+        If it is no graph, or one with a null, negative or fractional id.
+
+    Examples
+    --------
+    >>> as_graph(([0, 1, 2], [1, 2, 0]))
+    <Graph 'edges': 3 vertices, 3 directed edges>
+    >>> as_graph({"a": ["b"], "b": ["a"]})
+    <Graph 'dict': 2 vertices, 1 undirected edges>
+    >>> as_graph(offsets=[0, 1, 1], targets=[1]).reverse.targets
+    array([0], dtype=int32)
+    """
+    options = {
+        key: value
+        for key, value in {
+            "source": source,
+            "target": target,
+            "vertices": vertices,
+            "directed": directed,
+            "name": name,
+        }.items()
+        if value is not None
+    }
+    if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
+        raise InputError("as_graph takes either a graph or offsets= and targets=")
+    if graph is None:
+        return _call(_function("csr", "from_csr"), offsets, targets, **options)
+    if isinstance(graph, Graph):
+        return _call(_itself, graph, **options)
+    if isinstance(graph, str | os.PathLike):
+        from ..catalog import load
+
+        return _call(load, graph, **options)
+    for module, function in IMPORTERS.items():
+        if import_module(f".{module}", __name__).matches(graph):
+            return _call(_function(module, function), graph, **options)
+    raise InputError(
+        f"cannot make a graph of {type(graph).__module__}.{type(graph).__qualname__}: give a NetworkX graph, a SciPy "
+        "sparse array, a table of edges, a dict of neighbour lists, a pair of arrays, or a path"
+    )
+
+
+def _function(module: str, name: str) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(import_module(f".{module}", __name__), name)
+    return function
+
+
+def _call(function: Callable[..., Graph], *graph: Any, **options: Any) -> Graph:
+    """Call an adapter. Raises `InputError` for an option that this kind of graph does not have."""
+    from inspect import signature
+
+    known = signature(function).parameters
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    for option in options:
+        if option not in known and not takes_any:
+            raise InputError(f"{option}= does not go with {type(graph[0]).__qualname__}")
+    return function(*graph, **options)
+
+
+def _itself(graph: Graph, *, directed: bool | None = None) -> Graph:
+    return graph.undirected if directed is False else graph
+
+
+def export(graph: Graph, kind: str) -> Any:
+    """``graph`` as another type, see `Graph.to`."""
+    if kind not in EXPORTERS:
+        raise InputError(f"unknown kind {kind!r}: there are {', '.join(EXPORTERS)}")
+    return _function(*EXPORTERS[kind])(graph)

@@ -1,0 +1,54 @@
+"""What a GRAPH can be on the command line: a bundled graph, a generator, or a path."""
+
+from __future__ import annotations
+
+import os
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from .errors import InputError
+from .graph import Graph
+
+# Bundled graphs: file and what it is. Sources and licences are in data/SOURCES.md.
+BUNDLED = {
+    "karate": ("karate.mtx", "Zachary's karate club: 34 members, 78 friendships"),
+    "moby": ("moby.mtx.gz", "Moby Thesaurus: 15,118 words, 320,192 pairs of mutual synonyms"),
+    "wordnet": ("wordnet.mtx.gz", "WordNet 3.0: 117,659 synsets, 183,789 relations"),
+}
+
+
+def load(graph: str | os.PathLike[str], **options: Any) -> Graph:
+    """A graph by name: a bundled one, a generator such as "rmat:20", or a path; a path wins over a name.
+
+    ``options`` are those of `rapids_bfs.read`, for a path.
+    """
+    from .adapters.files import read
+
+    name = os.fspath(graph)
+    if not Path(name).exists():
+        kind = name.partition(":")[0]
+        if name in BUNDLED:
+            return _bundled(name, **options)
+        if ":" in name and kind.isalpha() and not Path(name).suffix:
+            return _generated(name, **options)
+        if not Path(name).suffix and os.sep not in name:
+            raise InputError(
+                f"{name!r} is no file, no generator (such as rmat:20) and no bundled graph ({', '.join(BUNDLED)})"
+            )
+    return read(name, **options)
+
+
+def _bundled(name: str, **options: Any) -> Graph:
+    from .adapters.files import read
+
+    with resources.as_file(resources.files("rapids_bfs.data") / BUNDLED[name][0]) as path:
+        return read(path, **{"name": name} | options)
+
+
+def _generated(name: str, *, directed: bool | None = None, **options: Any) -> Graph:
+    from .generators import generate
+
+    if options:
+        raise InputError(f"{', '.join(options)} does not go with the generated graph {name}")
+    return generate(name)

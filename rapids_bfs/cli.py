@@ -1,0 +1,300 @@
+"""The command ``rapids-bfs``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from .errors import InputError
+
+if TYPE_CHECKING:
+    from .graph import Graph
+    from .result import BFSResult
+
+WRONG, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit codes
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Breadth-first search, side by side: every engine that this machine has, on your graph.",
+)
+screen = Console()
+messages = Console(stderr=True)
+
+GraphArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="GRAPH",
+        help="A file (.mtx .mtx.gz .parquet .arrow .feather .csv .tsv .txt .el .sg .npz), a generator (rmat:20, urand:20, "
+        "grid:K, path:N, star:N, complete:N, tree:N), or a bundled graph (karate, moby, wordnet).",
+        show_default=False,
+    ),
+]
+SourceColumn = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Column of a table that holds the edges' sources.", show_default=False)
+]
+TargetColumn = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Column of a table that holds the edges' targets.", show_default=False)
+]
+Directed = Annotated[
+    bool | None,
+    typer.Option(
+        "--directed/--undirected",
+        help="Take edges as they are, or in both directions. Default: as the file says, else as they are.",
+        show_default=False,
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite output files that exist.")]
+
+
+@app.command()
+def compare(
+    graph: GraphArgument,
+    engines: Annotated[
+        str | None,
+        typer.Option(metavar="A,B:ALGORITHM", help="Engines to run. Default: all, see 'info'.", show_default=False),
+    ] = None,
+    sources: Annotated[int, typer.Option(metavar="N", help="How many random sources.")] = 16,
+    source: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Search from this vertex; repeatable.", show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the random sources.")] = 1,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="ENGINE", help="What ratios refer to.", show_default="cugraph, else scipy")
+    ] = None,
+    depth_limit: Annotated[int | None, typer.Option(metavar="D", help="Search no further.", show_default=False)] = None,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write everything as JSON.", show_default=False)
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a row a run as CSV.", show_default=False)
+    ] = None,
+    force: Force = False,
+    directed: Directed = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+) -> None:
+    """Run every engine from the same sources, validate every answer, and show who was how fast.
+
+    Exit code 1 if any answer is wrong, 2 for bad input.
+
+    [bold]Examples[/bold]
+
+      rapids-bfs compare wordnet
+
+      rapids-bfs compare rmat:20 --engines cpu,scipy --sources 64 --json rmat20.json
+
+      rapids-bfs compare edges.parquet --source-column src --target-column dst --source 17
+    """
+    from .comparison import compare as run_comparison
+
+    for output in (json, csv):
+        _check_output(output, force)
+    loaded = _load(graph, directed, source_column, target_column)
+    chosen = [_parse_id(loaded, text) for text in source] if source else sources
+    comparison = _with_progress(
+        lambda progress: run_comparison(
+            loaded, chosen, engines=engines, baseline=baseline, seed=seed, depth_limit=depth_limit, progress=progress
+        )
+    )
+    screen.print(comparison)
+    if json:
+        comparison.to_json(json)
+    if csv:
+        comparison.to_csv(csv)
+    if comparison.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if not comparison.valid:
+        raise typer.Exit(WRONG)
+
+
+@app.command()
+def run(
+    graph: GraphArgument,
+    source: Annotated[
+        list[str], typer.Option(metavar="ID", help="Where to start; several for the distance to the nearest.")
+    ],
+    target: Annotated[
+        str | None, typer.Option(metavar="ID", help="Stop there and show the path.", show_default=False)
+    ] = None,
+    depth_limit: Annotated[int | None, typer.Option(metavar="D", help="Search no further.", show_default=False)] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write vertex, distance and predecessor: .parquet, .arrow, .feather, .csv or .tsv.",
+            show_default=False,
+        ),
+    ] = None,
+    engine: Annotated[str, typer.Option(metavar="ENGINE[:ALGORITHM]", help="See 'info'.")] = "auto",
+    deterministic: Annotated[
+        bool, typer.Option("--deterministic", help="The tree that a sequential queue builds.")
+    ] = False,
+    force: Force = False,
+    directed: Directed = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+) -> None:
+    """Search from one vertex, or several, and show how many vertices each level holds.
+
+    [bold]Examples[/bold]
+
+      rapids-bfs run karate --source 0 --target 26
+
+      rapids-bfs run edges.csv --source alice --out distances.parquet
+    """
+    from .adapters.files import save_frame
+    from .report.table import levels_table
+    from .search import bfs
+
+    _check_output(out, force, frame=True)
+    loaded = _load(graph, directed, source_column, target_column)
+    result = bfs(
+        loaded,
+        [_parse_id(loaded, text) for text in source],
+        target=None if target is None else _parse_id(loaded, target),
+        depth_limit=depth_limit,
+        engine=engine,
+        deterministic=deterministic,
+    )
+    screen.print(levels_table(result))
+    if target is not None:
+        _print_path(result, _parse_id(loaded, target))
+    if out:
+        save_frame(result.to_frame("arrow"), out, force=force)
+
+
+@app.command()
+def validate(
+    graph: GraphArgument,
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A file as 'run --out' writes it.")],
+    depth_limit: Annotated[
+        int | None, typer.Option(metavar="D", help="The search stopped at this distance.", show_default=False)
+    ] = None,
+    directed: Directed = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+) -> None:
+    """Check distances and predecessors by Graph500's rules. Exit code 1 if one is broken.
+
+    [bold]Examples[/bold]
+
+      rapids-bfs run rmat:16 --source 5 --out result.parquet
+
+      rapids-bfs validate rmat:16 result.parquet
+    """
+    from .adapters.files import read_frame
+    from .result import from_frame
+    from .search import checked_depth_limit
+    from .validation import validate as check
+
+    loaded = _load(graph, directed, source_column, target_column)
+    answer = from_frame(loaded, read_frame(result), str(result), checked_depth_limit(depth_limit))
+    verdict = check(loaded, answer)
+    screen.print(str(verdict), style="green" if verdict else "red", highlight=False)
+    if not verdict:
+        raise typer.Exit(WRONG)
+
+
+@app.command()
+def convert(
+    graph: GraphArgument,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Its suffix says the format.")],
+    simple: Annotated[bool, typer.Option("--simple", help="Drop self-loops and duplicate edges.")] = False,
+    force: Force = False,
+    directed: Directed = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+) -> None:
+    """Read a graph and write it in another format.
+
+    [bold]Examples[/bold]
+
+      rapids-bfs convert roads.mtx.gz roads.parquet
+
+      rapids-bfs convert rmat:20 rmat20.sg
+    """
+    _check_output(out, force, graph=True)
+    loaded = _load(graph, directed, source_column, target_column)
+    if simple:
+        loaded = loaded.simple
+    loaded.save(out, force=force)
+    screen.print(f"{out}: {loaded.num_vertices:,} vertices, {loaded.num_edges:,} edges", highlight=False)
+
+
+@app.command()
+def info() -> None:
+    """Show the engines, what each needs that is missing here, the machine, and the versions.
+
+    [bold]Example[/bold]
+
+      rapids-bfs info
+    """
+    from .report.table import info_tables
+
+    screen.print(info_tables())
+
+
+def _load(graph: str, directed: bool | None, source_column: str | None, target_column: str | None) -> Graph:
+    from .adapters import as_graph
+
+    with messages.status(f"reading {graph}"):
+        return as_graph(graph, directed=directed, source=source_column, target=target_column)
+
+
+def _check_output(path: Path | None, force: bool, **what: bool) -> None:
+    """Raise `InputError` now, rather than after the work, if ``path`` cannot be written."""
+    from .adapters.files import check_output
+
+    if path is not None:
+        check_output(path, force=force, **what)
+
+
+def _parse_id(graph: Graph, text: str) -> Hashable:
+    """The vertex id written as ``text``: the string itself if it is an id, else the number that it spells."""
+    if graph.has_vertex(text):
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def _print_path(result: BFSResult, target: Hashable) -> None:
+    distance = result.distance_to(target)
+    if distance < 0:
+        screen.print(f"{target} was not reached")
+    else:
+        screen.print(f"{target} is at distance {distance}: {' - '.join(map(str, result.path_to(target)))}")
+
+
+def _with_progress(work: Any) -> Any:
+    """Call ``work(progress)`` under a progress bar on standard error."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=messages, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        return work(lambda done, total, doing: bar.update(task, completed=done, total=total, description=doing))
+
+
+def main() -> None:
+    """Run the command; bad input ends in one message and exit code 2."""
+    try:
+        app()
+    except InputError as error:
+        messages.print("[bold red]error:[/]", end=" ")
+        messages.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        sys.exit(BAD_INPUT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,369 @@
+"""The side-by-side run: the same graph, the same sources, every engine, each answer validated."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+import sys
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from os import PathLike
+from statistics import harmonic_mean, median
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+
+from . import machine
+from .engines import Choice, Options, Traversal, choose, registered
+from .errors import InputError
+from .graph import Graph
+from .search import checked_depth_limit, source_vertices
+from .validation import validate
+
+SOURCES = 16
+SEED = 1
+ORIGIN = np.array([0])
+BASELINES = ("cugraph", "scipy", "networkx")  # what others are measured against, the first that ran
+
+
+@dataclass(frozen=True)
+class Run:
+    """One search: ``source`` is an id, ``edges`` the input edges of the component that it traversed."""
+
+    source: Hashable
+    ms: float
+    reached: int
+    depth: int
+    edges: int
+    verdict: str
+
+    @property
+    def valid(self) -> bool:
+        return self.verdict == "valid"
+
+    @property
+    def teps(self) -> float:
+        """Traversed edges per second, by Graph500's definition."""
+        return self.edges / (self.ms / 1e3)
+
+
+@dataclass
+class EngineRuns:
+    """What one engine did. ``unavailable`` says why it did nothing, or why it stopped."""
+
+    engine: str
+    unavailable: str | None = None
+    prepare_ms: float | None = None
+    warmup_ms: float | None = None
+    runs: list[Run] = field(default_factory=list)
+
+    @property
+    def run_ms(self) -> list[float]:
+        return [run.ms for run in self.runs]
+
+    @property
+    def median_ms(self) -> float | None:
+        return median(self.run_ms) if self.runs else None
+
+    @property
+    def valid(self) -> bool | None:
+        """Is every answer right? None if there is none."""
+        return all(run.valid for run in self.runs) if self.runs else None
+
+    @property
+    def reached(self) -> int | None:
+        """Vertices reached, the most over the sources."""
+        return max((run.reached for run in self.runs), default=None)
+
+    @property
+    def depth(self) -> int | None:
+        """Largest distance, the most over the sources."""
+        return max((run.depth for run in self.runs), default=None)
+
+    @property
+    def teps_harmonic_mean(self) -> float | None:
+        """Harmonic mean over the sources, as Graph500 asks."""
+        return harmonic_mean([run.teps for run in self.runs]) if self.runs else None
+
+
+@dataclass
+class Comparison:
+    """The outcome of `compare`. It prints as a table and writes itself as JSON and CSV.
+
+    Attributes
+    ----------
+    graph : Graph
+    engines : list of EngineRuns
+        Those that could not run are there with the reason.
+    baseline : str or None
+        The engine that the others' speed is given relative to.
+    interrupted : bool
+        Ctrl-C ended it early; what was finished is there.
+    """
+
+    graph: Graph
+    engines: list[EngineRuns]
+    baseline: str | None = None
+    interrupted: bool = False
+    seed: int | None = None
+    command: str = ""
+    started: str = ""
+
+    @property
+    def valid(self) -> bool:
+        """Is no answer of any engine wrong?"""
+        return all(engine.valid is not False for engine in self.engines)
+
+    def __getitem__(self, engine: str) -> EngineRuns:
+        return next(runs for runs in self.engines if runs.engine == engine)
+
+    def ratio_to_baseline(self, engine: str) -> float | None:
+        """How many times as fast as the baseline: its median time over the engine's, on the sources both have run."""
+        if self.baseline is None:
+            return None
+        theirs = {run.source: run.ms for run in self[self.baseline].runs}
+        ours = {run.source: run.ms for run in self[engine].runs}
+        both = theirs.keys() & ours.keys()
+        return median(theirs[s] for s in both) / median(ours[s] for s in both) if both else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in JSON's types. Times in ms; ``reached`` and ``depth`` are the largest over the sources."""
+        return {
+            "graph": {
+                "name": self.graph.name,
+                "vertices": self.graph.num_vertices,
+                "edges": self.graph.num_edges,
+                "directed": self.graph.directed,
+            },
+            "started": self.started,
+            "machine": machine.describe(),
+            "versions": machine.versions(),
+            "command": self.command,
+            "seed": self.seed,
+            "baseline": self.baseline,
+            "interrupted": self.interrupted,
+            "engines": [
+                {
+                    "engine": runs.engine,
+                    "unavailable": runs.unavailable,
+                    "valid": runs.valid,
+                    "prepare_ms": runs.prepare_ms,
+                    "warmup_ms": runs.warmup_ms,
+                    "sources": [_plain(run.source) for run in runs.runs],
+                    "run_ms": runs.run_ms,
+                    "median_ms": runs.median_ms,
+                    "reached": runs.reached,
+                    "depth": runs.depth,
+                    "teps_harmonic_mean": runs.teps_harmonic_mean,
+                    "ratio_to_baseline": self.ratio_to_baseline(runs.engine),
+                    "runs": [
+                        {
+                            "source": _plain(run.source),
+                            "ms": run.ms,
+                            "reached": run.reached,
+                            "depth": run.depth,
+                            "edges": run.edges,
+                            "teps": run.teps,
+                            "verdict": run.verdict,
+                        }
+                        for run in runs.runs
+                    ],
+                }
+                for runs in self.engines
+            ],
+        }
+
+    def to_json(self, path: str | PathLike[str]) -> None:
+        """Write `to_dict` to ``path``."""
+        with open(path, "w") as out:
+            json.dump(self.to_dict(), out, indent=1)
+            out.write("\n")
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write a row for each engine and source to ``path``."""
+        rows = [{"engine": each["engine"], **run} for each in self.to_dict()["engines"] for run in each["runs"]]
+        with open(path, "w", newline="") as out:
+            names = ("engine", "source", "ms", "reached", "depth", "edges", "teps", "verdict")
+            writer = csv.DictWriter(out, names)
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def __rich__(self) -> Any:
+        from .report.table import comparison_table
+
+        return comparison_table(self)
+
+    def __str__(self) -> str:
+        from .report.table import as_text
+
+        return as_text(self)
+
+
+class Progress(Protocol):
+    """Who is told how far a comparison is."""
+
+    def __call__(self, done: int, total: int, doing: str) -> None: ...
+
+
+def _quiet(done: int, total: int, doing: str) -> None:
+    pass
+
+
+def compare(
+    graph: Any,
+    sources: int | Iterable[Hashable] = SOURCES,
+    *,
+    engines: str | Sequence[str] | None = None,
+    baseline: str | None = None,
+    seed: int = SEED,
+    depth_limit: int | None = None,
+    progress: Progress = _quiet,
+    **graph_options: Any,
+) -> Comparison:
+    """Run BFS from the same sources on several engines, validate every answer and time every run.
+
+    Each engine prepares and warms up, which includes compilation, before anything is timed. Then every source is
+    searched by each engine in turn, each time starting with another one, so that a noisy moment hurts all alike.
+    A time is from the call to the finished answer in the engine's own form.
+
+    Parameters
+    ----------
+    graph : Graph or anything that `as_graph` takes
+    sources : int or ids
+        How many vertices with an out-edge to draw at random, or which to search from.
+    engines : names, in a list or separated by commas
+        Default: every engine, those that can't run here with their reason.
+    baseline : str
+        The engine that ratios refer to. Default: the first of cugraph, scipy, networkx that ran.
+    seed : int
+        Of the random sources.
+    depth_limit : int, optional
+    progress : callable
+        Called as ``progress(done, total, doing)`` before each step.
+    **graph_options
+        As for `as_graph`.
+
+    Raises
+    ------
+    InputError
+        For an unknown engine, a source that is no vertex, a graph without edges to draw sources from.
+    """
+    from .adapters import as_graph
+
+    graph = as_graph(graph, **graph_options)
+    options = Options(depth_limit=checked_depth_limit(depth_limit))
+    choices = _choices(engines)
+    if baseline is not None and choose(baseline).name not in (choice.name for choice in choices):
+        raise InputError(f"the baseline {baseline!r} is none of the engines: {', '.join(c.name for c in choices)}")
+    vertices = sample_sources(graph, sources, seed) if isinstance(sources, int) else source_vertices(graph, sources)
+    comparison = Comparison(
+        graph,
+        [EngineRuns(choice.name) for choice in choices],
+        seed=seed if isinstance(sources, int) else None,
+        command=shlex.join([sys.argv[0].rpartition("/")[2] or "python", *sys.argv[1:]]),
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    try:
+        _run(comparison, choices, vertices, options, progress, asked=engines is not None)
+    except KeyboardInterrupt:
+        comparison.interrupted = True
+    ran = [runs.engine for runs in comparison.engines if runs.runs]
+    preferred = [choose(baseline).name] if baseline else [*BASELINES, *ran]
+    comparison.baseline = next((name for name in preferred if name in ran), None)
+    return comparison
+
+
+def _choices(engines: str | Sequence[str] | None) -> list[Choice]:
+    if engines is None:
+        return [choose(name) for name in registered()]
+    names = engines.split(",") if isinstance(engines, str) else engines
+    return list({choice.name: choice for choice in (choose(name.strip()) for name in names)}.values())
+
+
+def sample_sources(graph: Graph, count: int, seed: int = SEED) -> np.ndarray:
+    """``count`` distinct vertices with an out-edge, at random, or all of them if there are fewer."""
+    if count < 1:
+        raise InputError(f"the number of sources must be at least 1, not {count}")
+    candidates = np.flatnonzero(graph.degrees)
+    if not len(candidates):
+        raise InputError(f"{graph.name} has no edges to search along: name a source")
+    return np.random.default_rng(seed).choice(candidates, min(count, len(candidates)), replace=False)
+
+
+def _run(
+    comparison: Comparison,
+    choices: list[Choice],
+    vertices: np.ndarray,
+    options: Options,
+    progress: Progress,
+    *,
+    asked: bool,
+) -> None:
+    """Fill in ``comparison``, run by run."""
+    graph = comparison.graph
+    total = len(choices) * (1 + len(vertices))
+    done = 0
+    ready: list[tuple[EngineRuns, Traversal]] = []
+    for runs, choice in zip(comparison.engines, choices, strict=True):
+        progress(done, total, f"{choice.name}: prepare and warm up")
+        done += 1
+        runs.unavailable = choice.engine.unavailable() or (None if asked else choice.engine.unsuited(graph))
+        if runs.unavailable is None:
+            with _reason_into(runs):
+                ready.append((runs, _prepared(runs, choice, graph, vertices[:1], options)))
+        if runs.unavailable:
+            done += len(vertices)
+
+    ids = graph.ids_of(vertices)
+    for turn in range(len(vertices)):
+        first = turn % max(len(ready), 1)
+        for runs, traversal in ready[first:] + ready[:first]:
+            progress(done, total, f"{runs.engine}: source {turn + 1} of {len(vertices)}")
+            done += 1
+            if runs.unavailable:
+                continue
+            with _reason_into(runs):
+                runs.runs.append(_timed(traversal, vertices[turn : turn + 1], ids[turn], options))
+
+
+@contextmanager
+def _reason_into(runs: EngineRuns) -> Iterator[None]:
+    """If the engine fails here, note why, so that the others can go on."""
+    try:
+        yield
+    except Exception as error:
+        runs.unavailable = f"failed: {type(error).__name__}: {error}"
+
+
+def _prepared(runs: EngineRuns, choice: Choice, graph: Graph, source: np.ndarray, options: Options) -> Traversal:
+    """A warm traversal of ``graph``. Compilation happens on a graph of two vertices and is part of the warm-up."""
+    begin = perf_counter()
+    offsets, targets = np.array([0, 1, 2], graph.offsets.dtype), np.array([1, 0], graph.targets.dtype)
+    choice.engine.prepare(Graph(offsets, targets, directed=graph.directed), choice.algorithm).run(ORIGIN, options)
+    compiled = perf_counter()
+    traversal = choice.engine.prepare(graph, choice.algorithm)
+    prepared = perf_counter()
+    traversal.run(source, options)
+    runs.warmup_ms = 1e3 * (compiled - begin + perf_counter() - prepared)
+    runs.prepare_ms = 1e3 * (prepared - compiled)
+    return traversal
+
+
+def _timed(traversal: Traversal, source: np.ndarray, id: Hashable, options: Options) -> Run:
+    begin = perf_counter()
+    found = traversal.search(source, options)
+    ms = 1e3 * (perf_counter() - begin)
+    result = traversal.result(found, source, options)
+    verdict = validate(traversal.graph, result)
+    return Run(id, ms, result.num_reached, result.depth, result.num_traversed_edges, str(verdict))
+
+
+def _plain(id: Any) -> Any:
+    """An id in one of JSON's types."""
+    if isinstance(id, np.generic):
+        id = id.item()
+    return id if isinstance(id, int | float | str) else str(id)

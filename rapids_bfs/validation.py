@@ -1,0 +1,159 @@
+"""Is an answer right? Graph500's rules, which need no second BFS to compare with.
+
+Graph500 specification, section 7 (validation), extended to directed graphs and to searches that stop early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit, prange
+
+from .errors import InputError
+from .graph import Graph
+from .result import BFSResult
+from .threads import pool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of `validate`: true if no rule is broken."""
+
+    rule: str | None = None  # the rule that is broken
+    vertex: int | None = None  # the first vertex that breaks it
+    message: str = "valid"
+
+    def __bool__(self) -> bool:
+        return self.rule is None
+
+    def __str__(self) -> str:
+        return self.message
+
+
+# Each rule's name and what is said of the first vertex that breaks it.
+RULES = {
+    "distance-range": "has distance {distance}: distances are -1, or 0 up to one less than the number of vertices",
+    "limit": "has distance {distance}, but the search stopped at {stopped_at}",
+    "predecessor-range": "has predecessor {predecessor}, which is neither -1 nor a vertex",
+    "source": "is a source: its distance must be 0 and its predecessor -1, not {distance} and {predecessor}",
+    "root": "has distance 0 and is no source",
+    "reached": "has distance {distance} and predecessor {predecessor}: reached means having a predecessor",
+    "tree-level": "has distance {distance}, and no predecessor one level up",
+    "tree-edge": "has predecessor {predecessor}, from which no edge leads to it",
+    "edge-level": "has distance {distance}, but an edge leads to it from a vertex at distance {above}",
+    "edge-reach": "was not reached, but an edge leads to it from a vertex at distance {above}",
+}
+
+
+def validate(graph: Graph, result: BFSResult) -> Verdict:
+    """Check a result by these rules, in this order, and name the first vertex that breaks the first one broken.
+
+    ===================  ==========================================================================================
+    distance-range       a distance is -1 or in 0..n-1
+    limit                none is beyond the depth limit, or beyond the target at which the search stopped
+    predecessor-range    a predecessor is -1 or a vertex
+    source               a source has distance 0 and no predecessor
+    root                 nothing else has distance 0
+    reached              a vertex is reached exactly if it is a source or has a predecessor
+    tree-level           a reached vertex is one level below its predecessor (below some in-neighbour, if
+                         predecessors were not kept)
+    tree-edge            an edge leads from a vertex's predecessor to it
+    edge-level           an edge from u to v means distance(v) <= distance(u) + 1; undirected, both ways
+    edge-reach           no edge leads from a reached vertex to one that is not, unless the search stopped there
+    ===================  ==========================================================================================
+
+    Raises `InputError` if the result's arrays do not fit the graph.
+    """
+    n = graph.num_vertices
+    distances, predecessors, stopped_at = result.distances, result.predecessors, result.stopped_at
+    for array, what in ((distances, "distances"), (predecessors, "predecessors")):
+        if array is not None and array.shape != (n,):
+            raise InputError(f"{what} have shape {array.shape}, but {graph.name} has {n} vertices")
+
+    def broken(rule: str, vertex: int, above: int | None = None) -> Verdict:
+        text = RULES[rule].format(
+            distance=int(distances[vertex]),
+            predecessor=None if predecessors is None else int(predecessors[vertex]),
+            stopped_at=stopped_at,
+            above=above,
+        )
+        name = graph.ids_of(np.array([vertex])).tolist()[0]
+        return Verdict(rule, vertex, f"rule {rule!r} is broken: vertex {name!r} {text}")
+
+    for rule, breaks in _vertex_rules(result):
+        if breaks.any():
+            return broken(rule, int(breaks.argmax()))
+
+    confirmed, level_breaker, reach_breaker = _edge_rules(graph, result)
+    unconfirmed = (distances > 0) & ~confirmed
+    if unconfirmed.any():
+        return broken("tree-level" if predecessors is None else "tree-edge", int(unconfirmed.argmax()))
+    for rule, vertex in (("edge-level", level_breaker), ("edge-reach", reach_breaker)):
+        if vertex < n:
+            reverse = graph.reverse
+            above = distances[reverse.targets[reverse.offsets[vertex] : reverse.offsets[vertex + 1]]]
+            return broken(rule, vertex, int(above[above >= 0].min()))
+    return Verdict()
+
+
+def _vertex_rules(result: BFSResult) -> Iterator[tuple[str, np.ndarray]]:
+    """The rules that look at vertices alone, each with a mask of those that break it."""
+    distances, predecessors = result.distances, result.predecessors
+    n = len(distances)
+    yield "distance-range", (distances < -1) | (distances >= n)
+    if result.stopped_at is not None:
+        yield "limit", distances > result.stopped_at
+    if predecessors is not None:
+        yield "predecessor-range", (predecessors < -1) | (predecessors >= n)
+    source = np.zeros(n, bool)
+    source[result.sources] = True
+    yield "source", source & ((distances != 0) if predecessors is None else (distances != 0) | (predecessors != -1))
+    yield "root", ~source & (distances == 0)
+    if predecessors is not None:
+        yield "reached", ~source & ((distances >= 0) != (predecessors >= 0))
+        # Where there is no predecessor this indexes the last vertex, and the answer is not used.
+        yield "tree-level", (predecessors >= 0) & (distances[predecessors] != distances - 1)
+
+
+def _edge_rules(graph: Graph, result: BFSResult) -> tuple[np.ndarray, int, int]:
+    """Which vertices an edge leads to from their predecessor, and the first that break "edge-level" and "edge-reach".
+
+    n stands for none. Without predecessors an edge from any vertex one level up will do.
+    """
+    n = graph.num_vertices
+    predecessors = result.predecessors if result.predecessors is not None else np.empty(0, graph.targets.dtype)
+    confirmed = np.zeros(n, np.bool_)
+    with pool as threads:
+        breakers = np.full((64 * threads, 2), n)
+        _check_edges(
+            graph.offsets,
+            graph.targets,
+            np.ascontiguousarray(result.distances),
+            np.ascontiguousarray(predecessors),
+            n if result.stopped_at is None else result.stopped_at,
+            confirmed,
+            breakers,
+        )
+    level_breaker, reach_breaker = breakers.min(axis=0).tolist()
+    return confirmed, level_breaker, reach_breaker
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def _check_edges(offsets, targets, distances, predecessors, stopped_at, confirmed, breakers):  # type: ignore[no-untyped-def]
+    n = len(distances)
+    parts = len(breakers)
+    for part in prange(parts):
+        for u in range(part * n // parts, (part + 1) * n // parts):
+            level = distances[u]
+            if level < 0:
+                continue
+            for edge in range(offsets[u], offsets[u + 1]):
+                v = targets[edge]
+                if distances[v] > level + 1:
+                    breakers[part, 0] = min(v, breakers[part, 0])
+                elif distances[v] < 0 and level < stopped_at:
+                    breakers[part, 1] = min(v, breakers[part, 1])
+                if (predecessors[v] == u) if len(predecessors) else (distances[v] == level + 1):
+                    confirmed[v] = True

@@ -1,0 +1,167 @@
+"""From and to the types that people have; tables and files have tests of their own."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import edges_of, graphs
+
+from rapids_bfs import Graph, InputError, as_graph
+from rapids_bfs.adapters.scipy import to_scipy
+
+NX_CLASSES = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
+
+
+@st.composite
+def nx_graphs(draw):
+    """NetworkX graphs with nodes in any order, loops, parallel edges and isolated nodes."""
+    nodes = draw(
+        st.sampled_from([list(range(8)), [3, 1, 0, 2], [10, 7, 99], ["a", "b", "c", "d"], [(0, 1), "x", 5, 2.5], []])
+    )
+    graph = draw(st.sampled_from(NX_CLASSES))()
+    graph.add_nodes_from(draw(st.permutations(nodes)))
+    if nodes:
+        graph.add_edges_from(draw(st.lists(st.tuples(*[st.sampled_from(nodes)] * 2), max_size=20)))
+    return graph
+
+
+def adjacency_of(graph):
+    ids = graph.ids_of(np.arange(graph.num_vertices)).tolist()
+    targets = graph.ids_of(graph.targets).tolist()
+    return {id: targets[graph.offsets[v] : graph.offsets[v + 1]] for v, id in enumerate(ids)}
+
+
+@given(nx_graphs())
+def test_networkx_adjacency_keeps_its_order(nx_graph):
+    graph = as_graph(nx_graph)
+    expected = {
+        u: [v for v, keys in row.items() for _ in (keys if nx_graph.is_multigraph() else [0])]
+        for u, row in nx_graph.adj.items()
+    }
+    assert adjacency_of(graph) == expected
+    assert graph.directed == nx_graph.is_directed()
+    if all(isinstance(node, int) for node in nx_graph) and set(nx_graph) == set(range(len(nx_graph))):
+        assert graph.labels is None
+
+
+@given(nx_graphs())
+def test_networkx_round_trip(nx_graph):
+    back = as_graph(nx_graph).to("networkx")
+    assert set(back) == set(nx_graph)
+    assert back.is_directed() == nx_graph.is_directed()
+    for node in nx_graph:
+        assert list(back.adj[node]) == list(nx_graph.adj[node])
+    if nx_graph.is_multigraph():
+        assert back.number_of_edges() == nx_graph.number_of_edges()
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok"])
+@pytest.mark.parametrize("family", ["array", "matrix"])
+@given(graph=graphs())
+def test_scipy_round_trip(kind, family, graph):
+    matrix = getattr(scipy.sparse, f"csr_{family}")(graph.to("scipy")).asformat(kind)
+    back = as_graph(matrix, directed=graph.directed)
+    if kind == "csr":
+        np.testing.assert_array_equal(back.targets, graph.targets)
+    if kind in ("csr", "csc"):
+        assert edges_of(back) == edges_of(graph)
+    else:  # these formats merge duplicates
+        assert set(edges_of(back)) == set(edges_of(graph))
+    assert back.num_vertices == graph.num_vertices
+
+
+def test_scipy_says_whether_it_is_symmetric():
+    assert as_graph(scipy.sparse.csr_array(np.array([[0, 1], [0, 0]]))).directed
+    assert not as_graph(scipy.sparse.csr_array(np.array([[0, 1], [1, 0]]))).directed
+    both = as_graph(scipy.sparse.csr_array(np.array([[0, 1], [0, 0]])), directed=False)
+    assert edges_of(both) == [(0, 1), (1, 0)]
+
+
+def test_csr_is_taken_and_given_without_a_copy():
+    offsets, targets = np.array([0, 1, 2], np.int32), np.array([1, 0], np.int32)
+    graph = as_graph(offsets=offsets, targets=targets)
+    assert np.shares_memory(graph.offsets, offsets)
+    assert np.shares_memory(graph.targets, targets)
+    assert offsets.flags.writeable
+    assert all(a is b for a, b in zip(graph.to("csr"), (graph.offsets, graph.targets), strict=True))
+    matrix = to_scipy(graph, copy=False)
+    assert np.shares_memory(matrix.indices, targets)
+    assert np.shares_memory(as_graph(matrix).targets, targets)
+
+
+@given(graphs())
+def test_edges_round_trip(graph):
+    back = as_graph(graph.to("edges"), vertices=graph.num_vertices, directed=graph.directed)
+    assert edges_of(back) == edges_of(graph)
+
+
+@given(graphs())
+def test_dict_round_trip(graph):
+    back = as_graph(graph.to("dict"), directed=graph.directed)
+    np.testing.assert_array_equal(back.offsets, graph.offsets)
+    np.testing.assert_array_equal(back.targets, graph.targets)
+
+
+def test_dict_of_lists():
+    graph = as_graph({"a": ["b", "c"], "b": ["a"]})
+    assert adjacency_of(graph) == {"a": ["b", "c"], "b": ["a"], "c": []}
+    assert as_graph({1: {0}, 0: ()}).labels is None
+    assert as_graph({5: [7]}).labels.tolist() == [5, 7]
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [([0, 1], [1, 2]), [(0, 1), (1, 2)], np.array([[0, 1], [1, 2]]), [np.array([0, 1]), np.array([1, 2])]],
+    ids=["pair", "tuples", "array", "arrays"],
+)
+def test_ways_to_write_an_edge_list(edges):
+    assert edges_of(as_graph(edges)) == [(0, 1), (1, 2)]
+
+
+def test_hashable_ids_keep_their_order_and_identity():
+    ids = ["x", ("y", 1), 7, None.__class__]
+    graph = as_graph((ids[:-1], ids[1:]))
+    assert graph.labels.tolist() == ids
+    assert graph.vertex_of(("y", 1)) == 1
+
+
+def test_a_graph_is_itself():
+    graph = as_graph(([0], [1]))
+    assert as_graph(graph) is graph
+    assert isinstance(graph, Graph)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((object(),), {}, "cannot make a graph of builtins.object"),
+        ((), {}, "either a graph or offsets= and targets="),
+        ((), {"offsets": [0, 1]}, "either a graph or offsets= and targets="),
+        ((np.eye(3),), {}, r"shape \(m, 2\), not \(3, 3\)"),
+        (([(0, 1), (1,)],), {}, r"row 1 \(from 0\): an edge is a pair"),
+        ((scipy.sparse.csr_array((2, 3)),), {}, "must be square, not 2 x 3"),
+        ((), {"offsets": [0, 2], "targets": [0]}, "end with 1, the number of targets"),
+        ((), {"offsets": [0, 2, 1], "targets": [0]}, "offsets fall after vertex 1"),
+        ((), {"offsets": [0, 1], "targets": [5]}, r"target 5 of edge 0 is none of the vertices 0\.\.0"),
+        ((), {"offsets": [0, 1], "targets": [0.5]}, "targets must be a one-dimensional array of integers"),
+        (({0: [None]},), {}, "None is no vertex id"),
+        (({0: [[]]},), {}, "must be hashable"),
+        (({0: [-1]},), {}, "-1 is negative"),
+        ((nx.path_graph(3),), {"vertices": 3}, "vertices= does not go with Graph"),
+        (("no-such-graph",), {}, "no file, no generator .* and no bundled graph"),
+        (("rmat:x",), {}, "whole numbers"),
+        (("cube:3",), {}, "is no generator"),
+        (("rmat:40",), {}, "needs .* bytes of memory and .* are available"),
+        (("path:0",), {}, "at least 1"),
+    ],
+)
+def test_what_is_no_graph_is_named(arguments, options, message):
+    with pytest.raises(InputError, match=message):
+        as_graph(*arguments, **options)
+
+
+def test_unknown_kind():
+    with pytest.raises(InputError, match="unknown kind 'excel': there are arrow, csr"):
+        as_graph(([0], [1])).to("excel")

@@ -1,0 +1,154 @@
+"""The graph itself: CSR by counting, ids, and what is derived from it."""
+
+import pickle
+
+import numba
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import edge_lists, edges_of, graphs
+
+from rapids_bfs import InputError, as_graph, csr
+from rapids_bfs.adapters.edges import EdgeList, from_edge_list
+
+
+def rows_of(graph):
+    return [graph.targets[start:stop].tolist() for start, stop in zip(graph.offsets, graph.offsets[1:], strict=False)]
+
+
+@given(edge_lists(), st.sampled_from([True, False, None]))
+def test_adjacency_is_the_edge_list_in_its_order(edges, directed):
+    n, sources, targets = edges
+    graph = as_graph((sources, targets), vertices=n, directed=directed)
+    pairs = list(zip(sources.tolist(), targets.tolist(), strict=True))
+    symmetric = sorted(pairs) == sorted((v, u) for u, v in pairs)
+    rows = [[] for _ in range(n)]
+    for u, v in pairs:
+        rows[u].append(v)
+        if directed is False and not symmetric and u != v:
+            rows[v].append(u)
+    assert rows_of(graph) == rows
+    assert graph.directed == (not symmetric if directed is None else directed)
+    assert graph.offsets.dtype == graph.targets.dtype == np.int32
+
+
+@given(graphs())
+def test_reverse(graph):
+    assert edges_of(graph.reverse) == sorted((v, u) for u, v in edges_of(graph))
+    assert (graph.reverse is graph) == (not graph.directed)
+    assert graph.reverse is graph.reverse
+
+
+@given(graphs())
+def test_undirected_is_symmetric_and_joins_the_same_vertices(graph):
+    both = graph.undirected
+    assert not both.directed
+    assert edges_of(both) == sorted((v, u) for u, v in edges_of(both))
+    assert {frozenset(edge) for edge in edges_of(both)} == {frozenset(edge) for edge in edges_of(graph)}
+
+
+@given(graphs())
+def test_simple_loops_and_duplicates(graph):
+    edges = edges_of(graph)
+    assert graph.num_loops == sum(u == v for u, v in edges)
+    assert graph.num_duplicates == len(edges) - len(set(edges))
+    simple = graph.simple
+    assert all(row == sorted({v for v in row if v != u}) for u, row in enumerate(rows_of(simple)))
+    assert edges_of(simple) == sorted({(u, v) for u, v in edges if u != v})
+    assert simple.directed == graph.directed
+    assert (simple.num_loops, simple.num_duplicates) == (0, 0)
+
+
+@given(st.data())
+def test_integer_ids_with_gaps_become_ascending_labels(data):
+    """Whether they lie close, and are counted, or far apart, and are hashed."""
+    _, sources, targets = data.draw(edge_lists())
+    distance = data.draw(st.sampled_from([1, 3, 10**12]))
+    graph = as_graph((sources * distance, targets * distance), directed=data.draw(st.booleans()))
+    ids = np.union1d(sources, targets) * distance
+    if graph.labels is None:
+        np.testing.assert_array_equal(ids, np.arange(graph.num_vertices))
+    else:
+        np.testing.assert_array_equal(graph.labels, ids)
+        assert not np.array_equal(ids, np.arange(len(ids)))
+    assert graph.vertices_of(ids.tolist()).tolist() == list(range(len(ids)))
+    for id in (-1, 1 if distance > 1 else 99, 0.5, "0", None, (0,)):
+        assert not graph.has_vertex(id)
+
+
+def test_blocks_smaller_than_the_edge_list():
+    rng = np.random.default_rng(0)
+    sources, targets = rng.integers(0, 100, (2, 5000))
+
+    def blocks():
+        for start in range(0, 5000, 7):
+            yield sources[start : start + 7].astype(np.int32), targets[start : start + 7].astype(np.uint16)
+
+    for directed in (True, False):
+        whole = as_graph((sources, targets), directed=directed)
+        pieces = from_edge_list(EdgeList(5000, blocks), directed=directed)
+        assert rows_of(whole) == rows_of(pieces)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_csr_is_scipys(threads):
+    """More edges than a block holds, on one thread and on two."""
+    rng = np.random.default_rng(0)
+    m = csr.BLOCK + 12345
+    sources, targets = rng.integers(0, 70_000, (2, m))
+    threads = min(threads, numba.config.NUMBA_NUM_THREADS)
+    before = numba.get_num_threads()
+    numba.set_num_threads(threads)
+    try:
+        graph = as_graph((sources, targets), vertices=70_000)
+    finally:
+        numba.set_num_threads(before)
+    expected = scipy.sparse.coo_array((np.arange(m), (sources, targets)), shape=(70_000, 70_000)).tocsr(copy=False)
+    np.testing.assert_array_equal(graph.offsets[-1], m)
+    order = np.argsort(sources, kind="stable")
+    np.testing.assert_array_equal(graph.targets, targets[order])
+    np.testing.assert_array_equal(np.diff(graph.offsets), np.bincount(sources, minlength=70_000))
+    assert expected.nnz <= m
+
+
+def test_arrays_cannot_be_written():
+    graph = as_graph(([0], [1]))
+    with pytest.raises(ValueError, match="read-only"):
+        graph.targets[0] = 0
+
+
+def test_pickle():
+    graph = as_graph((["a"], ["b"]))
+    copy = pickle.loads(pickle.dumps(graph))
+    assert rows_of(copy) == rows_of(graph)
+    assert copy.labels.tolist() == ["a", "b"]
+
+
+def test_edges_are_counted_as_people_count_them():
+    graph = as_graph(([0, 0, 1], [1, 0, 2]), directed=False)
+    assert (graph.num_edges, graph.num_arcs) == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("edges", "options", "message"),
+    [
+        (([0, -4], [1, 1]), {}, r"column 'source', row 1 \(from 0\): -4 is negative"),
+        (([0, 1], [1, 2.5]), {}, r"column 'target', row 1 \(from 0\): 2.5 is fractional"),
+        (([0, 1], [1, np.nan]), {}, r"column 'target', row 1 \(from 0\): nan"),
+        ((["a", "b"], ["b", None]), {}, r"column 'target', row 1 \(from 0\): null"),
+        (([0, 5], [1, 1]), {"vertices": 3}, r"column 'source', row 1 \(from 0\): 5 is past the last of 3 vertices"),
+        (([0], [1, 2]), {}, "of one length"),
+        (([True], [False]), {}, "no vertex id"),
+        (([0], [1]), {"vertices": -1}, "at least 0, not -1"),
+        (([0], [1]), {"vertices": 10**15}, "needs .* bytes of memory and .* are available"),
+        (([[1, 2]], [[1, 2]]), {}, "one-dimensional"),
+        (([{}], [{}]), {}, "must be hashable"),
+        ((["a"], ["b"]), {"vertices": 3}, "goes with integer ids only"),
+        (([2**63], [1]), {}, "beyond int64"),
+    ],
+)
+def test_bad_edges_are_named(edges, options, message):
+    with pytest.raises(InputError, match=message):
+        as_graph(edges, **options)
