@@ -35,7 +35,9 @@ class LevelCheck:
             missing = np.setdiff1d(np.flatnonzero(new), vertices)
             _refuse(level, missing, "was reached at this level and is not in the frontier")
         if said != bool(len(vertices)):
-            raise TraversalError(f"level {level}: reached {len(vertices)} vertices and reported {'some' if said else 'none'}")
+            raise TraversalError(
+                f"level {level}: reached {len(vertices)} vertices and reported {'some' if said else 'none'}"
+            )
         self.before = distances
 
 

@@ -248,8 +248,9 @@ class BlockQueue(LevelByLevel):
         self.begin, self.end = 0, begin + count
 
     def advance(self, level: int, target: int, predecessors: Any) -> bool:
+        blocks = 1 << (self.end - self.begin - 1).bit_length()  # a power of two: Numba keeps few launch configurations
         self.kernels["expand"](
-            min(self.end - self.begin, self.device.resident_blocks),
+            min(blocks, self.device.resident_blocks),
             self.offsets,
             self.targets,
             self.vertex(self.begin),

@@ -111,7 +111,7 @@ class NumbaDevice(Device):
 
     def mapped(self, length: int, dtype: Any) -> tuple[Any, Any]:
         array = self.cuda.mapped_array(length, dtype)
-        return array, array
+        return array, array if simulated() else self.cuda.as_cuda_array(array)  # wrapped once, not at each launch
 
     def absent(self, array: Any) -> Any:
         return array[:0]
