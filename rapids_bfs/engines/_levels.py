@@ -133,7 +133,7 @@ class LevelByLevel(Traversal):
             while going_on and level < limit:
                 level += 1
                 if level > self.n:
-                    raise TraversalError(f"level {level} of a graph with {self.n} vertices: the frontier stays")
+                    raise TraversalError(f"level {level} of a graph with {self.n} vertices: the search should have ended")
                 began = perf_counter()
                 going_on = self.advance(level, target, predecessors)
                 if self.steps is not None:
