@@ -184,7 +184,7 @@ class Endless(LevelByLevel):
 
 def test_search_that_does_not_end_is_stopped():
     traversal = Endless(generate("path:5"), Host())
-    with pytest.raises(TraversalError, match="level 6 of a graph with 5 vertices: the search should have ended"):
+    with pytest.raises(TraversalError, match="level 6 of a graph with 5 vertices: it should have ended"):
         traversal.run(np.array([0]))
 
 

@@ -132,8 +132,8 @@ class LevelByLevel(Traversal):
             going_on = target not in sources
             while going_on and level < limit:
                 level += 1
-                if level > self.n:
-                    raise TraversalError(f"level {level} of a graph with {self.n} vertices: the search should have ended")
+                if level > self.n:  # as many levels as vertices, if each reaches one and the last none
+                    raise TraversalError(f"level {level} of a graph with {self.n} vertices: it should have ended")
                 began = perf_counter()
                 going_on = self.advance(level, target, predecessors)
                 if self.steps is not None:

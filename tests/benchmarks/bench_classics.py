@@ -88,6 +88,9 @@ def main():
     parser.add_argument("--sources", type=int, default=8)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
+    for name in ("cupy", "numba-cuda"):
+        if reason := registered()[name].unavailable():
+            parser.error(f"engine {name} cannot run here: {reason}")
 
     graph = generate(arguments.graph)
     rng = np.random.default_rng(SEED)
