@@ -26,23 +26,26 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Breadth-first search, side by side: every engine that this machine has, on your graph.",
 )
+PIPED_WIDTH = 140  # columns where no terminal says how many it has
 screen = Console()
+if not screen.is_terminal:
+    screen.width = PIPED_WIDTH
 messages = Console(stderr=True)
 
 GraphArgument = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH",
-        help="A file (.mtx .mtx.gz .parquet .arrow .feather .csv .tsv .txt .el .sg .npz), a generator (rmat:20, urand:20, "
-        "grid:K, path:N, star:N, complete:N, tree:N), or a bundled graph (karate, moby, wordnet).",
+        help="A file (.mtx .mtx.gz .parquet .arrow .feather .csv .tsv .txt .el .sg .npz), a generator (rmat:20, "
+        "urand:20, grid:K, path:N, star:N, complete:N, tree:N), or a bundled graph (karate, moby, wordnet).",
         show_default=False,
     ),
 ]
 SourceColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Column of a table that holds the edges' sources.", show_default=False)
+    str | None, typer.Option(metavar="NAME", help="Column of a table with the edges' sources.", show_default=False)
 ]
 TargetColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Column of a table that holds the edges' targets.", show_default=False)
+    str | None, typer.Option(metavar="NAME", help="Column of a table with the edges' targets.", show_default=False)
 ]
 Directed = Annotated[
     bool | None,
@@ -94,10 +97,11 @@ def compare(
 
       rapids-bfs compare edges.parquet --source-column src --target-column dst --source 17
     """
+    from .adapters.files import check_output
     from .comparison import compare as run_comparison
 
-    for output in (json, csv):
-        _check_output(output, force)
+    for output in filter(None, (json, csv)):
+        check_output(output, force)
     loaded = _load(graph, directed, source_column, target_column)
     chosen = [_parse_id(loaded, text) for text in source] if source else sources
     comparison = _with_progress(
@@ -151,11 +155,12 @@ def run(
 
       rapids-bfs run edges.csv --source alice --out distances.parquet
     """
-    from .adapters.files import save_frame
+    from .frames import check_frame_output, save_frame
     from .report.table import levels_table
     from .search import bfs
 
-    _check_output(out, force, frame=True)
+    if out:
+        check_frame_output(out, force)
     loaded = _load(graph, directed, source_column, target_column)
     result = bfs(
         loaded,
@@ -191,7 +196,7 @@ def validate(
 
       rapids-bfs validate rmat:16 result.parquet
     """
-    from .adapters.files import read_frame
+    from .frames import read_frame
     from .result import from_frame
     from .search import checked_depth_limit
     from .validation import validate as check
@@ -222,7 +227,9 @@ def convert(
 
       rapids-bfs convert rmat:20 rmat20.sg
     """
-    _check_output(out, force, graph=True)
+    from .adapters.files import check_graph_output
+
+    check_graph_output(out, force)
     loaded = _load(graph, directed, source_column, target_column)
     if simple:
         loaded = loaded.simple
@@ -250,14 +257,6 @@ def _load(graph: str, directed: bool | None, source_column: str | None, target_c
         return as_graph(graph, directed=directed, source=source_column, target=target_column)
 
 
-def _check_output(path: Path | None, force: bool, **what: bool) -> None:
-    """Raise `InputError` now, rather than after the work, if ``path`` cannot be written."""
-    from .adapters.files import check_output
-
-    if path is not None:
-        check_output(path, force=force, **what)
-
-
 def _parse_id(graph: Graph, text: str) -> Hashable:
     """The vertex id written as ``text``: the string itself if it is an id, else the number that it spells."""
     if graph.has_vertex(text):
@@ -281,7 +280,7 @@ def _with_progress(work: Any) -> Any:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=messages, transient=True) as bar:
+    with Progress(*columns, console=messages, transient=True, disable=not messages.is_terminal) as bar:
         task = bar.add_task("", total=None)
         return work(lambda done, total, doing: bar.update(task, completed=done, total=total, description=doing))
 

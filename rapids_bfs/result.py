@@ -125,7 +125,7 @@ def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = N
     vertices = graph.vertices_of(table["vertex"].to_pylist())
     rows = np.bincount(vertices, minlength=n)
     if (rows != 1).any():
-        vertex = int((rows != 1).argmax())
+        vertex = int(np.argmax(rows != 1))
         id = graph.ids_of(np.array([vertex])).tolist()[0]
         raise InputError(f"{where} must hold each vertex of {graph.name} once, and holds {id!r} {rows[vertex]} times")
     distances = np.empty(n, np.int32)

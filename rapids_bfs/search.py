@@ -105,17 +105,21 @@ def checked_depth_limit(depth_limit: int | None) -> int | None:
     return limit
 
 
-def source_vertices(graph: Graph, source: Hashable | Iterable[Hashable]) -> np.ndarray:
+def source_vertices(graph: Graph, source: Any) -> np.ndarray:
     """The vertices (int64, distinct, in the order given) of one id or several."""
-    if isinstance(source, list | set | frozenset | range) or (isinstance(source, np.ndarray) and source.ndim):
-        ids = source
-    elif isinstance(source, tuple) and not graph.has_vertex(source):
-        ids = source
-    elif hasattr(source, "to_numpy"):
-        ids = source.to_numpy()
-    else:
+    if not _several(graph, source):
         return np.array([graph.vertex_of(source)])
+    ids = source.to_numpy() if hasattr(source, "to_numpy") else source
     vertices = list(dict.fromkeys(graph.vertices_of(ids).tolist()))
     if not vertices:
         raise InputError("at least one source is needed")
     return np.array(vertices)
+
+
+def _several(graph: Graph, source: Any) -> bool:
+    """Does ``source`` hold ids, rather than being one? A tuple may be either."""
+    if isinstance(source, tuple):
+        return not graph.has_vertex(source)
+    if isinstance(source, np.ndarray):
+        return source.ndim > 0
+    return isinstance(source, list | set | frozenset | range) or hasattr(source, "to_numpy")

@@ -84,12 +84,12 @@ def validate(graph: Graph, result: BFSResult) -> Verdict:
 
     for rule, breaks in _vertex_rules(result):
         if breaks.any():
-            return broken(rule, int(breaks.argmax()))
+            return broken(rule, int(np.argmax(breaks)))
 
     confirmed, level_breaker, reach_breaker = _edge_rules(graph, result)
     unconfirmed = (distances > 0) & ~confirmed
     if unconfirmed.any():
-        return broken("tree-level" if predecessors is None else "tree-edge", int(unconfirmed.argmax()))
+        return broken("tree-level" if predecessors is None else "tree-edge", int(np.argmax(unconfirmed)))
     for rule, vertex in (("edge-level", level_breaker), ("edge-reach", reach_breaker)):
         if vertex < n:
             reverse = graph.reverse
@@ -141,7 +141,7 @@ def _edge_rules(graph: Graph, result: BFSResult) -> tuple[np.ndarray, int, int]:
 
 
 @njit(parallel=True, cache=True, nogil=True)
-def _check_edges(offsets, targets, distances, predecessors, stopped_at, confirmed, breakers):  # type: ignore[no-untyped-def]
+def _check_edges(offsets, targets, distances, predecessors, stopped_at, confirmed, breakers):
     n = len(distances)
     parts = len(breakers)
     for part in prange(parts):

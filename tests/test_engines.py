@@ -15,7 +15,7 @@ from strategies import graphs, oracle_distances
 
 import rapids_bfs
 from rapids_bfs import InputError, as_graph, bfs, validate
-from rapids_bfs.engines import Options, choose, registered
+from rapids_bfs.engines import Options, choose, cpu, registered
 from rapids_bfs.generators import generate
 
 ENGINES = ["cpu", "cpu:sequential", "scipy", "networkx"]
@@ -119,6 +119,32 @@ def test_answer_does_not_depend_on_threads(spec, one_and_two_threads):
         np.testing.assert_array_equal(one.predecessors, two.predecessors)
 
 
+@given(data=st.data())
+def test_parallel_search_of_small_graphs(data):
+    """Small graphs have a search on one thread; this is the other one."""
+    graph = data.draw(graphs(min_vertices=1))
+    sources = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), min_size=1, max_size=3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cpu, "SMALL", 0)
+        result = bfs(graph, sources, engine="cpu")
+    np.testing.assert_array_equal(result.distances, oracle_distances(graph, sources))
+    assert validate(graph, result)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_parallel_search_of_random_graphs(seed):
+    """Levels with enough edges to be shared out, in both directions, and a search that stops half-way."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2_000, 50_000)), int(rng.integers(100_000, 400_000))
+    graph = as_graph(tuple(rng.zipf(1.5, (2, m)) % n if seed % 2 else rng.integers(0, n, (2, m))), vertices=n)
+    assert graph.num_arcs > cpu.SMALL
+    sources = rng.choice(np.flatnonzero(graph.degrees), 1 + seed % 3, replace=False)
+    for depth_limit in (None, 2, 3):
+        result = bfs(graph, sources, depth_limit=depth_limit, engine="cpu")
+        np.testing.assert_array_equal(result.distances, oracle_distances(graph, sources, depth_limit))
+        assert validate(graph, result), validate(graph, result)
+
+
 def test_directed_graph_searches_bottom_up_over_its_reverse():
     """Half the edges of a dense graph turned round: a search that took out-edges for in-edges would go wrong."""
     rng = np.random.default_rng(3)
@@ -150,9 +176,8 @@ def test_threads_may_search_one_graph_at_once():
     wrong = []
 
     def search(source):
-        for _ in range(20):
-            if not np.array_equal(bfs(graph, source).distances, expected[source]):
-                wrong.append(source)
+        answers = [bfs(graph, source).distances for _ in range(20)]
+        wrong.extend(source for distances in answers if not np.array_equal(distances, expected[source]))
 
     threads = [threading.Thread(target=search, args=(source,)) for source in range(8)]
     for thread in threads:

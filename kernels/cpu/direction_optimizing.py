@@ -29,14 +29,15 @@ S. Beamer et al., The GAP benchmark suite, arXiv:1508.03619, for the parameters 
 import numpy as np
 from numba import njit, prange
 
-from .atomics import fetch_add, fetch_or
-from .bits import WORD, bit_of, count_ones, lowest_one, word_of
+from .atomics import fetch_add, fetch_or, prefetch
+from .bits import LAST, ONE, WORD, bit_of, count_ones, lowest_one, word_of
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
 SERIAL_EDGES = 4096  # fewer frontier edges cost less on one thread than waking the others
 QUEUE_BLOCK = 64  # frontier vertices that a thread takes at a time
 WORD_BLOCK = 64  # bitmap words that a thread takes at a time
+BATCH = 4  # in-neighbours that a vertex looks at at a time
 CAPACITY = 1024  # vertices in a thread's buffer
 
 NEXT_BLOCK, TAIL, COUNTERS = 0, 8, 16  # elements of `counters`, a cache line apart
@@ -63,9 +64,10 @@ def prepare(offsets, in_offsets, in_targets, hub, sourceless):
 
 @njit(cache=True, nogil=True)
 def _top_down(offsets, targets, end, level, alone, visited, distances, predecessors, queue, buffer, counters):
-    """Expand the frontier up to ``queue[end]``, a block at a time; return the out-edges of the vertices found."""
-    want_predecessors = len(predecessors) > 0
-    capacity = len(buffer)
+    """Expand the frontier up to ``queue[end]``, a block at a time; return the out-edges of the vertices found.
+
+    What is won goes to a buffer first and is written later, all at once: an atomic waits for the writes before it.
+    """
     held = 0
     edges = 0
     while True:
@@ -84,24 +86,52 @@ def _top_down(offsets, targets, end, level, alone, visited, distances, predecess
                     visited[word] |= bit
                 elif fetch_or(visited, word, bit) & bit:
                     continue
-                distances[neighbor] = level
-                if want_predecessors:
-                    predecessors[neighbor] = vertex
-                edges += offsets[neighbor + 1] - offsets[neighbor]
-                if held == capacity:
-                    _append(queue, buffer, held, counters)
+                if held == CAPACITY:
+                    edges += _settle(offsets, level, distances, predecessors, queue, buffer, held, counters)
                     held = 0
-                buffer[held] = neighbor
+                buffer[0, held] = neighbor
+                buffer[1, held] = vertex
                 held += 1
-    _append(queue, buffer, held, counters)
+    return edges + _settle(offsets, level, distances, predecessors, queue, buffer, held, counters)
+
+
+@njit(cache=True, nogil=True)
+def _settle(offsets, level, distances, predecessors, queue, buffer, held, counters):
+    """Write and enqueue the vertices in the buffer (row 0: vertices, row 1: predecessors); return their out-edges."""
+    tail = fetch_add(counters, TAIL, held)
+    edges = 0
+    for i in range(held):
+        vertex = buffer[0, i]
+        queue[tail + i] = vertex
+        distances[vertex] = level
+        edges += offsets[vertex + 1] - offsets[vertex]
+    if len(predecessors):
+        for i in range(held):
+            predecessors[buffer[0, i]] = buffer[1, i]
     return edges
 
 
 @njit(cache=True, nogil=True)
-def _append(queue, buffer, held, counters):
-    tail = fetch_add(counters, TAIL, held)
-    for i in range(held):
-        queue[tail + i] = buffer[i]
+def _first_hit(frontier, in_targets, start, stop):
+    """The first of the edges ``start..stop - 1`` whose end is in the frontier, or -1.
+
+    They are tested `BATCH` at a time: loads that do not wait for each other cost less than a branch guessed wrong.
+    """
+    edge = np.int64(start)
+    while edge + BATCH <= stop:
+        hits = np.uint64(0)
+        for i in range(BATCH):
+            neighbor = np.uint64(in_targets[edge + i])
+            hits |= (frontier[word_of(neighbor)] >> (neighbor & LAST) & ONE) << np.uint64(i)
+        if hits:
+            return edge + np.int64(lowest_one(hits))
+        edge += BATCH
+    while edge < stop:
+        neighbor = in_targets[edge]
+        if frontier[word_of(neighbor)] & bit_of(neighbor):
+            return edge
+        edge += 1
+    return np.int64(-1)
 
 
 @njit(cache=True, nogil=True)
@@ -114,26 +144,39 @@ def _bottom_up(in_offsets, in_targets, hub, level, visited, frontier, found, dis
         if start >= len(visited):
             break
         for word in range(start, min(start + WORD_BLOCK, len(visited))):
-            hits = np.uint64(0)
+            first = np.uint64(word) * np.uint64(WORD)
             unvisited = ~visited[word]
-            while unvisited:
-                place = lowest_one(unvisited)
-                unvisited &= unvisited - np.uint64(1)
-                vertex = np.uint64(word) * np.uint64(WORD) + place
-                parent = hub[vertex]
-                if not frontier[word_of(parent)] & bit_of(parent):
-                    hit = False
-                    for edge in range(in_offsets[vertex], in_offsets[vertex + np.uint64(1)]):
-                        parent = in_targets[edge]
-                        if frontier[word_of(parent)] & bit_of(parent):
-                            hit = True
-                            break
-                    if not hit:
-                        continue
-                hits |= np.uint64(1) << place
+            hits = np.uint64(0)
+            left = unvisited
+            while left:
+                place = lowest_one(left)
+                left &= left - ONE
+                parent = np.uint64(hub[first + place])
+                hits |= (frontier[word_of(parent)] >> (parent & LAST) & ONE) << place
+            missed = unvisited & ~hits
+            left = missed
+            while left:
+                vertex = first + lowest_one(left)
+                left &= left - ONE
+                prefetch(in_targets, in_offsets[vertex])
+            left = hits
+            while left:
+                vertex = first + lowest_one(left)
+                left &= left - ONE
                 distances[vertex] = level
                 if want_predecessors:
-                    predecessors[vertex] = parent
+                    predecessors[vertex] = hub[vertex]
+            left = missed
+            while left:
+                place = lowest_one(left)
+                vertex = first + place
+                left &= left - ONE
+                edge = _first_hit(frontier, in_targets, in_offsets[vertex], in_offsets[vertex + ONE])
+                if edge >= 0:
+                    hits |= ONE << place
+                    distances[vertex] = level
+                    if want_predecessors:
+                        predecessors[vertex] = in_targets[edge]
             found[word] = hits
             visited[word] |= hits
             total += count_ones(hits)
@@ -153,27 +196,26 @@ def _to_bitmap(queue, end, bitmap, counters):
 
 
 @njit(cache=True, nogil=True)
-def _to_queue(offsets, bitmap, queue, buffer, counters):
+def _to_queue(offsets, bitmap, queue, counters):
     """Append the vertices of the bitmap to the queue, a block of words at a time; return their out-edges."""
-    capacity = len(buffer)
-    held = 0
     edges = 0
     while True:
         start = fetch_add(counters, NEXT_BLOCK, WORD_BLOCK)
         if start >= len(bitmap):
             break
-        for word in range(start, min(start + WORD_BLOCK, len(bitmap))):
+        stop = min(start + WORD_BLOCK, len(bitmap))
+        held = 0
+        for word in range(start, stop):
+            held += count_ones(bitmap[word])
+        tail = fetch_add(counters, TAIL, held)
+        for word in range(start, stop):
             bits = bitmap[word]
             while bits:
                 vertex = np.uint64(word) * np.uint64(WORD) + lowest_one(bits)
-                bits &= bits - np.uint64(1)
-                edges += offsets[vertex + np.uint64(1)] - offsets[vertex]
-                if held == capacity:
-                    _append(queue, buffer, held, counters)
-                    held = 0
-                buffer[held] = vertex
-                held += 1
-    _append(queue, buffer, held, counters)
+                bits &= bits - ONE
+                edges += offsets[vertex + ONE] - offsets[vertex]
+                queue[tail] = vertex
+                tail += 1
     return edges
 
 
@@ -195,82 +237,102 @@ def _mark_unreached(visited, distances, predecessors, counters):
                     predecessors[vertex] = -1
 
 
-@njit(parallel=True, cache=True, nogil=True)
-def search(
-    offsets, targets, in_offsets, in_targets, hub, sourceless, sources, depth_limit, target,
-    distances, predecessors, visited, frontier, found, queue, buffers, counters, threads,
-):  # fmt: skip
-    """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return the number of reached vertices.
+def _compiled(parallel):
+    """The search as a function of its own for one thread, which does not wake the others at all."""
 
-    ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``
-    (-1: none). At sourceless vertices other than the sources nothing is written: what stands there must be -1.
-    """
-    n = len(distances)
-    want_predecessors = len(predecessors) > 0
-    if target >= 0 and sourceless[word_of(target)] & bit_of(target):
-        target = -1
-    visited[:] = sourceless
-    edges = 0
-    for i in range(len(sources)):
-        source = sources[i]
-        visited[word_of(source)] |= bit_of(source)
-        distances[source] = 0
-        if want_predecessors:
-            predecessors[source] = -1
-        queue[i] = source
-        edges += offsets[source + 1] - offsets[source]
+    @njit(parallel=parallel, cache=True, nogil=True)
+    def search(
+        offsets, targets, in_offsets, in_targets, hub, sourceless, sources, depth_limit, target,
+        distances, predecessors, visited, frontier, found, queue, buffers, counters, max_threads,
+    ):  # fmt: skip
+        """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return the number of reached vertices.
 
-    begin, end = 0, len(sources)
-    reached = size = end  # size: vertices in the frontier; edges: out-edges of the frontier, when top-down
-    unexplored = len(targets)
-    level = 0
-    bottom_up = False
-    while size > 0 and level < depth_limit and not (target >= 0 and visited[word_of(target)] & bit_of(target)):
-        level += 1
-        if not bottom_up and edges > unexplored // ALPHA:
-            bottom_up = True
-            frontier[:] = 0
-            counters[NEXT_BLOCK] = begin
-            for _ in prange(threads):
-                _to_bitmap(queue, end, frontier, counters)
+        ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``
+        (-1: none). At sourceless vertices other than the sources nothing is written: what stands there must be -1.
+        """
+        threads = max_threads if parallel else 1
+        n = len(distances)
+        want_predecessors = len(predecessors) > 0
+        if target >= 0 and sourceless[word_of(target)] & bit_of(target):
+            target = -1
+        visited[:] = sourceless
+        edges = 0
+        for i in range(len(sources)):
+            source = sources[i]
+            visited[word_of(source)] |= bit_of(source)
+            distances[source] = 0
+            if want_predecessors:
+                predecessors[source] = -1
+            queue[i] = source
+            edges += offsets[source + 1] - offsets[source]
 
-        if bottom_up:
-            counters[NEXT_BLOCK] = 0
-            discovered = 0
-            for thread in prange(threads):
-                discovered += _bottom_up(
-                    in_offsets, in_targets, hub, level, visited, frontier, found, distances, predecessors, counters
-                )
-            frontier, found = found, frontier
-            if discovered < size and discovered < n // BETA:
-                bottom_up = False
+        begin, end = 0, len(sources)
+        reached = size = end  # size: vertices in the frontier; edges: out-edges of the frontier, when top-down
+        unexplored = len(targets)
+        level = 0
+        bottom_up = False
+        while size > 0 and level < depth_limit and not (target >= 0 and visited[word_of(target)] & bit_of(target)):
+            level += 1
+            if not bottom_up and edges > unexplored // ALPHA:
+                bottom_up = True
+                frontier[:] = 0
+                counters[NEXT_BLOCK] = begin
+                for _ in prange(threads):
+                    _to_bitmap(queue, end, frontier, counters)
+
+            if bottom_up:
                 counters[NEXT_BLOCK] = 0
-                counters[TAIL] = end
-                edges = 0
-                for thread in prange(threads):
-                    edges += _to_queue(offsets, frontier, queue, buffers[thread], counters)
-                begin, end = end, counters[TAIL]
-        else:
-            unexplored -= edges
-            counters[NEXT_BLOCK] = begin
-            counters[TAIL] = end
-            if edges < SERIAL_EDGES or threads == 1:
-                edges = _top_down(
-                    offsets, targets, end, level, True, visited, distances, predecessors, queue, queue[end:], counters
-                )
+                discovered = 0
+                for _ in prange(threads):
+                    discovered += _bottom_up(
+                        in_offsets, in_targets, hub, level, visited, frontier, found, distances, predecessors, counters
+                    )
+                frontier, found = found, frontier
+                if discovered < size and discovered < n // BETA:
+                    bottom_up = False
+                    counters[NEXT_BLOCK] = 0
+                    counters[TAIL] = end
+                    edges = 0
+                    for _ in prange(threads):
+                        edges += _to_queue(offsets, frontier, queue, counters)
+                    begin, end = end, counters[TAIL]
             else:
-                edges = 0
-                for thread in prange(threads):
-                    edges += _top_down(
-                        offsets, targets, end, level, False,
-                        visited, distances, predecessors, queue, buffers[thread], counters,
-                    )  # fmt: skip
-            begin, end = end, counters[TAIL]
-            discovered = end - begin
-        size = discovered
-        reached += discovered
+                unexplored -= edges
+                counters[NEXT_BLOCK] = begin
+                counters[TAIL] = end
+                if edges < SERIAL_EDGES or threads == 1:
+                    edges = _top_down(
+                        offsets,
+                        targets,
+                        end,
+                        level,
+                        True,
+                        visited,
+                        distances,
+                        predecessors,
+                        queue,
+                        buffers[0],
+                        counters,
+                    )
+                else:
+                    edges = 0
+                    for thread in prange(threads):
+                        edges += _top_down(
+                            offsets, targets, end, level, False,
+                            visited, distances, predecessors, queue, buffers[thread], counters,
+                        )  # fmt: skip
+                begin, end = end, counters[TAIL]
+                discovered = end - begin
+            size = discovered
+            reached += discovered
 
-    counters[NEXT_BLOCK] = 0
-    for _ in prange(threads):
-        _mark_unreached(visited, distances, predecessors, counters)
-    return reached
+        counters[NEXT_BLOCK] = 0
+        for _ in prange(threads):
+            _mark_unreached(visited, distances, predecessors, counters)
+        return reached
+
+    return search
+
+
+search = _compiled(parallel=True)
+search_on_one_thread = _compiled(parallel=False)

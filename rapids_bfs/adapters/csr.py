@@ -25,9 +25,9 @@ def from_csr(offsets: Any, targets: Any, *, directed: bool | None = None, name: 
     if n < 0 or offsets[0] != 0 or offsets[-1] != m:
         raise InputError(f"{name}: offsets must start with 0 and end with {m}, the number of targets")
     if (falls := offsets[1:] < offsets[:-1]).any():
-        raise InputError(f"{name}: offsets fall after vertex {int(falls.argmax())}: they must never decrease")
+        raise InputError(f"{name}: offsets fall after vertex {int(np.argmax(falls))}: they must never decrease")
     if m and (targets.min() < 0 or targets.max() >= n):
-        row = int(((targets < 0) | (targets >= n)).argmax())
+        row = int(np.argmax((targets < 0) | (targets >= n)))
         raise InputError(f"{name}: target {targets[row]} of edge {row} is none of the vertices 0..{n - 1}")
     offsets = np.ascontiguousarray(offsets, index_dtype(m))
     targets = np.ascontiguousarray(targets, index_dtype(n))

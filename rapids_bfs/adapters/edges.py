@@ -45,7 +45,7 @@ def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
 
     def refuse(bad: np.ndarray, what: str) -> None:
         if bad.any():
-            row = int(bad.argmax())
+            row = int(np.argmax(bad))
             raise InputError(f"{where}, row {first_row + row} (from 0): {ids[row]!s} {what}")
 
     if ids.dtype.kind == "f":
@@ -179,7 +179,7 @@ def checked_vertices(vertices: int) -> int:
 
 
 def _refuse_past(edges: EdgeList, first_row: int, source: np.ndarray, target: np.ndarray, vertices: int) -> None:
-    row = int(((source >= vertices) | (target >= vertices)).argmax())
+    row = int(np.argmax((source >= vertices) | (target >= vertices)))
     column, value = next(
         (column, ids[row]) for column, ids in zip(edges.columns, (source, target), strict=True) if ids[row] >= vertices
     )
@@ -196,7 +196,7 @@ def _from_scattered(edges: EdgeList, directed: bool | None, frame: str) -> Graph
     ids = np.empty(0, np.int64)
     for source, target in edges.checked():
         ids = np.union1d(ids, pd.unique(np.concatenate([source, target])))
-    index = pd.Index(ids)
+    index: Any = pd.Index(ids)
 
     def blocks() -> Iterator[csr.Edges]:
         for source, target in edges.checked():
@@ -229,7 +229,7 @@ def from_objects(
     except TypeError as error:
         raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
     if (codes < 0).any():
-        at = int((codes < 0).argmax())
+        at = int(np.argmax(codes < 0))
         raise InputError(f"{name}, column {columns[at % 2]!r}, row {at // 2} (from 0): null is no vertex id")
     return from_codes(codes[0::2], codes[1::2], labels, directed=directed, columns=columns, name=name, frame=frame)
 

@@ -9,7 +9,7 @@ from . import Options
 
 
 @njit(cache=True)
-def distances_along(order, predecessors):  # type: ignore[no-untyped-def]
+def distances_along(order, predecessors):
     """Distances (int32, n) from vertices in the order of discovery and the predecessors (-1: none) of all."""
     distances = np.full(len(predecessors), -1, np.int32)
     for vertex in order:
@@ -18,9 +18,7 @@ def distances_along(order, predecessors):  # type: ignore[no-untyped-def]
     return distances
 
 
-def cut(
-    distances: np.ndarray, predecessors: np.ndarray, options: Options
-) -> tuple[np.ndarray, np.ndarray | None]:
+def cut(distances: np.ndarray, predecessors: np.ndarray, options: Options) -> tuple[np.ndarray, np.ndarray | None]:
     """The answer of a search that stops where ``options`` say, from that of a search that went on."""
     limit = options.depth_limit
     if options.target is not None and distances[options.target] >= 0:

@@ -11,6 +11,7 @@ from ..memory import require_bytes
 from ..threads import pool
 from . import Engine, Options, Traversal
 
+SMALL = 1 << 16  # edges; a graph with fewer is searched before other threads are awake
 NO_LIMIT = np.iinfo(np.int64).max
 NONE = -1
 
@@ -64,10 +65,12 @@ class DirectionOptimizing(Sequential):
         self.sourceless, self.visited, self.frontier, self.found_next = np.zeros((4, words(n)), np.uint64)
         self.counters = np.zeros(direction_optimizing.COUNTERS, np.int64)
         with pool as threads:
-            self.buffers = np.empty((threads, direction_optimizing.CAPACITY), vertex)
+            self.buffers = np.empty((threads, 2, direction_optimizing.CAPACITY), vertex)
             direction_optimizing.prepare(
                 graph.offsets, self.reverse.offsets, self.reverse.targets, self.hub, self.sourceless
             )
+        small = graph.num_arcs < SMALL
+        self.kernel = direction_optimizing.search_on_one_thread if small else direction_optimizing.search
         self.stale = np.empty(0, np.int64)
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
@@ -76,7 +79,7 @@ class DirectionOptimizing(Sequential):
         if options.deterministic:
             return super().search(sources, options)
         with pool as threads:
-            direction_optimizing.search(
+            self.kernel(
                 self.graph.offsets,
                 self.graph.targets,
                 self.reverse.offsets,

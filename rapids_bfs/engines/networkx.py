@@ -8,11 +8,13 @@ import numpy as np
 
 from ..adapters.networkx import to_networkx
 from ..graph import Graph
+from ..memory import require_bytes
 from . import Engine, Options, Traversal
 from ._tree import cut, distances_along
 
 SEVERAL = -1  # the node from which a search from several sources starts
 LARGEST = 5_000_000  # edges: building more takes minutes and gigabytes
+BYTES_PER_EDGE = 200  # seen with rmat:16, NetworkX 3.7
 
 
 class NetworkX(Engine):
@@ -33,6 +35,7 @@ class BFSEdges(Traversal):
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
+        require_bytes(graph.num_arcs * BYTES_PER_EDGE, "NetworkX's dicts")
         self.nx_graph = to_networkx(graph, labels=False)
 
     def search(self, sources: np.ndarray, options: Options) -> tuple[Any, ...]:

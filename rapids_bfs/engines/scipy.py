@@ -9,6 +9,7 @@ import numpy as np
 from ..adapters.scipy import to_scipy
 from ..errors import InputError
 from ..graph import Graph
+from ..memory import require_bytes
 from . import Engine, Options, Traversal
 from ._tree import cut, distances_along
 
@@ -29,6 +30,7 @@ class CSGraph(Traversal):
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
+        require_bytes(graph.num_arcs * np.dtype(np.float64).itemsize, "SciPy's matrix of weights")
         self.matrix = to_scipy(graph, np.float64, copy=False)
 
     def search(self, sources: np.ndarray, options: Options) -> tuple[Any, ...]:

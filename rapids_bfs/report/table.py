@@ -40,9 +40,11 @@ def comparison_table(comparison: Comparison) -> Group:
     for runs in comparison.engines:
         if runs.unavailable:
             notes.append(Text.assemble((runs.engine, "bold"), f": {runs.unavailable}", style="yellow"))
-        for run in runs.runs:
-            if not run.valid:
-                notes.append(Text.assemble((runs.engine, "bold"), f", source {run.source}: {run.verdict}", style="red"))
+        notes += [
+            Text.assemble((runs.engine, "bold"), f", source {run.source}: {run.verdict}", style="red")
+            for run in runs.runs
+            if not run.valid
+        ]
         if not runs.runs:
             continue
         teps, ratio = runs.teps_harmonic_mean, comparison.ratio_to_baseline(runs.engine)
@@ -110,6 +112,7 @@ def info_tables() -> Group:
     about.add_row("processor", described["processor"])
     about.add_row("cores", str(described["cores"]))
     about.add_row("memory", f"{described['memory_bytes'] / 2**30:.1f} GiB")
+    about.add_row("CUDA devices", ", ".join(described["cuda_devices"]) or Text("none", style="yellow"))
     packages = _plain_table("package", "version")
     for package, version in machine.versions().items():
         packages.add_row(package, version)

@@ -1,0 +1,220 @@
+"""The command, as a stranger types it."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import networkx as nx
+import pyarrow.parquet
+import pytest
+
+from rapids_bfs.cli import main
+
+COMMANDS = ["compare", "run", "validate", "convert", "info"]
+
+
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def rapids_bfs(monkeypatch, capsys):
+    """Run the command in this process."""
+
+    def run(*arguments, cwd=None):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", ["rapids-bfs", *map(str, arguments)])
+            if cwd:
+                patch.chdir(cwd)
+            with pytest.raises(SystemExit) as exit:
+                main()
+        return Done(exit.value.code or 0, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def refused(rapids_bfs):
+    """The message of a command that ends with exit code 2 and one or two lines."""
+
+    def run(*arguments, cwd=None):
+        done = rapids_bfs(*arguments, cwd=cwd)
+        assert done.returncode == 2, done
+        assert done.stdout == ""
+        assert done.stderr.startswith("error: ")
+        assert len(done.stderr.strip().splitlines()) <= 2
+        return done.stderr
+
+    return run
+
+
+def test_compare(rapids_bfs, tmp_path):
+    done = rapids_bfs("compare", "karate", "--sources", 3, "--json", "k.json", "--csv", "k.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "karate: 34 vertices, 78 undirected edges, 3 sources" in done.stdout
+    for engine in ("cpu", "scipy", "networkx"):
+        assert f"\n {engine} " in done.stdout
+    found = json.loads((tmp_path / "k.json").read_text())
+    assert found["command"].endswith("compare karate --sources 3 --json k.json --csv k.csv")
+    assert {engine["engine"] for engine in found["engines"] if engine["valid"]} >= {"cpu", "scipy", "networkx"}
+    assert len((tmp_path / "k.csv").read_text().splitlines()) >= 1 + 3 * 3
+
+
+def test_compare_from_named_sources(rapids_bfs):
+    done = rapids_bfs("compare", "karate", "--engines", "cpu,cpu:sequential", "--source", 0, "--source", 33)
+    assert done.returncode == 0, done.stderr
+    assert "2 sources" in done.stdout
+    assert "cpu:sequential" in done.stdout
+
+
+def test_run_shows_levels_and_path(rapids_bfs):
+    done = rapids_bfs("run", "karate", "--source", 0, "--target", 26)
+    assert done.returncode == 0, done.stderr
+    lengths = nx.single_source_shortest_path_length(nx.karate_club_graph(), 0)
+    assert f"26 is at distance {lengths[26]}: 0 - " in done.stdout
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert ["1", str(sum(length == 1 for length in lengths.values()))] in rows
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather", "csv", "tsv"])
+def test_a_result_is_written_and_validates(rapids_bfs, tmp_path, suffix):
+    (tmp_path / "g.csv").write_text("from,to\nann,bob\nbob,cid\ndan,eve\n")
+    done = rapids_bfs("run", "g.csv", "--source", "ann", "--out", f"r.{suffix}", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = rapids_bfs("validate", "g.csv", f"r.{suffix}", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "valid\n"), done.stderr
+
+
+def test_a_wrong_result_ends_with_1(rapids_bfs, tmp_path):
+    (tmp_path / "g.csv").write_text("u,v\n0,1\n1,2\n")
+    (tmp_path / "r.csv").write_text("vertex,distance,predecessor\n0,0,-1\n1,1,0\n2,3,1\n")
+    done = rapids_bfs("validate", "g.csv", "r.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "rule 'distance-range' is broken: vertex 2 has distance 3" in done.stdout
+
+
+def test_several_sources_depth_limit_and_determinism(rapids_bfs, tmp_path):
+    arguments = ["--source", 0, "--source", 33, "--depth-limit", 1, "--deterministic", "--out", tmp_path / "r.parquet"]
+    assert rapids_bfs("run", "karate", *arguments).returncode == 0
+    distances = pyarrow.parquet.read_table(tmp_path / "r.parquet")["distance"].to_pylist()
+    assert set(distances) == {-1, 0, 1}
+    assert rapids_bfs("validate", "karate", tmp_path / "r.parquet", "--depth-limit", 1).returncode == 0
+    assert rapids_bfs("validate", "karate", tmp_path / "r.parquet").returncode == 1
+
+
+def test_convert_there_and_back(rapids_bfs, tmp_path):
+    for step, (graph, out) in enumerate([("karate", "a.parquet"), ("a.parquet", "b.sg"), ("b.sg", "c.mtx.gz")]):
+        done = rapids_bfs("convert", graph, out, cwd=tmp_path)
+        assert done.returncode == 0, (step, done.stderr)
+        assert "34 vertices, 78 edges" in done.stdout
+    assert rapids_bfs("convert", "c.mtx.gz", "a.parquet", "--force", cwd=tmp_path).returncode == 0
+
+
+def test_directions(rapids_bfs, tmp_path):
+    (tmp_path / "g.csv").write_text("a,src,dst\n1,0,1\n1,0,1\n1,1,1\n")
+    for flags, edges in (([], 3), (["--undirected"], 3), (["--simple"], 1), (["--undirected", "--simple"], 1)):
+        done = rapids_bfs("convert", "g.csv", "o.npz", "--force", *flags, cwd=tmp_path)
+        assert f"2 vertices, {edges} edges" in done.stdout, done.stderr
+
+
+def test_info(rapids_bfs):
+    done = rapids_bfs("info")
+    assert done.returncode == 0, done.stderr
+    for word in ("cpu", "direction-optimizing, sequential", "scipy", "networkx", "numpy", "cores", "wordnet"):
+        assert word in done.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples(rapids_bfs, command):
+    done = rapids_bfs(command, "--help")
+    assert done.returncode == 0
+    assert f"rapids-bfs {command}" in done.stdout
+
+
+def test_help_lists_the_commands(rapids_bfs):
+    done = rapids_bfs("--help")
+    for command in COMMANDS:
+        assert command in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "missing.mtx"], "missing.mtx does not exist"),
+        (["compare", "nonsense"], "'nonsense' is no file, no generator"),
+        (["compare", "."], ". is a directory"),
+        (["compare", "rmat:99"], "the scale must be in 0..48"),
+        (["compare", "rmat:40"], "bytes of memory and"),
+        (["compare", "karate", "--engines", "warp"], "unknown engine 'warp': there are"),
+        (["compare", "karate", "--engines", "cpu:warp"], "no algorithm 'warp': it has direction-optimizing"),
+        (["compare", "karate", "--source", "99"], "99 is no vertex of karate; its vertices are 0..33"),
+        (["compare", "karate", "--baseline", "scipy", "--engines", "cpu"], "is none of the engines: cpu"),
+        (["compare", "karate", "--sources", "0"], "at least 1, not 0"),
+        (["compare", "karate", "--depth-limit", "-1"], "depth_limit must be at least 0, not -1"),
+        (["compare", "karate", "--json", "no/such/dir.json"], "there is no directory no/such"),
+        (["compare", "karate", "--source-column", "u"], "source= does not go with"),
+        (["run", "karate", "--source", "x"], "'x' is no vertex"),
+        (["run", "karate", "--source", "0", "--target", "77"], "77 is no vertex"),
+        (["run", "karate", "--source", "0", "--out", "r.xlsx"], "not .xlsx"),
+        (["run", "karate", "--source", "0", "--out", "taken.csv"], "taken.csv exists"),
+        (["convert", "karate", "taken.csv"], "taken.csv exists"),
+        (["convert", "karate", "out.xlsx"], "out.xlsx"),
+        (["convert", "nulls.csv", "o.npz"], "column 'dst', row 1"),
+        (["convert", "columns.csv", "o.npz"], "'one', 'two', 'three'"),
+        (["validate", "karate", "gone.parquet"], "gone.parquet does not exist"),
+        (["validate", "karate", "taken.csv"], "no column 'vertex': it has a"),
+        (["validate", "karate", "short.csv"], "must hold each vertex of karate once"),
+    ],
+)
+def test_bad_input_is_one_message(refused, tmp_path, arguments, message):
+    (tmp_path / "taken.csv").write_text("a\n1\n")
+    (tmp_path / "nulls.csv").write_text("src,dst\n0,1\n1,\n")
+    (tmp_path / "columns.csv").write_text("one,two,three\n0,1,2\n")
+    (tmp_path / "short.csv").write_text("vertex,distance\n0,0\n")
+    assert message in refused(*arguments, cwd=tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["columns.csv", "nulls.csv", "short.csv", "taken.csv"]
+
+
+def test_an_output_that_exists_is_kept_before_any_work(rapids_bfs, refused, tmp_path):
+    (tmp_path / "out.json").write_text("mine")
+    assert "exists" in refused("compare", "rmat:99", "--json", tmp_path / "out.json")
+    assert (tmp_path / "out.json").read_text() == "mine"
+    assert rapids_bfs("compare", "karate", "--sources", 1, "--json", tmp_path / "out.json", "--force").returncode == 0
+    assert json.loads((tmp_path / "out.json").read_text())
+
+
+def test_a_wrong_flag_ends_with_2(rapids_bfs):
+    assert rapids_bfs("compare", "karate", "--nonsense").returncode == 2
+
+
+def test_the_command_is_installed():
+    command = Path(sys.executable).with_name("rapids-bfs")
+    done = subprocess.run([command, "compare", "nonsense"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: 'nonsense' is no file")
+
+
+def test_ctrl_c_shows_what_is_finished(tmp_path):
+    command = [sys.executable, "-m", "rapids_bfs.cli", "compare", "rmat:12", "--sources", "4000"]
+    process = subprocess.Popen(
+        [*command, "--engines", "cpu,networkx", "--json", str(tmp_path / "out.json")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(8)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "only finished runs are shown" in out
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert found["interrupted"]
+    assert 0 < len(found["engines"][0]["run_ms"]) < 4000

@@ -1,0 +1,72 @@
+"""Generated graphs: their shape, and that they depend on the seed alone."""
+
+import numba
+import numpy as np
+import pytest
+from strategies import edges_of
+
+from rapids_bfs.generators import generate
+
+
+@pytest.mark.parametrize(
+    ("spec", "vertices", "edges"),
+    [
+        ("grid:4", 16, 24),
+        ("grid:1", 1, 0),
+        ("path:5", 5, 4),
+        ("star:6", 6, 5),
+        ("complete:6", 6, 15),
+        ("tree:7", 7, 6),
+        ("tree:1", 1, 0),
+    ],
+)
+def test_regular_graphs(spec, vertices, edges):
+    graph = generate(spec)
+    assert (graph.num_vertices, graph.num_edges, graph.directed, graph.name) == (vertices, edges, False, spec)
+    assert (graph.num_loops, graph.num_duplicates) == (0, 0)
+    assert edges_of(graph) == sorted((v, u) for u, v in edges_of(graph))
+
+
+def test_shapes():
+    assert edges_of(generate("path:3")) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    assert generate("star:4").degrees.tolist() == [3, 1, 1, 1]
+    assert edges_of(generate("tree:4")) == [(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (3, 1)]
+    assert sorted(generate("grid:3").degrees.tolist()) == [2] * 4 + [3] * 4 + [4]
+
+
+@pytest.mark.parametrize("kind", ["rmat", "urand"])
+def test_random_graphs(kind):
+    graph = generate(f"{kind}:10:8")
+    assert graph.num_vertices == 1024
+    assert 0.5 * 8 * 1024 < graph.num_edges < 8 * 1024
+    assert (graph.num_loops, graph.num_duplicates) == (0, 0)
+    assert edges_of(graph) == sorted((v, u) for u, v in edges_of(graph))
+    assert generate(f"{kind}:10").num_edges > graph.num_edges
+    assert edges_of(generate(f"{kind}:10:8")) == edges_of(graph)
+    assert edges_of(generate(f"{kind}:10:8", seed=5)) != edges_of(graph)
+    assert generate(f"{kind}:0").num_vertices == 1
+
+
+@pytest.mark.parametrize("kind", ["rmat", "urand"])
+def test_random_graphs_do_not_depend_on_threads(kind):
+    before = numba.get_num_threads()
+    several = generate(f"{kind}:12")
+    numba.set_num_threads(1)
+    try:
+        one = generate(f"{kind}:12")
+    finally:
+        numba.set_num_threads(before)
+    np.testing.assert_array_equal(one.targets, several.targets)
+
+
+def test_rmat_is_skewed_as_graph500s_and_urand_is_not():
+    """A vertex of R-MAT falls in the sparse half at each level with probability C + D = 0.24, in a row, both ways."""
+    scale, factor = 14, 16
+    rmat, urand = generate(f"rmat:{scale}"), generate(f"urand:{scale}")
+    assert urand.degrees.max() < 4 * urand.degrees.mean()
+    assert rmat.degrees.max() > 30 * rmat.degrees.mean()
+    # The chance of a vertex to be an edge's source is 0.76^(zeros) 0.24^(ones) over its bits, before it is renamed.
+    ones = np.array([bin(vertex).count("1") for vertex in range(1 << scale)])
+    chance = 0.76 ** (scale - ones) * 0.24**ones
+    isolated = np.exp(-2 * factor * 2**scale * chance).sum()
+    assert (rmat.degrees == 0).sum() == pytest.approx(isolated, rel=0.1)

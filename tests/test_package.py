@@ -1,0 +1,46 @@
+"""The package as it is imported and installed."""
+
+import subprocess
+import sys
+
+import pytest
+
+import rapids_bfs
+
+HEAVY = ["cupy", "numba", "cudf", "cugraph", "networkx", "pandas", "pyarrow", "scipy", "polars"]
+
+
+def python(program):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_import_brings_nothing_heavy():
+    loaded = python("import sys, rapids_bfs; print(*sys.modules)").split()
+    assert not set(HEAVY) & set(loaded)
+
+
+def test_names_are_there():
+    for name in rapids_bfs.__all__:
+        assert getattr(rapids_bfs, name) is not None
+    assert set(rapids_bfs.__all__) <= set(dir(rapids_bfs))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = rapids_bfs.nothing
+
+
+def test_kernels_are_inside_the_package_and_know_nothing_of_it():
+    loaded = python("import sys, rapids_bfs.kernels.cpu.sequential; print(*sys.modules)").split()
+    assert {name for name in loaded if name.startswith("rapids_bfs")} == {
+        "rapids_bfs",
+        "rapids_bfs.errors",
+        "rapids_bfs.kernels",
+        "rapids_bfs.kernels.cpu",
+        "rapids_bfs.kernels.cpu.sequential",
+    }
+
+
+def test_version_is_the_one_installed():
+    from importlib.metadata import version
+
+    assert version("rapids-bfs") == rapids_bfs.__version__
