@@ -1,5 +1,9 @@
-"""The one exception for input that cannot be used."""
+"""What can go wrong: input that cannot be used, and an engine that errs."""
 
 
 class InputError(ValueError):
     """Input that cannot be used. The message names what is wrong, where, and what to do about it."""
+
+
+class TraversalError(RuntimeError):
+    """A search that went wrong: a fault of the engine, not of the input. The message names the level and the vertex."""

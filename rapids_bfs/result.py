@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .errors import InputError
 from .graph import Graph
+
+if TYPE_CHECKING:
+    from .trace import Trace
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,8 @@ class BFSResult:
         The search went no further than this.
     target : int or None
         The search stopped after the level that reached this vertex.
+    trace : Trace or None
+        What each level did, if that was asked for.
     """
 
     graph: Graph
@@ -37,6 +42,7 @@ class BFSResult:
     predecessors: np.ndarray | None
     depth_limit: int | None = None
     target: int | None = None
+    trace: Trace | None = None
 
     def __repr__(self) -> str:
         return (

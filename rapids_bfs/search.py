@@ -22,6 +22,8 @@ def bfs(
     target: Hashable | None = None,
     predecessors: bool = True,
     deterministic: bool = False,
+    trace: bool = False,
+    check: bool = False,
     engine: str = "auto",
 ) -> BFSResult:
     """Breadth-first search from one source, or from several to the nearest of which distances count.
@@ -41,6 +43,10 @@ def bfs(
     deterministic : bool
         Return the tree that a sequential queue builds, which is NetworkX's: each vertex's predecessor is the first
         in queue order that sees it. Otherwise it is any vertex one level up.
+    trace : bool
+        Keep what each level did, as ``result.trace``.
+    check : bool
+        Verify the frontier after each level, slowly: for debugging a kernel of the engines cupy and numba-cuda.
     engine : str
         "auto", "cpu", "cpu:sequential", ...: see `rapids-bfs info`.
 
@@ -53,6 +59,8 @@ def bfs(
     ------
     InputError
         If the graph cannot be made, a source or target is no vertex, or the engine is unknown or cannot run here.
+    TraversalError
+        If ``check`` finds a level wrong.
 
     Examples
     --------
@@ -71,8 +79,10 @@ def bfs(
         None if target is None else graph.vertex_of(target),
         predecessors,
         deterministic,
+        trace,
+        check,
     )
-    choice = choose(engine)
+    choice = choose("cpu" if deterministic and engine == "auto" else engine)  # the GPU kernels take any parent
     reason = choice.engine.unavailable()
     if reason:
         raise InputError(f"engine {choice.name!r} cannot run here: {reason}")

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import InputError
 from ..graph import Graph
 from ..result import BFSResult
+from ..trace import Step, Trace
 
 GROUP = "rapids_bfs.engines"
 PREFERENCE = ("cupy", "numba-cuda", "cpu")  # what engine="auto" takes, the first that can run here
@@ -25,12 +26,14 @@ PREFERENCE = ("cupy", "numba-cuda", "cpu")  # what engine="auto" takes, the firs
 
 @dataclass(frozen=True)
 class Options:
-    """How far to search and what to keep. ``target`` is a vertex, not an id."""
+    """How far to search, what to keep, and whether to watch. ``target`` is a vertex, not an id."""
 
     depth_limit: int | None = None
     target: int | None = None
     predecessors: bool = True
     deterministic: bool = False
+    trace: bool = False
+    check: bool = False
 
 
 DEFAULT = Options()
@@ -38,6 +41,9 @@ DEFAULT = Options()
 
 class Traversal(ABC):
     """An engine's preparation for one graph: uploaded arrays, buffers, whatever does not depend on the source."""
+
+    checks: ClassVar[bool] = False  # can `search` verify each level?
+    steps: list[Step] | None = None  # the levels of the last traced search, where `search` notes them
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -57,10 +63,13 @@ class Traversal(ABC):
     def result(self, found: Any, sources: np.ndarray, options: Options) -> BFSResult:
         """What `search` found, as a result that shows the traversal's own buffers."""
         distances, predecessors = self.answer(found)
-        return BFSResult(self.graph, sources, distances, predecessors, options.depth_limit, options.target)
+        trace = Trace.of(self.graph, distances, self.steps) if options.trace else None
+        return BFSResult(self.graph, sources, distances, predecessors, options.depth_limit, options.target, trace)
 
     def run(self, sources: np.ndarray, options: Options = DEFAULT) -> BFSResult:
         """Search and answer. The result holds until the next run; its `copy` longer."""
+        if options.check and not self.checks:
+            raise InputError("check=True needs an engine that verifies each level: 'cupy' or 'numba-cuda'")
         return self.result(self.search(sources, options), sources, options)
 
 

@@ -1,0 +1,50 @@
+"""BFS in CUDA C++, one algorithm a file, to be compiled at run time."""
+
+import re
+from importlib.resources import files
+
+# The kernels of each file: a name for each, and the template instance that it stands for.
+KERNELS = {
+    "frontier_mask": {
+        "reset": "reset<{vertex}>",
+        "seed": "seed<{vertex}>",
+        "expand": "expand<{vertex}, {offset}, InMemory>",
+    },
+    "frontier_mask_texture": {
+        "reset": "reset<{vertex}>",
+        "seed": "seed<{vertex}>",
+        "expand": "expand<{vertex}, {offset}, InTexture>",
+    },
+    "two_kernel": {
+        "reset": "reset<{vertex}>",
+        "seed": "seed<{vertex}>",
+        "expand": "expand<{vertex}, {offset}>",
+        "commit": "commit<{vertex}>",
+    },
+    "block_queue": {
+        "reset": "reset<{vertex}>",
+        "seed": "seed<{vertex}>",
+        "expand": "expand<{vertex}, {offset}>",
+    },
+}
+TYPES = {4: "int", 8: "long long"}  # by the bytes of an integer
+OPTIONS = ("-std=c++17",)
+
+
+def source(name: str) -> str:
+    """The text of ``name.cu``, with the text of the files that it includes in the place of each ``#include``.
+
+    One text without includes needs no search path, and a cache that goes by the text notices every change.
+    """
+    return _text(f"{name}.cu")
+
+
+def _text(file: str) -> str:
+    text = files(__name__).joinpath(file).read_text()
+    return re.sub(r'^#include "(.*)"$', lambda include: _text(include[1]), text, flags=re.MULTILINE)
+
+
+def expressions(name: str, vertex_bytes: int, offset_bytes: int) -> dict[str, str]:
+    """The kernels of ``name.cu`` by name, as C++ names them, for vertices and offsets of so many bytes."""
+    types = {"vertex": TYPES[vertex_bytes], "offset": TYPES[offset_bytes]}
+    return {kernel: template.format(**types) for kernel, template in KERNELS[name].items()}

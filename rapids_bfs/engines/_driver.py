@@ -1,0 +1,46 @@
+"""The NVIDIA driver of this machine, asked directly: no package need be installed for it."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from typing import NamedTuple
+
+INSTALL = "sudo apt install nvidia-driver-580, or https://www.nvidia.com/drivers"
+
+
+class Driver(NamedTuple):
+    """What the driver says."""
+
+    cuda: tuple[int, int] | None  # the newest CUDA that it runs; None if there is no driver
+    devices: int
+
+
+@cache
+def driver() -> Driver:
+    """The driver, as it was when first asked."""
+    try:
+        library = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return Driver(None, 0)
+    version, devices = ctypes.c_int(), ctypes.c_int()
+    library.cuDriverGetVersion(ctypes.byref(version))
+    if library.cuInit(0) or library.cuDeviceGetCount(ctypes.byref(devices)):
+        devices.value = 0
+    return Driver((version.value // 1000, version.value % 1000 // 10), devices.value)
+
+
+def why_not(package: str, major: int) -> str | None:
+    """None, or one line: why ``package``, built for CUDA ``major``, cannot use a device here, and what mends it."""
+    cuda, devices = driver()
+    if cuda is None:
+        return f"there is no CUDA device: no NVIDIA driver is installed ({INSTALL})"
+    if not devices:
+        return "there is no CUDA device: the NVIDIA driver finds none"
+    if cuda[0] < major:
+        mend = f"update the driver ({INSTALL})"
+        if cuda[0] == 12:
+            mend += " or pip install 'rapids-bfs[cu12]' in a new environment"
+        return f"the NVIDIA driver runs CUDA up to {cuda[0]}.{cuda[1]} and {package} is built for CUDA {major}: {mend}"
+    return None

@@ -1,0 +1,130 @@
+"""Engine ``numba-cuda``: our kernels in Numba-CUDA, on a GPU or in Numba's simulator."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from ..graph import Graph
+from ..kernels.cuda import KERNELS
+from . import Engine, Traversal
+from ._driver import why_not
+from ._levels import ALGORITHMS, Device, Kernel
+
+SIMULATED_VERTICES = 5_000  # a thread of the simulator is a thread of Python
+
+
+class NumbaCUDA(Engine):
+    name = "numba-cuda"
+    algorithms = tuple(ALGORITHMS)
+
+    def unavailable(self) -> str | None:
+        return missing()
+
+    def unsuited(self, graph: Graph) -> str | None:
+        if simulated() and graph.num_vertices > SIMULATED_VERTICES:
+            return f"the simulator takes too long for more than {SIMULATED_VERTICES:,} vertices"
+        return None
+
+    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
+        return ALGORITHMS[algorithm](graph, NumbaDevice())
+
+
+def simulated() -> bool:
+    """Do the kernels run in Numba's simulator?"""
+    return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
+
+
+@cache
+def missing() -> str | None:
+    """None, or one line: what is missing here and what mends it."""
+    if importlib.util.find_spec("numba_cuda") is None:
+        return "numba-cuda is not installed: pip install 'rapids-bfs[cu13]'"
+    try:
+        from numba import cuda
+    except Exception as error:  # whatever an import of unlike versions ends in
+        if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+            return f"NumPy {np.__version__} is too new for numba-cuda {version('numba-cuda')}: pip install 'numpy<2.5'"
+        return f"numba-cuda cannot be imported ({error}): pip install 'rapids-bfs[cu13]'"
+    if simulated():
+        return None
+    try:
+        major, _ = cuda.cudadrv.runtime.get_version()
+    except Exception as error:  # NVRTC is loaded here; each version of its binding raises an exception of its own
+        return f"numba-cuda finds no CUDA toolkit ({error}): pip install 'numba-cuda[cu13]'"
+    reason = why_not(f"numba-cuda {version('numba-cuda')}", major)
+    return reason and f"{reason}; set NUMBA_ENABLE_CUDASIM=1 to run it in the simulator"
+
+
+@contextmanager
+def brisk_threads() -> Iterator[None]:
+    """Let Python's threads take turns often: those of the simulator wait for one another at every barrier."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+
+
+class NumbaDevice(Device):
+    """Numba's current device, and a stream of its own."""
+
+    engine = NumbaCUDA.name
+
+    def __init__(self) -> None:
+        from numba import cuda
+
+        self.cuda = cuda
+        self.stream = cuda.stream()
+        if simulated():
+            self.threads, self.resident_blocks = 8, 2
+        else:
+            self.threads = 256
+            self.resident_blocks = 8 * cuda.get_current_device().MULTIPROCESSOR_COUNT
+
+    def active(self) -> AbstractContextManager[Any]:
+        return brisk_threads() if simulated() else nullcontext()  # the stream goes with each call
+
+    def free_bytes(self) -> float:
+        return self.cuda.current_context().get_memory_info().free
+
+    def upload(self, array: np.ndarray) -> Any:
+        return self.cuda.to_device(array, stream=self.stream)
+
+    def empty(self, length: int, dtype: Any) -> Any:
+        return self.cuda.device_array(length, dtype)
+
+    def host(self, array: Any) -> np.ndarray:
+        copy = array.copy_to_host(stream=self.stream)
+        self.synchronize()
+        return copy
+
+    def mapped(self, length: int, dtype: Any) -> tuple[Any, Any]:
+        array = self.cuda.mapped_array(length, dtype)
+        return array, array if simulated() else self.cuda.as_cuda_array(array)  # wrapped once, not at each launch
+
+    def absent(self, array: Any) -> Any:
+        return array[:0]
+
+    def kernels(self, file: str, vertex: np.dtype, offset: np.dtype) -> dict[str, Kernel]:
+        module = import_module(f"rapids_bfs.kernels.numba_cuda.{file}")
+        return {name: self._launcher(getattr(module, name)) for name in KERNELS[file]}  # its twin's names
+
+    def _launcher(self, kernel: Any) -> Callable[..., None]:
+        def launch(blocks: int, *arguments: Any) -> None:
+            kernel[blocks, self.threads, self.stream](*arguments)
+
+        return launch
+
+    def synchronize(self) -> None:
+        self.stream.synchronize()

@@ -1,0 +1,98 @@
+"""What a search did, level by level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .graph import Graph
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+
+class Step(NamedTuple):
+    """How an engine went from one level to the next."""
+
+    direction: str | None = None  # "top-down" or "bottom-up"
+    milliseconds: float | None = None  # from the launch until the host knew that the level was done
+
+
+class Level(NamedTuple):
+    """A level of a search: the frontier that it expanded and what it reached."""
+
+    level: int
+    frontier_vertices: int
+    frontier_edges: int  # out-edges of the frontier
+    newly_reached: int
+    direction: str | None  # None where the engine does not say
+    milliseconds: float | None
+
+
+class Trace(Sequence[Level]):
+    """The levels of a search, from 1 on: a sequence of `Level`, a table in a terminal, a frame, records for JSON."""
+
+    def __init__(self, levels: Sequence[Level]) -> None:
+        self._levels = tuple(levels)
+
+    @classmethod
+    def of(cls, graph: Graph, distances: np.ndarray, steps: Sequence[Step] | None) -> Trace:
+        """The trace of the search that gave ``distances``, a level for each of its ``steps``.
+
+        Frontiers are what the distances say. Without steps there is a level for each distance above 0.
+        """
+        reached = distances >= 0
+        at = distances[reached]
+        vertices = np.bincount(at, minlength=1)
+        edges = np.bincount(at, weights=graph.degrees[reached], minlength=1).astype(np.int64)
+        steps = [Step()] * (len(vertices) - 1) if steps is None else steps
+        found = np.zeros(len(steps) + 1, np.int64)
+        found[: len(vertices)] = vertices
+        return cls(
+            [
+                Level(level, int(found[level - 1]), int(edges[level - 1]), int(found[level]), *step)
+                for level, step in enumerate(steps, start=1)
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return f"<Trace of {len(self)} levels>"
+
+    def __len__(self) -> int:
+        return len(self._levels)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._levels[index]
+
+    def __iter__(self) -> Iterator[Level]:
+        return iter(self._levels)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trace) and self._levels == other._levels
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """A dict for each level, fit for JSON."""
+        return [level._asdict() for level in self]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas frame with a row for each level."""
+        import pandas as pd
+
+        return pd.DataFrame(self._levels, columns=list(Level._fields))
+
+    def __rich__(self) -> Table:
+        from rich.table import Table
+
+        table = Table(*(field.replace("_", " ") for field in Level._fields))
+        for column, field in zip(table.columns, Level._fields, strict=True):
+            column.justify = "left" if field == "direction" else "right"
+        for level in self:
+            time = "" if level.milliseconds is None else f"{level.milliseconds:.3f}"
+            counts = (f"{count:,}" for count in level[:4])
+            table.add_row(*counts, level.direction or "", time)
+        return table

@@ -1,0 +1,223 @@
+"""What the GPU engines do without a GPU: say what is missing, check levels, trace."""
+
+import re
+import sys
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+
+from rapids_bfs import InputError, bfs
+from rapids_bfs.engines import Options, _driver, choose, cupy, numba_cuda, registered
+from rapids_bfs.engines._check import LevelCheck
+from rapids_bfs.engines._driver import Driver
+from rapids_bfs.engines._levels import Device, LevelByLevel, require_device_bytes
+from rapids_bfs.errors import TraversalError
+from rapids_bfs.generators import generate
+from rapids_bfs.trace import Step, Trace
+
+
+class TestDriver:
+    @pytest.fixture
+    def with_driver(self, monkeypatch):
+        def pretend(cuda, devices):
+            monkeypatch.setattr(_driver, "driver", lambda: Driver(cuda, devices))
+            cupy.missing.cache_clear()
+            numba_cuda.missing.cache_clear()
+
+        yield pretend
+        cupy.missing.cache_clear()
+        numba_cuda.missing.cache_clear()
+
+    @pytest.mark.parametrize(
+        ("cuda", "devices", "reason"),
+        [
+            (None, 0, "there is no CUDA device: no NVIDIA driver is installed"),
+            ((13, 0), 0, "there is no CUDA device: the NVIDIA driver finds none"),
+            (
+                (12, 8),
+                1,
+                r"runs CUDA up to 12\.8 and CuPy 14 is built for CUDA 13: update the driver .*rapids-bfs\[cu12\]",
+            ),
+            ((11, 4), 1, r"runs CUDA up to 11\.4 .*: update the driver \(sudo apt install [^)]*\)$"),
+        ],
+    )
+    def test_reason(self, with_driver, cuda, devices, reason):
+        with_driver(cuda, devices)
+        assert re.search(reason, _driver.why_not("CuPy 14", 13))
+
+    def test_newer_driver_is_fine(self, with_driver):
+        with_driver((14, 0), 1)
+        assert _driver.why_not("CuPy 14", 13) is None
+
+    def test_numba_cuda_names_the_simulator(self, with_driver, monkeypatch):
+        pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'rapids-bfs[cu13]'")
+        monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
+        with_driver(None, 0)
+        assert numba_cuda.missing().endswith("; set NUMBA_ENABLE_CUDASIM=1 to run it in the simulator")
+
+    @pytest.mark.parametrize("module", [cupy, numba_cuda])
+    def test_package_not_installed(self, with_driver, module, monkeypatch):
+        with_driver((13, 0), 1)
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+        assert module.missing().endswith("is not installed: pip install 'rapids-bfs[cu13]'")
+
+    def test_numpy_too_new(self, with_driver, monkeypatch):
+        pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'rapids-bfs[cu13]'")
+        with_driver((13, 0), 1)
+        monkeypatch.setitem(sys.modules, "numba.cuda", None)
+        monkeypatch.delattr("numba.cuda", raising=False)
+        monkeypatch.setattr(np, "__version__", "2.5.2")
+        assert numba_cuda.missing().startswith("NumPy 2.5.2 is too new for numba-cuda")
+
+    def test_engine_that_cannot_run_is_an_input_error(self, with_driver):
+        if registered()["cupy"].unavailable() is None:
+            pytest.skip("there is a CUDA device")
+        with pytest.raises(InputError, match="engine 'cupy' cannot run here: "):
+            bfs(generate("path:3"), 0, engine="cupy")
+
+
+def test_device_memory_is_asked_for_first():
+    graph = generate("path:1000")
+
+    class Small:
+        engine = "cupy"
+
+        def free_bytes(self):
+            return 1000
+
+    needed = graph.nbytes + 4000
+    with pytest.raises(InputError, match=f"needs {needed:,} bytes of device memory on engine 'cupy', 1,000 are free"):
+        require_device_bytes(Small(), graph, [(1000, np.int32)])
+
+
+class TestLevelCheck:
+    """A path 0-1-2-3-4 searched from 0; level 1 is right, level 2 is told wrong in every way."""
+
+    BEFORE = (0, -1, -1, -1, -1)
+    LEVEL_1 = (0, 1, -1, -1, -1)
+    LEVEL_2 = (0, 1, 2, -1, -1)
+
+    @pytest.fixture
+    def check(self):
+        check = LevelCheck(np.array(self.BEFORE))
+        check.after(1, np.array(self.LEVEL_1), np.array([1]), True)
+        return check
+
+    def test_right_levels_pass(self, check):
+        check.after(2, np.array(self.LEVEL_2), np.array([2]), True)
+        check.after(3, np.array(self.LEVEL_2), np.array([], int), False)
+
+    @pytest.mark.parametrize(
+        ("distances", "frontier", "said", "message"),
+        [
+            ((0, -1, 2, -1, -1), [2], True, "vertex 1 was visited and no longer is"),
+            ((0, 2, 2, -1, -1), [2], True, "vertex 1 had a distance, which changed"),
+            ((0, 1, 2, 3, -1), [2], True, "vertex 3 was reached with the distance of another level"),
+            (LEVEL_2, [2, 2], True, "vertex 2 is in the frontier more than once"),
+            (LEVEL_2, [1, 2], True, "vertex 1 is in the frontier and was not reached at this level"),
+            (LEVEL_2, [], False, "vertex 2 was reached at this level and is not in the frontier"),
+            (LEVEL_2, [2], False, "reached 1 vertices and reported none"),
+            (LEVEL_2, [2, 7], True, r"the frontier holds 2\.\.7, not all vertices"),
+        ],
+    )
+    def test_fault_is_named(self, check, distances, frontier, said, message):
+        with pytest.raises(TraversalError, match=f"level 2: {message}"):
+            check.after(2, np.array(distances), np.array(frontier, int), said)
+
+    def test_cpu_engine_has_no_levels_to_check(self):
+        with pytest.raises(InputError, match="check=True needs an engine"):
+            choose("cpu").traversal(generate("path:3")).run(np.array([0]), Options(check=True))
+
+
+class Host(Device):
+    """A device that is none: arrays are NumPy's, and there are no kernels."""
+
+    engine = "host"
+    threads = 1
+
+    def active(self):
+        return nullcontext()
+
+    def free_bytes(self):
+        return float("inf")
+
+    def upload(self, array):
+        return array
+
+    def empty(self, length, dtype):
+        return np.zeros(length, dtype)
+
+    def host(self, array):
+        return array
+
+    def mapped(self, length, dtype):
+        return np.zeros(length, dtype), None
+
+    def absent(self, array):
+        return None
+
+    def kernels(self, file, vertex, offset):
+        return {}
+
+    def synchronize(self):
+        pass
+
+
+class Endless(LevelByLevel):
+    """A search whose kernel always says that it reached some vertex."""
+
+    file = "none"
+
+    def reset(self, predecessors):
+        pass
+
+    def seed(self, begin, count):
+        pass
+
+    def advance(self, level, target, predecessors):
+        return True
+
+    def frontier_vertices(self):
+        return np.empty(0, int)
+
+
+def test_search_that_does_not_end_is_stopped():
+    traversal = Endless(generate("path:5"), Host())
+    with pytest.raises(TraversalError, match="level 6 of a graph with 5 vertices: it should have ended"):
+        traversal.run(np.array([0]))
+
+
+class TestTrace:
+    def test_counts(self):
+        trace = bfs(generate("tree:7"), 0, trace=True, engine="cpu").trace
+        assert [level[:4] for level in trace] == [(1, 1, 2, 2), (2, 2, 6, 4)]
+
+    def test_steps_go_beyond_the_last_distance(self):
+        graph = generate("path:3")
+        distances = np.array([0, 1, 2])
+        trace = Trace.of(graph, distances, [Step("top-down", 0.5)] * 3)
+        assert [level.newly_reached for level in trace] == [1, 1, 0]
+        assert trace[2].frontier_edges == 1
+
+    def test_forms(self):
+        from rich.console import Console
+
+        trace = Trace.of(generate("path:3"), np.array([0, 1, -1]), [Step("top-down", 0.5)])
+        expected = {
+            "level": 1,
+            "frontier_vertices": 1,
+            "frontier_edges": 1,
+            "newly_reached": 1,
+            "direction": "top-down",
+            "milliseconds": 0.5,
+        }
+        assert trace.to_records() == [expected]
+        assert trace.to_frame().to_dict("records") == [expected]
+        console = Console(width=100)
+        with console.capture() as capture:
+            console.print(trace)
+        assert "top-down" in capture.get()
+
+    def test_off_by_default(self):
+        assert bfs(generate("path:3"), 0).trace is None

@@ -1,0 +1,84 @@
+"""Every CUDA kernel compiles for every GPU generation, without a GPU."""
+
+import inspect
+import re
+from importlib import import_module
+from unittest import mock
+
+import pytest
+
+from rapids_bfs.kernels import cuda as cuda_kernels
+
+CAPABILITIES = [(7, 5), (9, 0), (10, 0), (12, 0)]
+BYTES = [(4, 4), (4, 8), (8, 8)]  # of a vertex and of an offset
+
+ARRAYS_OF_VERTICES = {"targets", "sources", "queue", "predecessors"}
+MASKS = {"frontier", "upcoming", "updating", "visited"}
+VERTICES = {"n", "target", "begin", "end"}
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda each: f"sm_{each[0]}{each[1]}")
+@pytest.mark.parametrize("name", cuda_kernels.KERNELS)
+def test_cuda_file_compiles(name: str, capability: tuple[int, int]) -> None:
+    core = pytest.importorskip("cuda.core", reason="cuda.core is not installed: pip install 'rapids-bfs[cu13]'")
+    for sizes in BYTES:
+        if name.endswith("texture") and sizes[0] == 8:
+            continue
+        expressions = cuda_kernels.expressions(name, *sizes)
+        options = core.ProgramOptions(std="c++17", arch=f"sm_{capability[0]}{capability[1]}")
+        program = core.Program(cuda_kernels.source(name), "c++", options)
+        binary = program.compile("cubin", name_expressions=tuple(expressions.values()))
+        assert all(binary.symbol_mapping[each] for each in expressions.values())
+
+
+@pytest.fixture
+def numba_cuda():
+    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'rapids-bfs[cu13]'")
+    cuda = import_module("numba.cuda")
+    if cuda.config.ENABLE_CUDASIM:
+        pytest.skip("NUMBA_ENABLE_CUDASIM is set: the simulator compiles nothing")
+    return cuda
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda each: f"sm_{each[0]}{each[1]}")
+@pytest.mark.parametrize("name", ["frontier_mask", "two_kernel", "block_queue"])
+def test_numba_kernels_compile(numba_cuda, name: str, capability: tuple[int, int]) -> None:
+    module = import_module(f"rapids_bfs.kernels.numba_cuda.{name}")
+    device = mock.Mock(compute_capability=capability)
+    with mock.patch("numba.cuda.dispatcher.get_current_device", return_value=device):
+        for kernel in cuda_kernels.KERNELS[name]:
+            function = getattr(module, kernel).py_func
+            for sizes in BYTES:
+                ptx, _ = numba_cuda.compile_ptx(function, signature(function, *sizes), cc=capability)
+                assert f".target sm_{capability[0]}{capability[1]}" in ptx
+
+
+def signature(function, vertex_bytes: int, offset_bytes: int):
+    """The Numba types of a kernel's parameters, which have the same names and types in every file."""
+    from numba import types
+
+    vertex, offset = (types.int32 if each == 4 else types.int64 for each in (vertex_bytes, offset_bytes))
+    known = {
+        "offsets": offset[::1],
+        "count": types.int32,
+        "level": types.int32,
+        "distances": types.int32[::1],
+        "announced": types.int32[::1],
+        "finished": types.uint32[::1],
+        "tail": types.int64[::1],
+        "status": types.int64[::1],
+        **dict.fromkeys(ARRAYS_OF_VERTICES, vertex[::1]),
+        **dict.fromkeys(MASKS, types.boolean[::1]),
+        **dict.fromkeys(VERTICES, vertex),
+    }
+    return tuple(known[parameter] for parameter in inspect.signature(function).parameters)
+
+
+def test_twins_have_the_same_kernels_and_arguments(numba_cuda) -> None:
+    for name in ("frontier_mask", "two_kernel", "block_queue"):
+        text = cuda_kernels.source(name)
+        module = import_module(f"rapids_bfs.kernels.numba_cuda.{name}")
+        for kernel in cuda_kernels.KERNELS[name]:
+            declaration = text.split(f"__global__ void {kernel}(")[1].split(") {")[0]
+            parameters = [each.split()[-1] for each in re.sub(r"<.*?>", "", declaration).split(",")]
+            assert [*inspect.signature(getattr(module, kernel).py_func).parameters] == parameters
