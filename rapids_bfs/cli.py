@@ -178,6 +178,49 @@ def run(
 
 
 @app.command()
+def trace(
+    graph: GraphArgument,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Where to start. Default: a random vertex.", show_default=False),
+    ] = None,
+    engine: Annotated[str, typer.Option(metavar="ENGINE[:ALGORITHM]", help="See 'info'.")] = "auto",
+    depth_limit: Annotated[int | None, typer.Option(metavar="D", help="Search no further.", show_default=False)] = None,
+    check: Annotated[bool, typer.Option("--check", help="Verify the frontier after each level, slowly.")] = False,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the levels as JSON.", show_default=False)
+    ] = None,
+    force: Force = False,
+    directed: Directed = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+) -> None:
+    """Show what a search does at each level: its frontier, what it reaches, and how long it takes.
+
+    [bold]Examples[/bold]
+
+      rapids-bfs trace rmat:16 --engine cupy:two-kernel
+
+      rapids-bfs trace karate --source 0 --engine cpu --json levels.json
+    """
+    from .adapters.files import check_output
+    from .comparison import sample_sources, write_json
+    from .search import bfs
+
+    if json:
+        check_output(json, force)
+    loaded = _load(graph, directed, source_column, target_column)
+    ids = [_parse_id(loaded, text) for text in source or ()] or loaded.ids_of(sample_sources(loaded, 1)).tolist()
+    bfs(loaded, ids, engine=engine, depth_limit=depth_limit)  # compiles what it needs
+    result = bfs(loaded, ids, engine=engine, depth_limit=depth_limit, trace=True, check=check)
+    screen.print(f"{loaded.name}, {engine}, from {', '.join(map(str, ids))}", highlight=False)
+    screen.print(result.trace)
+    if json and result.trace is not None:
+        levels = result.trace.to_records()
+        write_json({"graph": loaded.name, "engine": engine, "sources": ids, "levels": levels}, json)
+
+
+@app.command()
 def validate(
     graph: GraphArgument,
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A file as 'run --out' writes it.")],

@@ -179,9 +179,7 @@ class Comparison:
 
     def to_json(self, path: str | PathLike[str]) -> None:
         """Write `to_dict` to ``path``."""
-        with open(path, "w") as out:
-            json.dump(self.to_dict(), out, indent=1)
-            out.write("\n")
+        write_json(self.to_dict(), path)
 
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write a row for each engine and source to ``path``."""
@@ -360,6 +358,13 @@ def _timed(traversal: Traversal, source: np.ndarray, id: Hashable, options: Opti
     result = traversal.result(found, source, options)
     verdict = validate(traversal.graph, result)
     return Run(id, ms, result.num_reached, result.depth, result.num_traversed_edges, str(verdict))
+
+
+def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:
+    """Write ``content`` to ``path``; ids that JSON has no type for as strings."""
+    with open(path, "w") as out:
+        json.dump(content, out, indent=1, default=str)
+        out.write("\n")
 
 
 def _plain(id: Any) -> Any:

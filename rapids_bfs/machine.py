@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
-import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from .driver import driver
 
 PACKAGES = (
     "rapids-bfs",
@@ -42,7 +42,7 @@ def describe() -> dict[str, Any]:
         "processor": _processor(),
         "cores": usable_cores(),
         "memory_bytes": int(psutil.virtual_memory().total),
-        "cuda_devices": cuda_devices(),
+        "cuda_devices": list(driver().devices),
     }
 
 
@@ -59,23 +59,6 @@ def _processor() -> str:
         lines = []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
-
-
-def cuda_devices() -> list[str]:
-    """Names of the CUDA devices that the driver shows; none where there is no driver."""
-    try:
-        driver = ctypes.CDLL("libcuda.so.1" if sys.platform != "win32" else "nvcuda.dll")
-    except OSError:
-        return []
-    count, device, name = ctypes.c_int(), ctypes.c_int(), ctypes.create_string_buffer(256)
-    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
-        return []
-    names = []
-    for ordinal in range(count.value):
-        driver.cuDeviceGet(ctypes.byref(device), ordinal)
-        driver.cuDeviceGetName(name, len(name), device)
-        names.append(name.value.decode())
-    return names
 
 
 def versions() -> dict[str, str]:

@@ -14,7 +14,7 @@ import pytest
 
 from rapids_bfs.cli import main
 
-COMMANDS = ["compare", "run", "validate", "convert", "info"]
+COMMANDS = ["compare", "run", "trace", "validate", "convert", "info"]
 
 
 @dataclass
@@ -81,6 +81,16 @@ def test_run_shows_levels_and_path(rapids_bfs):
     assert f"26 is at distance {lengths[26]}: 0 - " in done.stdout
     rows = [line.split() for line in done.stdout.splitlines()]
     assert ["1", str(sum(length == 1 for length in lengths.values()))] in rows
+
+
+def test_trace(rapids_bfs, tmp_path):
+    done = rapids_bfs("trace", "path:4", "--source", 0, "--engine", "cpu", "--json", tmp_path / "t.json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "t.json").read_text())
+    assert [level["newly_reached"] for level in found["levels"]] == [1, 1, 1]
+    assert [level["frontier_edges"] for level in found["levels"]] == [1, 2, 2]
+    assert "frontier vertices" in done.stdout
+    assert rapids_bfs("trace", "karate").returncode == 0
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather", "csv", "tsv"])

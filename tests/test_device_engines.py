@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from rapids_bfs import InputError, bfs
-from rapids_bfs.engines import Options, _driver, choose, cupy, numba_cuda, registered
+from rapids_bfs import driver as drivers
+from rapids_bfs.driver import Driver
+from rapids_bfs.engines import Options, choose, cupy, numba_cuda, registered
 from rapids_bfs.engines._check import LevelCheck
-from rapids_bfs.engines._driver import Driver
 from rapids_bfs.engines._levels import Device, LevelByLevel, require_device_bytes
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
@@ -21,7 +22,7 @@ class TestDriver:
     @pytest.fixture
     def with_driver(self, monkeypatch):
         def pretend(cuda, devices):
-            monkeypatch.setattr(_driver, "driver", lambda: Driver(cuda, devices))
+            monkeypatch.setattr(drivers, "driver", lambda: Driver(cuda, ("some card",) * devices))
             cupy.missing.cache_clear()
             numba_cuda.missing.cache_clear()
 
@@ -44,11 +45,11 @@ class TestDriver:
     )
     def test_reason(self, with_driver, cuda, devices, reason):
         with_driver(cuda, devices)
-        assert re.search(reason, _driver.why_not("CuPy 14", 13))
+        assert re.search(reason, drivers.why_not("CuPy 14", 13))
 
     def test_newer_driver_is_fine(self, with_driver):
         with_driver((14, 0), 1)
-        assert _driver.why_not("CuPy 14", 13) is None
+        assert drivers.why_not("CuPy 14", 13) is None
 
     def test_numba_cuda_names_the_simulator(self, with_driver, monkeypatch):
         pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'rapids-bfs[cu13]'")

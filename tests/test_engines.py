@@ -71,6 +71,11 @@ def test_target_ends_the_search_after_its_level(engine, data):
     assert validate(graph, result)
 
 
+def test_a_target_that_is_the_source_ends_the_search_at_once(engine):
+    graph = as_graph(([1, 0], [0, 2]), vertices=3, directed=True)  # no edge leads to 1
+    assert bfs(graph, 1, target=1, engine=engine).distances.tolist() == [-1, 0, -1]
+
+
 @given(data=st.data())
 def test_buffers_carry_nothing_over_to_the_next_run(engine, data):
     graph = data.draw(graphs(min_vertices=1))

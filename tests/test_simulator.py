@@ -36,7 +36,7 @@ def test_compare_runs_and_validates():
 
 
 def test_without_a_device_compare_says_how_to_simulate():
-    from rapids_bfs.engines._driver import driver
+    from rapids_bfs.driver import driver
 
     if driver().devices:
         pytest.skip("there is a CUDA device")

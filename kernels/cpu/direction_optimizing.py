@@ -250,18 +250,21 @@ def _compiled(parallel):
         threads = max_threads if parallel else 1
         n = len(distances)
         want_predecessors = len(predecessors) > 0
-        if target >= 0 and sourceless[word_of(target)] & bit_of(target):
-            target = -1
         visited[:] = sourceless
         edges = 0
         for i in range(len(sources)):
             source = sources[i]
+            if source == target:
+                depth_limit = 0
             visited[word_of(source)] |= bit_of(source)
             distances[source] = 0
             if want_predecessors:
                 predecessors[source] = -1
             queue[i] = source
             edges += offsets[source + 1] - offsets[source]
+
+        if target >= 0 and sourceless[word_of(target)] & bit_of(target):
+            target = -1  # its bit says nothing, and no level can find it
 
         begin, end = 0, len(sources)
         reached = size = end  # size: vertices in the frontier; edges: out-edges of the frontier, when top-down

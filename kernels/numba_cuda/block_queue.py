@@ -89,10 +89,13 @@ def expand(
         filled[0] = 0
     cuda.syncthreads()
 
-    for position in range(begin + cuda.blockIdx.x, end, cuda.gridDim.x):
+    # Not `range` with a step: that divides to count its rounds, which costs more than most rounds do.
+    position = begin + cuda.blockIdx.x
+    while position < end:
         vertex = queue[position]
+        first = offsets[vertex]
         last = offsets[vertex + 1]
-        for first in range(offsets[vertex], last, cuda.blockDim.x):
+        while first < last:
             edge = first + cuda.threadIdx.x
             won = np.int32(0)
             if edge < last:
@@ -108,6 +111,8 @@ def expand(
             if held > CAPACITY - cuda.blockDim.x:
                 spill(queue, tail, gathered, held, filled, start)
                 held = 0
+            first += cuda.blockDim.x
+        position += cuda.gridDim.x
     if held > 0:
         spill(queue, tail, gathered, held, filled, start)
 

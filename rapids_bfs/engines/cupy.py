@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..driver import why_not
 from ..errors import InputError
 from ..graph import Graph
 from ..kernels import cuda as kernels
 from . import Engine, Traversal
-from ._driver import why_not
 from ._levels import ALGORITHMS, Device, FrontierMask, Kernel
 
 

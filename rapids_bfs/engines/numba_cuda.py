@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
@@ -14,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from ..driver import why_not
 from ..graph import Graph
 from ..kernels.cuda import KERNELS
 from . import Engine, Traversal
-from ._driver import why_not
 from ._levels import ALGORITHMS, Device, Kernel
 
 SIMULATED_VERTICES = 5_000  # a thread of the simulator is a thread of Python
@@ -121,8 +122,17 @@ class NumbaDevice(Device):
         return {name: self._launcher(getattr(module, name)) for name in KERNELS[file]}  # its twin's names
 
     def _launcher(self, kernel: Any) -> Callable[..., None]:
+        from numba.core.errors import NumbaPerformanceWarning
+
+        @cache
+        def configured(blocks: int) -> Callable[..., None]:
+            with warnings.catch_warnings():  # a small frontier needs few blocks
+                warnings.simplefilter("ignore", NumbaPerformanceWarning)
+                launch: Callable[..., None] = kernel[blocks, self.threads, self.stream]
+                return launch
+
         def launch(blocks: int, *arguments: Any) -> None:
-            kernel[blocks, self.threads, self.stream](*arguments)
+            configured(blocks)(*arguments)
 
         return launch
 

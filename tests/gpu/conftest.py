@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import validated
 
+from rapids_bfs.driver import driver
 from rapids_bfs.engines import registered
-from rapids_bfs.engines._driver import driver
 
 FOLDER = Path(__file__).parent
 PACKAGES = ("cupy", "cupy-cuda13x", "cupy-cuda12x", "numba", "numba-cuda", "numpy", "scipy")

@@ -14,7 +14,7 @@ class Driver(NamedTuple):
     """What the driver says."""
 
     cuda: tuple[int, int] | None  # the newest CUDA that it runs; None if there is no driver
-    devices: int
+    devices: tuple[str, ...]  # their names
 
 
 @cache
@@ -23,12 +23,18 @@ def driver() -> Driver:
     try:
         library = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:
-        return Driver(None, 0)
-    version, devices = ctypes.c_int(), ctypes.c_int()
+        return Driver(None, ())
+    version, count, device = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    name = ctypes.create_string_buffer(256)
     library.cuDriverGetVersion(ctypes.byref(version))
-    if library.cuInit(0) or library.cuDeviceGetCount(ctypes.byref(devices)):
-        devices.value = 0
-    return Driver((version.value // 1000, version.value % 1000 // 10), devices.value)
+    if library.cuInit(0) or library.cuDeviceGetCount(ctypes.byref(count)):
+        count.value = 0
+    names = []
+    for ordinal in range(count.value):
+        library.cuDeviceGet(ctypes.byref(device), ordinal)
+        library.cuDeviceGetName(name, len(name), device)
+        names.append(name.value.decode())
+    return Driver((version.value // 1000, version.value % 1000 // 10), tuple(names))
 
 
 def why_not(package: str, major: int) -> str | None:
