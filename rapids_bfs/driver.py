@@ -37,16 +37,20 @@ def driver() -> Driver:
     return Driver((version.value // 1000, version.value % 1000 // 10), tuple(names))
 
 
-def why_not(package: str, major: int) -> str | None:
-    """None, or one line: why ``package``, built for CUDA ``major``, cannot use a device here, and what mends it."""
+def no_device() -> str | None:
+    """None, or one line: why there is no device here, and what mends it."""
     cuda, devices = driver()
     if cuda is None:
         return f"there is no CUDA device: no NVIDIA driver is installed ({INSTALL})"
-    if not devices:
-        return "there is no CUDA device: the NVIDIA driver finds none"
-    if cuda[0] < major:
-        mend = f"update the driver ({INSTALL})"
-        if cuda[0] == 12:
-            mend += " or pip install 'rapids-bfs[cu12]' in a new environment"
-        return f"the NVIDIA driver runs CUDA up to {cuda[0]}.{cuda[1]} and {package} is built for CUDA {major}: {mend}"
-    return None
+    return None if devices else "there is no CUDA device: the NVIDIA driver finds none"
+
+
+def too_old(package: str, major: int) -> str | None:
+    """None, or one line: that the driver is too old for ``package``, built for CUDA ``major``, and what mends it."""
+    cuda, _ = driver()
+    if cuda is None or cuda[0] >= major:
+        return None
+    mend = f"update the driver ({INSTALL})"
+    if cuda[0] == 12:
+        mend += " or pip install 'rapids-bfs[cu12]' in a new environment"
+    return f"the NVIDIA driver runs CUDA up to {cuda[0]}.{cuda[1]} and {package} is built for CUDA {major}: {mend}"

@@ -31,31 +31,37 @@ class TestDriver:
         numba_cuda.missing.cache_clear()
 
     @pytest.mark.parametrize(
-        ("cuda", "devices", "reason"),
+        ("cuda", "reason"),
         [
-            (None, 0, "there is no CUDA device: no NVIDIA driver is installed"),
-            ((13, 0), 0, "there is no CUDA device: the NVIDIA driver finds none"),
-            (
-                (12, 8),
-                1,
-                r"runs CUDA up to 12\.8 and CuPy 14 is built for CUDA 13: update the driver .*rapids-bfs\[cu12\]",
-            ),
-            ((11, 4), 1, r"runs CUDA up to 11\.4 .*: update the driver \(sudo apt install [^)]*\)$"),
+            (None, "there is no CUDA device: no NVIDIA driver is installed"),
+            ((13, 0), "there is no CUDA device: the NVIDIA driver finds none"),
         ],
     )
-    def test_reason(self, with_driver, cuda, devices, reason):
-        with_driver(cuda, devices)
-        assert re.search(reason, drivers.why_not("CuPy 14", 13))
+    def test_no_device(self, with_driver, monkeypatch, cuda, reason):
+        monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
+        with_driver(cuda, 0)
+        assert cupy.missing().startswith(reason)
+        assert numba_cuda.missing().startswith(reason)
+        assert numba_cuda.missing().endswith("; set NUMBA_ENABLE_CUDASIM=1 to run it in the simulator")
+
+    @pytest.mark.parametrize(
+        ("cuda", "reason"),
+        [
+            (
+                (12, 8),
+                r"runs CUDA up to 12\.8 and CuPy 14 is built for CUDA 13: update the driver .*rapids-bfs\[cu12\]",
+            ),
+            ((11, 4), r"runs CUDA up to 11\.4 .*: update the driver \(sudo apt install [^)]*\)$"),
+        ],
+    )
+    def test_driver_too_old(self, with_driver, cuda, reason):
+        with_driver(cuda, 1)
+        assert re.search(reason, drivers.too_old("CuPy 14", 13))
 
     def test_newer_driver_is_fine(self, with_driver):
         with_driver((14, 0), 1)
-        assert drivers.why_not("CuPy 14", 13) is None
-
-    def test_numba_cuda_names_the_simulator(self, with_driver, monkeypatch):
-        pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'rapids-bfs[cu13]'")
-        monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
-        with_driver(None, 0)
-        assert numba_cuda.missing().endswith("; set NUMBA_ENABLE_CUDASIM=1 to run it in the simulator")
+        assert drivers.too_old("CuPy 14", 13) is None
+        assert drivers.no_device() is None
 
     @pytest.mark.parametrize("module", [cupy, numba_cuda])
     def test_package_not_installed(self, with_driver, module, monkeypatch):

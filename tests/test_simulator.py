@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'rapids-bfs[cu13]'")
-
 COMPARE = (
     "from rapids_bfs import compare; from rapids_bfs.generators import generate\n"
     "runs = compare(generate('grid:4'), 1, engines='numba-cuda:two-kernel').engines[0]\n"

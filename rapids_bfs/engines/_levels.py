@@ -283,7 +283,7 @@ def require_device_bytes(device: Device, graph: Graph, buffers: list[tuple[int, 
 
 
 ALGORITHMS: dict[str, Callable[[Graph, Device], LevelByLevel]] = {
-    "two-kernel": TwoKernel,
+    "block-queue": BlockQueue,  # the default: the only one whose levels cost no more than their edges
     "frontier-mask": FrontierMask,
-    "block-queue": BlockQueue,
+    "two-kernel": TwoKernel,
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..driver import why_not
+from ..driver import no_device, too_old
 from ..errors import InputError
 from ..graph import Graph
 from ..kernels import cuda as kernels
@@ -33,6 +33,8 @@ class CuPy(Engine):
 @cache
 def missing() -> str | None:
     """None, or one line: what is missing here and what mends it."""
+    if reason := no_device():
+        return reason
     if importlib.util.find_spec("cupy") is None:
         return "CuPy is not installed: pip install 'rapids-bfs[cu13]'"
     try:
@@ -40,8 +42,7 @@ def missing() -> str | None:
     except Exception as error:  # whatever an import of unlike versions ends in
         return f"CuPy cannot be imported ({error}): pip install 'rapids-bfs[cu13]'"
     major = cupy.cuda.runtime.runtimeGetVersion() // 1000
-    reason = why_not(f"CuPy {cupy.__version__}", major)
-    if reason:
+    if reason := too_old(f"CuPy {cupy.__version__}", major):
         return reason
     try:
         cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing").compile()

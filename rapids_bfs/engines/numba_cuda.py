@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..driver import why_not
+from ..driver import no_device, too_old
 from ..graph import Graph
 from ..kernels.cuda import KERNELS
 from . import Engine, Traversal
@@ -48,6 +48,10 @@ def simulated() -> bool:
 @cache
 def missing() -> str | None:
     """None, or one line: what is missing here and what mends it."""
+    if simulated():
+        return None  # Numba itself has the simulator
+    if reason := no_device():
+        return f"{reason}; set NUMBA_ENABLE_CUDASIM=1 to run it in the simulator"
     if importlib.util.find_spec("numba_cuda") is None:
         return "numba-cuda is not installed: pip install 'rapids-bfs[cu13]'"
     try:
@@ -56,14 +60,11 @@ def missing() -> str | None:
         if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
             return f"NumPy {np.__version__} is too new for numba-cuda {version('numba-cuda')}: pip install 'numpy<2.5'"
         return f"numba-cuda cannot be imported ({error}): pip install 'rapids-bfs[cu13]'"
-    if simulated():
-        return None
     try:
         major, _ = cuda.cudadrv.runtime.get_version()
     except Exception as error:  # NVRTC is loaded here; each version of its binding raises an exception of its own
         return f"numba-cuda finds no CUDA toolkit ({error}): pip install 'numba-cuda[cu13]'"
-    reason = why_not(f"numba-cuda {version('numba-cuda')}", major)
-    return reason and f"{reason}; set NUMBA_ENABLE_CUDASIM=1 to run it in the simulator"
+    return too_old(f"numba-cuda {version('numba-cuda')}", major)
 
 
 @contextmanager
