@@ -31,11 +31,15 @@ A. Grimshaw, Scalable GPU graph traversal, PPoPP 2012.
 """
 
 import numpy as np
-from numba import cuda
+from numba import config, cuda
 
 from .. import PROGRESS, TARGET_LEVEL
 
 CAPACITY = 1024  # vertices in `gathered`; a block must have fewer threads
+
+# With 32 registers a multiprocessor holds the 8 blocks of 256 threads that the host launches for it; Numba would take
+# 40, and the last blocks would wait for the first. The simulator knows no registers.
+OCCUPANCY = {} if config.ENABLE_CUDASIM else {"max_registers": 32}
 
 
 @cuda.jit
@@ -76,7 +80,7 @@ def spill(queue, tail, gathered, held, filled, start):
     cuda.syncthreads()
 
 
-@cuda.jit
+@cuda.jit(**OCCUPANCY)
 def expand(
     offsets, targets, begin, end, level, target, queue, tail, distances, predecessors, finished, status
 ):  # fmt: skip

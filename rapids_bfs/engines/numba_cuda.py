@@ -123,12 +123,10 @@ class NumbaDevice(Device):
         return {name: self._launcher(getattr(module, name)) for name in KERNELS[file]}  # its twin's names
 
     def _launcher(self, kernel: Any) -> Callable[..., None]:
-        from numba.core.errors import NumbaPerformanceWarning
-
         @cache
         def configured(blocks: int) -> Callable[..., None]:
-            with warnings.catch_warnings():  # a small frontier needs few blocks
-                warnings.simplefilter("ignore", NumbaPerformanceWarning)
+            with warnings.catch_warnings():  # that few blocks leave most of the device idle: so does a small frontier
+                warnings.simplefilter("ignore")
                 launch: Callable[..., None] = kernel[blocks, self.threads, self.stream]
                 return launch
 
