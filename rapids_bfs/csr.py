@@ -84,6 +84,12 @@ def _place(source, target, mirror, cursors, targets, threads):
                 cursors[u] += 1
 
 
+@njit(parallel=True, cache=True, nogil=True)
+def _gather(values, indices, gathered):
+    for i in prange(len(indices)):
+        gathered[i] = values[indices[i]]
+
+
 @njit(cache=True, nogil=True)
 def _sources(offsets, first, vertex, sources):
     """Fill ``sources`` with the sources of the edges from ``first`` on; ``vertex`` is at most the first of them."""
@@ -135,6 +141,14 @@ def as_block(ids: np.ndarray) -> np.ndarray:
     """``ids`` as the kernels take them: contiguous, read-only, int32 or int64."""
     dtype = ids.dtype if ids.dtype in (np.int32, np.int64) else np.int64
     return frozen(np.ascontiguousarray(ids, dtype))
+
+
+def gather(values: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """``values[indices]``, in parallel."""
+    gathered = np.empty(len(indices), values.dtype)
+    with pool:
+        _gather(values, as_block(indices), gathered)
+    return gathered
 
 
 class Degrees:

@@ -127,6 +127,15 @@ def test_hashable_ids_keep_their_order_and_identity():
     assert graph.vertex_of(("y", 1)) == 1
 
 
+def test_tuples_of_integers_are_ids():
+    """The squares of a board; NumPy would make a table of them."""
+    graph = as_graph([((0, 0), (0, 1)), ((0, 1), (1, 1))])
+    assert graph.labels.tolist() == [(0, 0), (0, 1), (1, 1)]
+    assert as_graph(([(0, 0)], [(0, 1)])).has_vertex((0, 1))
+    assert as_graph(nx.grid_2d_graph(2, 2)).vertex_of((1, 1)) == 3
+    assert as_graph({(0, 0): [(0, 1)]}).labels.tolist() == [(0, 0), (0, 1)]
+
+
 def test_a_graph_is_itself():
     graph = as_graph(([0], [1]))
     assert as_graph(graph) is graph

@@ -20,7 +20,8 @@ BLOCK = csr.BLOCK
 class EdgeList:
     """Integer edges that can be read more than once.
 
-    ``blocks()`` yields pairs of integer or float arrays, ``rows`` rows in all. The names are for messages.
+    ``blocks()`` yields pairs of integer or float arrays. ``rows`` may be an estimate: it says how far apart ids may
+    lie to be counted in an array. The names are for messages.
     """
 
     rows: int
@@ -112,18 +113,18 @@ def from_edges(
 
 
 def _as_array(ids: Any) -> np.ndarray:
+    """``ids`` as an array of numbers, or of objects: strings stay Python's own, and tuples stay whole."""
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iufbO":
         return ids
-    ids = list(ids) if not hasattr(ids, "__len__") else ids
-    try:
-        array = np.asarray(ids)
-    except ValueError:  # tuples of different lengths
-        array = np.empty(0, object)
-    if array.dtype.kind in "iufb" and array.ndim >= 1:
-        return array
-    objects = np.empty(len(ids), object)  # strings stay Python's own, tuples stay whole
-    objects[:] = ids if not isinstance(ids, np.ndarray) else ids.tolist()
-    return objects
+    ids = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    if ids and not isinstance(ids[0], str | tuple | list):
+        try:
+            array = np.asarray(ids)
+        except ValueError:  # of several kinds
+            array = np.empty(0, object)
+        if array.dtype.kind in "iufb":
+            return array
+    return np.fromiter(ids, object, len(ids))
 
 
 def from_edge_list(
@@ -156,7 +157,7 @@ def from_edge_list(
         labels = np.flatnonzero(present)
         rank = np.cumsum(present, dtype=index_dtype(n)) - 1
         out, into = out[labels], into[labels]
-        blocks = ((rank[source], rank[target]) for source, target in edges.checked())
+        blocks = ((csr.gather(rank, source), csr.gather(rank, target)) for source, target in edges.checked())
     mirror = directed is False and not degrees.symmetric
     offsets, targets = csr.fill(out + into if mirror else out, blocks, mirror=mirror)
     return Graph(
@@ -252,9 +253,8 @@ def from_codes(
 def labelled(graph: Graph, labels: np.ndarray | Iterable[Hashable]) -> Graph:
     """``graph`` with a label for each vertex."""
     if not isinstance(labels, np.ndarray):
-        objects = list(labels)
-        labels = np.empty(len(objects), object)
-        labels[:] = objects
+        labels = list(labels)
+        labels = np.fromiter(labels, object, len(labels))
     return Graph(
         graph.offsets,
         graph.targets,
