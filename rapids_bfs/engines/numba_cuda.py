@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -18,10 +16,9 @@ import numpy as np
 from ..driver import no_device, too_old
 from ..graph import Graph
 from ..kernels.cuda import KERNELS
-from . import Engine, Traversal
+from . import Engine, Traversal, _simulator
 from ._levels import ALGORITHMS, Device, Kernel
-
-SIMULATED_VERTICES = 5_000  # a thread of the simulator is a thread of Python
+from ._simulator import simulated
 
 
 class NumbaCUDA(Engine):
@@ -32,17 +29,12 @@ class NumbaCUDA(Engine):
         return missing()
 
     def unsuited(self, graph: Graph) -> str | None:
-        if simulated() and graph.num_vertices > SIMULATED_VERTICES:
-            return f"the simulator takes too long for more than {SIMULATED_VERTICES:,} vertices"
+        if simulated() and graph.num_vertices > _simulator.VERTICES:
+            return f"the simulator takes too long for more than {_simulator.VERTICES:,} vertices"
         return None
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return ALGORITHMS[algorithm](graph, NumbaDevice())
-
-
-def simulated() -> bool:
-    """Do the kernels run in Numba's simulator?"""
-    return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 
 
 @cache
@@ -67,17 +59,6 @@ def missing() -> str | None:
     return too_old(f"numba-cuda {version('numba-cuda')}", major)
 
 
-@contextmanager
-def brisk_threads() -> Iterator[None]:
-    """Let Python's threads take turns often: those of the simulator wait for one another at every barrier."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(interval)
-
-
 class NumbaDevice(Device):
     """Numba's current device, and a stream of its own."""
 
@@ -95,7 +76,7 @@ class NumbaDevice(Device):
             self.resident_blocks = 8 * cuda.get_current_device().MULTIPROCESSOR_COUNT
 
     def active(self) -> AbstractContextManager[Any]:
-        return brisk_threads() if simulated() else nullcontext()  # the stream goes with each call
+        return _simulator.running() if simulated() else nullcontext()  # the stream goes with each call
 
     def free_bytes(self) -> float:
         return self.cuda.current_context().get_memory_info().free
