@@ -110,7 +110,7 @@ def test_shapes(engine, spec):
         assert validate(graph, result)
 
 
-@pytest.mark.parametrize("spec", ["rmat:15", "urand:15", "grid:100", "star:100000"])
+@pytest.mark.parametrize("spec", ["rmat:18", "urand:17:8", "grid:400", "star:200000"])
 def test_answer_does_not_depend_on_threads(spec, one_and_two_threads):
     """Big enough that levels run in parallel, top-down and bottom-up."""
     graph = generate(spec)

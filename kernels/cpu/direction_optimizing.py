@@ -34,7 +34,10 @@ from .bits import LAST, ONE, WORD, bit_of, count_ones, lowest_one, word_of
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
-SERIAL_EDGES = 4096  # fewer frontier edges cost less on one thread than waking the others
+# Where there is less to do than this, one thread does it: waking the others costs some microseconds, and on a busy
+# machine the wait for the last of them a thousand times as much.
+SERIAL_EDGES = 1 << 14  # of the frontier, top-down
+SERIAL_WORDS = 1 << 11  # of a bitmap
 QUEUE_BLOCK = 64  # frontier vertices that a thread takes at a time
 WORD_BLOCK = 64  # bitmap words that a thread takes at a time
 BATCH = 4  # in-neighbours that a vertex looks at at a time
@@ -234,6 +237,18 @@ def _mark_unreached(visited, distances, predecessors, counters):
                     predecessors[vertex] = -1
 
 
+@njit(cache=True, nogil=True)
+def _copy(bitmap, other):
+    for word in range(len(bitmap)):
+        other[word] = bitmap[word]
+
+
+@njit(cache=True, nogil=True)
+def _clear(bitmap):
+    for word in range(len(bitmap)):
+        bitmap[word] = 0
+
+
 def _compiled(parallel):
     """The search as a function of its own for one thread, which does not wake the others at all."""
 
@@ -248,9 +263,10 @@ def _compiled(parallel):
         (-1: none). At sourceless vertices other than the sources nothing is written: what stands there must be -1.
         """
         threads = max_threads if parallel else 1
+        small = threads == 1 or len(visited) < SERIAL_WORDS
         n = len(distances)
         want_predecessors = len(predecessors) > 0
-        visited[:] = sourceless
+        _copy(sourceless, visited)
         edges = 0
         for i in range(len(sources)):
             source = sources[i]
@@ -275,45 +291,48 @@ def _compiled(parallel):
             level += 1
             if not bottom_up and edges > unexplored // ALPHA:
                 bottom_up = True
-                frontier[:] = 0
+                _clear(frontier)
                 counters[NEXT_BLOCK] = begin
-                for _ in prange(threads):
+                if small:
                     _to_bitmap(queue, end, frontier, counters)
+                else:
+                    for _ in prange(threads):
+                        _to_bitmap(queue, end, frontier, counters)
 
             if bottom_up:
                 counters[NEXT_BLOCK] = 0
-                discovered = 0
-                for _ in prange(threads):
-                    discovered += _bottom_up(
+                if small:
+                    discovered = _bottom_up(
                         in_offsets, in_targets, hub, level, visited, frontier, found, distances, predecessors, counters
                     )
+                else:
+                    discovered = 0
+                    for _ in prange(threads):
+                        discovered += _bottom_up(
+                            in_offsets, in_targets, hub, level,
+                            visited, frontier, found, distances, predecessors, counters,
+                        )  # fmt: skip
                 frontier, found = found, frontier
                 if discovered < size and discovered < n // BETA:
                     bottom_up = False
                     counters[NEXT_BLOCK] = 0
                     counters[TAIL] = end
-                    edges = 0
-                    for _ in prange(threads):
-                        edges += _to_queue(offsets, frontier, queue, counters)
+                    if small:
+                        edges = _to_queue(offsets, frontier, queue, counters)
+                    else:
+                        edges = 0
+                        for _ in prange(threads):
+                            edges += _to_queue(offsets, frontier, queue, counters)
                     begin, end = end, counters[TAIL]
             else:
                 unexplored -= edges
                 counters[NEXT_BLOCK] = begin
                 counters[TAIL] = end
-                if edges < SERIAL_EDGES or threads == 1:
+                if threads == 1 or edges < SERIAL_EDGES:
                     edges = _top_down(
-                        offsets,
-                        targets,
-                        end,
-                        level,
-                        True,
-                        visited,
-                        distances,
-                        predecessors,
-                        queue,
-                        buffers[0],
-                        counters,
-                    )
+                        offsets, targets, end, level, True,
+                        visited, distances, predecessors, queue, buffers[0], counters,
+                    )  # fmt: skip
                 else:
                     edges = 0
                     for thread in prange(threads):
@@ -327,8 +346,11 @@ def _compiled(parallel):
             reached += discovered
 
         counters[NEXT_BLOCK] = 0
-        for _ in prange(threads):
+        if small:
             _mark_unreached(visited, distances, predecessors, counters)
+        else:
+            for _ in prange(threads):
+                _mark_unreached(visited, distances, predecessors, counters)
         return reached
 
     return search
