@@ -5,6 +5,10 @@ from importlib.resources import files
 
 # The kernels of each file: a name for each, and the template instance that it stands for.
 KERNELS = {
+    "direction_optimizing": {
+        "prepare": "prepare<{vertex}, {offset}>",
+        "search": "search<{vertex}, {offset}>",
+    },
     "frontier_mask": {
         "reset": "reset<{vertex}>",
         "seed": "seed<{vertex}>",

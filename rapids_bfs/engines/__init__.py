@@ -69,7 +69,10 @@ class Traversal(ABC):
     def run(self, sources: np.ndarray, options: Options = DEFAULT) -> BFSResult:
         """Search and answer. The result holds until the next run; its `copy` longer."""
         if options.check and not self.checks:
-            raise InputError("check=True needs an engine that verifies each level: 'cupy' or 'numba-cuda'")
+            raise InputError(
+                "check=True needs an engine that verifies each level: 'numba-cuda' or 'cupy' with one of its algorithms"
+                " block-queue, frontier-mask, two-kernel"
+            )
         return self.result(self.search(sources, options), sources, options)
 
 

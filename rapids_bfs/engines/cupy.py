@@ -20,14 +20,19 @@ from ._levels import ALGORITHMS, Device, FrontierMask, Kernel
 
 class CuPy(Engine):
     name = "cupy"
-    algorithms = (*ALGORITHMS, "frontier-mask-texture")
+    algorithms = ("direction-optimizing", *ALGORITHMS, "frontier-mask-texture")
 
     def unavailable(self) -> str | None:
         return missing()
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
+        device = CuPyDevice()
+        if algorithm == "direction-optimizing":
+            from ._direction_optimizing import DirectionOptimizing
+
+            return DirectionOptimizing(graph, device)
         make = FrontierMaskTexture if algorithm == "frontier-mask-texture" else ALGORITHMS[algorithm]
-        return make(graph, CuPyDevice())
+        return make(graph, device)
 
 
 @cache
@@ -53,13 +58,13 @@ def missing() -> str | None:
 
 
 @cache
-def module(file: str, vertex_bytes: int, offset_bytes: int) -> tuple[Any, dict[str, str]]:
-    """A compiled file, and its kernels' names in it; CuPy keeps what it compiled on disk."""
+def module(file: str, vertex_bytes: int, offset_bytes: int, *options: str) -> tuple[Any, dict[str, str]]:
+    """A file compiled with ``options``, and its kernels' names in it; CuPy keeps what it compiled on disk."""
     import cupy
 
     names = kernels.expressions(file, vertex_bytes, offset_bytes)
     code = kernels.source(file)
-    return cupy.RawModule(code=code, options=kernels.OPTIONS, name_expressions=[*names.values()]), names
+    return cupy.RawModule(code=code, options=kernels.OPTIONS + options, name_expressions=[*names.values()]), names
 
 
 class CuPyDevice(Device):

@@ -20,6 +20,7 @@ import cupy
 import numpy as np
 
 from rapids_bfs.engines import Options, registered
+from rapids_bfs.engines._levels import ALGORITHMS
 from rapids_bfs.generators import generate
 from rapids_bfs.validation import validate
 
@@ -97,7 +98,7 @@ def main():
     sources = rng.choice(np.flatnonzero(graph.degrees), arguments.sources, replace=False)
     rows = {
         f"{name}:{algorithm}": measure(graph, name, algorithm, sources)
-        for algorithm in registered()["cupy"].algorithms
+        for algorithm in (*ALGORITHMS, "frontier-mask-texture")
         for name in ("cupy", "numba-cuda")
         if algorithm in registered()[name].algorithms
     }

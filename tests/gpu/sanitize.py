@@ -16,6 +16,9 @@ BENIGN = {
     "two_kernel: expand": "several threads may reach one neighbour; they store the same cost and flag, and predecessors"
     " of which each is one level up",
     "block_queue: expand": "a distance is read while others set it: who reads -1 too late loses the compare-and-swap",
+    "direction_optimizing: expand": "a bit is read while others set it: who reads 0 too late loses the atomic OR",
+    "direction_optimizing: target_reached": "blocks ahead may write the next level while others ask for this one: the"
+    " level itself says which it is",
     "announce": "a block may miss that the level is announced already: the atomic exchange decides who stores it",
 }
 SHAPES = ["path:6", "star:5000", "tree:63", "grid:12", "rmat:8"]  # the star fills the shared memory and spills

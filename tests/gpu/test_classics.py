@@ -1,4 +1,4 @@
-"""The published kernels on a GPU, each engine and algorithm against SciPy and the rules of Graph500."""
+"""The kernels on a GPU, each engine and algorithm against SciPy and the rules of Graph500."""
 
 import numpy as np
 import pytest
@@ -15,6 +15,11 @@ LARGE = ["rmat:20", "urand:20", "grid:1024", "star:1000000", "path:100000", "tre
 RANDOM_GRAPHS = 1000
 
 
+def checks(engine):
+    """Does it return to the host after each level, so that the level can be checked?"""
+    return not engine.endswith("direction-optimizing")
+
+
 def hub(graph):
     """The vertex with the most edges."""
     return int(np.argmax(graph.degrees))
@@ -29,7 +34,7 @@ def engine(request):
 def test_small(engine, spec):
     graph = generate(spec)
     for source in (0, graph.num_vertices - 1):
-        assert_right(graph, [source], engine, check=True)
+        assert_right(graph, [source], engine, check=checks(engine))
 
 
 @pytest.fixture(scope="module", params=LARGE)
@@ -69,6 +74,10 @@ def test_random_graphs_with_random_options(engine):
 
 
 def test_levels_pass_the_check(engine):
+    if not checks(engine):
+        with pytest.raises(InputError, match="check=True needs an engine that verifies each level"):
+            bfs(generate("path:3"), 0, engine=engine, check=True)
+        return
     rng = np.random.default_rng(2)
     for _ in range(30):
         graph = random_graph(rng)
@@ -105,7 +114,7 @@ def test_int64(engine):
 
 
 def test_no_edges(engine):
-    assert_right(as_graph(([], []), vertices=1000), [5], engine, check=True)
+    assert_right(as_graph(([], []), vertices=1000), [5], engine, check=checks(engine))
 
 
 def test_buffers_carry_nothing_over_to_the_next_run(engine):
@@ -126,7 +135,11 @@ def test_trace(engine):
     assert trace[0].frontier_vertices == 1
     assert trace[-1].newly_reached == 0
     assert sum(level.newly_reached for level in trace) == result.num_reached - 1
-    assert all(level.direction == "top-down" and level.milliseconds > 0 for level in trace)
+    if checks(engine):
+        assert all(level.direction == "top-down" and level.milliseconds > 0 for level in trace)
+    else:
+        assert {level.direction for level in trace} <= {"top-down", "bottom-up"}
+        assert all(level.milliseconds >= 0 for level in trace)
 
 
 def test_what_does_not_fit_is_refused_before_it_is_allocated(engine, monkeypatch):

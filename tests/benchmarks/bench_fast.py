@@ -1,0 +1,207 @@
+"""The fast kernel on one GPU: from the call to the synchronised answer, over random sources.
+
+    python3 tests/benchmarks/bench_fast.py rmat:20 grid:2048 --alpha 5,15,50 --threads 512,1024 --json FILE
+
+Options of the kernel that are lists are swept, each combination with each graph. The first answer for each graph is
+validated, and each combination's compared with it. `--levels` shows where the time of one search goes.
+"""
+
+import argparse
+import json
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from statistics import mean, median
+from time import perf_counter
+
+import cupy
+import networkx as nx
+import numpy as np
+
+from rapids_bfs import Graph, as_graph
+from rapids_bfs.engines import Options, registered
+from rapids_bfs.engines._direction_optimizing import DEFAULT
+from rapids_bfs.generators import EDGE_FACTOR, A, B, C
+from rapids_bfs.validation import validate
+
+GRAPHS = ["rmat:20", "rmat:22", "rmat:24", "urand:22", "urand:24", "grid:2048", "grid:4096", "path:1000000"]
+GRAPHS += ["star:10000000", "karate"]
+SOURCES = {"grid": 8, "path": 2}  # others: --sources
+SEED = 1
+MOST_LEVELS = 20  # that `--levels` shows one by one
+ALGORITHM = "direction-optimizing"
+SWEPT = {"alpha": int, "beta": int, "alone": int, "threads": int, "blocks": int, "grid": int, "spin": int}
+
+
+def generate(spec):
+    """A graph as `rapids_bfs.generators` makes them, with other random numbers; made on the GPU, kept on the host."""
+    kind, *sizes = spec.split(":")
+    if kind == "karate":
+        return as_graph(nx.karate_club_graph())
+    size = int(sizes[0])
+    cupy.random.seed(SEED)
+    n, source, target = {"rmat": rmat, "urand": urand, "grid": grid, "path": path, "star": star}[kind](size)
+    keys = cupy.concatenate([source * n + target, target * n + source])
+    keys = cupy.unique(keys[keys // n != keys % n])
+    offsets = cupy.zeros(n + 1, np.int64)
+    cupy.cumsum(cupy.bincount(keys // n, minlength=n), out=offsets[1:])
+    wide = len(keys) >= 1 << 31
+    offsets, targets = offsets.astype(np.int64 if wide else np.int32), (keys % n).astype(np.int32)
+    graph = Graph(offsets.get(), targets.get(), directed=False, name=spec)
+    del keys, source, target, offsets, targets
+    cupy.get_default_memory_pool().free_all_blocks()
+    return graph
+
+
+def rmat(scale):
+    n = 1 << scale
+    source, target = cupy.zeros((2, EDGE_FACTOR * n), np.int64)
+    for _ in range(scale):
+        draw = cupy.random.random(EDGE_FACTOR * n, dtype=np.float32)
+        down = draw >= A + B
+        source = 2 * source + down
+        target = 2 * target + cupy.where(down, draw >= A + B + C, draw >= A)
+    names = cupy.random.permutation(n)
+    return n, names[source], names[target]
+
+
+def urand(scale):
+    n = 1 << scale
+    return n, *cupy.random.randint(0, n, (2, EDGE_FACTOR * n), dtype=np.int64)
+
+
+def grid(side):
+    vertices = cupy.arange(side * side).reshape(side, side)
+    source = cupy.concatenate([vertices[:, :-1].ravel(), vertices[:-1, :].ravel()])
+    return side * side, source, cupy.concatenate([vertices[:, 1:].ravel(), vertices[1:, :].ravel()])
+
+
+def path(n):
+    return n, cupy.arange(n - 1), cupy.arange(1, n)
+
+
+def star(n):
+    return n, cupy.zeros(n - 1, np.int64), cupy.arange(1, n)
+
+
+def times(traversal, sources, options):
+    """Milliseconds of a search from each source, once warm."""
+    traversal.search(sources[:1], options)
+    found = []
+    for place in range(len(sources)):
+        source = sources[place : place + 1]
+        begin = perf_counter()
+        traversal.search(source, options)
+        found.append(1e3 * (perf_counter() - begin))
+    return found
+
+
+def summary(milliseconds):
+    return {"median": median(milliseconds), "min": min(milliseconds), "max": max(milliseconds)}
+
+
+def show_levels(traversal, source):
+    """The levels of one search, or their mean time if they are many."""
+    options = Options(trace=True)
+    traversal.run(source, options)
+    levels = traversal.run(source, options).trace
+    if len(levels) > MOST_LEVELS:
+        print(f"    {len(levels)} levels, {1e3 * mean(level.milliseconds for level in levels):.2f} us each")
+        return
+    for level in levels:
+        print(
+            f"    {level.level:3} {level.direction:9} {1e3 * level.milliseconds:8.1f} us"
+            f" {level.frontier_vertices:12,} {level.frontier_edges:14,} {level.newly_reached:12,}"
+        )
+
+
+def measure(spec, tunings, arguments):
+    """A row for each tuning."""
+    began = perf_counter()
+    graph = generate(spec)
+    generated = perf_counter()
+    traversal = registered()["cupy"].prepare(graph, ALGORITHM)
+    prepared = perf_counter()
+    rng = np.random.default_rng(SEED)
+    candidates = np.flatnonzero(graph.degrees)
+    count = min(SOURCES.get(spec.partition(":")[0], arguments.sources), len(candidates))
+    sources = rng.choice(candidates, count, replace=False)
+    first = traversal.run(sources[:1])
+    verdict = validate(graph, first)
+    print(
+        f"{spec}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, depth {first.depth}, {count} sources;"
+        f" generated in {generated - began:.1f} s, prepared in {prepared - generated:.1f} s; {verdict}",
+        flush=True,
+    )
+    rows = []
+    for tuning in tunings:
+        traversal.tune(tuning)
+        row = {"graph": spec, **asdict(tuning)}
+        for name, options in (("tree", Options()), ("distances", Options(predecessors=False))):
+            row[name] = summary(times(traversal, sources, options))
+            result = traversal.run(sources[:1], options)
+            row[f"{name}_right"] = bool(verdict) and np.array_equal(result.distances, first.distances)
+        rows.append(row)
+        print(line(row), flush=True)
+        if arguments.levels:
+            show_levels(traversal, sources[:1])
+    return {
+        "graph": spec,
+        "vertices": graph.num_vertices,
+        "arcs": graph.num_arcs,
+        "verdict": str(verdict),
+        "sources": sources.tolist(),
+        "rows": rows,
+    }
+
+
+HEAD = f"{'graph':15}{'tree ms':>9}{'min':>9}{'max':>9}{'dist ms':>9}  ok "
+
+
+def line(row):
+    """A row of the table: times, and what differs from the default tuning."""
+    tree, distances = row["tree"], row["distances"]
+    right = row["tree_right"] and row["distances_right"]
+    changed = " ".join(f"{name}={row[name]}" for name, value in asdict(DEFAULT).items() if row[name] != value)
+    return (
+        f"{row['graph']:15}{tree['median']:9.4f}{tree['min']:9.4f}{tree['max']:9.4f}{distances['median']:9.4f}"
+        f"  {'yes' if right else 'NO '} {changed}"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("graphs", nargs="*", default=GRAPHS, metavar="graph")
+    parser.add_argument("--sources", type=int, default=32)
+    parser.add_argument("--levels", action="store_true", help="show the levels of one search with each tuning")
+    parser.add_argument("--json", type=Path)
+    for name in SWEPT:
+        parser.add_argument(f"--{name}", help="a value, or several separated by commas")
+    arguments = parser.parse_args()
+    if reason := registered()["cupy"].unavailable():
+        parser.error(f"engine cupy cannot run here: {reason}")
+
+    chosen = {name: getattr(arguments, name) for name in SWEPT}
+    swept = {name: [SWEPT[name](each) for each in text.split(",")] for name, text in chosen.items() if text}
+    tunings = [replace(DEFAULT, **dict(zip(swept, values, strict=True))) for values in product(*swept.values())]
+    card = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    graphs = []
+    for spec in arguments.graphs:
+        graphs.append(measure(spec, tunings, arguments))
+        cupy.get_default_memory_pool().free_all_blocks()
+    print(f"\n{card}, call to synchronised answer\n{HEAD}")
+    print("\n".join(line(row) for graph in graphs for row in graph["rows"]))
+    if arguments.json:
+        report = {
+            "card": card,
+            "date": datetime.now(UTC).date().isoformat(),
+            "versions": {"numpy": version("numpy"), "cupy": cupy.__version__},
+            "graphs": graphs,
+        }
+        arguments.json.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""The ways of the fast kernel that other tests may not take: each direction forced, each hand-over between them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from oracle import random_graph, random_options
+from strategies import oracle_distances
+
+from rapids_bfs import as_graph, bfs, validate
+from rapids_bfs.engines import Options, registered
+from rapids_bfs.engines._direction_optimizing import DEFAULT
+from rapids_bfs.generators import generate
+
+NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
+WHOLE = replace(DEFAULT, grid=1 << 20)  # however small the graph is
+TUNINGS = {
+    "default": DEFAULT,
+    "grid, top-down": replace(WHOLE, alone=0, alpha=NEVER),
+    "grid, bottom-up": replace(WHOLE, alone=0, alpha=ALWAYS, beta=ALWAYS),
+    "to and fro": replace(WHOLE, alone=0, alpha=ALWAYS, beta=1),
+    "alone and to and fro": replace(WHOLE, alone=40, alpha=30, beta=2),
+    "small blocks": replace(WHOLE, alone=100, threads=256, blocks=4),
+    "waiting in the driver": replace(DEFAULT, spin=False),
+}
+
+
+@pytest.fixture(params=TUNINGS)
+def tuning(request):
+    return TUNINGS[request.param]
+
+
+def search(graph, tuning):
+    traversal = registered()["cupy"].prepare(graph, "direction-optimizing")
+    traversal.tune(tuning)
+    return traversal
+
+
+@pytest.mark.parametrize("spec", ["rmat:16", "urand:15", "grid:300", "tree:60000", "star:100000", "path:3000"])
+def test_shapes(tuning, spec):
+    graph = generate(spec)
+    traversal = search(graph, tuning)
+    for source in np.random.default_rng(3).choice(np.flatnonzero(graph.degrees), 4, replace=False):
+        for options in (Options(), Options(predecessors=False), Options(depth_limit=3), Options(target=7)):
+            result = traversal.run(np.array([source]), options)
+            verdict = validate(graph, result)
+            assert verdict, verdict
+        result = traversal.run(np.array([source]))
+        np.testing.assert_array_equal(result.distances, bfs(graph, source, engine="scipy").distances)
+
+
+def test_directed(tuning):
+    rng = np.random.default_rng(7)
+    graph = as_graph(tuple(rng.integers(0, 30_000, (2, 90_000))), vertices=30_000, directed=True)
+    traversal = search(graph, tuning)
+    for source in rng.integers(0, 30_000, 8):
+        result = traversal.run(np.array([source]))
+        np.testing.assert_array_equal(result.distances, bfs(graph, source, engine="scipy").distances)
+        verdict = validate(graph, result)
+        assert verdict, verdict
+
+
+def test_random_graphs(tuning):
+    rng = np.random.default_rng(8)
+    for _ in range(100):
+        graph = random_graph(rng)
+        traversal = search(graph, tuning)
+        for _ in range(5):
+            sources, options = random_options(rng, graph.num_vertices)
+            result = traversal.run(np.array(sources), Options(**options))
+            expected = oracle_distances(graph, sources, options.get("depth_limit"))
+            target = options.get("target")
+            if target is not None and expected[target] >= 0:
+                expected[expected > expected[target]] = -1
+            np.testing.assert_array_equal(result.distances, expected)
+            verdict = validate(graph, result)
+            assert verdict, verdict
+
+
+def test_levels_add_up(tuning):
+    graph = generate("rmat:14")
+    traversal = search(graph, tuning)
+    result = traversal.run(np.array([int(np.argmax(graph.degrees))]), Options(trace=True))
+    assert sum(level.newly_reached for level in result.trace) == result.num_reached - 1
+    assert result.trace[-1].newly_reached == 0
+
+
+def test_a_vertex_with_very_many_edges_that_no_level_reaches():
+    """Bottom-up looks at its edges in vain, and must not take for ever."""
+    hub, leaves, rest = 0, np.arange(1, 300_000), np.arange(300_000, 400_000)
+    pairs = np.concatenate([rest[:-1], np.full(len(leaves), hub)]), np.concatenate([rest[1:], leaves])
+    graph = as_graph(pairs, vertices=400_000, directed=False)
+    traversal = search(graph, TUNINGS["grid, bottom-up"])
+    result = traversal.run(np.array([399_000]), Options(depth_limit=20))
+    assert result.num_reached == 41
