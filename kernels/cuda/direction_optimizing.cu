@@ -55,7 +55,7 @@ constexpr int UNROLL = 4;          // edges or vertices that a lane has under wa
 constexpr int ALONE_UNROLL = 4;    // the same for a block alone: THREADS * ALONE_UNROLL edges are its largest frontier
 constexpr int TILE = 32;           // words that a warp sweeps at a time, at most
 constexpr int LANE_ROUNDS = 8;     // groups of 4 in-edges that a lane looks at before its warp takes the rest over
-constexpr int PATIENCE = 1 << 27;  // looks at the barrier before the search is torn down: about a minute
+constexpr int PATIENCE = 1 << 27;    // looks at the barrier before the search is torn down: about a minute
 constexpr int TURN_ALONE = 1 << 20;  // levels that a block goes alone before it shows itself at the barrier
 
 // Elements of `status`.
@@ -69,16 +69,18 @@ struct alignas(2 * sizeof(Offset)) Entry {
     Offset shift;   // what to add to an edge's number in the level for its place in `targets`
 };
 
-// What the blocks share: zero before the first search. Each barrier ends a turn, and each turn counts into another tail.
+struct Progress {
+    long long level, vertices, edges, unexplored;
+};
+
+// What the blocks share: zero before the first search. Each barrier ends a turn; each turn counts into another tail.
 struct State {
     alignas(128) unsigned arrived;   // blocks at the barrier; its top bit changes when all have come
     alignas(128) Counter tails[3];   // of this turn, of the next one, which is zero, and of the one before
     alignas(128) unsigned finished;  // blocks that are done with the search
     unsigned stale[2];               // did the last search (the one with its parity) begin at an isolated vertex?
     long long target_level;          // that reached the target; 0 before
-    struct Progress {
-        long long level, vertices, edges, unexplored;
-    } alone[2];  // where the block that went alone has got, in turns with its parity
+    Progress alone[2];               // where the block that went alone has got, in turns with its parity
 };
 
 template <typename Vertex, typename Offset>
@@ -174,40 +176,50 @@ __device__ inline void settle(const Search<Vertex, Offset>& s, Vertex vertex, Ve
 }
 
 // Did a level up to this one reach the target? Blocks ahead of the one that asks may be at the next level.
-__device__ inline bool target_reached(const State* state, int level) {
-    const long long at = __ldcg(&state->target_level);
-    return at > 0 && at <= level;
+__device__ inline bool is_reached(long long target_level, int level) {
+    return target_level > 0 && target_level <= level;
 }
 
-// Wait for all blocks. What any thread wrote before is seen by every thread after it. Block 0 adds what makes the top
-// bit change, so the count is never set back.
+// Wait for all blocks. What any thread of a block wrote before its first thread calls this, with the block's barriers
+// around it, is seen by every thread after. Block 0 adds what makes the top bit change, so the count is never set back.
 __device__ inline void grid_barrier(unsigned* arrived) {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        const unsigned step = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
-        unsigned before, now;
-        asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(arrived), "r"(step) : "memory");
-        int patience = PATIENCE;
-        do {
-            asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
-            if (--patience == 0) __trap();
-        } while (((before ^ now) & 0x80000000u) == 0);
-    }
-    __syncthreads();
+    const unsigned step = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
+    unsigned before, now;
+    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(arrived), "r"(step) : "memory");
+    int patience = PATIENCE;
+    do {
+        asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
+        if (--patience == 0) __trap();
+    } while (((before ^ now) & 0x80000000u) == 0);
 }
+
+// What a block is told at the end of a turn, in shared memory: thousands of warps that ask one address would queue up.
+struct Told {
+    Counter counted;         // in the tail of this turn
+    long long target_level;  // so far
+    Progress alone;          // of the block that went alone
+};
 
 // End a turn: wait for all blocks, and learn what was counted in it. The tail of the next turn is made ready meanwhile.
-__device__ inline Frontier end_turn(State* state, int turn, int edge_bits) {
-    if (blockIdx.x == 0 && threadIdx.x == 0) state->tails[(turn + 1) % 3] = 0;
-    grid_barrier(&state->arrived);
-    return unpacked(__ldcg(&state->tails[turn % 3]), edge_bits);
+__device__ inline Frontier end_turn(State* state, int turn, int edge_bits, Told* told) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        if (blockIdx.x == 0) state->tails[(turn + 1) % 3] = 0;
+        grid_barrier(&state->arrived);
+        told->counted = __ldcg(&state->tails[turn % 3]);
+        told->target_level = __ldcg(&state->target_level);
+        const Progress* const by = &state->alone[turn % 2];
+        told->alone = {__ldcg(&by->level), __ldcg(&by->vertices), __ldcg(&by->edges), __ldcg(&by->unexplored)};
+    }
+    __syncthreads();
+    return unpacked(told->counted, edge_bits);
 }
 
 // Append the vertices that this warp `keep`s, up to COUNT a lane, to the queue behind `begin`. Those without edges are
 // left out.
 template <int COUNT, typename Vertex, typename Offset>
-__device__ inline void enqueue(const Search<Vertex, Offset>& s, long long begin, Counter* tail, const bool (&keep)[COUNT],
-                               const Vertex (&vertex)[COUNT], const Offset (&first)[COUNT],
+__device__ inline void enqueue(const Search<Vertex, Offset>& s, long long begin, Counter* tail,
+                               const bool (&keep)[COUNT], const Vertex (&vertex)[COUNT], const Offset (&first)[COUNT],
                                const Offset (&degree)[COUNT]) {
     Counter mine = 0;
 #pragma unroll
@@ -262,7 +274,8 @@ __device__ void expand(const Search<Vertex, Offset>& s, unsigned* visited, int l
     // A window of 32 entries, one a lane, and the edges that it covers.
     for (long long slot = slot_of(entries, frontier.vertices, next); next < stop; slot += WARP) {
         const bool inside = slot + lane < frontier.vertices;
-        const Entry<Offset> entry = inside ? entries[slot + lane] : Entry<Offset>{static_cast<Offset>(frontier.edges), 0};
+        Entry<Offset> entry = {static_cast<Offset>(frontier.edges), 0};
+        if (inside) entry = entries[slot + lane];
         const Vertex owner = inside && s.predecessors ? s.queued[begin + slot + lane] : -1;
         long long end = frontier.edges;
         if (slot + WARP < frontier.vertices) end = entries[slot + WARP].prefix;
@@ -545,7 +558,7 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int 
         now = 1 - now;
         if (s.trace && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
         __syncthreads();
-        arrived = s.target >= 0 && target_reached(s.state, level);
+        arrived = s.target >= 0 && is_reached(__ldcg(&s.state->target_level), level);
     }
 
     const LocalQueue<Vertex, Offset> queue(memory, s.capacity, now);
@@ -558,8 +571,8 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int 
 
 // Fill `hub` and `isolated`: a warp takes 32 vertices, its lanes the in-edges of one after the other.
 template <typename Vertex, typename Offset>
-__global__ void prepare(Vertex n, const Offset* offsets, const Offset* in_offsets, const Vertex* in_targets, Vertex* hub,
-                        unsigned* isolated) {
+__global__ void prepare(Vertex n, const Offset* offsets, const Offset* in_offsets, const Vertex* in_targets,
+                        Vertex* hub, unsigned* isolated) {
     constexpr long long ENOUGH = 1 << 16;  // in-edges among which the hub is looked for
     const long long warp = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / WARP;
     const long long warps = static_cast<long long>(gridDim.x) * blockDim.x / WARP;
@@ -600,6 +613,7 @@ __global__ void prepare(Vertex n, const Offset* offsets, const Offset* in_offset
 template <typename Vertex, typename Offset>
 __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant__ Search<Vertex, Offset> s) {
     extern __shared__ __align__(16) unsigned char memory[];
+    __shared__ Told told;
     __shared__ unsigned found;  // by the block in this level, bottom-up
     const int lane = lane_id();
     const int warp_of_block = threadIdx.x / WARP;
@@ -614,7 +628,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     State* const state = s.state;
     const int edge_bits = static_cast<int>(s.edge_bits);
     const bool one_source = s.count == 1;
-    const bool was_stale = __ldcg(state->stale + (s.number - 1) % 2);
+    const bool was_stale = state->stale[(s.number - 1) % 2];
     unsigned* stale = state->stale + s.number % 2;
 
     // Begin: nothing is visited but the isolated vertices, and the source if there is only one.
@@ -644,11 +658,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         }
     }
     int turn = 0;
-    end_turn(state, turn++, edge_bits);
+    end_turn(state, turn++, edge_bits, &told);
 
     Frontier frontier;
     if (one_source) {
-        frontier.edges = s.offsets[s.source + 1] - s.offsets[s.source];
+        frontier.edges = __ldg(s.offsets + s.source + 1) - __ldg(s.offsets + s.source);
         frontier.vertices = frontier.edges > 0;
     } else {
         for (long long start = static_cast<long long>(warp) * WARP; start < s.count; start += warps * WARP) {
@@ -666,7 +680,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             }
             enqueue(s, 0, &state->tails[turn % 3], keep, vertex, first, degree);
         }
-        frontier = end_turn(state, turn++, edge_bits);
+        frontier = end_turn(state, turn++, edge_bits, &told);
     }
 
     // The levels. Every thread follows them in variables of its own.
@@ -677,19 +691,18 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     bool bottom_up = false;
     bool given_up = false;
     while (frontier.vertices > 0 && level < s.depth_limit && !given_up) {
-        if (s.target >= 0 && target_reached(state, level)) break;
+        if (s.target >= 0 && is_reached(told.target_level, level)) break;
         const long long expanded = frontier.vertices;
 
         if (!bottom_up && frontier.edges <= s.alone) {
-            State::Progress* const progress = &state->alone[turn % 2];
             if (blockIdx.x == 0) {
                 level = go_alone(s, visited, level, begin, frontier, unexplored, memory);
-                if (threadIdx.x == 0) *progress = {level, frontier.vertices, frontier.edges, unexplored};
+                if (threadIdx.x == 0) state->alone[turn % 2] = {level, frontier.vertices, frontier.edges, unexplored};
             }
-            end_turn(state, turn++, edge_bits);
-            level = static_cast<int>(__ldcg(&progress->level));
-            frontier = {__ldcg(&progress->vertices), __ldcg(&progress->edges)};
-            unexplored = __ldcg(&progress->unexplored);
+            end_turn(state, turn++, edge_bits, &told);
+            level = static_cast<int>(told.alone.level);
+            frontier = {told.alone.vertices, told.alone.edges};
+            unexplored = told.alone.unexplored;
             begin += expanded;
             given_up = level > s.n;
             continue;
@@ -716,11 +729,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             visited = other;
             other = before;
         }
-        frontier = end_turn(state, turn++, edge_bits);
+        frontier = end_turn(state, turn++, edge_bits, &told);
         if (s.trace && thread == 0) s.trace[level] = nanoseconds() * 2 + bottom_up;
         if (bottom_up && frontier.vertices > 0 && frontier.vertices < expanded && frontier.vertices < s.n / s.beta) {
             to_queue(s, other, visited, begin, &state->tails[turn % 3], warp, warps, list);
-            frontier = end_turn(state, turn++, edge_bits);
+            frontier = end_turn(state, turn++, edge_bits, &told);
             bottom_up = false;
         }
     }

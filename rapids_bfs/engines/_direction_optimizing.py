@@ -24,7 +24,7 @@ WARP = 32
 GROUP = 4  # targets are loaded in groups of so many
 ALONE_UNROLL = 4  # as in the kernel: edges that a thread of a block alone takes
 SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
-SPINS = 2000  # looks at the status before the host waits in the driver
+SPINS = 20_000  # looks at the status before the host waits in the driver
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ BENIGN = {
     " of which each is one level up",
     "block_queue: expand": "a distance is read while others set it: who reads -1 too late loses the compare-and-swap",
     "direction_optimizing: expand": "a bit is read while others set it: who reads 0 too late loses the atomic OR",
-    "direction_optimizing: target_reached": "blocks ahead may write the next level while others ask for this one: the"
+    "direction_optimizing: settle": "blocks ahead may write the target's level while others ask for it: the"
     " level itself says which it is",
     "announce": "a block may miss that the level is announced already: the atomic exchange decides who stores it",
 }
