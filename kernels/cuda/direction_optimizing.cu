@@ -43,7 +43,7 @@
 // packed counter, the hub, the shared bitmap and the block alone are ours.
 
 #ifndef THREADS
-#define THREADS 1024  // of a block
+#define THREADS 512  // of a block
 #endif
 #ifndef BLOCKS
 #define BLOCKS 1  // of a multiprocessor

@@ -34,7 +34,7 @@ class Tuning:
     alpha: int = 15  # bottom-up when the frontier has more than 1/alpha of the unexplored edges
     beta: int = 24  # top-down again when the frontier shrinks below 1/beta of the vertices
     alone: int = 2048  # a frontier with no more edges is one block's work
-    threads: int = 1024  # of a block
+    threads: int = 512  # of a block
     blocks: int = 1  # of a multiprocessor, as the compiler is told
     grid: int | None = None  # blocks in all, at most; None: as many as the device holds, or 1 for a small graph
     spin: bool = True  # wait by looking at mapped memory, not in the driver
