@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shlex
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -262,7 +263,7 @@ def compare(
         graph,
         [EngineRuns(choice.name) for choice in choices],
         seed=seed if isinstance(sources, int) else None,
-        command=shlex.join([sys.argv[0].rpartition("/")[2] or "python", *sys.argv[1:]]),
+        command=_command(),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     try:
@@ -280,6 +281,12 @@ def _choices(engines: str | Sequence[str] | None) -> list[Choice]:
         return [choose(name) for name in registered()]
     names = engines.split(",") if isinstance(engines, str) else engines
     return list({choice.name: choice for choice in (choose(name.strip()) for name in names)}.values())
+
+
+def _command() -> str:
+    """What was typed, without the folder that the program is in."""
+    program = os.path.basename(sys.argv[0]) or "python"
+    return shlex.join(["rapids-bfs" if program == "cli.py" else program, *sys.argv[1:]])
 
 
 def sample_sources(graph: Graph, count: int, seed: int = SEED) -> np.ndarray:

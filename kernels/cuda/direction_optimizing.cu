@@ -721,9 +721,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             const Counter mine = sweep(s, visited, other, level, warp, warps, list, hits);
             if (lane == WARP - 1 && mine) atomicAdd(&found, static_cast<unsigned>(mine));
             __syncthreads();
-            if (threadIdx.x == 0 && found) {
-                atomicAdd(tail, packed(found, 0, edge_bits));
-                found = 0;
+            if (threadIdx.x == 0) {
+                const unsigned all = atomicExch(&found, 0);
+                if (all) atomicAdd(tail, packed(all, 0, edge_bits));
             }
             unsigned* const before = visited;
             visited = other;
