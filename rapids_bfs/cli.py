@@ -24,7 +24,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Breadth-first search, side by side: every engine that this machine has, on your graph.",
 )
 PIPED_WIDTH = 140  # columns where no terminal says how many it has
 screen = Console()
@@ -56,6 +55,23 @@ Directed = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite output files that exist.")]
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from . import __version__
+
+        screen.print(__version__, highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Breadth-first search, side by side: every engine that this machine has, on your graph."""
 
 
 @app.command()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import networkx as nx
@@ -13,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from rapids_bfs.cli import main
+from rapids_bfs.engines.cpu import CPU
 
 COMMANDS = ["compare", "run", "trace", "validate", "convert", "info"]
 
@@ -198,6 +200,16 @@ def test_an_output_that_exists_is_kept_before_any_work(rapids_bfs, refused, tmp_
     assert (tmp_path / "out.json").read_text() == "mine"
     assert rapids_bfs("compare", "karate", "--sources", 1, "--json", tmp_path / "out.json", "--force").returncode == 0
     assert json.loads((tmp_path / "out.json").read_text())
+
+
+def test_version(rapids_bfs):
+    assert rapids_bfs("--version").stdout.strip() == version("rapids-bfs")
+
+
+def test_nothing_to_run_is_said_without_a_table(rapids_bfs, monkeypatch):
+    monkeypatch.setattr(CPU, "unavailable", lambda self: "out for lunch")
+    done = rapids_bfs("compare", "karate", "--engines", "cpu")
+    assert done.stdout.splitlines() == ["karate: 34 vertices, 78 undirected edges, 0 sources", "cpu: out for lunch"]
 
 
 def test_a_wrong_flag_ends_with_2(rapids_bfs):

@@ -25,12 +25,8 @@ def comparison_table(comparison: Comparison) -> Group:
     graph = comparison.graph
     kind = "directed" if graph.directed else "undirected"
     sources = max((len(runs.runs) for runs in comparison.engines), default=0)
-    table = Table(
-        title=f"{graph.name}: {graph.num_vertices:,} vertices, {graph.num_edges:,} {kind} edges, {sources} sources",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
+    title = f"{graph.name}: {graph.num_vertices:,} vertices, {graph.num_edges:,} {kind} edges, {sources} sources"
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("engine", "prepare ms", "warm-up ms", "median ms", "min", "max", "MTEPS", "reached", "depth"):
         table.add_column(column, justify="left" if column == "engine" else "right", no_wrap=True)
     table.add_column("valid")
@@ -63,7 +59,7 @@ def comparison_table(comparison: Comparison) -> Group:
         )
     if comparison.interrupted:
         notes.append(Text("Interrupted: only finished runs are shown.", style="yellow"))
-    return Group(table, *notes)
+    return Group(Text(title, style="italic"), *([table] if table.rows else []), *notes)
 
 
 def number(value: float | None) -> str:
@@ -83,20 +79,16 @@ def as_text(renderable: Any) -> str:
     return capture.get()
 
 
-def levels_table(result: BFSResult) -> Table:
+def levels_table(result: BFSResult) -> Group:
     """A level a row: its distance and how many vertices are at it."""
     graph = result.graph
-    table = Table(
-        title=f"{graph.name}: {result.num_reached:,} of {graph.num_vertices:,} vertices reached",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
+    title = f"{graph.name}: {result.num_reached:,} of {graph.num_vertices:,} vertices reached"
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("distance", justify="right")
     table.add_column("vertices", justify="right")
     for distance, vertices in enumerate(np.bincount(result.distances[result.distances >= 0]).tolist()):
         table.add_row(str(distance), f"{vertices:,}")
-    return table
+    return Group(Text(title, style="italic"), table)
 
 
 def info_tables() -> Group:
