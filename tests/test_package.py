@@ -1,7 +1,10 @@
 """The package as it is imported and installed."""
 
+import doctest
+import importlib
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -40,7 +43,12 @@ def test_kernels_are_inside_the_package_and_know_nothing_of_it():
     }
 
 
-def test_version_is_the_one_installed():
-    from importlib.metadata import version
+@pytest.mark.parametrize("module", ["rapids_bfs", "rapids_bfs.adapters", "rapids_bfs.search"])
+def test_examples_in_docstrings(module):
+    found = doctest.testmod(importlib.import_module(module))
+    assert found.attempted > 0
+    assert found.failed == 0
 
+
+def test_version_is_the_one_installed():
     assert version("rapids-bfs") == rapids_bfs.__version__
