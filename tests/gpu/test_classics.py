@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from oracle import assert_right, random_graph, random_options
+from strategies import graphs, oracle_distances
 
 from rapids_bfs import Graph, InputError, as_graph, bfs, validate
 from rapids_bfs.engines import Options, choose, registered
@@ -71,6 +74,18 @@ def test_random_graphs_with_random_options(engine):
         graph = random_graph(rng)
         sources, options = random_options(rng, graph.num_vertices)
         assert_right(graph, sources, engine, **options)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@given(data=st.data())
+def test_any_graph(name, data):
+    """What Hypothesis thinks of: loops, duplicates, isolated vertices, several sources and components."""
+    graph = data.draw(graphs(min_vertices=1))
+    sources = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), min_size=1, max_size=3))
+    depth_limit = data.draw(st.none() | st.integers(0, 4))
+    result = bfs(graph, sources, depth_limit=depth_limit, predecessors=data.draw(st.booleans()), engine=name)
+    np.testing.assert_array_equal(result.distances, oracle_distances(graph, sources, depth_limit))
+    assert validate(graph, result), validate(graph, result)
 
 
 def test_levels_pass_the_check(engine):
