@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from .adapters.files import read
 from .errors import InputError
 from .graph import Graph
 
@@ -23,8 +24,6 @@ def load(graph: str | os.PathLike[str], **options: Any) -> Graph:
 
     ``options`` are those of `rapids_bfs.read`, for a path.
     """
-    from .adapters.files import read
-
     name = os.fspath(graph)
     if not Path(name).exists():
         kind = name.partition(":")[0]
@@ -40,8 +39,6 @@ def load(graph: str | os.PathLike[str], **options: Any) -> Graph:
 
 
 def _bundled(name: str, **options: Any) -> Graph:
-    from .adapters.files import read
-
     with resources.as_file(resources.files("rapids_bfs.data") / BUNDLED[name][0]) as path:
         return read(path, **{"name": name} | options)
 

@@ -323,7 +323,7 @@ def _run(
         if runs.unavailable:
             done += len(vertices)
 
-    ids = graph.ids_of(vertices)
+    ids = graph.ids_of(vertices).tolist()
     for turn in range(len(vertices)):
         first = turn % max(len(ready), 1)
         for runs, traversal in ready[first:] + ready[:first]:
@@ -376,6 +376,4 @@ def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:
 
 def _plain(id: Any) -> Any:
     """An id in one of JSON's types."""
-    if isinstance(id, np.generic):
-        id = id.item()
     return id if isinstance(id, int | float | str) else str(id)

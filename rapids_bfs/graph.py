@@ -83,6 +83,10 @@ class Graph:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
+    def replace(self, **changes: Any) -> Graph:
+        """A graph like this one but for these arguments of the constructor."""
+        return Graph(**self.__getstate__() | changes)
+
     @property
     def num_vertices(self) -> int:
         return len(self.offsets) - 1
@@ -130,7 +134,8 @@ class Graph:
     def _reverse(self) -> Graph:
         from . import csr
 
-        return self._with(*csr.transpose(self.offsets, self.targets), directed=True)
+        offsets, targets = csr.transpose(self.offsets, self.targets)
+        return self.replace(offsets=offsets, targets=targets)
 
     @property
     def undirected(self) -> Graph:
@@ -139,14 +144,16 @@ class Graph:
 
         if not self.directed:
             return self
-        return self._with(*csr.mirrored(self.offsets, self.targets), directed=False)
+        offsets, targets = csr.mirrored(self.offsets, self.targets)
+        return self.replace(offsets=offsets, targets=targets, directed=False)
 
     @property
     def simple(self) -> Graph:
         """The graph without self-loops and duplicate edges, each adjacency ascending."""
         from . import csr
 
-        return self._with(*csr.without_repeats_and_loops(*self._ascending()), directed=self.directed)
+        offsets, targets = csr.without_repeats_and_loops(*self._ascending())
+        return self.replace(offsets=offsets, targets=targets)
 
     def _ascending(self) -> tuple[np.ndarray, np.ndarray]:
         """Offsets and targets with each adjacency in ascending order: that of a reversed graph is."""
@@ -154,18 +161,6 @@ class Graph:
 
         transposed = csr.transpose(self.offsets, self.targets)
         return csr.transpose(*transposed) if self.directed else transposed
-
-    def _with(self, offsets: np.ndarray, targets: np.ndarray, *, directed: bool) -> Graph:
-        """A graph over the same vertices."""
-        return Graph(
-            offsets,
-            targets,
-            labels=self.labels,
-            directed=directed,
-            name=self.name,
-            columns=self.columns,
-            frame=self.frame,
-        )
 
     def vertices_of(self, ids: Iterable[Hashable]) -> np.ndarray:
         """The vertices (int64) that have these ids. Raises `InputError` naming the first id that is no vertex."""
@@ -218,8 +213,9 @@ class Graph:
         """The ids of these vertices; where a vertex is -1 the id is -1 if ids are integers, else None."""
         if self.labels is None:
             return vertices
-        none = None if self.labels.dtype == object else -1
-        return np.append(self.labels, [none])[vertices]
+        ids = self.labels[vertices]
+        ids[vertices < 0] = None if self.labels.dtype == object else -1
+        return ids
 
     def vertex_pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Source and target vertices of every edge in the order of the adjacencies, an undirected edge once."""

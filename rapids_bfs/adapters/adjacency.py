@@ -34,7 +34,7 @@ def from_dict(
         ids = list(dict.fromkeys(chain(rows, chain.from_iterable(rows.values()))))
     except TypeError as error:
         raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
-    if None in rows or any(None in row for row in rows.values()):
+    if None in ids:
         raise InputError(f"{name}: None is no vertex id")
     integers = all(isinstance(id, int | np.integer) and not isinstance(id, bool) for id in ids)
     if integers:

@@ -255,15 +255,7 @@ def labelled(graph: Graph, labels: np.ndarray | Iterable[Hashable]) -> Graph:
     if not isinstance(labels, np.ndarray):
         labels = list(labels)
         labels = np.fromiter(labels, object, len(labels))
-    return Graph(
-        graph.offsets,
-        graph.targets,
-        labels=labels,
-        directed=graph.directed,
-        name=graph.name,
-        columns=graph.columns,
-        frame=graph.frame,
-    )
+    return graph.replace(labels=labels)
 
 
 def to_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
