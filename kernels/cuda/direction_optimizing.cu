@@ -9,13 +9,14 @@
 //
 //   offsets[n + 1], targets[m]        out-edges; targets have room for a multiple of 4
 //   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric)
-//   hub[n]                            the in-neighbour to look at first; the vertex itself if it has no in-edge
+//   hub[n], heavy[n][4]               the in-neighbours to look at first, those with the most out-edges; the vertex
+//                                     itself if it has no in-edge, and -1 where there are no more
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
 //   visited[2][words]                 bitmaps of the vertices reached so far, and of the isolated ones; bottom-up reads
 //                                     one and writes the other
 //   queue[n]                          the reached vertices with out-edges, level after level: where the edges of each
 //                                     begin among those of its level, and what to add for their place in `targets`
-//   queued[n]                         the vertices themselves, if predecessors are wanted
+//   queued[n]                         the vertices themselves
 //   distances[n]                      the level that reached the vertex, 0 at a source, -1 where there is none
 //   predecessors[n]                   the vertex that reached it, -1 where there is none; a null pointer if nobody asks
 //   sources[count]                    in the host's memory, distinct
@@ -50,11 +51,21 @@
 #endif
 
 constexpr int WARP = 32;
+template <typename T>
+__device__ inline void swap(T& a, T& b) {
+    const T kept = a;
+    a = b;
+    b = kept;
+}
+
 constexpr unsigned ALL = ~0u;      // the lanes of a warp
-constexpr int UNROLL = 4;          // edges or vertices that a lane has under way at a time
-constexpr int ALONE_UNROLL = 4;    // the same for a block alone: THREADS * ALONE_UNROLL edges are its largest frontier
+constexpr int UNROLL = 4;          // edges, vertices or groups that a lane has under way at a time
+constexpr int GROUP = 4;           // neighbours that lie together in memory
 constexpr int TILE = 32;           // words that a warp sweeps at a time, at most
-constexpr int LANE_ROUNDS = 8;     // groups of 4 in-edges that a lane looks at before its warp takes the rest over
+constexpr int TILES = 8;           // tiles that it looks through at a time, at most
+constexpr int LIST = 2 * TILE * WARP;  // vertices of them that it has on its list, at most
+constexpr int BITMAPS = 8;         // of visited vertices, in turn
+constexpr int SKIP = -2;           // no distance
 constexpr int PATIENCE = 1 << 27;    // looks at the barrier before the search is torn down: about a minute
 constexpr int TURN_ALONE = 1 << 20;  // levels that a block goes alone before it shows itself at the barrier
 
@@ -69,10 +80,6 @@ struct alignas(2 * sizeof(Offset)) Entry {
     Offset shift;   // what to add to an edge's number in the level for its place in `targets`
 };
 
-struct Progress {
-    long long level, vertices, edges, unexplored;
-};
-
 // What the blocks share: zero before the first search. Each barrier ends a turn; each turn counts into another tail.
 struct State {
     alignas(128) unsigned arrived;   // blocks at the barrier; its top bit changes when all have come
@@ -80,7 +87,8 @@ struct State {
     alignas(128) unsigned finished;  // blocks that are done with the search
     unsigned stale[2];               // did the last search (the one with its parity) begin at an isolated vertex?
     long long target_level;          // that reached the target; 0 before
-    Progress alone[2];               // where the block that went alone has got, in turns with its parity
+    Counter explored[3];             // edges of the vertices that the team reached, counted like `tails`
+    long long level[2];              // where the team has got, in turns with its parity
 };
 
 template <typename Vertex, typename Offset>
@@ -90,8 +98,9 @@ struct Search {
     const Offset* in_offsets;
     const Vertex* in_targets;
     const Vertex* hub;
+    const Vertex* heavy;
     const unsigned* isolated;
-    unsigned* visited[2];
+    unsigned* visited;
     Entry<Offset>* queue;
     Vertex* queued;
     int* distances;
@@ -105,9 +114,11 @@ struct Search {
     long long depth_limit, target;  // the target is no source; -1: none
     long long alpha;                // bottom-up when the frontier has more than 1/alpha of the unexplored edges
     long long beta;                 // top-down again when the frontier shrinks below 1/beta of the vertices
-    long long alone;                // a frontier with no more edges than this is one block's work
-    long long capacity;             // entries of a queue in shared memory, at least `alone`
+    long long dense;                // a frontier with more edges than this is expanded into a bitmap
+    long long alone, together;      // a frontier with no more chunks than this is one block's work, one cluster's
+    long long capacity;             // chunks of a block's queue in shared memory
     long long edge_bits;            // of a Counter
+    long long tail;                 // small frontiers in a row before it is top-down again
     long long tile;                 // words that a warp sweeps at a time
     long long number;               // of this search
 };
@@ -124,10 +135,9 @@ __device__ inline Frontier unpacked(Counter counter, int edge_bits) {
     return {static_cast<long long>(counter >> edge_bits), static_cast<long long>(counter & ((1ull << edge_bits) - 1))};
 }
 
-template <typename Vertex>
-__device__ inline unsigned long long word_of(Vertex vertex) {
-    return static_cast<unsigned long long>(vertex) >> 5;
-}
+__device__ inline unsigned word_of(int vertex) { return static_cast<unsigned>(vertex) >> 5; }
+
+__device__ inline unsigned long long word_of(long long vertex) { return static_cast<unsigned long long>(vertex) >> 5; }
 
 template <typename Vertex>
 __device__ inline unsigned bit_of(Vertex vertex) {
@@ -167,10 +177,9 @@ __device__ inline Counter inclusive_scan(Counter value) {
     return value;
 }
 
-// Write down that this level reached a vertex.
+// Write down who reached a vertex, and when it was the target.
 template <typename Vertex, typename Offset>
-__device__ inline void settle(const Search<Vertex, Offset>& s, Vertex vertex, Vertex parent, int level) {
-    s.distances[vertex] = level;
+__device__ inline void adopt(const Search<Vertex, Offset>& s, Vertex vertex, Vertex parent, int level) {
     if (s.predecessors) s.predecessors[vertex] = parent;
     if (vertex == s.target) s.state->target_level = level;
 }
@@ -196,20 +205,21 @@ __device__ inline void grid_barrier(unsigned* arrived) {
 // What a block is told at the end of a turn, in shared memory: thousands of warps that ask one address would queue up.
 struct Told {
     Counter counted;         // in the tail of this turn
+    Counter explored;        // by the team
+    long long level;         // where the team has got
     long long target_level;  // so far
-    Progress alone;          // of the block that went alone
 };
 
 // End a turn: wait for all blocks, and learn what was counted in it. The tail of the next turn is made ready meanwhile.
 __device__ inline Frontier end_turn(State* state, int turn, int edge_bits, Told* told) {
     __syncthreads();
     if (threadIdx.x == 0) {
-        if (blockIdx.x == 0) state->tails[(turn + 1) % 3] = 0;
+        if (blockIdx.x == 0) state->tails[(turn + 1) % 3] = state->explored[(turn + 1) % 3] = 0;
         grid_barrier(&state->arrived);
         told->counted = __ldcg(&state->tails[turn % 3]);
+        told->explored = __ldcg(&state->explored[turn % 3]);
+        told->level = __ldcg(&state->level[turn % 2]);
         told->target_level = __ldcg(&state->target_level);
-        const Progress* const by = &state->alone[turn % 2];
-        told->alone = {__ldcg(&by->level), __ldcg(&by->vertices), __ldcg(&by->edges), __ldcg(&by->unexplored)};
     }
     __syncthreads();
     return unpacked(told->counted, edge_bits);
@@ -238,7 +248,7 @@ __device__ inline void enqueue(const Search<Vertex, Offset>& s, long long begin,
         const Frontier before = unpacked(place, s.edge_bits);
         const Offset prefix = static_cast<Offset>(before.edges);
         s.queue[begin + before.vertices] = {prefix, static_cast<Offset>(first[k] - prefix)};
-        if (s.predecessors) s.queued[begin + before.vertices] = vertex[k];
+        s.queued[begin + before.vertices] = vertex[k];
         place += packed(1, degree[k], s.edge_bits);
     }
 }
@@ -259,34 +269,55 @@ __device__ inline long long slot_of(const Entry<Offset>* frontier, long long ver
     return slot;
 }
 
-// A top-down level: expand the frontier behind `begin`, a run of edges for each warp.
-template <typename Vertex, typename Offset>
-__device__ void expand(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
-                       Frontier frontier, Counter* tail, int warp, int warps) {
+// Loads and atomics that are independent stand in loops of their own, here and below, so that they are all on their way
+// before the first is waited for.
+
+// The bounds of the rows of these vertices.
+template <int COUNT, typename Vertex, typename Offset>
+__device__ inline void load_rows(const Search<Vertex, Offset>& s, const bool (&wanted)[COUNT],
+                                 const Vertex (&vertex)[COUNT], Offset (&first)[COUNT], Offset (&last)[COUNT]) {
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        first[k] = last[k] = 0;
+        if (wanted[k]) {
+            first[k] = __ldg(s.offsets + vertex[k]);
+            last[k] = __ldg(s.offsets + vertex[k] + 1);
+        }
+    }
+}
+
+// A top-down level: expand the frontier behind `begin`, a run of edges for each warp. DENSE: reach vertices in the
+// bitmap alone, and return how many this lane reached; else give them their distance and append them to the queue.
+template <bool DENSE, typename Vertex, typename Offset>
+__device__ unsigned expand(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
+                           Frontier frontier, Counter* tail, int warp, int warps) {
+    constexpr int COUNT = DENSE ? 2 * UNROLL : UNROLL;
     const long long share = (frontier.edges + warps - 1) / warps;
     const long long run = (share + WARP - 1) / WARP * WARP;
     long long next = warp * run;
     const long long stop = min(next + run, frontier.edges);
-    if (next >= stop) return;
+    if (next >= stop) return 0;
     const Entry<Offset>* entries = s.queue + begin;
     const int lane = lane_id();
+    const bool look = run > COUNT * WARP;  // before the atomic, which is slow if there are many
+    unsigned reached = 0;
 
     // A window of 32 entries, one a lane, and the edges that it covers.
     for (long long slot = slot_of(entries, frontier.vertices, next); next < stop; slot += WARP) {
         const bool inside = slot + lane < frontier.vertices;
         Entry<Offset> entry = {static_cast<Offset>(frontier.edges), 0};
         if (inside) entry = entries[slot + lane];
-        const Vertex owner = inside && s.predecessors ? s.queued[begin + slot + lane] : -1;
+        const Vertex owner = inside ? s.queued[begin + slot + lane] : -1;
         long long end = frontier.edges;
         if (slot + WARP < frontier.vertices) end = entries[slot + WARP].prefix;
         end = min(end, stop);
 
-        for (; next < end; next += UNROLL * WARP) {
-            bool won[UNROLL];
-            Vertex neighbor[UNROLL], parent[UNROLL];
-            Offset first[UNROLL], degree[UNROLL];
+        for (; next < end; next += COUNT * WARP) {
+            bool won[COUNT];
+            Vertex neighbor[COUNT], parent[COUNT];
+            unsigned word[COUNT];
 #pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
+            for (int k = 0; k < COUNT; ++k) {
                 // Each entry that begins within these 32 edges marks its first; the marks up to an edge count to its
                 // owner.
                 const long long batch = next + k * WARP;
@@ -297,158 +328,329 @@ __device__ void expand(const Search<Vertex, Offset>& s, unsigned* visited, int l
                 const Offset shift = __shfl_sync(ALL, entry.shift, who);
                 parent[k] = __shfl_sync(ALL, owner, who);
                 won[k] = batch + lane < end;
-                neighbor[k] = won[k] ? __ldg(s.targets + (shift + batch + lane)) : 0;
+                neighbor[k] = 0;
+                if (won[k]) neighbor[k] = __ldg(s.targets + (shift + batch + lane));
+            }
+            if (look) {
+#pragma unroll
+                for (int k = 0; k < COUNT; ++k) word[k] = visited[word_of(neighbor[k])];
+#pragma unroll
+                for (int k = 0; k < COUNT; ++k) won[k] = won[k] && !(word[k] & bit_of(neighbor[k]));
+            }
+            Offset first[DENSE ? 1 : COUNT], degree[DENSE ? 1 : COUNT];
+            if constexpr (!DENSE) load_rows(s, won, neighbor, first, degree);
+#pragma unroll
+            for (int k = 0; k < COUNT; ++k) {
+                word[k] = ALL;
+                if (won[k]) word[k] = atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
             }
 #pragma unroll
-            for (int k = 0; k < UNROLL; ++k) won[k] = won[k] && !test(visited, neighbor[k]);
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
+            for (int k = 0; k < COUNT; ++k) {
+                won[k] = !(word[k] & bit_of(neighbor[k]));
                 if (!won[k]) continue;
-                first[k] = __ldg(s.offsets + neighbor[k]);
-                degree[k] = __ldg(s.offsets + neighbor[k] + 1) - first[k];
-                won[k] = !(atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k])) & bit_of(neighbor[k]));
+                adopt(s, neighbor[k], parent[k], level);
+                if (!DENSE) s.distances[neighbor[k]] = level;
+                ++reached;
             }
+            if constexpr (!DENSE) {
 #pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                if (won[k]) settle(s, neighbor[k], parent[k], level);
+                for (int k = 0; k < COUNT; ++k) degree[k] -= first[k];
+                enqueue(s, begin + frontier.vertices, tail, won, neighbor, first, degree);
             }
-            enqueue(s, begin + frontier.vertices, tail, won, neighbor, first, degree);
         }
         next = end;
     }
+    return reached;
 }
 
-// List the set bits of the words that the lanes hold, in order, as word * 32 + bit; return how many there are.
-__device__ inline int list_bits(unsigned bits, unsigned short* list) {
+// List the set bits of the words that the lanes hold, in order, as base + word * 32 + bit; return how many there are.
+__device__ inline int list_bits(unsigned bits, unsigned short* list, int base) {
     int count = 0;
     for (unsigned some = __ballot_sync(ALL, bits != 0); some; some &= some - 1) {
         const int word = __ffs(some) - 1;
         const unsigned those = __shfl_sync(ALL, bits, word);
-        if (those >> lane_id() & 1) list[count + __popc(those & lanes_below())] = word * WARP + lane_id();
+        if (those >> lane_id() & 1) list[count + __popc(those & lanes_below())] = base + word * WARP + lane_id();
         count += __popc(those);
     }
     __syncwarp();
     return count;
 }
 
-// Four neighbours that lie together in memory.
-__device__ inline void load_four(const int* targets, long long group, int (&four)[4]) {
-    const int4 loaded = __ldg(reinterpret_cast<const int4*>(targets) + group);
-    four[0] = loaded.x, four[1] = loaded.y, four[2] = loaded.z, four[3] = loaded.w;
+// A group of in-neighbours, if it begins before `last`; what lies past the end of `targets` is 0.
+template <typename Offset>
+__device__ inline void load_group(const int* targets, long long group, Offset last, long long m, int (&loaded)[GROUP]) {
+    const long long place = group * GROUP;
+    int4 four = {0, 0, 0, 0};
+    if (place < last && place + GROUP <= m) four = __ldg(reinterpret_cast<const int4*>(targets) + group);
+    if (place < last && place + GROUP > m) {
+        four.x = __ldg(targets + place);
+        if (place + 1 < m) four.y = __ldg(targets + place + 1);
+        if (place + 2 < m) four.z = __ldg(targets + place + 2);
+    }
+    loaded[0] = four.x, loaded[1] = four.y, loaded[2] = four.z, loaded[3] = four.w;
 }
 
-__device__ inline void load_four(const long long* targets, long long group, long long (&four)[4]) {
-    const longlong2* pairs = reinterpret_cast<const longlong2*>(targets) + 2 * group;
-    const longlong2 low = __ldg(pairs), high = __ldg(pairs + 1);
-    four[0] = low.x, four[1] = low.y, four[2] = high.x, four[3] = high.y;
+template <typename Offset>
+__device__ inline void load_group(const long long* targets, long long group, Offset last, long long,
+                                  long long (&loaded)[GROUP]) {
+#pragma unroll
+    for (int i = 0; i < GROUP; ++i) {
+        loaded[i] = 0;
+        if (group * GROUP + i < last) loaded[i] = __ldg(targets + group * GROUP + i);
+    }
 }
 
-// A bottom-up level: let unvisited vertices look for the frontier, a tile of words at a time. Returns in the last lane
-// how many of the warp's found it. `list` has room for the vertices of a tile, `hits` for its words.
+// A bottom-up level: let unvisited vertices look for the frontier. A warp takes tiles of words until it has enough
+// unvisited vertices. Returns how many found the frontier, counted in the lanes. `list` has room for LIST vertices,
+// `hits` for the words of TILES tiles.
 template <typename Vertex, typename Offset>
-__device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming, int level,
-                           int warp, int warps, unsigned short* list, unsigned* hits) {
+__device__ unsigned sweep(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming, int level,
+                          int warp, int warps, unsigned short* list, unsigned* hits) {
     const long long words = (s.n + WARP - 1) / WARP;
     const int lane = lane_id();
-    Counter found = 0;
+    const int tile = static_cast<int>(s.tile), vertices_of_tile = tile * WARP;
+    unsigned found = 0;
 
-    for (long long tile = warp; tile * s.tile < words; tile += warps) {
-        const long long word = tile * s.tile + lane;
-        const bool mine = lane < s.tile && word < words;
-        const unsigned seen = mine ? visited[word] : ALL;
-        const Vertex origin = static_cast<Vertex>(tile * s.tile * WARP);
-        hits[lane] = 0;
-        const int unseen = list_bits(~seen, list);
-
-        const auto reach = [&](int local, Vertex parent) {
-            settle(s, static_cast<Vertex>(origin + local), parent, level);
-            atomicOr(hits + local / WARP, 1u << local % WARP);
+    for (long long next = warp; next * tile < words;) {
+        const Vertex origin = static_cast<Vertex>(next * vertices_of_tile);
+        int tiles = 0, unseen = 0;
+        for (; tiles < TILES && unseen <= LIST - TILE * WARP && next * tile < words; ++tiles, next += warps) {
+            const long long word = next * tile + lane;
+            const unsigned seen = lane < tile && word < words ? visited[word] : ALL;
+            hits[tiles * TILE + lane] = seen;
+            unseen += list_bits(~seen, list + unseen, tiles * TILE * WARP);
+        }
+        const auto vertex_of = [&](int local) {
+            const int place = local % (TILE * WARP);
+            return origin + static_cast<Vertex>(local / (TILE * WARP)) * (warps * vertices_of_tile) + place;
         };
 
-        // The hubs. Who misses moves to the front of the list.
+        // Who misses moves to the front of the list.
         int missed = 0;
+        const auto reach = [&](int local, Vertex parent) {
+            adopt(s, vertex_of(local), parent, level);
+            atomicOr(hits + local / WARP, 1u << local % WARP);
+            ++found;
+        };
+        const auto keep = [&](bool miss, int local) {
+            const unsigned misses = __ballot_sync(ALL, miss);
+            if (miss) list[missed + __popc(misses & lanes_below())] = static_cast<unsigned short>(local);
+            missed += __popc(misses);
+        };
+
+        // The hubs.
         for (int begin = 0; begin < unseen; begin += UNROLL * WARP) {
             int local[UNROLL];
             Vertex hub[UNROLL];
-            bool hit[UNROLL];
+            unsigned word[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 const int place = begin + k * WARP + lane;
                 local[k] = place < unseen ? list[place] : -1;
-                hub[k] = local[k] >= 0 ? __ldg(s.hub + origin + local[k]) : 0;
+                hub[k] = 0;
+                if (local[k] >= 0) hub[k] = __ldg(s.hub + vertex_of(local[k]));
             }
 #pragma unroll
-            for (int k = 0; k < UNROLL; ++k) hit[k] = local[k] >= 0 && test(visited, hub[k]);
+            for (int k = 0; k < UNROLL; ++k) word[k] = visited[word_of(hub[k])];
             __syncwarp();
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
-                if (hit[k]) reach(local[k], hub[k]);
-                const bool miss = local[k] >= 0 && !hit[k];
-                const unsigned misses = __ballot_sync(ALL, miss);
-                if (miss) list[missed + __popc(misses & lanes_below())] = static_cast<unsigned short>(local[k]);
-                missed += __popc(misses);
+                const bool hit = word[k] & bit_of(hub[k]);
+                if (local[k] >= 0 && hit) reach(local[k], hub[k]);
+                keep(local[k] >= 0 && !hit, local[k]);
             }
         }
         __syncwarp();
 
-        // The other in-neighbours, four at a time; where they are many, the lanes go on together.
-        for (int begin = 0; begin < missed; begin += WARP) {
-            const bool active = begin + lane < missed;
-            const int local = active ? list[begin + lane] : 0;
-            const Vertex vertex = origin + local;
-            long long edge = 0, end = 0;
-            if (active) {
-                edge = __ldg(s.in_offsets + vertex);
-                end = __ldg(s.in_offsets + vertex + 1);
-            }
-            Vertex parent = -1;
-            long long group = edge / 4;
-            for (int round = 0; round < LANE_ROUNDS && parent < 0 && group * 4 < end; ++round, ++group) {
-                Vertex four[4];
-                load_four(s.in_targets, group, four);
-                bool hit[4];
+        // The next four.
+        const int without_hub = missed;
+        missed = 0;
+        for (int begin = 0; begin < without_hub; begin += UNROLL * WARP) {
+            int local[UNROLL];
+            Vertex group[UNROLL][GROUP];
+            unsigned word[UNROLL][GROUP];
 #pragma unroll
-                for (int k = 0; k < 4; ++k) {
-                    if (group * 4 + k < edge || group * 4 + k >= end) four[k] = vertex;  // itself: unvisited
-                    hit[k] = test(visited, four[k]);
+            for (int k = 0; k < UNROLL; ++k) {
+                const int place = begin + k * WARP + lane;
+                local[k] = place < without_hub ? list[place] : -1;
+                const Vertex vertex = local[k] >= 0 ? vertex_of(local[k]) : origin;
+                load_group(s.heavy, vertex, GROUP * s.n, GROUP * s.n, group[k]);
+            }
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+                for (int i = 0; i < GROUP; ++i) word[k][i] = visited[word_of(max(group[k][i], Vertex(0)))];
+            }
+            __syncwarp();
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                Vertex parent = -1;
+#pragma unroll
+                for (int i = GROUP - 1; i >= 0; --i) {
+                    if (group[k][i] >= 0 && word[k][i] & bit_of(group[k][i])) parent = group[k][i];
+                }
+                if (local[k] >= 0 && parent >= 0) reach(local[k], parent);
+                keep(local[k] >= 0 && parent < 0 && group[k][GROUP - 1] >= 0, local[k]);
+            }
+        }
+        __syncwarp();
+
+        // All in-neighbours in groups, round after round; the fewer vertices are left, the more lanes each has.
+        long long done = 0;  // groups that those left have looked at
+        while (missed > 0) {
+            const int left = missed;
+            int width = 1;
+            while (width < WARP && left * width * 2 <= UNROLL * WARP) width *= 2;
+            const int part = lane % width;
+            missed = 0;
+            for (int begin = 0; begin < left; begin += UNROLL * WARP / width) {
+                int local[UNROLL];
+                Offset first[UNROLL], last[UNROLL];
+                Vertex group[UNROLL][GROUP];
+                unsigned word[UNROLL][GROUP];
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    const int place = begin + (k * WARP + lane) / width;
+                    local[k] = place < left ? list[place] : -1;
+                    first[k] = last[k] = 0;
+                    if (local[k] >= 0) {
+                        const Vertex vertex = vertex_of(local[k]);
+                        first[k] = __ldg(s.in_offsets + vertex);
+                        last[k] = __ldg(s.in_offsets + vertex + 1);
+                    }
                 }
 #pragma unroll
-                for (int k = 3; k >= 0; --k) {
-                    if (hit[k]) parent = four[k];
+                for (int k = 0; k < UNROLL; ++k) {
+                    load_group(s.in_targets, first[k] / GROUP + done + part, last[k], s.m, group[k]);
+                }
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+                    for (int i = 0; i < GROUP; ++i) {
+                        word[k][i] = visited[word_of(group[k][i])];
+                    }
+                }
+                __syncwarp();
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    const long long place = (first[k] / GROUP + done + part) * GROUP;
+                    Vertex parent = -1;
+#pragma unroll
+                    for (int i = GROUP - 1; i >= 0; --i) {
+                        const bool inside = place + i >= first[k] && place + i < last[k];
+                        if (inside && word[k][i] & bit_of(group[k][i])) parent = group[k][i];
+                    }
+                    const unsigned some = __ballot_sync(ALL, parent >= 0) >> (lane - part) & (ALL >> (WARP - width));
+                    if (some != 0 && __ffs(some) - 1 == part) reach(local[k], parent);
+                    const bool more = place + (width - part) * GROUP < last[k];
+                    keep(part == 0 && some == 0 && more, local[k]);
                 }
             }
             __syncwarp();
-            for (unsigned rest = __ballot_sync(ALL, parent < 0 && group * 4 < end); rest; rest &= rest - 1) {
-                const int who = __ffs(rest) - 1;
-                const long long last = __shfl_sync(ALL, end, who);
-                for (long long place = __shfl_sync(ALL, group, who) * 4; place < last; place += WARP) {
-                    const Vertex neighbor = place + lane < last ? __ldg(s.in_targets + place + lane) : -1;
-                    const unsigned some = __ballot_sync(ALL, neighbor >= 0 && test(visited, neighbor));
-                    if (!some) continue;
-                    const Vertex hit = __shfl_sync(ALL, neighbor, __ffs(some) - 1);
-                    if (lane == who) parent = hit;
-                    break;
-                }
-            }
-            if (parent >= 0) reach(local, parent);
+            done += width;
         }
         __syncwarp();
-        if (mine) upcoming[word] = seen | hits[lane];
-        found += __popc(hits[lane]);
+        for (int i = 0; i < tiles; ++i) {
+            const long long word = (next - static_cast<long long>(tiles - i) * warps) * tile + lane;
+            if (lane < tile && word < words) upcoming[word] = hits[i * TILE + lane];
+        }
         __syncwarp();
     }
-    return inclusive_scan(found);
+    return found;
 }
 
-// Append the vertices that the last bottom-up level reached to the queue behind `begin`.
+// Bitmaps of the vertices visited so far, each with all of the one before. A level without a queue adds one and leaves
+// its distances to `record`; levels with a queue write theirs at once, and all go on in one bitmap.
+struct Ring {
+    unsigned* bitmaps;
+    long long words;
+    int* levels;  // of each bitmap's vertices that are not in the one before; SKIP if their distances are written
+    int oldest, newest;
+
+    __device__ unsigned* at(int place) const { return bitmaps + place % BITMAPS * ((words + 3) / 4 * 4); }
+    __device__ unsigned* visited() const { return at(newest); }
+    __device__ bool is_full() const { return newest - oldest == BITMAPS - 2; }
+    __device__ unsigned* add(int level) {
+        ++newest;
+        if (threadIdx.x == 0) levels[newest % BITMAPS] = level;
+        return visited();
+    }
+};
+
+// Write the distances that the levels without a queue left open, and `unreached` for vertices in no bitmap, unless that
+// is SKIP. `with_isolated`: also -1 for those, since memory is faster at whole runs. To be called by whole blocks.
+template <typename Vertex, typename Offset>
+__device__ void record(const Search<Vertex, Offset>& s, const Ring& ring, int unreached, bool with_isolated, int warp,
+                       int warps) {
+    __shared__ int distances[BITMAPS];  // by the number of bitmaps that do not have the vertex
+    const int lane = lane_id();
+    const int bitmaps = ring.newest - ring.oldest + 1;
+    __syncthreads();
+    if (threadIdx.x <= bitmaps) {
+        distances[threadIdx.x] = threadIdx.x == 0         ? SKIP
+                                 : threadIdx.x == bitmaps ? unreached
+                                                          : ring.levels[(ring.oldest + threadIdx.x) % BITMAPS];
+    }
+    __syncthreads();
+    for (long long start = static_cast<long long>(warp) * WARP; start < ring.words; start += warps * WARP) {
+        const bool inside = start + lane < ring.words;
+        unsigned bits[BITMAPS - 1];
+#pragma unroll
+        for (int i = 0; i < BITMAPS - 1; ++i) {
+            bits[i] = ALL;
+            if (i < bitmaps && inside) bits[i] = __ldcg(ring.at(ring.oldest + i) + start + lane);
+        }
+        const unsigned isolated = with_isolated && inside ? __ldg(s.isolated + start + lane) : 0;
+        const unsigned open = ~bits[0] | isolated;
+        // Four vertices a lane: 8 lanes take a word.
+        for (int first = 0; first < WARP; first += 4) {
+            if (!__ballot_sync(ALL, open != 0 && lane / 4 == first / 4)) continue;
+            const int which = first + lane / 8;
+            const int shift = lane % 8 * 4;
+            unsigned lacking = 0;  // a byte a vertex
+#pragma unroll
+            for (int i = 0; i < BITMAPS - 1; ++i) {
+                if (i >= bitmaps) continue;
+                const unsigned four = ~__shfl_sync(ALL, bits[i], which) >> shift & 15;
+                lacking += four * 0x00204081 & 0x01010101;
+            }
+            const unsigned alone = __shfl_sync(ALL, isolated, which) >> shift;
+            const long long vertex = (start + which) * WARP + shift;
+            int distance[4];
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                distance[i] = alone >> i & 1 ? -1 : distances[lacking >> 8 * i & 255];
+                if (vertex + i >= s.n) distance[i] = SKIP;
+            }
+            if (distance[0] != SKIP && distance[1] != SKIP && distance[2] != SKIP && distance[3] != SKIP) {
+                *reinterpret_cast<int4*>(s.distances + vertex) = {distance[0], distance[1], distance[2], distance[3]};
+            } else {
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    if (distance[i] != SKIP) s.distances[vertex + i] = distance[i];
+                }
+            }
+            if (unreached == SKIP || !s.predecessors) continue;
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                if ((lacking >> 8 * i & 255) == bitmaps && vertex + i < s.n) s.predecessors[vertex + i] = -1;
+            }
+        }
+    }
+}
+
+// Append the vertices that the last level reached, by its bitmap and the one before, to the queue behind `begin`,
+// and copy the bitmap.
 template <typename Vertex, typename Offset>
 __device__ void to_queue(const Search<Vertex, Offset>& s, const unsigned* before, const unsigned* visited,
-                         long long begin, Counter* tail, int warp, int warps, unsigned short* list) {
+                         unsigned* copy, long long begin, Counter* tail, int warp, int warps, unsigned short* list) {
     const long long words = (s.n + WARP - 1) / WARP;
     for (long long tile = warp; tile * s.tile < words; tile += warps) {
         const long long word = tile * s.tile + lane_id();
         const bool mine = lane_id() < s.tile && word < words;
-        const int reached = list_bits(mine ? visited[word] & ~before[word] : 0, list);
+        const unsigned bits = mine ? visited[word] : 0;
+        if (mine) copy[word] = bits;
+        const int reached = list_bits(mine ? bits & ~before[word] : 0, list, 0);
         for (int start = 0; start < reached; start += WARP) {
             const bool keep[1] = {start + lane_id() < reached};
             Vertex vertex[1] = {0};
@@ -464,116 +666,266 @@ __device__ void to_queue(const Search<Vertex, Offset>& s, const unsigned* before
     }
 }
 
-// A queue in shared memory.
-template <typename Vertex, typename Offset>
-struct LocalQueue {
-    Entry<Offset>* entries;
-    Vertex* vertices;
+// The team: block 0, or the blocks of its cluster, going on without the others.
 
-    __device__ LocalQueue(unsigned char* memory, long long capacity, int which) {
-        entries = reinterpret_cast<Entry<Offset>*>(memory) + which * capacity;
-        vertices = reinterpret_cast<Vertex*>(memory + 2 * capacity * sizeof(Entry<Offset>)) + which * capacity;
-    }
-};
+constexpr int SOLO = 128;      // threads of a block that works without a cluster: others would be in their way
 
-// Top-down levels by one block, from the frontier behind `begin` until it has more than `alone` edges, which then
-// stands behind `begin + frontier.vertices`. Returns the last level; updates the frontier and the unexplored edges.
-template <typename Vertex, typename Offset>
-__device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
-                        Frontier& frontier, long long& unexplored, unsigned char* memory) {
-    __shared__ Counter totals[WARP];  // of each warp
-    const int warp = threadIdx.x / WARP;
-    const long long behind = begin + frontier.vertices;
-    const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + TURN_ALONE));
-    int now = 0;
-    {
-        LocalQueue<Vertex, Offset> queue(memory, s.capacity, now);
-        for (int i = threadIdx.x; i < frontier.vertices; i += THREADS) {
-            queue.entries[i] = s.queue[begin + i];
-            if (s.predecessors) queue.vertices[i] = s.queued[begin + i];
-        }
-    }
-    if (threadIdx.x < WARP) totals[threadIdx.x] = 0;
-    __syncthreads();
-
-    bool arrived = false;
-    while (frontier.vertices > 0 && frontier.edges <= s.alone && level < last && !arrived) {
-        ++level;
-        unexplored -= frontier.edges;
-        const LocalQueue<Vertex, Offset> queue(memory, s.capacity, now);
-        const int edges = static_cast<int>(frontier.edges);
-        bool won[ALONE_UNROLL];
-        Vertex neighbor[ALONE_UNROLL], parent[ALONE_UNROLL];
-        Offset first[ALONE_UNROLL], degree[ALONE_UNROLL];
-#pragma unroll
-        for (int k = 0; k < ALONE_UNROLL; ++k) {
-            won[k] = false;
-            if (k * THREADS >= edges) continue;
-            const int edge = k * THREADS + threadIdx.x;
-            if (edge >= edges) continue;
-            int slot = 0;
-            for (int size = static_cast<int>(frontier.vertices); size > 1;) {
-                const int half = size / 2;
-                if (queue.entries[slot + half].prefix <= edge) slot += half;
-                size -= half;
-            }
-            won[k] = true;
-            neighbor[k] = __ldg(s.targets + (queue.entries[slot].shift + edge));
-            if (s.predecessors) parent[k] = queue.vertices[slot];
-        }
-        Counter mine = 0;
-#pragma unroll
-        for (int k = 0; k < ALONE_UNROLL; ++k) {
-            if (k * THREADS >= edges || !won[k]) continue;
-            first[k] = __ldg(s.offsets + neighbor[k]);
-            degree[k] = __ldg(s.offsets + neighbor[k] + 1) - first[k];
-            won[k] = !(atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k])) & bit_of(neighbor[k]));
-        }
-#pragma unroll
-        for (int k = 0; k < ALONE_UNROLL; ++k) {
-            if (k * THREADS >= edges || !won[k]) continue;
-            settle(s, neighbor[k], parent[k], level);
-            if (degree[k]) mine += packed(1, degree[k], s.edge_bits);
-        }
-
-        // Slots and prefixes: a scan over the lanes, then over the warps.
-        Counter place = inclusive_scan(mine);
-        if (lane_id() == WARP - 1) totals[warp] = place;
-        __syncthreads();
-        const Counter each = inclusive_scan(totals[lane_id()]);
-        const Counter total = __shfl_sync(ALL, each, WARP - 1);
-        if (warp > 0) place += __shfl_sync(ALL, each, warp - 1);
-        place -= mine;
-        const LocalQueue<Vertex, Offset> upcoming(memory, s.capacity, 1 - now);
-#pragma unroll
-        for (int k = 0; k < ALONE_UNROLL; ++k) {
-            if (k * THREADS >= edges || !won[k] || !degree[k]) continue;
-            const Frontier before = unpacked(place, s.edge_bits);
-            const Offset prefix = static_cast<Offset>(before.edges);
-            upcoming.entries[before.vertices] = {prefix, static_cast<Offset>(first[k] - prefix)};
-            if (s.predecessors) upcoming.vertices[before.vertices] = neighbor[k];
-            place += packed(1, degree[k], s.edge_bits);
-        }
-        frontier = unpacked(total, s.edge_bits);
-        now = 1 - now;
-        if (s.trace && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
-        __syncthreads();
-        arrived = s.target >= 0 && is_reached(__ldcg(&s.state->target_level), level);
-    }
-
-    const LocalQueue<Vertex, Offset> queue(memory, s.capacity, now);
-    for (int i = threadIdx.x; i < frontier.vertices; i += THREADS) {
-        s.queue[behind + i] = queue.entries[i];
-        if (s.predecessors) s.queued[behind + i] = queue.vertices[i];
-    }
-    return level;
+// Blocks of a cluster.
+__device__ inline int cluster_size() {
+    unsigned size = 1;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+#endif
+    return static_cast<int>(size);
 }
 
-// Fill `hub` and `isolated`: a warp takes 32 vertices, its lanes the in-edges of one after the other.
+// Wait for all blocks of a team, or for the SOLO threads of the only one. What they wrote before, in their shared memory
+// too, is seen after.
+__device__ inline void team_barrier(int size) {
+    if (size == 1) {
+        asm volatile("bar.sync 1, %0;" ::"n"(SOLO) : "memory");
+        return;
+    }
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+#endif
+}
+
+// Where another block of the cluster has what `mine` is in this block's shared memory.
+template <typename T>
+__device__ inline const T* of_block(const T* mine, int rank) {
+#if __CUDA_ARCH__ >= 900
+    const T* theirs;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
+    return theirs;
+#else
+    return mine;
+#endif
+}
+
+__device__ inline void prefetch(const void* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
+
+__device__ inline int reduce_max(int value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(ALL, value);
+#else
+    for (int distance = WARP / 2; distance; distance /= 2) value = max(value, __shfl_xor_sync(ALL, value, distance));
+    return value;
+#endif
+}
+
+// Up to CHUNK edges of a vertex, in a queue in shared memory. `rest` counts the edges from `first` to the end of the
+// vertex's adjacency; it is negated in all chunks of a vertex but the first, and 0 where there is nothing.
+template <typename Vertex, typename Offset>
+struct alignas(16) Chunk {
+    Offset first, rest;
+    Vertex vertex;
+};
+
+constexpr int CHUNK = 4;       // a thread for each edge of a chunk
+constexpr int SLOTS = 4;       // edges that a thread has under way at a time
+constexpr int FULL = 1 << 24;  // added to a count to end the team's work: no queue holds so many chunks
+
+// Append the chunks of the vertices that this warp `keep`s to the queue of its block. What finds no room goes to the
+// queue of the whole grid instead, and then the team ends its work.
+template <int COUNT, typename Vertex, typename Offset>
+__device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<Vertex, Offset>* queue, int* count,
+                                      long long behind, Counter* tail, const bool (&keep)[COUNT],
+                                      const Vertex (&vertex)[COUNT], const Offset (&first)[COUNT],
+                                      const Offset (&degree)[COUNT]) {
+    const int capacity = static_cast<int>(s.capacity);
+    int place[COUNT], total = 0;
+    bool large = false;
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        const unsigned kept = __ballot_sync(ALL, keep[k]);
+        place[k] = total + __popc(kept & lanes_below());
+        total += __popc(kept);
+        large = large || (keep[k] && degree[k] > CHUNK);
+    }
+    if (total == 0) return;
+    if (__any_sync(ALL, large)) {  // some have several chunks
+        Counter mine = 0;
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) {
+            place[k] = static_cast<int>(mine);
+            if (keep[k]) mine += min((static_cast<Counter>(degree[k]) + CHUNK - 1) / CHUNK, Counter(capacity + 1));
+        }
+        const int until = static_cast<int>(inclusive_scan(mine));
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) place[k] += until - static_cast<int>(mine);
+        total = __shfl_sync(ALL, until, WARP - 1);
+    }
+    int start = 0;
+    if (lane_id() == 0) start = atomicAdd(count, total) % FULL;
+    start = __shfl_sync(ALL, start, 0);
+    if (start + total > capacity) {
+        for (int i = start + lane_id(); i < capacity; i += WARP) queue[i].rest = 0;
+        enqueue(s, behind, tail, keep, vertex, first, degree);
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        if (!keep[k]) continue;
+        queue[start + place[k]] = {first[k], degree[k], vertex[k]};
+        for (Offset done = CHUNK; done < degree[k]; done += CHUNK) {
+            queue[start + ++place[k]] = {first[k] + done, done - degree[k], vertex[k]};
+        }
+    }
+}
+
+// Top-down levels by a team of `size` blocks, from the frontier behind `begin` until it has more than `limit` chunks,
+// which then stands behind `begin + frontier.vertices`. Each block goes on with what it found, as long as it has a
+// thread for each edge; beyond that the chunks are shared out evenly. Leaves its last level and the edges of the
+// vertices that it reached in `state`.
+template <typename Vertex, typename Offset>
+__device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
+                         Frontier frontier, int turn_of_grid, int size, int limit, unsigned char* memory) {
+    __shared__ int counts[3];  // chunks that this block appended: of this level's queue, of the next, and zero
+    const int threads = size > 1 ? THREADS : SOLO;
+    if (threadIdx.x >= threads) return;
+    const int lane = lane_id();
+    const int rank = size > 1 ? static_cast<int>(blockIdx.x) : 0;
+    const int warp_begin = threadIdx.x / WARP * WARP;
+    const int capacity = static_cast<int>(s.capacity);
+    const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + TURN_ALONE));
+    const long long behind = begin + frontier.vertices;
+    Counter* const tail = &s.state->tails[turn_of_grid % 3];
+    Chunk<Vertex, Offset>* queue = reinterpret_cast<Chunk<Vertex, Offset>*>(memory);  // of this level
+    Chunk<Vertex, Offset>* upcoming = queue + capacity;
+    int *count = counts, *next_count = counts + 1, *spare = counts + 2;
+    Counter explored = 0;
+
+    if (threadIdx.x < 3) counts[threadIdx.x] = 0;
+    team_barrier(size);
+    for (long long i = rank * threads + warp_begin; i < frontier.vertices; i += size * threads) {
+        const bool keep[1] = {i + lane < frontier.vertices};
+        Vertex vertex[1] = {0};
+        Offset first[1] = {0}, degree[1] = {0};
+        if (keep[0]) {
+            const Entry<Offset>* const entry = s.queue + begin + i + lane;
+            const long long next = i + lane + 1 < frontier.vertices ? entry[1].prefix : frontier.edges;
+            vertex[0] = s.queued[begin + i + lane];
+            first[0] = entry->prefix + entry->shift;
+            degree[0] = static_cast<Offset>(next - entry->prefix);
+        }
+        enqueue_chunks(s, queue, count, behind, tail, keep, vertex, first, degree);
+    }
+    team_barrier(size);
+
+    for (;;) {
+        int stop = *count, total = stop, most = stop, from = 0;  // chunks: this block's are those between
+        int until = 0, before = 0;                               // those of the blocks up to the lane's, without it
+        bool spread = false;
+        if (size > 1) {
+            const int theirs = lane < size ? *of_block(count, lane) : 0;
+            most = reduce_max(theirs);
+            until = theirs;
+#pragma unroll
+            for (int distance = 1; distance < WARP; distance *= 2) {
+                const int below = __shfl_up_sync(ALL, until, distance);
+                until += lane >= distance ? below : 0;
+            }
+            total = __shfl_sync(ALL, until, WARP - 1);
+            before = until - theirs;
+            spread = most * CHUNK > THREADS;
+            if (spread) {
+                const int share = (total + size - 1) / size;
+                from = rank * share;
+                stop = min(from + share, total);
+            }
+        }
+        if (total == 0 || most > capacity || total > limit || level == last) break;
+        ++level;
+        if (threadIdx.x == 0) *spare = 0;
+
+        for (int start = from * CHUNK + warp_begin; start < stop * CHUNK; start += SLOTS * threads) {
+            bool won[SLOTS];
+            Vertex neighbor[SLOTS], source[SLOTS];
+            Offset first[SLOTS], degree[SLOTS];
+            unsigned word[SLOTS];
+#pragma unroll
+            for (int k = 0; k < SLOTS; ++k) {
+                won[k] = false;
+                if (start + k * threads >= stop * CHUNK) continue;
+                const int edge = start + k * threads + lane;
+                const int place = edge / CHUNK;
+                const bool inside = place < stop;
+                const Chunk<Vertex, Offset>* chunk = queue + place;
+                if (spread) {
+                    int whose = 0;  // the first block with more chunks up to it
+#pragma unroll
+                    for (int step = WARP / 2; step; step /= 2) {
+                        const int passed = __shfl_sync(ALL, until, whose + step - 1);
+                        whose += passed <= place ? step : 0;
+                    }
+                    const int others = __shfl_sync(ALL, before, whose);
+                    chunk = of_block(queue + (inside ? place - others : 0), inside ? whose : 0);
+                }
+                Chunk<Vertex, Offset> work = {0, 0, 0};
+                if (inside) work = *chunk;
+                won[k] = edge % CHUNK < abs(work.rest);
+                source[k] = work.vertex;
+                neighbor[k] = 0;
+                if (won[k]) neighbor[k] = __ldg(s.targets + work.first + edge % CHUNK);
+            }
+#pragma unroll
+            for (int k = 0; k < SLOTS; ++k) {
+                if (start + k * threads >= stop * CHUNK) continue;
+                word[k] = ALL;
+                first[k] = degree[k] = 0;
+                if (won[k]) {
+                    word[k] = atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+                    first[k] = __ldg(s.offsets + neighbor[k]);
+                    degree[k] = __ldg(s.offsets + neighbor[k] + 1);
+                }
+            }
+#pragma unroll
+            for (int k = 0; k < SLOTS; ++k) {
+                if (start + k * threads >= stop * CHUNK) continue;
+                degree[k] -= first[k];
+                won[k] = !(word[k] & bit_of(neighbor[k]));
+                if (!won[k]) continue;
+                prefetch(s.targets + first[k]);
+                if (s.predecessors) s.predecessors[neighbor[k]] = source[k];
+                s.distances[neighbor[k]] = level;
+                if (neighbor[k] == s.target) {
+                    s.state->target_level = level;
+                    atomicAdd(next_count, FULL);
+                }
+                explored += degree[k];
+                won[k] = degree[k] > 0;
+            }
+            enqueue_chunks(s, upcoming, next_count, behind, tail, won, neighbor, first, degree);
+        }
+        team_barrier(size);
+        if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
+        swap(queue, upcoming);
+        int* const done = count;
+        count = next_count, next_count = spare, spare = done;
+    }
+
+    // Hand over: the first chunk of each vertex stands for all.
+    const int left = min(*count % FULL, capacity);
+    for (int i = warp_begin; i < left; i += threads) {
+        Chunk<Vertex, Offset> chunk = {0, 0, 0};
+        if (i + lane < left) chunk = queue[i + lane];
+        const bool keep[1] = {chunk.rest > 0};
+        const Vertex vertex[1] = {chunk.vertex};
+        const Offset first[1] = {chunk.first}, degree[1] = {chunk.rest};
+        enqueue(s, behind, tail, keep, vertex, first, degree);
+    }
+    explored = __shfl_sync(ALL, inclusive_scan(explored), WARP - 1);
+    if (lane == 0 && explored) atomicAdd(&s.state->explored[turn_of_grid % 3], explored);
+    if (rank == 0 && threadIdx.x == 0) s.state->level[turn_of_grid % 2] = level;
+}
+
+// Fill `hub`, `heavy` and `isolated`: a warp takes 32 vertices, its lanes the in-edges of one after the other.
 template <typename Vertex, typename Offset>
 __global__ void prepare(Vertex n, const Offset* offsets, const Offset* in_offsets, const Vertex* in_targets,
-                        Vertex* hub, unsigned* isolated) {
-    constexpr long long ENOUGH = 1 << 16;  // in-edges among which the hub is looked for
+                        Vertex* hub, Vertex* heavy, unsigned* isolated) {
+    constexpr long long ENOUGH = 1 << 16;  // in-edges among which they are looked for
+    constexpr long long NONE_LEFT = 1ll << 62;
     const long long warp = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / WARP;
     const long long warps = static_cast<long long>(gridDim.x) * blockDim.x / WARP;
     for (long long word = warp; word * WARP < n; word += warps) {
@@ -584,27 +936,38 @@ __global__ void prepare(Vertex n, const Offset* offsets, const Offset* in_offset
                 bits |= 1u << i;
                 continue;
             }
-            const long long begin = in_offsets[vertex], end = in_offsets[vertex + 1];
-            if (begin == end && offsets[vertex] == offsets[vertex + 1]) bits |= 1u << i;
-            long long most = -1;
-            Vertex best = static_cast<Vertex>(vertex);
-            for (long long edge = begin + lane_id(); edge < min(end, begin + ENOUGH); edge += WARP) {
-                const Vertex neighbor = in_targets[edge];
-                const long long degree = offsets[neighbor + 1] - offsets[neighbor];
-                if (degree > most) {
-                    most = degree;
-                    best = neighbor;
+            const long long begin = in_offsets[vertex], end = min(static_cast<long long>(in_offsets[vertex + 1]), begin + ENOUGH);
+            if (begin == in_offsets[vertex + 1] && offsets[vertex] == offsets[vertex + 1]) bits |= 1u << i;
+            // Each round takes the heaviest edge after that of the round before, by degree, then by place.
+            long long degree_before = NONE_LEFT, edge_before = -1;
+            for (int round = 0; round <= GROUP; ++round) {
+                long long most = -1, where = NONE_LEFT;
+                for (long long edge = begin + lane_id(); edge < end; edge += WARP) {
+                    const Vertex neighbor = in_targets[edge];
+                    const long long degree = offsets[neighbor + 1] - offsets[neighbor];
+                    const bool left = degree < degree_before || (degree == degree_before && edge > edge_before);
+                    if (left && degree > most) {
+                        most = degree;
+                        where = edge;
+                    }
+                }
+                for (int distance = WARP / 2; distance; distance /= 2) {
+                    const long long other = __shfl_xor_sync(ALL, most, distance);
+                    const long long theirs = __shfl_xor_sync(ALL, where, distance);
+                    if (other > most || (other == most && theirs < where)) {
+                        most = other;
+                        where = theirs;
+                    }
+                }
+                degree_before = most;
+                edge_before = where;
+                if (lane_id() != 0) continue;
+                if (round == 0) {
+                    hub[vertex] = most < 0 ? static_cast<Vertex>(vertex) : in_targets[where];
+                } else {
+                    heavy[vertex * GROUP + round - 1] = most < 0 ? Vertex(-1) : in_targets[where];
                 }
             }
-            for (int distance = WARP / 2; distance; distance /= 2) {
-                const long long other = __shfl_xor_sync(ALL, most, distance);
-                const Vertex theirs = __shfl_xor_sync(ALL, best, distance);
-                if (other > most) {
-                    most = other;
-                    best = theirs;
-                }
-            }
-            if (lane_id() == 0) hub[vertex] = best;
         }
         if (lane_id() == 0) isolated[word] = bits;
     }
@@ -614,22 +977,26 @@ template <typename Vertex, typename Offset>
 __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant__ Search<Vertex, Offset> s) {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ Told told;
-    __shared__ unsigned found;  // by the block in this level, bottom-up
+    __shared__ unsigned found;  // by the block in this level, where the queue does not count
+    __shared__ int levels[BITMAPS];
     const int lane = lane_id();
     const int warp_of_block = threadIdx.x / WARP;
     const int warps = gridDim.x * (THREADS / WARP);
     const int warp = warp_of_block * gridDim.x + blockIdx.x;  // neighbouring warps on different multiprocessors
+    const int cluster = cluster_size();
     const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
     const long long threads = static_cast<long long>(gridDim.x) * THREADS;
     const long long words = (s.n + WARP - 1) / WARP;
-    unsigned* const hits = reinterpret_cast<unsigned*>(memory) + warp_of_block * TILE;
-    unsigned short* const list = reinterpret_cast<unsigned short*>(memory + THREADS / WARP * TILE * sizeof(unsigned)) +
-                                 warp_of_block * TILE * WARP;
+    unsigned* const hits = reinterpret_cast<unsigned*>(memory) + warp_of_block * TILES * TILE;
+    unsigned short* const list =
+        reinterpret_cast<unsigned short*>(memory + THREADS / WARP * TILES * TILE * sizeof(unsigned)) +
+        warp_of_block * LIST;
     State* const state = s.state;
     const int edge_bits = static_cast<int>(s.edge_bits);
     const bool one_source = s.count == 1;
     const bool was_stale = state->stale[(s.number - 1) % 2];
     unsigned* stale = state->stale + s.number % 2;
+    Ring ring = {s.visited, words, levels, 0, 0};
 
     // Begin: nothing is visited but the isolated vertices, and the source if there is only one.
     if (threadIdx.x == 0) found = 0;
@@ -642,7 +1009,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             }
         }
         if (one_source && word == s.source / WARP) bits |= bit_of(s.source);
-        s.visited[0][word] = bits;
+        ring.visited()[word] = bits;
     }
     if (thread == 0) {
         state->target_level = 0;
@@ -650,10 +1017,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         if (s.trace) s.trace[0] = nanoseconds() * 2;
         if (one_source) {
             s.queue[0] = {0, s.offsets[s.source]};
-            if (s.predecessors) {
-                s.queued[0] = static_cast<Vertex>(s.source);
-                s.predecessors[s.source] = -1;
-            }
+            s.queued[0] = static_cast<Vertex>(s.source);
+            if (s.predecessors) s.predecessors[s.source] = -1;
             s.distances[s.source] = 0;
         }
     }
@@ -674,7 +1039,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 first[0] = __ldg(s.offsets + vertex[0]);
                 degree[0] = __ldg(s.offsets + vertex[0] + 1) - first[0];
                 if (test(s.isolated, vertex[0])) *stale = 1;
-                atomicOr(s.visited[0] + word_of(vertex[0]), bit_of(vertex[0]));
+                atomicOr(ring.visited() + word_of(vertex[0]), bit_of(vertex[0]));
                 s.distances[vertex[0]] = 0;
                 if (s.predecessors) s.predecessors[vertex[0]] = -1;
             }
@@ -684,70 +1049,91 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     }
 
     // The levels. Every thread follows them in variables of its own.
-    unsigned *visited = s.visited[0], *other = s.visited[1];
-    long long begin = 0;  // of the frontier in the queue; going bottom-up, where the next one will begin
+    long long begin = 0;  // of the frontier in the queue; where it is not there, of the next one that will be
     long long unexplored = s.m;
     int level = 0;
-    bool bottom_up = false;
+    bool queued = true;  // the frontier is in the queue, not just in the newest bitmap and not in the one before
+    int tail = 0;        // small frontiers in a row, bottom-up
+    bool stuck = false;  // did the team find no room for the frontier?
     bool given_up = false;
     while (frontier.vertices > 0 && level < s.depth_limit && !given_up) {
         if (s.target >= 0 && is_reached(told.target_level, level)) break;
         const long long expanded = frontier.vertices;
 
-        if (!bottom_up && frontier.edges <= s.alone) {
-            if (blockIdx.x == 0) {
-                level = go_alone(s, visited, level, begin, frontier, unexplored, memory);
-                if (threadIdx.x == 0) state->alone[turn % 2] = {level, frontier.vertices, frontier.edges, unexplored};
+        const long long chunks = frontier.vertices + frontier.edges / CHUNK;  // at most
+        if (queued && !stuck && chunks <= (cluster > 1 ? s.together : s.alone)) {
+            const int size = chunks <= s.alone ? 1 : cluster;
+            if (blockIdx.x < size) {
+                const int limit = static_cast<int>(size == 1 ? s.alone : s.together);
+                go_alone(s, ring.visited(), level, begin, frontier, turn, size, limit, memory);
             }
-            end_turn(state, turn++, edge_bits, &told);
-            level = static_cast<int>(told.alone.level);
-            frontier = {told.alone.vertices, told.alone.edges};
-            unexplored = told.alone.unexplored;
+            unexplored -= frontier.edges;
+            frontier = end_turn(state, turn++, edge_bits, &told);
+            unexplored += frontier.edges - static_cast<long long>(told.explored);
+            stuck = level == told.level;
+            level = static_cast<int>(told.level);
             begin += expanded;
             given_up = level > s.n;
             continue;
         }
 
         ++level;
+        stuck = false;
         given_up = level > s.n;  // as many levels as vertices, if each reaches one and the last none
-        Counter* const tail = &state->tails[turn % 3];
-        if (!bottom_up) {
-            bottom_up = frontier.edges > unexplored / s.alpha;
+        const bool bottom_up = !queued || frontier.edges > unexplored / s.alpha;
+        const bool dense = bottom_up || frontier.edges > s.dense;
+        if (queued) {
             unexplored -= frontier.edges;
-            if (!bottom_up) expand(s, visited, level, begin, frontier, tail, warp, warps);
             begin += expanded;
         }
-        if (bottom_up) {
-            const Counter mine = sweep(s, visited, other, level, warp, warps, list, hits);
-            if (lane == WARP - 1 && mine) atomicAdd(&found, static_cast<unsigned>(mine));
+        if (dense) {
+            if (ring.is_full()) {
+                record(s, ring, SKIP, false, warp, warps);
+                ring.oldest = ring.newest;
+            }
+            unsigned* const visited = ring.visited();
+            unsigned* const upcoming = ring.add(level);
+            unsigned mine;
+            if (bottom_up) {
+                mine = sweep(s, visited, upcoming, level, warp, warps, list, hits);
+            } else {
+                for (long long word = thread; word < words; word += threads) upcoming[word] = __ldcg(visited + word);
+                end_turn(state, turn++, edge_bits, &told);
+                mine = expand<true>(s, upcoming, level, begin - expanded, frontier, nullptr, warp, warps);
+            }
+            mine = static_cast<unsigned>(__shfl_sync(ALL, inclusive_scan(mine), WARP - 1));
+            if (lane == 0 && mine) atomicAdd(&found, mine);
             __syncthreads();
             if (threadIdx.x == 0) {
                 const unsigned all = atomicExch(&found, 0);
-                if (all) atomicAdd(tail, packed(all, 0, edge_bits));
+                if (all) atomicAdd(&state->tails[turn % 3], packed(all, 0, edge_bits));
             }
-            unsigned* const before = visited;
-            visited = other;
-            other = before;
+        } else {
+            expand<false>(s, ring.visited(), level, begin - expanded, frontier, &state->tails[turn % 3], warp, warps);
         }
+        queued = !dense;
         frontier = end_turn(state, turn++, edge_bits, &told);
         if (s.trace && thread == 0) s.trace[level] = nanoseconds() * 2 + bottom_up;
-        if (bottom_up && frontier.vertices > 0 && frontier.vertices < expanded && frontier.vertices < s.n / s.beta) {
-            to_queue(s, other, visited, begin, &state->tails[turn % 3], warp, warps, list);
+        if (queued || frontier.vertices == 0) continue;
+
+        // Back to the queue? After bottom-up levels, when the frontier has been small and shrinking for some time.
+        tail = bottom_up && frontier.vertices < expanded && frontier.vertices < s.n / s.beta ? tail + 1 : 0;
+        const bool back = bottom_up ? tail >= s.tail : frontier.vertices * (s.m / s.n) <= unexplored / s.alpha;
+        if (back) {
+            if (ring.is_full()) {
+                record(s, ring, SKIP, false, warp, warps);
+                ring.oldest = ring.newest - 1;
+            }
+            const unsigned* const before = ring.at(ring.newest - 1);
+            const unsigned* const visited = ring.visited();
+            to_queue(s, before, visited, ring.add(SKIP), begin, &state->tails[turn % 3], warp, warps, list);
             frontier = end_turn(state, turn++, edge_bits, &told);
-            bottom_up = false;
+            queued = true;
+            tail = 0;
         }
     }
 
-    // End: whatever was not visited is unreached.
-    for (long long start = static_cast<long long>(warp) * WARP; start < words; start += warps * WARP) {
-        const unsigned unseen = start + lane < words ? ~__ldcg(visited + start + lane) : 0;
-        for (unsigned some = __ballot_sync(ALL, unseen != 0); some; some &= some - 1) {
-            const int which = __ffs(some) - 1;
-            if (!(__shfl_sync(ALL, unseen, which) >> lane & 1)) continue;
-            s.distances[(start + which) * WARP + lane] = -1;
-            if (s.predecessors) s.predecessors[(start + which) * WARP + lane] = -1;
-        }
-    }
+    record(s, ring, -1, ring.newest > ring.oldest && !__ldcg(stale), warp, warps);
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();

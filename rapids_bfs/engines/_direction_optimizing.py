@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 NUMBER, LEVELS, GIVEN_UP = range(3)  # elements of `status`
 STATE_BYTES = 1024  # no less than sizeof(State)
-TILE = 32  # as in the kernel: bitmap words that a warp sweeps at a time, at most
+TILE, TILES, LIST = 32, 8, 2048  # as in the kernel: what a warp sweeps at a time, at most
 WARP = 32
+BITMAPS = 8  # as in the kernel
 GROUP = 4  # targets are loaded in groups of so many
-ALONE_UNROLL = 4  # as in the kernel: edges that a thread of a block alone takes
 SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
 SPINS = 20_000  # looks at the status before the host waits in the driver
 
@@ -33,7 +33,13 @@ class Tuning:
 
     alpha: int = 15  # bottom-up when the frontier has more than 1/alpha of the unexplored edges
     beta: int = 24  # top-down again when the frontier shrinks below 1/beta of the vertices
-    alone: int = 2048  # a frontier with no more edges is one block's work
+    dense: int = 8  # top-down into a bitmap when the frontier has more than 1/dense edges a vertex of the graph
+    dense_edges: int = 1 << 19  # and at least so many
+    alone: int = 512  # a frontier with no more chunks of edges is one block's work
+    together: int = 8192  # and with no more than this one cluster's
+    cluster: int = 1  # blocks of a cluster
+    tail: int = 3  # levels with such a frontier before that
+    capacity: int = 1536  # chunks of a block's queue in shared memory
     threads: int = 512  # of a block
     blocks: int = 1  # of a multiprocessor, as the compiler is told
     grid: int | None = None  # blocks in all, at most; None: as many as the device holds, or 1 for a small graph
@@ -43,12 +49,12 @@ class Tuning:
 DEFAULT = Tuning()
 
 POINTERS = (
-    *("offsets", "targets", "in_offsets", "in_targets", "hub", "isolated", "visited", "other", "queue", "queued"),
+    *("offsets", "targets", "in_offsets", "in_targets", "hub", "heavy", "isolated", "visited", "queue", "queued"),
     *("distances", "predecessors", "sources", "state", "trace", "status"),
 )
 NUMBERS = (
-    *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "alone", "capacity", "edge_bits"),
-    *("tile", "number"),
+    *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense", "alone", "together"),
+    *("capacity", "edge_bits", "tail", "tile", "number"),
 )
 
 
@@ -74,15 +80,16 @@ class DirectionOptimizing(Traversal):
         self.device = device
         self.device_id = device.cupy.cuda.Device().id
         reverse = graph.reverse
-        words = -(-n // WARP)
+        words = -(-n // (4 * WARP)) * 4
         needs = [
             (n, np.int32),  # distances
             (n, vertex),  # predecessors
             (n, vertex),  # hub
+            (4 * n, vertex),  # heavy
             (2 * n, offset),  # queue
             (n, vertex),  # queued
             (words, np.uint32),  # isolated
-            (2 * words, np.uint32),  # visited
+            (BITMAPS * words, np.uint32),  # visited; words is a multiple of 4
             (STATE_BYTES, np.uint8),
         ]
         uploads = [] if reverse is graph else [(n + 1, reverse.offsets.dtype), (m, vertex)]
@@ -93,7 +100,7 @@ class DirectionOptimizing(Traversal):
             if reverse is not graph:
                 self.in_offsets, self.in_targets = device.upload(reverse.offsets), self._padded(reverse.targets)
             self.buffers = [device.empty(*need) for need in needs]
-            distances, predecessors, hub, queue, queued, isolated, visited, state = self.buffers
+            distances, predecessors, hub, heavy, queue, queued, isolated, visited, state = self.buffers
             self.distances, self.predecessors = distances, predecessors
             for array, value in ((distances, -1), (predecessors, -1), (state, 0)):
                 array.fill(value)
@@ -106,9 +113,9 @@ class DirectionOptimizing(Traversal):
                 in_offsets=self.in_offsets.data.ptr,
                 in_targets=self.in_targets.data.ptr,
                 hub=hub.data.ptr,
+                heavy=heavy.data.ptr,
                 isolated=isolated.data.ptr,
                 visited=visited.data.ptr,
-                other=visited.data.ptr + visited.nbytes // 2,
                 queue=queue.data.ptr,
                 queued=queued.data.ptr,
                 distances=distances.data.ptr,
@@ -124,7 +131,7 @@ class DirectionOptimizing(Traversal):
             prepare = self._function("prepare")
             blocks = min(device.resident_blocks, -(-words // 8))
             in_edges = (self.in_offsets, self.in_targets)
-            prepare((blocks,), (256,), (vertex.type(n), self.offsets, *in_edges, hub, isolated))
+            prepare((blocks,), (256,), (vertex.type(n), self.offsets, *in_edges, hub, heavy, isolated))
             device.synchronize()
 
     def _padded(self, targets: np.ndarray) -> Any:
@@ -151,34 +158,38 @@ class DirectionOptimizing(Traversal):
         threads = tuning.threads
         warps = threads // WARP
         vertex, offset = self.graph.targets.dtype.itemsize, self.graph.offsets.dtype.itemsize
-        capacity = min(tuning.alone, ALONE_UNROLL * threads)
-        queues = 2 * capacity * (2 * offset + vertex)
-        tiles = warps * TILE * (4 + 2 * WARP)  # a word and the list of its vertices
+        queues = 2 * tuning.capacity * 16 * -(-(2 * offset + vertex) // 16)
+        tiles = warps * (TILES * TILE * 4 + LIST * 2)  # words, and a list of their vertices
         shared = max(queues, tiles)
         kernel = self._function("search")
         kernel.max_dynamic_shared_size_bytes = shared
         function = kernel.kernel.ptr
-        resident = driver.occupancyMaxActiveBlocksPerMultiprocessor(function, threads, shared)
-        grid = resident * self.device.attribute("MultiProcessorCount")
-        if not grid:
-            raise InputError(f"this device has no room for a block of {threads} threads and {shared:,} bytes")
-        if tuning.grid is not None:
-            grid = min(grid, tuning.grid)
-        elif self.graph.num_arcs < SMALL_ARCS:
-            grid = 1
+        if tuning.cluster > 1:
+            self.launch, grid = cluster_launch(function, threads, shared, tuning.cluster, self.device.stream.ptr, self.parameters)
+        else:
+            resident = driver.occupancyMaxActiveBlocksPerMultiprocessor(function, threads, shared)
+            grid = resident * self.device.attribute("MultiProcessorCount")
+            if not grid:
+                raise InputError(f"this device has no room for a block of {threads} threads and {shared:,} bytes")
+            if tuning.grid is not None:
+                grid = min(grid, tuning.grid)
+            elif self.graph.num_arcs < SMALL_ARCS:
+                grid = 1
+            launch = driver.launchCooperativeKernel
+            arguments = (function, grid, 1, 1, threads, 1, 1, shared, self.device.stream.ptr, ctypes.addressof(self.parameters))
+            self.launch = lambda: launch(*arguments)
 
-        words = -(-self.graph.num_vertices // WARP)
+        n = self.graph.num_vertices
+        words = -(-n // WARP)
         tile = 1
         while tile < TILE and words > 2 * tile * grid * warps:
             tile *= 2
         parameters = self.search_parameters
         parameters.alpha, parameters.beta = tuning.alpha, tuning.beta
-        parameters.alone, parameters.capacity, parameters.tile = capacity, capacity, tile
-
-        stream = self.device.stream.ptr
-        launch = driver.launchCooperativeKernel
-        arguments = (function, grid, 1, 1, threads, 1, 1, shared, stream, ctypes.addressof(self.parameters))
-        self.launch = lambda: launch(*arguments)
+        parameters.dense = max(n // tuning.dense, tuning.dense_edges)
+        parameters.alone, parameters.together, parameters.capacity = tuning.alone, tuning.together, tuning.capacity
+        parameters.tile, parameters.tail = tile, tuning.tail
+        self.grid = grid
         self.set_device = self.device.cupy.cuda.runtime.setDevice
         self.kernel = kernel
 
@@ -248,3 +259,50 @@ class DirectionOptimizing(Traversal):
     def answer(self, found: bool) -> tuple[np.ndarray, np.ndarray | None]:
         with self.device.active():
             return self.device.host(self.distances), self.device.host(self.predecessors) if found else None
+
+
+class Attribute(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_uint * 16)]
+
+
+class Config(ctypes.Structure):
+    _fields_ = [
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared", ctypes.c_uint),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(Attribute)),
+        ("num_attributes", ctypes.c_uint),
+    ]
+
+
+def cluster_launch(function, threads, shared, cluster, stream, parameters):
+    library = ctypes.CDLL("libcuda.so.1")
+    function = ctypes.c_void_p(function)
+
+    def call(name, *arguments):
+        if status := getattr(library, name)(*arguments):
+            text = ctypes.c_char_p()
+            library.cuGetErrorString(status, ctypes.byref(text))
+            raise TraversalError(f"{name}: {text.value}")
+
+    attributes = (Attribute * 2)()
+    attributes[0].id, attributes[1].id = 4, 2  # cluster dimension, cooperative
+    attributes[0].value[:3] = [cluster, 1, 1]
+    attributes[1].value[0] = 1
+    call("cuFuncSetAttribute", function, 14, 1)  # non-portable cluster sizes
+    config = Config((cluster, 1, 1), (threads, 1, 1), shared, stream, attributes, 2)
+    count = ctypes.c_int()
+    config.num_attributes = 1
+    call("cuOccupancyMaxActiveClusters", ctypes.byref(count), function, ctypes.byref(config))
+    config.num_attributes = 2
+    config.grid[0] = cluster * count.value
+    print("clusters", cluster, count.value)
+    launch = library.cuLaunchKernelEx
+    arguments = (ctypes.byref(config), function, parameters, None)
+
+    def run():
+        if status := launch(*arguments):
+            raise TraversalError(f"cuLaunchKernelEx: {status}")
+
+    return run, cluster * count.value

@@ -32,7 +32,7 @@ SOURCES = {"grid": 8, "path": 2}  # others: --sources
 SEED = 1
 MOST_LEVELS = 20  # that `--levels` shows one by one
 ALGORITHM = "direction-optimizing"
-SWEPT = {"alpha": int, "beta": int, "alone": int, "threads": int, "blocks": int, "grid": int, "spin": int}
+SWEPT = {"alpha": int, "beta": int, "alone": int, "threads": int, "blocks": int, "grid": int, "spin": int, "dense": int, "dense_edges": int, "together": int, "cluster": int, "capacity": int, "tail": int}
 
 
 def generate(spec):
@@ -102,9 +102,9 @@ def summary(milliseconds):
     return {"median": median(milliseconds), "min": min(milliseconds), "max": max(milliseconds)}
 
 
-def show_levels(traversal, source):
+def show_levels(traversal, source, options):
     """The levels of one search, or their mean time if they are many."""
-    options = Options(trace=True)
+    options = replace(options, trace=True)
     traversal.run(source, options)
     levels = traversal.run(source, options).trace
     if len(levels) > MOST_LEVELS:
@@ -143,10 +143,10 @@ def measure(spec, tunings, arguments):
             row[name] = summary(times(traversal, sources, options))
             result = traversal.run(sources[:1], options)
             row[f"{name}_right"] = bool(verdict) and np.array_equal(result.distances, first.distances)
+            if arguments.levels:
+                show_levels(traversal, sources[:1], options)
         rows.append(row)
         print(line(row), flush=True)
-        if arguments.levels:
-            show_levels(traversal, sources[:1])
     return {
         "graph": spec,
         "vertices": graph.num_vertices,
