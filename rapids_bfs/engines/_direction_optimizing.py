@@ -1,28 +1,27 @@
-"""The host's side of `direction_optimizing.cu`: a whole search in one launch."""
+"""The host's side of `direction_optimizing`: a whole search in one launch, for any library that compiles the kernel."""
 
 from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..driver import library
 from ..errors import InputError, TraversalError
 from ..graph import Graph
+from ..kernels.whole_search import ALONE_UNROLL, GIVEN_UP, LEVELS, NUMBER, NUMBERS, POINTERS, TILE
 from ..trace import Step
 from . import Options, Traversal
-from ._levels import require_device_bytes
+from ._launch import CompiledKernel, address, copy_to_device, current_context, fill
+from ._levels import Device, require_device_bytes
 
-if TYPE_CHECKING:
-    from .cupy import CuPyDevice
-
-NUMBER, LEVELS, GIVEN_UP = range(3)  # elements of `status`
-STATE_BYTES = 1024  # no less than sizeof(State)
-TILE = 32  # as in the kernel: bitmap words that a warp sweeps at a time, at most
+FILE = "direction_optimizing"
+STATE_BYTES = 1024  # no less than the kernels need
 WARP = 32
 GROUP = 4  # targets are loaded in groups of so many
-ALONE_UNROLL = 4  # as in the kernel: edges that a thread of a block alone takes
+PREPARE_THREADS = 256  # of a block
 SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
 SPINS = 20_000  # looks at the status before the host waits in the driver
 
@@ -42,18 +41,9 @@ class Tuning:
 
 DEFAULT = Tuning()
 
-POINTERS = (
-    *("offsets", "targets", "in_offsets", "in_targets", "hub", "isolated", "visited", "other", "queue", "queued"),
-    *("distances", "predecessors", "sources", "state", "trace", "status"),
-)
-NUMBERS = (
-    *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "alone", "capacity", "edge_bits"),
-    *("tile", "number"),
-)
-
 
 class Search(ctypes.Structure):
-    """The kernel's parameter, field by field; see the kernel for what they mean."""
+    """The kernel's parameter; the kernel says what its fields mean."""
 
     _fields_ = [(name, ctypes.c_void_p) for name in POINTERS] + [(name, ctypes.c_int64) for name in NUMBERS]
 
@@ -61,10 +51,11 @@ class Search(ctypes.Structure):
 class DirectionOptimizing(Traversal):
     """A search in one cooperative launch, its parameters in a structure of which a run changes a few fields.
 
+    Mapped memory of the host has the same address on both sides, as CUDA's unified addressing promises.
     `answer` copies distances and predecessors to the host; they stay on the device until then.
     """
 
-    def __init__(self, graph: Graph, device: CuPyDevice, tuning: Tuning = DEFAULT) -> None:
+    def __init__(self, graph: Graph, device: Device, tuning: Tuning = DEFAULT) -> None:
         super().__init__(graph)
         n, m = graph.num_vertices, graph.num_arcs
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
@@ -72,7 +63,6 @@ class DirectionOptimizing(Traversal):
         if n.bit_length() + self.edge_bits > 64:
             raise InputError(f"{graph.name} has too many vertices and edges to count both in 64 bits")
         self.device = device
-        self.device_id = device.cupy.cuda.Device().id
         reverse = graph.reverse
         words = -(-n // WARP)
         needs = [
@@ -88,6 +78,7 @@ class DirectionOptimizing(Traversal):
         uploads = [] if reverse is graph else [(n + 1, reverse.offsets.dtype), (m, vertex)]
         with device.active():
             require_device_bytes(device, graph, needs + uploads)
+            self.context, self.set_context = current_context(), library().cuCtxSetCurrent
             self.offsets, self.targets = device.upload(graph.offsets), self._padded(graph.targets)
             self.in_offsets, self.in_targets = self.offsets, self.targets
             if reverse is not graph:
@@ -95,58 +86,57 @@ class DirectionOptimizing(Traversal):
             self.buffers = [device.empty(*need) for need in needs]
             distances, predecessors, hub, queue, queued, isolated, visited, state = self.buffers
             self.distances, self.predecessors = distances, predecessors
-            for array, value in ((distances, -1), (predecessors, -1), (state, 0)):
-                array.fill(value)
-            self.status, status = device.mapped(3, np.int64)
-            self.sources, sources = device.mapped(1, vertex)
+            self.predecessors_address = address(predecessors)
+            for array, byte in ((distances, 0xFF), (predecessors, 0xFF), (state, 0)):
+                fill(array, byte, device.stream_handle)
+            self.status = np.asarray(device.mapped(3, np.int64)[0])
+            self.status.fill(0)
+            self.sources = np.asarray(device.mapped(1, vertex)[0])
             self.trace: Any = None  # allocated by the first search that is traced
-            self.search_parameters = Search(
-                offsets=self.offsets.data.ptr,
-                targets=self.targets.data.ptr,
-                in_offsets=self.in_offsets.data.ptr,
-                in_targets=self.in_targets.data.ptr,
-                hub=hub.data.ptr,
-                isolated=isolated.data.ptr,
-                visited=visited.data.ptr,
-                other=visited.data.ptr + visited.nbytes // 2,
-                queue=queue.data.ptr,
-                queued=queued.data.ptr,
-                distances=distances.data.ptr,
-                state=state.data.ptr,
-                sources=int(sources),
-                status=int(status),
+            self.parameters = Search(
+                offsets=address(self.offsets),
+                targets=address(self.targets),
+                in_offsets=address(self.in_offsets),
+                in_targets=address(self.in_targets),
+                hub=address(hub),
+                isolated=address(isolated),
+                visited=address(visited),
+                other=address(visited) + visited.nbytes // 2,
+                queue=address(queue),
+                queued=address(queued),
+                distances=address(distances),
+                state=address(state),
+                sources=self.sources.ctypes.data,
+                status=self.status.ctypes.data,
                 n=n,
                 m=m,
                 edge_bits=self.edge_bits,
             )
-            self.parameters = (ctypes.c_void_p * 1)(ctypes.addressof(self.search_parameters))
             self.tune(tuning)
-            prepare = self._function("prepare")
-            blocks = min(device.resident_blocks, -(-words // 8))
-            in_edges = (self.in_offsets, self.in_targets)
-            prepare((blocks,), (256,), (vertex.type(n), self.offsets, *in_edges, hub, isolated))
+            self._prepare(words)
             device.synchronize()
 
     def _padded(self, targets: np.ndarray) -> Any:
         """A copy on the device with room for whole groups."""
         array = self.device.empty(-(-len(targets) // GROUP) * GROUP, targets.dtype)
-        array.fill(0)
-        if len(targets):
-            array[: len(targets)].set(targets)
+        fill(array, 0, self.device.stream_handle)
+        copy_to_device(targets, array, self.device.stream_handle)
         return array
 
-    def _function(self, name: str) -> Any:
-        from .cupy import module
+    def _kernel(self, name: str) -> CompiledKernel:
+        types = self.graph.targets.dtype, self.graph.offsets.dtype
+        return self.device.compiled(FILE, name, *types, self.tuning.threads, self.tuning.blocks)
 
-        vertex, offset = self.graph.targets.dtype.itemsize, self.graph.offsets.dtype.itemsize
-        options = (f"-DTHREADS={self.tuning.threads}", f"-DBLOCKS={self.tuning.blocks}")
-        compiled, names = module("direction_optimizing", vertex, offset, *options)
-        return compiled.get_function(names[name])
+    def _prepare(self, words: int) -> None:
+        """Launch what fills `hub` and `isolated`."""
+        blocks = min(self.device.resident_blocks, -(-words // (PREPARE_THREADS // WARP)))
+        n = np.ctypeslib.as_ctypes_type(self.graph.targets.dtype)(self.graph.num_vertices)
+        fields = ("offsets", "in_offsets", "in_targets", "hub", "isolated")
+        pointers = [ctypes.c_void_p(getattr(self.parameters, field)) for field in fields]
+        self._kernel("prepare").launcher(blocks, PREPARE_THREADS, 0, self.device.stream_handle, n, *pointers)()
 
     def tune(self, tuning: Tuning) -> None:
         """Search like this from now on."""
-        from cupy_backends.cuda.api import driver
-
         self.tuning = tuning
         threads = tuning.threads
         warps = threads // WARP
@@ -155,11 +145,8 @@ class DirectionOptimizing(Traversal):
         queues = 2 * capacity * (2 * offset + vertex)
         tiles = warps * TILE * (4 + 2 * WARP)  # a word and the list of its vertices
         shared = max(queues, tiles)
-        kernel = self._function("search")
-        kernel.max_dynamic_shared_size_bytes = shared
-        function = kernel.kernel.ptr
-        resident = driver.occupancyMaxActiveBlocksPerMultiprocessor(function, threads, shared)
-        grid = resident * self.device.attribute("MultiProcessorCount")
+        kernel = self._kernel("search")
+        grid = kernel.resident_blocks(threads, shared) * self.device.multiprocessors
         if not grid:
             raise InputError(f"this device has no room for a block of {threads} threads and {shared:,} bytes")
         if tuning.grid is not None:
@@ -171,28 +158,22 @@ class DirectionOptimizing(Traversal):
         tile = 1
         while tile < TILE and words > 2 * tile * grid * warps:
             tile *= 2
-        parameters = self.search_parameters
+        parameters = self.parameters
         parameters.alpha, parameters.beta = tuning.alpha, tuning.beta
         parameters.alone, parameters.capacity, parameters.tile = capacity, capacity, tile
-
-        stream = self.device.stream.ptr
-        launch = driver.launchCooperativeKernel
-        arguments = (function, grid, 1, 1, threads, 1, 1, shared, stream, ctypes.addressof(self.parameters))
-        self.launch = lambda: launch(*arguments)
-        self.set_device = self.device.cupy.cuda.runtime.setDevice
-        self.kernel = kernel
+        self.launch = kernel.launcher(grid, threads, shared, self.device.stream_handle, parameters, cooperative=True)
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         if options.deterministic:
             raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='cpu'")
         n = self.graph.num_vertices
-        parameters = self.search_parameters
+        parameters = self.parameters
         first = parameters.source = int(sources[0])
         count = parameters.count = len(sources)
         if count > 1:
             if count > len(self.sources):
-                self.sources, on_device = self.device.mapped(count, self.sources.dtype)
-                parameters.sources = int(on_device)
+                self.sources = np.asarray(self.device.mapped(count, self.sources.dtype)[0])
+                parameters.sources = self.sources.ctypes.data
             self.sources[:count] = sources
         limit = n + 2  # the kernel gives up before that
         if options.depth_limit is not None:
@@ -205,11 +186,11 @@ class DirectionOptimizing(Traversal):
             if target == first or (count > 1 and target in sources):
                 limit = 0
         parameters.depth_limit = limit
-        parameters.predecessors = self.predecessors.data.ptr if options.predecessors else None
+        parameters.predecessors = self.predecessors_address if options.predecessors else None
         parameters.trace = self._trace_buffer() if options.trace else None
         parameters.number += 1
 
-        self.set_device(self.device_id)  # the caller may be another thread
+        self.set_context(self.context)  # the caller may be another thread
         self.launch()
         self._wait(parameters.number)
         self.steps = self._steps() if options.trace else None
@@ -219,7 +200,7 @@ class DirectionOptimizing(Traversal):
         if self.trace is None:
             with self.device.active():
                 self.trace = self.device.empty(self.graph.num_vertices + 2, np.uint64)
-        return int(self.trace.data.ptr)
+        return address(self.trace)
 
     def _wait(self, number: int) -> None:
         """Wait for the search of this number."""
