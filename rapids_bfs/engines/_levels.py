@@ -292,7 +292,7 @@ def require_device_bytes(device: Device, graph: Graph, buffers: list[tuple[int, 
 
 
 ALGORITHMS: dict[str, Callable[[Graph, Device], LevelByLevel]] = {
-    "block-queue": BlockQueue,  # the default: the only one whose levels cost no more than their edges
+    "block-queue": BlockQueue,  # the simulator's default: the only one whose levels cost no more than their edges
     "frontier-mask": FrontierMask,
     "two-kernel": TwoKernel,
 }
