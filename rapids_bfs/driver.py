@@ -18,21 +18,27 @@ class Driver(NamedTuple):
 
 
 @cache
+def library() -> ctypes.CDLL:
+    """The driver's functions. Raises `OSError` if there is no driver."""
+    return ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+
+
+@cache
 def driver() -> Driver:
     """The driver, as it was when first asked."""
     try:
-        library = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+        cuda = library()
     except OSError:
         return Driver(None, ())
     version, count, device = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
     name = ctypes.create_string_buffer(256)
-    library.cuDriverGetVersion(ctypes.byref(version))
-    if library.cuInit(0) or library.cuDeviceGetCount(ctypes.byref(count)):
+    cuda.cuDriverGetVersion(ctypes.byref(version))
+    if cuda.cuInit(0) or cuda.cuDeviceGetCount(ctypes.byref(count)):
         count.value = 0
     names = []
     for ordinal in range(count.value):
-        library.cuDeviceGet(ctypes.byref(device), ordinal)
-        library.cuDeviceGetName(name, len(name), device)
+        cuda.cuDeviceGet(ctypes.byref(device), ordinal)
+        cuda.cuDeviceGetName(name, len(name), device)
         names.append(name.value.decode())
     return Driver((version.value // 1000, version.value % 1000 // 10), tuple(names))
 

@@ -127,7 +127,7 @@ class Graph:
 
     @property
     def reverse(self) -> Graph:
-        """The graph with every edge turned round, built once; an undirected graph is its own reverse."""
+        """The graph with every edge turned round, built once, of the same types; an undirected graph is its own."""
         return self._reverse if self.directed else self
 
     @cached_property
@@ -135,7 +135,10 @@ class Graph:
         from . import csr
 
         offsets, targets = csr.transpose(self.offsets, self.targets)
-        return self.replace(offsets=offsets, targets=targets)
+        return self.replace(
+            offsets=offsets.astype(self.offsets.dtype, copy=False),
+            targets=targets.astype(self.targets.dtype, copy=False),
+        )
 
     @property
     def undirected(self) -> Graph:

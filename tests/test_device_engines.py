@@ -1,8 +1,10 @@
 """What the GPU engines do without a GPU: say what is missing, check levels, trace."""
 
+import ctypes
 import re
 import sys
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from rapids_bfs import InputError, bfs
 from rapids_bfs import driver as drivers
 from rapids_bfs.driver import Driver
-from rapids_bfs.engines import Options, choose, cupy, numba_cuda, registered
+from rapids_bfs.engines import Options, _launch, choose, cupy, numba_cuda, registered
 from rapids_bfs.engines._check import LevelCheck
 from rapids_bfs.engines._levels import Device, LevelByLevel, require_device_bytes
 from rapids_bfs.errors import TraversalError
@@ -167,6 +169,9 @@ class Host(Device):
     def kernels(self, file, vertex, offset):
         return {}
 
+    def compiled(self, file, kernel, vertex, offset, threads, blocks):
+        raise NotImplementedError
+
     def synchronize(self):
         pass
 
@@ -193,6 +198,48 @@ def test_search_that_does_not_end_is_stopped():
     traversal = Endless(generate("path:5"), Host())
     with pytest.raises(TraversalError, match="level 6 of a graph with 5 vertices: it should have ended"):
         traversal.run(np.array([0]))
+
+
+class TestLaunch:
+    """The driver is one that notes what it is called with."""
+
+    class Pair(ctypes.Structure):
+        _fields_ = [("first", ctypes.c_int64), ("second", ctypes.c_int64)]
+
+    @pytest.fixture
+    def launches(self, monkeypatch):
+        """The sizes of each launch and the address of its arguments' addresses."""
+        noted = []
+
+        def launch(function, *arguments):
+            noted.append(([each.value for each in arguments[:8]], arguments[8]))
+            return 0
+
+        def words(status, text):
+            ctypes.cast(text, ctypes.POINTER(ctypes.c_char_p))[0] = b"out of luck"
+
+        names = {"cuLaunchKernel": launch, "cuLaunchCooperativeKernel": launch}
+        names |= {"cuGetErrorString": words, "cuFuncSetAttribute": lambda *arguments: 7}
+        monkeypatch.setattr(_launch, "library", lambda: SimpleNamespace(**names))
+        return noted
+
+    @pytest.mark.parametrize("fields", [False, True])
+    def test_arguments_are_read_at_the_launch(self, launches, fields):
+        pair, number = self.Pair(1, 2), ctypes.c_int64(3)
+        kernel = _launch.CompiledKernel(99, None, fields=fields)
+        launch = kernel.launcher(5, 64, 128, 8, pair, number, cooperative=True)
+        pair.second, number.value = 20, 30
+        launch()
+        ((sizes, addresses),) = launches
+        assert sizes == [5, 1, 1, 64, 1, 1, 128, 8]
+        values = [ctypes.c_int64.from_address(address).value for address in addresses]
+        assert values == ([1, 20, 30] if fields else [1, 30])
+        assert fields or self.Pair.from_address(addresses[0]).second == 20
+
+    def test_the_driver_says_what_is_wrong(self, launches):
+        kernel = _launch.CompiledKernel(99, None)
+        with pytest.raises(TraversalError, match=r"cuFuncSetAttribute: out of luck \(7\)"):
+            kernel.resident_blocks(64, 1 << 30)
 
 
 class TestTrace:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import edge_lists, edges_of, graphs
 
-from rapids_bfs import InputError, as_graph, csr
+from rapids_bfs import Graph, InputError, as_graph, csr
 from rapids_bfs.adapters.edges import EdgeList, from_edge_list
 
 
@@ -38,6 +38,13 @@ def test_reverse(graph):
     assert edges_of(graph.reverse) == sorted((v, u) for u, v in edges_of(graph))
     assert (graph.reverse is graph) == (not graph.directed)
     assert graph.reverse is graph.reverse
+
+
+@pytest.mark.parametrize(("offset", "vertex"), [(np.int32, np.int32), (np.int64, np.int32), (np.int64, np.int64)])
+def test_reverse_keeps_the_types(offset, vertex):
+    """A kernel is compiled for one type of offsets and one of vertices."""
+    graph = Graph(np.array([0, 1, 2], offset), np.array([1, 1], vertex), directed=True)
+    assert (graph.reverse.offsets.dtype, graph.reverse.targets.dtype) == (offset, vertex)
 
 
 @given(graphs())

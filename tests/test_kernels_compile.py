@@ -11,6 +11,7 @@ from rapids_bfs.kernels import cuda as cuda_kernels
 
 CAPABILITIES = [(7, 5), (9, 0), (10, 0), (12, 0)]
 BYTES = [(4, 4), (4, 8), (8, 8)]  # of a vertex and of an offset
+TWINS = ("frontier_mask", "two_kernel", "block_queue", "direction_optimizing")
 
 ARRAYS_OF_VERTICES = {"targets", "sources", "queue", "predecessors"}
 MASKS = {"frontier", "upcoming", "updating", "visited"}
@@ -41,20 +42,30 @@ def numba_cuda():
 
 
 @pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda each: f"sm_{each[0]}{each[1]}")
-@pytest.mark.parametrize("name", ["frontier_mask", "two_kernel", "block_queue"])
+@pytest.mark.parametrize("name", TWINS)
 def test_numba_kernels_compile(numba_cuda, name: str, capability: tuple[int, int]) -> None:
     module = import_module(f"rapids_bfs.kernels.numba_cuda.{name}")
     device = mock.Mock(compute_capability=capability)
     with mock.patch("numba.cuda.dispatcher.get_current_device", return_value=device):
         for kernel in cuda_kernels.KERNELS[name]:
-            function = getattr(module, kernel).py_func
+            function = python_function(module, kernel)
             for sizes in BYTES:
-                ptx, _ = numba_cuda.compile_ptx(function, signature(function, *sizes), cc=capability)
+                if name == "direction_optimizing":
+                    types = module.signatures(*sizes)[kernel]
+                else:
+                    types = signature(function, *sizes)
+                ptx, _ = numba_cuda.compile_ptx(function, types, cc=capability)
                 assert f".target sm_{capability[0]}{capability[1]}" in ptx
+                assert ".local" not in ptx, "an array that should be in registers is in memory"
+
+
+def python_function(module, kernel: str):
+    function = getattr(module, kernel)
+    return getattr(function, "py_func", function)
 
 
 def signature(function, vertex_bytes: int, offset_bytes: int):
-    """The Numba types of a kernel's parameters, which have the same names and types in every file."""
+    """The Numba types of a published kernel's parameters, which have the same names and types in every file."""
     from numba import types
 
     vertex, offset = (types.int32 if each == 4 else types.int64 for each in (vertex_bytes, offset_bytes))
@@ -75,10 +86,10 @@ def signature(function, vertex_bytes: int, offset_bytes: int):
 
 
 def test_twins_have_the_same_kernels_and_arguments(numba_cuda) -> None:
-    for name in ("frontier_mask", "two_kernel", "block_queue"):
+    for name in TWINS:
         text = cuda_kernels.source(name)
         module = import_module(f"rapids_bfs.kernels.numba_cuda.{name}")
         for kernel in cuda_kernels.KERNELS[name]:
-            declaration = text.split(f"__global__ void {kernel}(")[1].split(") {")[0]
+            declaration = re.search(rf"__global__ void [^;{{]*\b{kernel}\((.*?)\) {{", text, re.DOTALL)[1]
             parameters = [each.split()[-1] for each in re.sub(r"<.*?>", "", declaration).split(",")]
-            assert [*inspect.signature(getattr(module, kernel).py_func).parameters] == parameters
+            assert [*inspect.signature(python_function(module, kernel)).parameters] == parameters

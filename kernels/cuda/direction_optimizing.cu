@@ -1,19 +1,23 @@
 // Direction-optimizing: the whole search in one cooperative launch.
 //
 // *Top-down*: the frontier is a run of a queue, cut into equal runs of edges, one for each warp. A neighbour is won by
-// whoever sets its bit in the bitmap `visited`. *Bottom-up*: each unvisited vertex looks for a visited in-neighbour and
-// stops at the first. It looks at its `hub` first, the in-neighbour with the most out-edges; on skewed graphs few need
-// to look further. Every edge out of an earlier level leads to a visited vertex, so a visited in-neighbour of an
-// unvisited vertex is always in the frontier: `visited` is the frontier's bitmap too, and no queue need be turned into
-// one. *Alone*: while the frontier is small, one block goes on from level to level with the queue in shared memory.
+// whoever sets its bit in the bitmap `visited`, and joins the queue; where the edges are many (*dense*), it does not:
+// the queue comes from the bitmap afterwards, if it is needed at all. *Bottom-up*: each unvisited vertex looks for a
+// visited in-neighbour and stops at the first. It looks at its `hub` first, the in-neighbour with the most out-edges,
+// then at the next four, then at all; on skewed graphs few need to look further than the hub. Every edge out of an
+// earlier level leads to a visited vertex, so a visited in-neighbour of an unvisited vertex is always in the frontier:
+// `visited` is the frontier's bitmap too, and no queue need be turned into one. Levels without a queue leave each a
+// bitmap behind, from which their distances are written at the end, all at once and in order. *Alone*: while the
+// frontier is small, one block goes on from level to level with its queue in shared memory, and on graphs with many
+// levels then one cluster of blocks, each with a queue of its own that the others read.
 //
-//   offsets[n + 1], targets[m]        out-edges; targets have room for a multiple of 4
-//   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric)
+//   offsets[n + 1], targets[m]        out-edges
+//   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric); targets and in_targets begin
+//                                     at a multiple of 16 bytes
 //   hub[n], heavy[n][4]               the in-neighbours to look at first, those with the most out-edges; the vertex
 //                                     itself if it has no in-edge, and -1 where there are no more
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
-//   visited[2][words]                 bitmaps of the vertices reached so far, and of the isolated ones; bottom-up reads
-//                                     one and writes the other
+//   visited[BITMAPS][words]           bitmaps of the vertices reached so far, and of the isolated ones, see `Ring`
 //   queue[n]                          the reached vertices with out-edges, level after level: where the edges of each
 //                                     begin among those of its level, and what to add for their place in `targets`
 //   queued[n]                         the vertices themselves
@@ -33,7 +37,8 @@
 // found; a bottom-up level at most one bit test an edge into an unvisited vertex, and reading and writing a bitmap.
 // Distances and predecessors are written once a vertex and search: those of isolated vertices hold -1 from the start,
 // and `State::stale` says when the last search began at one.
-// Synchronisation: one grid-wide barrier a level, two barriers of the block where it goes alone; the host waits once.
+// Synchronisation: one grid-wide barrier a level, two in a dense one that goes top-down, one barrier of the block or of
+// the cluster where it goes alone; the host waits once.
 //
 // Races: threads race for a neighbour's bit; atomicOr lets one win, so nothing is enqueued twice, and the predecessor
 // is the winner's alone. The read before it may be out of date, and then the atomic decides. A bottom-up level writes
@@ -41,7 +46,7 @@
 //
 // Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, sections 3-5;
 // D. Merrill, M. Garland, A. Grimshaw, Scalable GPU graph traversal, PPoPP 2012, for the edge-balanced expansion. The
-// packed counter, the hub, the shared bitmap and the block alone are ours.
+// packed counter, the heavy in-neighbours, the bitmaps in place of distances and the team are ours.
 
 #ifndef THREADS
 #define THREADS 512  // of a block

@@ -1,28 +1,27 @@
-"""The host's side of `direction_optimizing.cu`: a whole search in one launch."""
+"""The host's side of `direction_optimizing`: a whole search in one launch, for any library that compiles the kernel."""
 
 from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from ..driver import library
 from ..errors import InputError, TraversalError
 from ..graph import Graph
+from ..kernels.whole_search import BITMAPS, GIVEN_UP, GROUP, LEVELS, LIST, NUMBER, NUMBERS, POINTERS, TILE, TILES
 from ..trace import Step
 from . import Options, Traversal
-from ._levels import require_device_bytes
+from ._launch import CompiledKernel, address, current_context, fill
+from ._levels import Device, require_device_bytes
 
-if TYPE_CHECKING:
-    from .cupy import CuPyDevice
-
-NUMBER, LEVELS, GIVEN_UP = range(3)  # elements of `status`
-STATE_BYTES = 1024  # no less than sizeof(State)
-TILE, TILES, LIST = 32, 8, 2048  # as in the kernel: what a warp sweeps at a time, at most
+FILE = "direction_optimizing"
+STATE_BYTES = 1024  # no less than the kernels need
 WARP = 32
-BITMAPS = 8  # as in the kernel
-GROUP = 4  # targets are loaded in groups of so many
+PREPARE_THREADS = 256  # of a block
 SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
 SPINS = 20_000  # looks at the status before the host waits in the driver
 
@@ -32,34 +31,26 @@ class Tuning:
     """What a search may be tuned by; no answer depends on it."""
 
     alpha: int = 15  # bottom-up when the frontier has more than 1/alpha of the unexplored edges
-    beta: int = 24  # top-down again when the frontier shrinks below 1/beta of the vertices
-    dense: int = 8  # top-down into a bitmap when the frontier has more than 1/dense edges a vertex of the graph
-    dense_edges: int = 1 << 19  # and at least so many
-    alone: int = 512  # a frontier with no more chunks of edges is one block's work
+    beta: int = 24  # top-down again when the frontier has been smaller than 1/beta of the vertices, and shrinking,
+    tail: int = 3  # for so many levels
+    dense: int = 8  # top-down without the queue when the frontier has more than 1/dense edges a vertex of the graph
+    dense_edges: int = 1 << 19  # and more than this
+    alone: int = 256  # a frontier with no more chunks of edges is one block's work
     together: int = 8192  # and with no more than this one cluster's
-    cluster: int = 1  # blocks of a cluster
-    tail: int = 3  # levels with such a frontier before that
     capacity: int = 1536  # chunks of a block's queue in shared memory
     threads: int = 512  # of a block
     blocks: int = 1  # of a multiprocessor, as the compiler is told
     grid: int | None = None  # blocks in all, at most; None: as many as the device holds, or 1 for a small graph
+    cluster: int = 16  # blocks of a cluster; 1: no clusters
+    deep: int = 64  # a graph whose last search had more levels is searched by clusters
     spin: bool = True  # wait by looking at mapped memory, not in the driver
 
 
 DEFAULT = Tuning()
 
-POINTERS = (
-    *("offsets", "targets", "in_offsets", "in_targets", "hub", "heavy", "isolated", "visited", "queue", "queued"),
-    *("distances", "predecessors", "sources", "state", "trace", "status"),
-)
-NUMBERS = (
-    *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense", "alone", "together"),
-    *("capacity", "edge_bits", "tail", "tile", "number"),
-)
-
 
 class Search(ctypes.Structure):
-    """The kernel's parameter, field by field; see the kernel for what they mean."""
+    """The kernel's parameter; the kernel says what its fields mean."""
 
     _fields_ = [(name, ctypes.c_void_p) for name in POINTERS] + [(name, ctypes.c_int64) for name in NUMBERS]
 
@@ -67,10 +58,11 @@ class Search(ctypes.Structure):
 class DirectionOptimizing(Traversal):
     """A search in one cooperative launch, its parameters in a structure of which a run changes a few fields.
 
+    Mapped memory of the host has the same address on both sides, as CUDA's unified addressing promises.
     `answer` copies distances and predecessors to the host; they stay on the device until then.
     """
 
-    def __init__(self, graph: Graph, device: CuPyDevice, tuning: Tuning = DEFAULT) -> None:
+    def __init__(self, graph: Graph, device: Device, tuning: Tuning = DEFAULT) -> None:
         super().__init__(graph)
         n, m = graph.num_vertices, graph.num_arcs
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
@@ -78,132 +70,121 @@ class DirectionOptimizing(Traversal):
         if n.bit_length() + self.edge_bits > 64:
             raise InputError(f"{graph.name} has too many vertices and edges to count both in 64 bits")
         self.device = device
-        self.device_id = device.cupy.cuda.Device().id
         reverse = graph.reverse
-        words = -(-n // (4 * WARP)) * 4
+        words = -(-n // (4 * WARP)) * 4  # each bitmap begins at a multiple of 16 bytes
         needs = [
             (n, np.int32),  # distances
             (n, vertex),  # predecessors
             (n, vertex),  # hub
-            (4 * n, vertex),  # heavy
+            (GROUP * n, vertex),  # heavy
             (2 * n, offset),  # queue
             (n, vertex),  # queued
             (words, np.uint32),  # isolated
-            (BITMAPS * words, np.uint32),  # visited; words is a multiple of 4
+            (BITMAPS * words, np.uint32),  # visited
             (STATE_BYTES, np.uint8),
         ]
         uploads = [] if reverse is graph else [(n + 1, reverse.offsets.dtype), (m, vertex)]
         with device.active():
             require_device_bytes(device, graph, needs + uploads)
-            self.offsets, self.targets = device.upload(graph.offsets), self._padded(graph.targets)
+            self.context, self.set_context = current_context(), library().cuCtxSetCurrent
+            self.offsets, self.targets = device.upload(graph.offsets), device.upload(graph.targets)
             self.in_offsets, self.in_targets = self.offsets, self.targets
             if reverse is not graph:
-                self.in_offsets, self.in_targets = device.upload(reverse.offsets), self._padded(reverse.targets)
+                self.in_offsets, self.in_targets = device.upload(reverse.offsets), device.upload(reverse.targets)
             self.buffers = [device.empty(*need) for need in needs]
             distances, predecessors, hub, heavy, queue, queued, isolated, visited, state = self.buffers
             self.distances, self.predecessors = distances, predecessors
-            for array, value in ((distances, -1), (predecessors, -1), (state, 0)):
-                array.fill(value)
-            self.status, status = device.mapped(3, np.int64)
-            self.sources, sources = device.mapped(1, vertex)
+            self.predecessors_address = address(predecessors)
+            for array, byte in ((distances, 0xFF), (predecessors, 0xFF), (state, 0)):
+                fill(array, byte, device.stream_handle)
+            self.status = np.asarray(device.mapped(3, np.int64)[0])
+            self.status.fill(0)
+            self.sources = np.asarray(device.mapped(1, vertex)[0])
             self.trace: Any = None  # allocated by the first search that is traced
-            self.search_parameters = Search(
-                offsets=self.offsets.data.ptr,
-                targets=self.targets.data.ptr,
-                in_offsets=self.in_offsets.data.ptr,
-                in_targets=self.in_targets.data.ptr,
-                hub=hub.data.ptr,
-                heavy=heavy.data.ptr,
-                isolated=isolated.data.ptr,
-                visited=visited.data.ptr,
-                queue=queue.data.ptr,
-                queued=queued.data.ptr,
-                distances=distances.data.ptr,
-                state=state.data.ptr,
-                sources=int(sources),
-                status=int(status),
+            self.parameters = Search(
+                offsets=address(self.offsets),
+                targets=address(self.targets),
+                in_offsets=address(self.in_offsets),
+                in_targets=address(self.in_targets),
+                hub=address(hub),
+                heavy=address(heavy),
+                isolated=address(isolated),
+                visited=address(visited),
+                queue=address(queue),
+                queued=address(queued),
+                distances=address(distances),
+                state=address(state),
+                sources=self.sources.ctypes.data,
+                status=self.status.ctypes.data,
                 n=n,
                 m=m,
                 edge_bits=self.edge_bits,
             )
-            self.parameters = (ctypes.c_void_p * 1)(ctypes.addressof(self.search_parameters))
             self.tune(tuning)
-            prepare = self._function("prepare")
-            blocks = min(device.resident_blocks, -(-words // 8))
-            in_edges = (self.in_offsets, self.in_targets)
-            prepare((blocks,), (256,), (vertex.type(n), self.offsets, *in_edges, hub, heavy, isolated))
+            self._prepare(words)
             device.synchronize()
 
-    def _padded(self, targets: np.ndarray) -> Any:
-        """A copy on the device with room for whole groups."""
-        array = self.device.empty(-(-len(targets) // GROUP) * GROUP, targets.dtype)
-        array.fill(0)
-        if len(targets):
-            array[: len(targets)].set(targets)
-        return array
+    def _kernel(self, name: str) -> CompiledKernel:
+        types = self.graph.targets.dtype, self.graph.offsets.dtype
+        return self.device.compiled(FILE, name, *types, self.tuning.threads, self.tuning.blocks)
 
-    def _function(self, name: str) -> Any:
-        from .cupy import module
-
-        vertex, offset = self.graph.targets.dtype.itemsize, self.graph.offsets.dtype.itemsize
-        options = (f"-DTHREADS={self.tuning.threads}", f"-DBLOCKS={self.tuning.blocks}")
-        compiled, names = module("direction_optimizing", vertex, offset, *options)
-        return compiled.get_function(names[name])
+    def _prepare(self, words: int) -> None:
+        """Launch what fills `hub`, `heavy` and `isolated`."""
+        blocks = min(self.device.resident_blocks, -(-words // (PREPARE_THREADS // WARP)))
+        n = np.ctypeslib.as_ctypes_type(self.graph.targets.dtype)(self.graph.num_vertices)
+        fields = ("offsets", "in_offsets", "in_targets", "hub", "heavy", "isolated")
+        pointers = [ctypes.c_void_p(getattr(self.parameters, field)) for field in fields]
+        self._kernel("prepare").launcher(blocks, PREPARE_THREADS, 0, self.device.stream_handle, n, *pointers)()
 
     def tune(self, tuning: Tuning) -> None:
         """Search like this from now on."""
-        from cupy_backends.cuda.api import driver
-
         self.tuning = tuning
         threads = tuning.threads
         warps = threads // WARP
+        n = self.graph.num_vertices
         vertex, offset = self.graph.targets.dtype.itemsize, self.graph.offsets.dtype.itemsize
         queues = 2 * tuning.capacity * 16 * -(-(2 * offset + vertex) // 16)
         tiles = warps * (TILES * TILE * 4 + LIST * 2)  # words, and a list of their vertices
         shared = max(queues, tiles)
-        kernel = self._function("search")
-        kernel.max_dynamic_shared_size_bytes = shared
-        function = kernel.kernel.ptr
-        if tuning.cluster > 1:
-            self.launch, grid = cluster_launch(function, threads, shared, tuning.cluster, self.device.stream.ptr, self.parameters)
-        else:
-            resident = driver.occupancyMaxActiveBlocksPerMultiprocessor(function, threads, shared)
-            grid = resident * self.device.attribute("MultiProcessorCount")
-            if not grid:
-                raise InputError(f"this device has no room for a block of {threads} threads and {shared:,} bytes")
-            if tuning.grid is not None:
-                grid = min(grid, tuning.grid)
-            elif self.graph.num_arcs < SMALL_ARCS:
-                grid = 1
-            launch = driver.launchCooperativeKernel
-            arguments = (function, grid, 1, 1, threads, 1, 1, shared, self.device.stream.ptr, ctypes.addressof(self.parameters))
-            self.launch = lambda: launch(*arguments)
+        kernel = self._kernel("search")
+        grid = kernel.resident_blocks(threads, shared) * self.device.multiprocessors
+        if not grid:
+            raise InputError(f"this device has no room for a block of {threads} threads and {shared:,} bytes")
+        if tuning.grid is not None:
+            grid = min(grid, tuning.grid)
+        elif self.graph.num_arcs < SMALL_ARCS:
+            grid = 1
+        clusters = 0
+        if tuning.cluster > 1 and grid > tuning.cluster:
+            clusters = kernel.resident_clusters(tuning.cluster, threads, shared, self.device.stream_handle)
 
-        n = self.graph.num_vertices
         words = -(-n // WARP)
         tile = 1
         while tile < TILE and words > 2 * tile * grid * warps:
             tile *= 2
-        parameters = self.search_parameters
-        parameters.alpha, parameters.beta = tuning.alpha, tuning.beta
+        parameters = self.parameters
+        parameters.alpha, parameters.beta, parameters.tail = tuning.alpha, tuning.beta, tuning.tail
         parameters.dense = max(n // tuning.dense, tuning.dense_edges)
         parameters.alone, parameters.together, parameters.capacity = tuning.alone, tuning.together, tuning.capacity
-        parameters.tile, parameters.tail = tile, tuning.tail
-        self.grid = grid
-        self.set_device = self.device.cupy.cuda.runtime.setDevice
-        self.kernel = kernel
+        parameters.tile = tile
+
+        launcher = partial(kernel.launcher, cooperative=True)
+        rest = threads, shared, self.device.stream_handle, parameters
+        self.launch = self.launch_deep = launcher(grid, *rest)
+        if clusters:
+            self.launch_deep = launcher(clusters * tuning.cluster, *rest, cluster=tuning.cluster)
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         if options.deterministic:
             raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='cpu'")
         n = self.graph.num_vertices
-        parameters = self.search_parameters
+        parameters = self.parameters
         first = parameters.source = int(sources[0])
         count = parameters.count = len(sources)
         if count > 1:
             if count > len(self.sources):
-                self.sources, on_device = self.device.mapped(count, self.sources.dtype)
-                parameters.sources = int(on_device)
+                self.sources = np.asarray(self.device.mapped(count, self.sources.dtype)[0])
+                parameters.sources = self.sources.ctypes.data
             self.sources[:count] = sources
         limit = n + 2  # the kernel gives up before that
         if options.depth_limit is not None:
@@ -216,12 +197,13 @@ class DirectionOptimizing(Traversal):
             if target == first or (count > 1 and target in sources):
                 limit = 0
         parameters.depth_limit = limit
-        parameters.predecessors = self.predecessors.data.ptr if options.predecessors else None
+        parameters.predecessors = self.predecessors_address if options.predecessors else None
         parameters.trace = self._trace_buffer() if options.trace else None
         parameters.number += 1
 
-        self.set_device(self.device_id)  # the caller may be another thread
-        self.launch()
+        self.set_context(self.context)  # the caller may be another thread
+        deep = self.status[LEVELS] > self.tuning.deep  # the last search was
+        (self.launch_deep if deep else self.launch)()
         self._wait(parameters.number)
         self.steps = self._steps() if options.trace else None
         return options.predecessors
@@ -230,7 +212,7 @@ class DirectionOptimizing(Traversal):
         if self.trace is None:
             with self.device.active():
                 self.trace = self.device.empty(self.graph.num_vertices + 2, np.uint64)
-        return int(self.trace.data.ptr)
+        return address(self.trace)
 
     def _wait(self, number: int) -> None:
         """Wait for the search of this number."""
@@ -259,50 +241,3 @@ class DirectionOptimizing(Traversal):
     def answer(self, found: bool) -> tuple[np.ndarray, np.ndarray | None]:
         with self.device.active():
             return self.device.host(self.distances), self.device.host(self.predecessors) if found else None
-
-
-class Attribute(ctypes.Structure):
-    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_uint * 16)]
-
-
-class Config(ctypes.Structure):
-    _fields_ = [
-        ("grid", ctypes.c_uint * 3),
-        ("block", ctypes.c_uint * 3),
-        ("shared", ctypes.c_uint),
-        ("stream", ctypes.c_void_p),
-        ("attributes", ctypes.POINTER(Attribute)),
-        ("num_attributes", ctypes.c_uint),
-    ]
-
-
-def cluster_launch(function, threads, shared, cluster, stream, parameters):
-    library = ctypes.CDLL("libcuda.so.1")
-    function = ctypes.c_void_p(function)
-
-    def call(name, *arguments):
-        if status := getattr(library, name)(*arguments):
-            text = ctypes.c_char_p()
-            library.cuGetErrorString(status, ctypes.byref(text))
-            raise TraversalError(f"{name}: {text.value}")
-
-    attributes = (Attribute * 2)()
-    attributes[0].id, attributes[1].id = 4, 2  # cluster dimension, cooperative
-    attributes[0].value[:3] = [cluster, 1, 1]
-    attributes[1].value[0] = 1
-    call("cuFuncSetAttribute", function, 14, 1)  # non-portable cluster sizes
-    config = Config((cluster, 1, 1), (threads, 1, 1), shared, stream, attributes, 2)
-    count = ctypes.c_int()
-    config.num_attributes = 1
-    call("cuOccupancyMaxActiveClusters", ctypes.byref(count), function, ctypes.byref(config))
-    config.num_attributes = 2
-    config.grid[0] = cluster * count.value
-    print("clusters", cluster, count.value)
-    launch = library.cuLaunchKernelEx
-    arguments = (ctypes.byref(config), function, parameters, None)
-
-    def run():
-        if status := launch(*arguments):
-            raise TraversalError(f"cuLaunchKernelEx: {status}")
-
-    return run, cluster * count.value

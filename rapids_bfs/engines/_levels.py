@@ -20,6 +20,7 @@ from ..kernels import PROGRESS, TARGET_LEVEL
 from ..trace import Step
 from . import Options, Traversal
 from ._check import LevelCheck
+from ._launch import CompiledKernel
 
 NO_LIMIT = np.iinfo(np.int64).max
 NONE = -1
@@ -34,6 +35,8 @@ class Device(ABC):
     engine: ClassVar[str]
     threads: int  # of a block
     resident_blocks: int  # that run at the same time
+    multiprocessors: int
+    stream_handle: int  # the driver's
 
     @abstractmethod
     def active(self) -> AbstractContextManager[Any]:
@@ -66,6 +69,12 @@ class Device(ABC):
     @abstractmethod
     def kernels(self, file: str, vertex: np.dtype, offset: np.dtype) -> dict[str, Kernel]:
         """The kernels of a file by name, for these types."""
+
+    @abstractmethod
+    def compiled(
+        self, file: str, kernel: str, vertex: np.dtype, offset: np.dtype, threads: int, blocks: int
+    ) -> CompiledKernel:
+        """A kernel for these types and blocks of at most so many threads, so many of them on a multiprocessor."""
 
     @abstractmethod
     def synchronize(self) -> None:
@@ -283,7 +292,7 @@ def require_device_bytes(device: Device, graph: Graph, buffers: list[tuple[int, 
 
 
 ALGORITHMS: dict[str, Callable[[Graph, Device], LevelByLevel]] = {
-    "block-queue": BlockQueue,  # the default: the only one whose levels cost no more than their edges
+    "block-queue": BlockQueue,  # the simulator's default: the only one whose levels cost no more than their edges
     "frontier-mask": FrontierMask,
     "two-kernel": TwoKernel,
 }

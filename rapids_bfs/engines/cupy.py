@@ -15,6 +15,8 @@ from ..errors import InputError
 from ..graph import Graph
 from ..kernels import cuda as kernels
 from . import Engine, Traversal
+from ._direction_optimizing import DirectionOptimizing
+from ._launch import CompiledKernel
 from ._levels import ALGORITHMS, Device, FrontierMask, Kernel
 
 
@@ -28,8 +30,6 @@ class CuPy(Engine):
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         device = CuPyDevice()
         if algorithm == "direction-optimizing":
-            from ._direction_optimizing import DirectionOptimizing
-
             return DirectionOptimizing(graph, device)
         make = FrontierMaskTexture if algorithm == "frontier-mask-texture" else ALGORITHMS[algorithm]
         return make(graph, device)
@@ -78,7 +78,9 @@ class CuPyDevice(Device):
 
         self.cupy = cupy
         self.stream = cupy.cuda.Stream(non_blocking=True)
-        self.resident_blocks = 8 * self.attribute("MultiProcessorCount")
+        self.stream_handle = self.stream.ptr
+        self.multiprocessors = self.attribute("MultiProcessorCount")
+        self.resident_blocks = 8 * self.multiprocessors
 
     def attribute(self, name: str) -> int:
         """What CUDA says of the device."""
@@ -118,6 +120,13 @@ class CuPyDevice(Device):
             kernel((blocks,), (self.threads,), arguments)
 
         return launch
+
+    def compiled(
+        self, file: str, kernel: str, vertex: np.dtype, offset: np.dtype, threads: int, blocks: int
+    ) -> CompiledKernel:
+        code, names = module(file, vertex.itemsize, offset.itemsize, f"-DTHREADS={threads}", f"-DBLOCKS={blocks}")
+        function = code.get_function(names[kernel])
+        return CompiledKernel(function.kernel.ptr, function)
 
     def synchronize(self) -> None:
         self.stream.synchronize()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import warnings
 from collections.abc import Callable
@@ -17,13 +18,16 @@ from ..driver import no_device, too_old
 from ..graph import Graph
 from ..kernels.cuda import KERNELS
 from . import Engine, Traversal, _simulator
+from ._direction_optimizing import DirectionOptimizing
+from ._launch import CompiledKernel, call
 from ._levels import ALGORITHMS, Device, Kernel
 from ._simulator import simulated
 
 
 class NumbaCUDA(Engine):
     name = "numba-cuda"
-    algorithms = tuple(ALGORITHMS)
+    # The simulator has no barrier over several blocks, no votes and shuffles of a warp, and no PTX.
+    algorithms = tuple(ALGORITHMS) if simulated() else ("direction-optimizing", *ALGORITHMS)
 
     def unavailable(self) -> str | None:
         return missing()
@@ -34,7 +38,8 @@ class NumbaCUDA(Engine):
         return None
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        return ALGORITHMS[algorithm](graph, NumbaDevice())
+        make = DirectionOptimizing if algorithm == "direction-optimizing" else ALGORITHMS[algorithm]
+        return make(graph, NumbaDevice())
 
 
 @cache
@@ -73,7 +78,9 @@ class NumbaDevice(Device):
             self.threads, self.resident_blocks = 8, 2
         else:
             self.threads = 256
-            self.resident_blocks = 8 * cuda.get_current_device().MULTIPROCESSOR_COUNT
+            self.stream_handle = int(self.stream)
+            self.multiprocessors = cuda.get_current_device().MULTIPROCESSOR_COUNT
+            self.resident_blocks = 8 * self.multiprocessors
 
     def active(self) -> AbstractContextManager[Any]:
         return _simulator.running() if simulated() else nullcontext()  # the stream goes with each call
@@ -116,5 +123,29 @@ class NumbaDevice(Device):
 
         return launch
 
+    def compiled(
+        self, file: str, kernel: str, vertex: np.dtype, offset: np.dtype, threads: int, blocks: int
+    ) -> CompiledKernel:
+        device = self.cuda.get_current_device().id
+        return compiled(file, kernel, vertex.itemsize, offset.itemsize, threads, blocks, device)
+
     def synchronize(self) -> None:
         self.stream.synchronize()
+
+
+@cache
+def compiled(
+    file: str, kernel: str, vertex_bytes: int, offset_bytes: int, threads: int, blocks: int, device: int
+) -> CompiledKernel:
+    """A kernel as Numba compiles it for its current device."""
+    from cuda.bindings.driver import CUkernel
+    from numba import cuda
+
+    module = import_module(f"rapids_bfs.kernels.numba_cuda.{file}")
+    signature = module.signatures(vertex_bytes, offset_bytes)[kernel]
+    dispatcher = cuda.jit(launch_bounds=(threads, blocks))(getattr(module, kernel))
+    loaded = dispatcher.compile(signature).library.get_cufunc()
+    function = ctypes.c_void_p(int(loaded.handle))
+    if isinstance(loaded.handle, CUkernel):  # of a library, since numba-cuda 0.23
+        call("cuKernelGetFunction", ctypes.byref(function), ctypes.c_void_p(int(loaded.handle)))
+    return CompiledKernel(function.value, loaded, fields=True)

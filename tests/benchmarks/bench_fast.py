@@ -1,14 +1,16 @@
 """The fast kernel on one GPU: from the call to the synchronised answer, over random sources.
 
     python3 tests/benchmarks/bench_fast.py rmat:20 grid:2048 --alpha 5,15,50 --threads 512,1024 --json FILE
+    python3 tests/benchmarks/bench_fast.py rmat:20 --engines cupy,numba-cuda
 
-Options of the kernel that are lists are swept, each combination with each graph. The first answer for each graph is
-validated, and each combination's compared with it. `--levels` shows where the time of one search goes.
+With several engines, each is timed with the same graph and sources, one after the other. Options of the kernel that are
+lists are swept, each combination with each graph. The first answer of each engine for each graph is validated, and each
+combination's compared with it. `--levels` shows where the time of one search goes.
 """
 
 import argparse
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import product
@@ -22,7 +24,7 @@ import numpy as np
 
 from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options, registered
-from rapids_bfs.engines._direction_optimizing import DEFAULT
+from rapids_bfs.engines._direction_optimizing import DEFAULT, Tuning
 from rapids_bfs.generators import EDGE_FACTOR, A, B, C
 from rapids_bfs.validation import validate
 
@@ -32,7 +34,7 @@ SOURCES = {"grid": 8, "path": 2}  # others: --sources
 SEED = 1
 MOST_LEVELS = 20  # that `--levels` shows one by one
 ALGORITHM = "direction-optimizing"
-SWEPT = {"alpha": int, "beta": int, "alone": int, "threads": int, "blocks": int, "grid": int, "spin": int, "dense": int, "dense_edges": int, "together": int, "cluster": int, "capacity": int, "tail": int}
+SWEPT = [field.name for field in fields(Tuning) if field.name != "spin"]
 
 
 def generate(spec):
@@ -118,46 +120,52 @@ def show_levels(traversal, source, options):
 
 
 def measure(spec, tunings, arguments):
-    """A row for each tuning."""
+    """A row for each engine and tuning."""
     began = perf_counter()
     graph = generate(spec)
-    generated = perf_counter()
-    traversal = registered()["cupy"].prepare(graph, ALGORITHM)
-    prepared = perf_counter()
     rng = np.random.default_rng(SEED)
     candidates = np.flatnonzero(graph.degrees)
     count = min(SOURCES.get(spec.partition(":")[0], arguments.sources), len(candidates))
     sources = rng.choice(candidates, count, replace=False)
-    first = traversal.run(sources[:1])
-    verdict = validate(graph, first)
     print(
-        f"{spec}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, depth {first.depth}, {count} sources;"
-        f" generated in {generated - began:.1f} s, prepared in {prepared - generated:.1f} s; {verdict}",
+        f"{spec}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, {count} sources;"
+        f" generated in {perf_counter() - began:.1f} s",
         flush=True,
     )
-    rows = []
-    for tuning in tunings:
-        traversal.tune(tuning)
-        row = {"graph": spec, **asdict(tuning)}
-        for name, options in (("tree", Options()), ("distances", Options(predecessors=False))):
-            row[name] = summary(times(traversal, sources, options))
-            result = traversal.run(sources[:1], options)
-            row[f"{name}_right"] = bool(verdict) and np.array_equal(result.distances, first.distances)
-            if arguments.levels:
-                show_levels(traversal, sources[:1], options)
-        rows.append(row)
-        print(line(row), flush=True)
+    rows = [row for engine in arguments.engines for row in measure_engine(engine, graph, sources, tunings, arguments)]
     return {
         "graph": spec,
         "vertices": graph.num_vertices,
         "arcs": graph.num_arcs,
-        "verdict": str(verdict),
         "sources": sources.tolist(),
         "rows": rows,
     }
 
 
-HEAD = f"{'graph':15}{'tree ms':>9}{'min':>9}{'max':>9}{'dist ms':>9}  ok "
+def measure_engine(engine, graph, sources, tunings, arguments):
+    """A row for each tuning."""
+    began = perf_counter()
+    traversal = registered()[engine].prepare(graph, ALGORITHM)
+    prepared = perf_counter()
+    first = traversal.run(sources[:1])
+    verdict = validate(graph, first)
+    print(f"  {engine}: prepared in {prepared - began:.1f} s, depth {first.depth}; {verdict}", flush=True)
+    rows = []
+    for tuning in tunings:
+        traversal.tune(tuning)
+        row = {"graph": graph.name, "engine": engine, **asdict(tuning), "verdict": str(verdict)}
+        for name, options in (("tree", Options()), ("distances", Options(predecessors=False))):
+            row[name] = summary(times(traversal, sources, options))
+            result = traversal.run(sources[:1], options)
+            if arguments.levels:
+                show_levels(traversal, sources[:1], options)
+            row[f"{name}_right"] = bool(verdict) and np.array_equal(result.distances, first.distances)
+        rows.append(row)
+        print(line(row), flush=True)
+    return rows
+
+
+HEAD = f"{'graph':15}{'engine':11}{'tree ms':>9}{'min':>9}{'max':>9}{'dist ms':>9}  ok "
 
 
 def line(row):
@@ -166,7 +174,7 @@ def line(row):
     right = row["tree_right"] and row["distances_right"]
     changed = " ".join(f"{name}={row[name]}" for name, value in asdict(DEFAULT).items() if row[name] != value)
     return (
-        f"{row['graph']:15}{tree['median']:9.4f}{tree['min']:9.4f}{tree['max']:9.4f}{distances['median']:9.4f}"
+        f"{row['graph']:15}{row['engine']:11}{tree['median']:9.4f}{tree['min']:9.4f}{tree['max']:9.4f}{distances['median']:9.4f}"
         f"  {'yes' if right else 'NO '} {changed}"
     )
 
@@ -177,14 +185,18 @@ def main():
     parser.add_argument("--sources", type=int, default=32)
     parser.add_argument("--levels", action="store_true", help="show the levels of one search with each tuning")
     parser.add_argument("--json", type=Path)
+    parser.add_argument(
+        "--engines", type=lambda text: text.split(","), default=["cupy"], help="such as cupy,numba-cuda"
+    )
     for name in SWEPT:
         parser.add_argument(f"--{name}", help="a value, or several separated by commas")
     arguments = parser.parse_args()
-    if reason := registered()["cupy"].unavailable():
-        parser.error(f"engine cupy cannot run here: {reason}")
+    for engine in {"cupy", *arguments.engines}:  # cupy makes the graphs
+        if reason := registered()[engine].unavailable():
+            parser.error(f"engine {engine} cannot run here: {reason}")
 
     chosen = {name: getattr(arguments, name) for name in SWEPT}
-    swept = {name: [SWEPT[name](each) for each in text.split(",")] for name, text in chosen.items() if text}
+    swept = {name: [int(each) for each in text.split(",")] for name, text in chosen.items() if text}
     tunings = [replace(DEFAULT, **dict(zip(swept, values, strict=True))) for values in product(*swept.values())]
     card = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     graphs = []

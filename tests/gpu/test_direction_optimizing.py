@@ -22,9 +22,9 @@ TUNINGS = {
     "alone and to and fro": replace(WHOLE, alone=40, alpha=30, beta=2, tail=1),
     "grid, dense": replace(WHOLE, alone=0, alpha=NEVER, dense=ALWAYS, dense_edges=0),
     "dense and bottom-up": replace(WHOLE, alone=0, dense=ALWAYS, dense_edges=0),
-    "cluster": replace(WHOLE, cluster=8, alone=4, together=2000),
-    "large cluster": replace(WHOLE, cluster=16, alone=0, together=16_000),
-    "too little room": replace(WHOLE, cluster=2, alone=20, together=60, capacity=40),
+    "cluster": replace(WHOLE, cluster=8, deep=-1, alone=4, together=2000),
+    "large cluster": replace(WHOLE, cluster=16, deep=-1, alone=0, together=16_000),
+    "too little room": replace(WHOLE, cluster=2, deep=-1, alone=20, together=60, capacity=40),
     "too little room alone": replace(WHOLE, alone=40, capacity=40),
     "small blocks": replace(WHOLE, alone=100, threads=256, blocks=4),
     "waiting in the driver": replace(DEFAULT, spin=False),
@@ -36,16 +36,21 @@ def tuning(request):
     return TUNINGS[request.param]
 
 
-def search(graph, tuning):
-    traversal = registered()["cupy"].prepare(graph, "direction-optimizing")
+@pytest.fixture(params=["cupy", "numba-cuda"])
+def engine(request):
+    return request.param
+
+
+def search(graph, tuning, engine):
+    traversal = registered()[engine].prepare(graph, "direction-optimizing")
     traversal.tune(tuning)
     return traversal
 
 
 @pytest.mark.parametrize("spec", ["rmat:16", "urand:15", "grid:300", "tree:60000", "star:100000", "path:3000"])
-def test_shapes(tuning, spec):
+def test_shapes(engine, tuning, spec):
     graph = generate(spec)
-    traversal = search(graph, tuning)
+    traversal = search(graph, tuning, engine)
     for source in np.random.default_rng(3).choice(np.flatnonzero(graph.degrees), 4, replace=False):
         for options in (Options(), Options(predecessors=False), Options(depth_limit=3), Options(target=7)):
             result = traversal.run(np.array([source]), options)
@@ -55,10 +60,10 @@ def test_shapes(tuning, spec):
         np.testing.assert_array_equal(result.distances, bfs(graph, source, engine="scipy").distances)
 
 
-def test_directed(tuning):
+def test_directed(engine, tuning):
     rng = np.random.default_rng(7)
     graph = as_graph(tuple(rng.integers(0, 30_000, (2, 90_000))), vertices=30_000, directed=True)
-    traversal = search(graph, tuning)
+    traversal = search(graph, tuning, engine)
     for source in rng.integers(0, 30_000, 8):
         result = traversal.run(np.array([source]))
         np.testing.assert_array_equal(result.distances, bfs(graph, source, engine="scipy").distances)
@@ -66,11 +71,11 @@ def test_directed(tuning):
         assert verdict, verdict
 
 
-def test_random_graphs(tuning):
+def test_random_graphs(engine, tuning):
     rng = np.random.default_rng(8)
     for _ in range(100):
         graph = random_graph(rng)
-        traversal = search(graph, tuning)
+        traversal = search(graph, tuning, engine)
         for _ in range(5):
             sources, options = random_options(rng, graph.num_vertices)
             result = traversal.run(np.array(sources), Options(**options))
@@ -83,19 +88,19 @@ def test_random_graphs(tuning):
             assert verdict, verdict
 
 
-def test_levels_add_up(tuning):
+def test_levels_add_up(engine, tuning):
     graph = generate("rmat:14")
-    traversal = search(graph, tuning)
+    traversal = search(graph, tuning, engine)
     result = traversal.run(np.array([int(np.argmax(graph.degrees))]), Options(trace=True))
     assert sum(level.newly_reached for level in result.trace) == result.num_reached - 1
     assert result.trace[-1].newly_reached == 0
 
 
-def test_a_vertex_with_very_many_edges_that_no_level_reaches():
+def test_a_vertex_with_very_many_edges_that_no_level_reaches(engine):
     """Bottom-up looks at its edges in vain, and must not take for ever."""
     hub, leaves, rest = 0, np.arange(1, 300_000), np.arange(300_000, 400_000)
     pairs = np.concatenate([rest[:-1], np.full(len(leaves), hub)]), np.concatenate([rest[1:], leaves])
     graph = as_graph(pairs, vertices=400_000, directed=False)
-    traversal = search(graph, TUNINGS["grid, bottom-up"])
+    traversal = search(graph, TUNINGS["grid, bottom-up"], engine)
     result = traversal.run(np.array([399_000]), Options(depth_limit=20))
     assert result.num_reached == 41

@@ -1,0 +1,18 @@
+"""What the host and the kernels of `direction_optimizing` agree on, in CUDA C++ and in Numba-CUDA."""
+
+# The fields of the structure `Search`, in order: pointers, then integers of 64 bits. The kernels say what they mean.
+POINTERS = (
+    *("offsets", "targets", "in_offsets", "in_targets", "hub", "heavy", "isolated", "visited", "queue", "queued"),
+    *("distances", "predecessors", "sources", "state", "trace", "status"),
+)
+NUMBERS = (
+    *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense", "alone", "together"),
+    *("capacity", "edge_bits", "tail", "tile", "number"),
+)
+
+NUMBER, LEVELS, GIVEN_UP = range(3)  # elements of `status`
+GROUP = 4  # in-neighbours that lie together in memory
+TILE = 32  # bitmap words that a warp sweeps at a time, at most
+TILES = 8  # tiles that it looks through at a time, at most
+LIST = 2048  # vertices of them that it has on its list, at most
+BITMAPS = 8  # of visited vertices, in turn
