@@ -7,7 +7,7 @@ POINTERS = (
 )
 NUMBERS = (
     *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense", "alone", "together"),
-    *("capacity", "edge_bits", "tail", "tile", "number"),
+    *("capacity", "edge_bits", "tail", "tile", "number", "fresh", "unreached"),
 )
 
 NUMBER, LEVELS, GIVEN_UP = range(3)  # elements of `status`

@@ -12,8 +12,8 @@
 // levels then one cluster of blocks, each with a queue of its own that the others read.
 //
 //   offsets[n + 1], targets[m]        out-edges
-//   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric); targets and in_targets begin
-//                                     at a multiple of 16 bytes
+//   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric); in_targets begin where a group
+//                                     of four may
 //   hub[n], heavy[n][4]               the in-neighbours to look at first, those with the most out-edges; the vertex
 //                                     itself if it has no in-edge, and -1 where there are no more
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
@@ -21,7 +21,7 @@
 //   queue[n]                          the reached vertices with out-edges, level after level: where the edges of each
 //                                     begin among those of its level, and what to add for their place in `targets`
 //   queued[n]                         the vertices themselves
-//   distances[n]                      the level that reached the vertex, 0 at a source, -1 where there is none
+//   distances[n]                      the level that reached the vertex, 0 at a source, `unreached` where there is none
 //   predecessors[n]                   the vertex that reached it, -1 where there is none; a null pointer if nobody asks
 //   sources[count]                    in the host's memory, distinct
 //   state                             what the blocks share, see `State`
@@ -35,8 +35,9 @@
 //
 // Work: O(n / 32) to begin and to end. A top-down level costs one bit test a frontier edge and one atomic OR a vertex
 // found; a bottom-up level at most one bit test an edge into an unvisited vertex, and reading and writing a bitmap.
-// Distances and predecessors are written once a vertex and search: those of isolated vertices hold -1 from the start,
-// and `State::stale` says when the last search began at one.
+// Distances and predecessors are written once a vertex and search: those of isolated vertices hold what they should
+// from the start, and `State::stale` says when the last search began at one. Where `fresh` says that the two arrays
+// were never written before, isolated vertices are written too.
 // Synchronisation: one grid-wide barrier a level, two in a dense one that goes top-down, one barrier of the block or of
 // the cluster where it goes alone; the host waits once.
 //
@@ -90,7 +91,7 @@ struct State {
     alignas(128) unsigned arrived;   // blocks at the barrier; its top bit changes when all have come
     alignas(128) Counter tails[3];   // of this turn, of the next one, which is zero, and of the one before
     alignas(128) unsigned finished;  // blocks that are done with the search
-    unsigned stale[2];               // did the last search (the one with its parity) begin at an isolated vertex?
+    unsigned stale[2];               // did the last search that was not `fresh` begin at an isolated vertex? By parity
     long long target_level;          // that reached the target; 0 before
     Counter explored[3];             // edges of the vertices that the team reached, counted like `tails`
     long long level[2];              // where the team has got, in turns with its parity
@@ -126,6 +127,8 @@ struct Search {
     long long tail;                 // small frontiers in a row before it is top-down again
     long long tile;                 // words that a warp sweeps at a time
     long long number;               // of this search
+    long long fresh;                // are `distances` and `predecessors` of no search before?
+    long long unreached;            // the distance where there is none; not SKIP
 };
 
 struct Frontier {
@@ -583,7 +586,8 @@ struct Ring {
 };
 
 // Write the distances that the levels without a queue left open, and `unreached` for vertices in no bitmap, unless that
-// is SKIP. `with_isolated`: also -1 for those, since memory is faster at whole runs. To be called by whole blocks.
+// is SKIP. `with_isolated`: also the distances of those, since memory is faster at whole runs. To be called by whole
+// blocks.
 template <typename Vertex, typename Offset>
 __device__ void record(const Search<Vertex, Offset>& s, const Ring& ring, int unreached, bool with_isolated, int warp,
                        int warps) {
@@ -624,7 +628,7 @@ __device__ void record(const Search<Vertex, Offset>& s, const Ring& ring, int un
             int distance[4];
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-                distance[i] = alone >> i & 1 ? -1 : distances[lacking >> 8 * i & 255];
+                distance[i] = alone >> i & 1 ? static_cast<int>(s.unreached) : distances[lacking >> 8 * i & 255];
                 if (vertex + i >= s.n) distance[i] = SKIP;
             }
             if (distance[0] != SKIP && distance[1] != SKIP && distance[2] != SKIP && distance[3] != SKIP) {
@@ -638,7 +642,8 @@ __device__ void record(const Search<Vertex, Offset>& s, const Ring& ring, int un
             if (unreached == SKIP || !s.predecessors) continue;
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-                if ((lacking >> 8 * i & 255) == bitmaps && vertex + i < s.n) s.predecessors[vertex + i] = -1;
+                const bool reached = (lacking >> 8 * i & 255) < bitmaps && !(s.fresh && alone >> i & 1);
+                if (!reached && vertex + i < s.n) s.predecessors[vertex + i] = -1;
             }
         }
     }
@@ -684,8 +689,8 @@ __device__ inline int cluster_size() {
     return static_cast<int>(size);
 }
 
-// Wait for all blocks of a team, or for the SOLO threads of the only one. What they wrote before, in their shared memory
-// too, is seen after.
+// Wait for all blocks of a team, or for the SOLO threads of the only one. What they wrote before, in shared memory too,
+// is seen after.
 __device__ inline void team_barrier(int size) {
     if (size == 1) {
         asm volatile("bar.sync 1, %0;" ::"n"(SOLO) : "memory");
@@ -941,8 +946,8 @@ __global__ void prepare(Vertex n, const Offset* offsets, const Offset* in_offset
                 bits |= 1u << i;
                 continue;
             }
-            const long long begin = in_offsets[vertex], end = min(static_cast<long long>(in_offsets[vertex + 1]), begin + ENOUGH);
-            if (begin == in_offsets[vertex + 1] && offsets[vertex] == offsets[vertex + 1]) bits |= 1u << i;
+            const long long begin = in_offsets[vertex], all = in_offsets[vertex + 1], end = min(all, begin + ENOUGH);
+            if (begin == all && offsets[vertex] == offsets[vertex + 1]) bits |= 1u << i;
             // Each round takes the heaviest edge after that of the round before, by degree, then by place.
             long long degree_before = NONE_LEFT, edge_before = -1;
             for (int round = 0; round <= GROUP; ++round) {
@@ -1001,16 +1006,17 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     const bool one_source = s.count == 1;
     const bool was_stale = state->stale[(s.number - 1) % 2];
     unsigned* stale = state->stale + s.number % 2;
+    const int unreached = static_cast<int>(s.unreached);
     Ring ring = {s.visited, words, levels, 0, 0};
 
     // Begin: nothing is visited but the isolated vertices, and the source if there is only one.
     if (threadIdx.x == 0) found = 0;
     for (long long word = thread; word < words; word += threads) {
         unsigned bits = __ldg(s.isolated + word);
-        if (was_stale) {
+        if (was_stale && !s.fresh) {
             for (unsigned left = bits; left; left &= left - 1) {
                 const long long vertex = word * WARP + __ffs(left) - 1;
-                if (vertex < s.n && !(one_source && vertex == s.source)) s.distances[vertex] = -1;
+                if (vertex < s.n && !(one_source && vertex == s.source)) s.distances[vertex] = unreached;
             }
         }
         if (one_source && word == s.source / WARP) bits |= bit_of(s.source);
@@ -1018,7 +1024,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     }
     if (thread == 0) {
         state->target_level = 0;
-        *stale = one_source && test(s.isolated, s.source);
+        *stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);
         if (s.trace) s.trace[0] = nanoseconds() * 2;
         if (one_source) {
             s.queue[0] = {0, s.offsets[s.source]};
@@ -1043,7 +1049,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 vertex[0] = s.sources[start + lane];
                 first[0] = __ldg(s.offsets + vertex[0]);
                 degree[0] = __ldg(s.offsets + vertex[0] + 1) - first[0];
-                if (test(s.isolated, vertex[0])) *stale = 1;
+                if (!s.fresh && test(s.isolated, vertex[0])) *stale = 1;
                 atomicOr(ring.visited() + word_of(vertex[0]), bit_of(vertex[0]));
                 s.distances[vertex[0]] = 0;
                 if (s.predecessors) s.predecessors[vertex[0]] = -1;
@@ -1138,7 +1144,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         }
     }
 
-    record(s, ring, -1, ring.newest > ring.oldest && !__ldcg(stale), warp, warps);
+    const bool with_isolated = s.fresh || ring.newest > ring.oldest;
+    record(s, ring, unreached, with_isolated, warp, warps);
+    if (with_isolated && (!one_source || test(s.isolated, s.source))) {  // a source may be isolated
+        end_turn(state, turn++, edge_bits, &told);
+        for (long long i = thread; i < s.count; i += threads) s.distances[one_source ? s.source : s.sources[i]] = 0;
+    }
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();

@@ -21,6 +21,7 @@ from ._levels import Device, require_device_bytes
 FILE = "direction_optimizing"
 STATE_BYTES = 1024  # no less than the kernels need
 WARP = 32
+UNREACHED = -1  # the distance where there is none
 PREPARE_THREADS = 256  # of a block
 SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
 SPINS = 20_000  # looks at the status before the host waits in the driver
@@ -119,6 +120,7 @@ class DirectionOptimizing(Traversal):
                 n=n,
                 m=m,
                 edge_bits=self.edge_bits,
+                unreached=UNREACHED,
             )
             self.tune(tuning)
             self._prepare(words)
@@ -175,6 +177,27 @@ class DirectionOptimizing(Traversal):
             self.launch_deep = launcher(clusters * tuning.cluster, *rest, cluster=tuning.cluster)
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
+        self._search(sources, options, self.predecessors_address)
+        self.steps = self._steps() if options.trace else None
+        return options.predecessors
+
+    def search_into(
+        self, distances: Any, predecessors: Any, unreached: int, sources: np.ndarray, options: Options
+    ) -> None:
+        """Search, and write every element of ``distances`` (int32, n) and, unless it is None, of ``predecessors`` (of
+        the graph's type of vertices, n); what they held does not matter, but no work on them may be under way.
+
+        Where no source reaches the distance is ``unreached`` and the predecessor -1.
+        """
+        parameters = self.parameters
+        parameters.distances, parameters.fresh, parameters.unreached = address(distances), True, unreached
+        try:
+            self._search(sources, options, None if predecessors is None else address(predecessors))
+        finally:
+            parameters.distances, parameters.fresh = address(self.distances), False
+            parameters.unreached = UNREACHED
+
+    def _search(self, sources: np.ndarray, options: Options, predecessors: int | None) -> None:
         if options.deterministic:
             raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='cpu'")
         n = self.graph.num_vertices
@@ -197,7 +220,7 @@ class DirectionOptimizing(Traversal):
             if target == first or (count > 1 and target in sources):
                 limit = 0
         parameters.depth_limit = limit
-        parameters.predecessors = self.predecessors_address if options.predecessors else None
+        parameters.predecessors = predecessors if options.predecessors else None
         parameters.trace = self._trace_buffer() if options.trace else None
         parameters.number += 1
 
@@ -205,8 +228,6 @@ class DirectionOptimizing(Traversal):
         deep = self.status[LEVELS] > self.tuning.deep  # the last search was
         (self.launch_deep if deep else self.launch)()
         self._wait(parameters.number)
-        self.steps = self._steps() if options.trace else None
-        return options.predecessors
 
     def _trace_buffer(self) -> int:
         if self.trace is None:
