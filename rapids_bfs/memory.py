@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from .device import require_device
 from .errors import InputError
 
 CGROUP = Path("/sys/fs/cgroup")
@@ -18,6 +19,22 @@ def available_bytes() -> int:
     except (OSError, ValueError):
         return available
     return available if limit == "max" else min(available, max(int(limit) - used, 0))
+
+
+def available_device_bytes() -> int:
+    """Bytes that CuPy can still allocate on its current device."""
+    import cupy
+
+    free: int = cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
+    return free
+
+
+def require_device_bytes(needed: int, what: str) -> None:
+    """Raise `InputError` if ``needed`` bytes for ``what`` are more than the device has."""
+    require_device()
+    available = available_device_bytes()
+    if needed > available:
+        raise InputError(f"{what} needs {needed:,} bytes of device memory and {available:,} are available")
 
 
 def require_bytes(needed: int, what: str) -> None:

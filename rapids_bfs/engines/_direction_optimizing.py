@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..device import CUDA, aligned, module
 from ..errors import InputError, TraversalError
 from ..graph import Graph
 from ..trace import Step
@@ -21,7 +22,7 @@ NUMBER, LEVELS, GIVEN_UP = range(3)  # elements of `status`
 STATE_BYTES = 1024  # no less than sizeof(State)
 TILE = 32  # as in the kernel: bitmap words that a warp sweeps at a time, at most
 WARP = 32
-GROUP = 4  # targets are loaded in groups of so many
+GROUP_BYTES = 16  # targets are loaded in groups of so many, which begin at multiples of it
 ALONE_UNROLL = 4  # as in the kernel: edges that a thread of a block alone takes
 SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
 SPINS = 20_000  # looks at the status before the host waits in the driver
@@ -59,10 +60,9 @@ class Search(ctypes.Structure):
 
 
 class DirectionOptimizing(Traversal):
-    """A search in one cooperative launch, its parameters in a structure of which a run changes a few fields.
+    """A search in one cooperative launch, its parameters in a structure of which a run changes a few fields."""
 
-    `answer` copies distances and predecessors to the host; they stay on the device until then.
-    """
+    searches_on = CUDA
 
     def __init__(self, graph: Graph, device: CuPyDevice, tuning: Tuning = DEFAULT) -> None:
         super().__init__(graph)
@@ -73,7 +73,6 @@ class DirectionOptimizing(Traversal):
             raise InputError(f"{graph.name} has too many vertices and edges to count both in 64 bits")
         self.device = device
         self.device_id = device.cupy.cuda.Device().id
-        reverse = graph.reverse
         words = -(-n // WARP)
         needs = [
             (n, np.int32),  # distances
@@ -85,13 +84,14 @@ class DirectionOptimizing(Traversal):
             (2 * words, np.uint32),  # visited
             (STATE_BYTES, np.uint8),
         ]
-        uploads = [] if reverse is graph else [(n + 1, reverse.offsets.dtype), (m, vertex)]
+        reversed_edges = [(n + 1, offset), (m, vertex)] if graph.directed else []
+        require_device_bytes(device, graph, needs + reversed_edges)
+        here, reverse = self.here, self.here.reverse
         with device.active():
-            require_device_bytes(device, graph, needs + uploads)
-            self.offsets, self.targets = device.upload(graph.offsets), self._padded(graph.targets)
+            self.offsets, self.targets = self._adjacency(here)
             self.in_offsets, self.in_targets = self.offsets, self.targets
-            if reverse is not graph:
-                self.in_offsets, self.in_targets = device.upload(reverse.offsets), self._padded(reverse.targets)
+            if reverse is not here:
+                self.in_offsets, self.in_targets = self._adjacency(reverse)
             self.buffers = [device.empty(*need) for need in needs]
             distances, predecessors, hub, queue, queued, isolated, visited, state = self.buffers
             self.distances, self.predecessors = distances, predecessors
@@ -127,17 +127,11 @@ class DirectionOptimizing(Traversal):
             prepare((blocks,), (256,), (vertex.type(n), self.offsets, *in_edges, hub, isolated))
             device.synchronize()
 
-    def _padded(self, targets: np.ndarray) -> Any:
-        """A copy on the device with room for whole groups."""
-        array = self.device.empty(-(-len(targets) // GROUP) * GROUP, targets.dtype)
-        array.fill(0)
-        if len(targets):
-            array[: len(targets)].set(targets)
-        return array
+    def _adjacency(self, graph: Graph) -> tuple[Any, Any]:
+        """The graph's own arrays; a copy of targets that do not begin where a group may."""
+        return self.device.upload(graph.offsets), aligned(self.device.upload(graph.targets), GROUP_BYTES)
 
     def _function(self, name: str) -> Any:
-        from .cupy import module
-
         vertex, offset = self.graph.targets.dtype.itemsize, self.graph.offsets.dtype.itemsize
         options = (f"-DTHREADS={self.tuning.threads}", f"-DBLOCKS={self.tuning.blocks}")
         compiled, names = module("direction_optimizing", vertex, offset, *options)
@@ -245,6 +239,5 @@ class DirectionOptimizing(Traversal):
         directions = np.where(notes[1:] & np.uint64(1), "bottom-up", "top-down").tolist()
         return [Step(*step) for step in zip(directions, milliseconds, strict=True)]
 
-    def answer(self, found: bool) -> tuple[np.ndarray, np.ndarray | None]:
-        with self.device.active():
-            return self.device.host(self.distances), self.device.host(self.predecessors) if found else None
+    def answer(self, found: bool) -> tuple[Any, Any]:
+        return self.distances, self.predecessors if found else None

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..device import CPU, CUDA, on_device, to_device
+from ..device import missing as no_cupy
 from ..driver import no_device, too_old
 from ..graph import Graph
 from ..kernels.cuda import KERNELS
@@ -69,6 +71,7 @@ class NumbaDevice(Device):
 
         self.cuda = cuda
         self.stream = cuda.stream()
+        self.searches_on = CPU if simulated() or no_cupy() else CUDA
         if simulated():
             self.threads, self.resident_blocks = 8, 2
         else:
@@ -81,16 +84,25 @@ class NumbaDevice(Device):
     def free_bytes(self) -> float:
         return self.cuda.current_context().get_memory_info().free
 
-    def upload(self, array: np.ndarray) -> Any:
+    def upload(self, array: Any) -> Any:
+        if on_device(array):
+            return self.cuda.as_cuda_array(array)  # waits for the stream that CuPy works on
         return self.cuda.to_device(array, stream=self.stream)
 
     def empty(self, length: int, dtype: Any) -> Any:
-        return self.cuda.device_array(length, dtype)
+        if self.searches_on == CPU:
+            return self.cuda.device_array(length, dtype)
+        import cupy
+
+        return self.cuda.as_cuda_array(cupy.empty(length, dtype))  # of CuPy's pool, which is faster
 
     def host(self, array: Any) -> np.ndarray:
         copy = array.copy_to_host(stream=self.stream)
         self.synchronize()
         return copy
+
+    def found(self, array: Any) -> Any:
+        return self.host(array) if self.searches_on == CPU else to_device(array)
 
     def mapped(self, length: int, dtype: Any) -> tuple[Any, Any]:
         array = self.cuda.mapped_array(length, dtype)
