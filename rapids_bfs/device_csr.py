@@ -27,7 +27,7 @@ Blocks = Callable[[], Iterable[Edges]]  # the edges, some at a time, each time i
 
 
 class Seen(NamedTuple):
-    """What a look at edges tells: the lowest id, the highest (-1 if there are no edges), and whether they are symmetric,
+    """What a look at edges tells: lowest id, highest id (-1 if there are no edges), and whether they are symmetric,
     by the hashes of `rapids_bfs.csr.Degrees`."""
 
     lowest: int
@@ -201,7 +201,7 @@ def without_repeats_and_loops(offsets: Any, targets: Any) -> Edges:
 
 
 def _distinct_blocks(offsets: Any, targets: Any, counts: Any, *, loops: bool) -> Iterator[Any]:
-    """The targets that equal none before them in their adjacency and, unless ``loops``, not their source; counted too."""
+    """The targets that equal none before them in their adjacency nor, unless ``loops``, their source; counted too."""
     n = len(offsets) - 1
     for first in range(0, len(targets), BLOCK):
         block = targets[first : first + BLOCK]
