@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from . import machine
+from .device import moved, to_host
 from .engines import Choice, Options, Traversal, choose, registered
 from .errors import InputError
 from .graph import Graph
@@ -293,10 +294,11 @@ def sample_sources(graph: Graph, count: int, seed: int = SEED) -> np.ndarray:
     """``count`` distinct vertices with an out-edge, at random, or all of them if there are fewer."""
     if count < 1:
         raise InputError(f"the number of sources must be at least 1, not {count}")
-    candidates = np.flatnonzero(graph.degrees)
+    candidates: Any = np.flatnonzero(graph.degrees)
     if not len(candidates):
         raise InputError(f"{graph.name} has no edges to search along: name a source")
-    return np.random.default_rng(seed).choice(candidates, min(count, len(candidates)), replace=False)
+    picked = np.random.default_rng(seed).choice(len(candidates), min(count, len(candidates)), replace=False)
+    return to_host(candidates[moved(picked, graph.device)])
 
 
 def _run(

@@ -40,6 +40,10 @@ KERNELS = {
         "seed": "seed<{vertex}>",
         "expand": "expand<{vertex}, {offset}>",
     },
+    "random_edges": {
+        "rmat": "rmat<{vertex}>",
+        "uniform": "uniform<{vertex}>",
+    },
     "validation": {
         "check": "check<{vertex}, {offset}>",
     },
