@@ -209,8 +209,8 @@ class Progress(Protocol):
     def __call__(self, done: int, total: int, doing: str) -> None: ...
 
 
-def _quiet(done: int, total: int, doing: str) -> None:
-    pass
+def quiet(done: int, total: int, doing: str) -> None:
+    """A `Progress` that tells nobody."""
 
 
 def compare(
@@ -221,7 +221,7 @@ def compare(
     baseline: str | None = None,
     seed: int = SEED,
     depth_limit: int | None = None,
-    progress: Progress = _quiet,
+    progress: Progress = quiet,
     **graph_options: Any,
 ) -> Comparison:
     """Run BFS from the same sources on several engines, validate every answer and time every run.

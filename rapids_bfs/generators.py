@@ -7,9 +7,8 @@ CPU or on a CUDA device.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from .threads import pool
 # Graph500 specification, 1.2: the chances of the four quadrants of the adjacency matrix.
 A, B, C = 0.57, 0.19, 0.19
 EDGE_FACTOR = 16
+BLOCKS = {CPU: csr.BLOCK, CUDA: 1 << 27}  # edges drawn at a time
 SEED = 2
 
 
@@ -105,14 +105,22 @@ class Drawing:
 
     def graph(self) -> Graph:
         """The simple undirected graph that they make. They are drawn twice, some at a time."""
-        module = import_module(".device_csr" if self.device == CUDA else ".csr", __package__)
 
         def blocks() -> Iterator[csr.Edges]:
-            for first in range(0, self.m, module.BLOCK):
-                yield self.edges(first, min(first + module.BLOCK, self.m))
+            for first in range(0, self.m, BLOCKS[self.device]):
+                yield self.edges(first, min(first + BLOCKS[self.device], self.m))
 
+        return self._made_of(blocks)
+
+    def graph_of(self, source: Any, target: Any) -> Graph:
+        """The graph, from all the edges that were drawn before."""
+        return self._made_of(lambda: [(source, target)])
+
+    def _made_of(self, blocks: Callable[[], Iterable[csr.Edges]]) -> Graph:
         if self.device == CUDA:
-            offsets, targets = module.fill(blocks, self.n, self.m, mirror=True)
+            from .device_csr import fill
+
+            offsets, targets = fill(blocks, self.n, self.m, mirror=True)
             return Graph(offsets, targets, directed=False, name=self.name).simple
         return from_edge_list(EdgeList(self.m, blocks, name=self.name), vertices=self.n, directed=False).simple
 

@@ -1,6 +1,11 @@
-"""How much memory there is, asked before it is taken."""
+"""How much memory there is, asked before it is taken, and how much of a device's was taken."""
 
+from __future__ import annotations
+
+import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from .device import require_device
 from .errors import InputError
@@ -27,6 +32,48 @@ def available_device_bytes() -> int:
 
     free: int = cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
     return free
+
+
+class PeakDeviceBytes:
+    """Within ``with PeakDeviceBytes() as peak``: how many more bytes of the device were taken at a time, at most.
+
+    ``peak.bytes``, known at the end, is what went through CuPy's pool, as all of ours does, and, where RMM is loaded,
+    through RMM, as all of RAPIDS does. What a pool holds and nobody uses does not count.
+    """
+
+    bytes = 0
+
+    def __enter__(self) -> PeakDeviceBytes:
+        require_device()
+        self._pool = _pool_hook()
+        self._pool.__enter__()
+        self._rmm: Any = import_module("rmm.statistics") if "rmm" in sys.modules else None
+        if self._rmm:
+            self._rmm.enable_statistics()  # for good: what is allocated now may be freed much later
+            self._rmm.push_statistics()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._pool.__exit__(*raised)
+        self.bytes = self._pool.peak + (self._rmm.pop_statistics().peak_bytes if self._rmm else 0)
+
+
+def _pool_hook() -> Any:
+    """A hook of CuPy's that follows how much of its pools is in use from now on."""
+    import cupy
+
+    class Hook(cupy.cuda.MemoryHook):
+        name = "PeakDeviceBytes"
+        used = peak = 0
+
+        def malloc_postprocess(self, **kwargs: Any) -> None:
+            self.used += kwargs["mem_size"] if kwargs["mem_ptr"] else 0
+            self.peak = max(self.peak, self.used)
+
+        def free_postprocess(self, **kwargs: Any) -> None:
+            self.used -= kwargs["mem_size"]
+
+    return Hook()
 
 
 def require_device_bytes(needed: int, what: str) -> None:

@@ -90,6 +90,7 @@ class Engine(ABC):
 
     name: ClassVar[str]
     algorithms: ClassVar[tuple[str, ...]]  # the first is the default
+    searches_on: str = CPU  # where its traversals want their graphs: "cpu" or "cuda"
 
     def unavailable(self) -> str | None:
         """None, or one line: what is missing here and how to install it."""

@@ -21,6 +21,7 @@ TEXTURE_BYTES = 512  # a texture begins at a multiple of it
 class CuPy(Engine):
     name = "cupy"
     algorithms = ("direction-optimizing", *ALGORITHMS, "frontier-mask-texture")
+    searches_on = CUDA
 
     def unavailable(self) -> str | None:
         return missing()

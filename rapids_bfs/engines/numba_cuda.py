@@ -27,6 +27,10 @@ class NumbaCUDA(Engine):
     name = "numba-cuda"
     algorithms = tuple(ALGORITHMS)
 
+    @property
+    def searches_on(self) -> str:  # type: ignore[override]
+        return searches_on()
+
     def unavailable(self) -> str | None:
         return missing()
 
@@ -61,6 +65,11 @@ def missing() -> str | None:
     return too_old(f"numba-cuda {version('numba-cuda')}", major)
 
 
+def searches_on() -> str:
+    """Where a graph must live to be searched without a copy: arrays on a device are CuPy's."""
+    return CPU if simulated() or no_cupy() else CUDA
+
+
 class NumbaDevice(Device):
     """Numba's current device, and a stream of its own."""
 
@@ -71,7 +80,7 @@ class NumbaDevice(Device):
 
         self.cuda = cuda
         self.stream = cuda.stream()
-        self.searches_on = CPU if simulated() or no_cupy() else CUDA
+        self.searches_on = searches_on()
         if simulated():
             self.threads, self.resident_blocks = 8, 2
         else:
