@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .adapters.files import read
+from .device import CPU
 from .errors import InputError
 from .graph import Graph
 
@@ -19,23 +20,24 @@ BUNDLED = {
 }
 
 
-def load(graph: str | os.PathLike[str], **options: Any) -> Graph:
+def load(graph: str | os.PathLike[str], *, device: str = CPU, **options: Any) -> Graph:
     """A graph by name: a bundled one, a generator such as "rmat:20", or a path; a path wins over a name.
 
+    It lives on ``device``, "cpu" or "cuda"; random graphs are made there.
     ``options`` are those of `rapids_bfs.read`, for a path.
     """
     name = os.fspath(graph)
     if not Path(name).exists():
         kind = name.partition(":")[0]
         if name in BUNDLED:
-            return _bundled(name, **options)
+            return _bundled(name, **options).on(device)
         if ":" in name and kind.isalpha() and not Path(name).suffix:
-            return _generated(name, **options)
+            return _generated(name, device, **options)
         if not Path(name).suffix and os.sep not in name:
             raise InputError(
                 f"{name!r} is no file, no generator (such as rmat:20) and no bundled graph ({', '.join(BUNDLED)})"
             )
-    return read(name, **options)
+    return read(name, **options).on(device)
 
 
 def _bundled(name: str, **options: Any) -> Graph:
@@ -43,9 +45,9 @@ def _bundled(name: str, **options: Any) -> Graph:
         return read(path, **{"name": name} | options)
 
 
-def _generated(name: str, *, directed: bool | None = None, **options: Any) -> Graph:
+def _generated(name: str, device: str, *, directed: bool | None = None, **options: Any) -> Graph:
     from .generators import generate
 
     if options:
         raise InputError(f"{', '.join(options)} does not go with the generated graph {name}")
-    return generate(name)
+    return generate(name, device=device)

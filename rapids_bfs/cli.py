@@ -297,6 +297,49 @@ def convert(
 
 
 @app.command()
+def graph500(
+    scale: Annotated[int, typer.Option(metavar="S", help="2^S vertices.")],
+    edge_factor: Annotated[int, typer.Option(metavar="F", help="Edges drawn a vertex.")] = 16,
+    roots: Annotated[int, typer.Option(metavar="N", help="How many random roots.")] = 64,
+    engine: Annotated[str, typer.Option(metavar="ENGINE[:ALGORITHM]", help="See 'info'.")] = "auto",
+    seed: Annotated[int, typer.Option(help="Of the graph and the roots.")] = 2,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every root's times as JSON.", show_default=False)
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Run the Graph500 benchmark: generate, build, search, validate, and print the official report.
+
+    Exit code 1 if an answer is wrong, with the rule that it breaks.
+
+    [bold]Examples[/bold]
+
+      rapids-bfs graph500 --scale 20
+
+      rapids-bfs graph500 --scale 26 --engine cupy --json scale26.json
+    """
+    from .adapters.files import check_output
+    from .comparison import write_json
+    from .errors import TraversalError
+    from .graph500 import graph500 as run_benchmark
+
+    if json:
+        check_output(json, force)
+    try:
+        report = _with_progress(
+            lambda progress: run_benchmark(
+                scale, edge_factor=edge_factor, roots=roots, engine=engine, seed=seed, progress=progress
+            )
+        )
+    except TraversalError as error:
+        messages.print(str(error), style="red", markup=False, highlight=False, soft_wrap=True)
+        raise typer.Exit(WRONG) from None
+    print(report)
+    if json:
+        write_json(report.to_dict(), json)
+
+
+@app.command()
 def info() -> None:
     """Show the engines, what each needs that is missing here, the machine, and the versions.
 

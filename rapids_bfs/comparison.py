@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from . import machine
+from .device import moved, to_host
 from .engines import Choice, Options, Traversal, choose, registered
 from .errors import InputError
 from .graph import Graph
@@ -208,8 +209,8 @@ class Progress(Protocol):
     def __call__(self, done: int, total: int, doing: str) -> None: ...
 
 
-def _quiet(done: int, total: int, doing: str) -> None:
-    pass
+def quiet(done: int, total: int, doing: str) -> None:
+    """A `Progress` that tells nobody."""
 
 
 def compare(
@@ -220,7 +221,7 @@ def compare(
     baseline: str | None = None,
     seed: int = SEED,
     depth_limit: int | None = None,
-    progress: Progress = _quiet,
+    progress: Progress = quiet,
     **graph_options: Any,
 ) -> Comparison:
     """Run BFS from the same sources on several engines, validate every answer and time every run.
@@ -293,10 +294,11 @@ def sample_sources(graph: Graph, count: int, seed: int = SEED) -> np.ndarray:
     """``count`` distinct vertices with an out-edge, at random, or all of them if there are fewer."""
     if count < 1:
         raise InputError(f"the number of sources must be at least 1, not {count}")
-    candidates = np.flatnonzero(graph.degrees)
+    candidates: Any = np.flatnonzero(graph.degrees)
     if not len(candidates):
         raise InputError(f"{graph.name} has no edges to search along: name a source")
-    return np.random.default_rng(seed).choice(candidates, min(count, len(candidates)), replace=False)
+    picked = np.random.default_rng(seed).choice(len(candidates), min(count, len(candidates)), replace=False)
+    return to_host(candidates[moved(picked, graph.device)])
 
 
 def _run(

@@ -219,6 +219,17 @@ def transpose(offsets: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.
     return fill(degrees.out, ((target, source) for source, target in edge_blocks(offsets, targets)))
 
 
+def ascending(offsets: np.ndarray, targets: np.ndarray, *, symmetric: bool = False) -> Edges:
+    """The CSR with each adjacency in ascending order."""
+    transposed = transpose(offsets, targets)
+    return transposed if symmetric else transpose(*transposed)
+
+
+def sources_of(offsets: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The source of every arc."""
+    return np.repeat(np.arange(len(offsets) - 1, dtype=targets.dtype), np.diff(offsets))
+
+
 def mirrored(offsets: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The CSR of the edges in both directions, self-loops once; the same arrays if they are symmetric."""
     degrees = degrees_of(offsets, targets)

@@ -1,26 +1,31 @@
 """Graphs made to measure.
 
 The random ones depend on the seed alone, not on the number of threads: edge i draws from its own stream, a
-counter-based generator (splitmix64) keyed by the seed and i.
+counter-based generator (splitmix64) keyed by the seed and i. So they are the same wherever they are drawn, on the
+CPU or on a CUDA device.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit, prange
 
 from . import csr
 from .adapters.edges import EdgeList, from_edge_list, from_edges
+from .device import CPU, CUDA, launch, to_device
 from .errors import InputError
 from .graph import Graph, index_dtype
-from .memory import require_bytes
+from .memory import require_bytes, require_device_bytes
 from .threads import pool
 
 # Graph500 specification, 1.2: the chances of the four quadrants of the adjacency matrix.
 A, B, C = 0.57, 0.19, 0.19
 EDGE_FACTOR = 16
+BLOCKS = {CPU: csr.BLOCK, CUDA: 1 << 27}  # edges drawn at a time
 SEED = 2
 
 
@@ -33,10 +38,22 @@ def _random(key, counter):
     return x ^ (x >> np.uint64(31))
 
 
+@njit(inline="always")
+def _renamed(vertex, scale, naming):
+    """A name for a vertex, one to one over 2**scale of them."""
+    mask = (np.uint64(1) << np.uint64(scale)) - np.uint64(1)
+    half = np.uint64((scale + 1) // 2)
+    name = np.uint64(vertex)
+    for k in range(len(naming)):
+        name = (name * naming[k, 0] + naming[k, 1]) & mask
+        name ^= name >> half
+    return name
+
+
 @njit(parallel=True, cache=True, nogil=True)
-def _rmat_block(key, first, scale, names, source, target):
+def _rmat_block(key, first, scale, thresholds, naming, source, target):
     """Edges ``first, first + 1, ...``: at each of ``scale`` levels one quadrant, then both ends renamed."""
-    to_b, to_c, to_d = np.uint64(A * 2**32), np.uint64((A + B) * 2**32), np.uint64((A + B + C) * 2**32)
+    to_b, to_c, to_d = thresholds
     for i in prange(len(source)):
         stream = _random(key, first + i)
         u = v = 0
@@ -48,8 +65,8 @@ def _rmat_block(key, first, scale, names, source, target):
                 draw = bits & np.uint64(0xFFFFFFFF)
             u = 2 * u + (draw >= to_c)
             v = 2 * v + ((draw >= to_b) & (draw < to_c) | (draw >= to_d))
-        source[i] = names[u]
-        target[i] = names[v]
+        source[i] = _renamed(u, scale, naming)
+        target[i] = _renamed(v, scale, naming)
 
 
 @njit(parallel=True, cache=True, nogil=True)
@@ -62,63 +79,117 @@ def _uniform_block(key, first, scale, source, target):
         target[i] = _random(stream, 1) >> shift if scale else 0
 
 
-def rmat(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED) -> Graph:
+@dataclass(frozen=True)
+class Drawing:
+    """The random edges of a graph, any piece of which can be drawn at any time: m of them between n vertices.
+
+    ``draw(first, source, target)`` fills two arrays that live on ``device``.
+    """
+
+    name: str
+    n: int
+    m: int
+    draw: Callable[[int, Any, Any], None]
+    device: str
+
+    def edges(self, first: int = 0, last: int | None = None) -> csr.Edges:
+        """Sources and targets of the edges from ``first`` on."""
+        if self.device == CUDA:
+            from cupy import empty
+        else:
+            empty = np.empty
+        size = (self.m if last is None else last) - first
+        source, target = (empty(size, index_dtype(self.n)) for _ in range(2))
+        self.draw(first, source, target)
+        return source, target
+
+    def graph(self) -> Graph:
+        """The simple undirected graph that they make. They are drawn twice, some at a time."""
+
+        def blocks() -> Iterator[csr.Edges]:
+            for first in range(0, self.m, BLOCKS[self.device]):
+                yield self.edges(first, min(first + BLOCKS[self.device], self.m))
+
+        return self._made_of(blocks)
+
+    def graph_of(self, source: Any, target: Any) -> Graph:
+        """The graph, from all the edges that were drawn before."""
+        return self._made_of(lambda: [(source, target)])
+
+    def _made_of(self, blocks: Callable[[], Iterable[csr.Edges]]) -> Graph:
+        if self.device == CUDA:
+            from .device_csr import fill
+
+            offsets, targets = fill(blocks, self.n, self.m, mirror=True)
+            return Graph(offsets, targets, directed=False, name=self.name).simple
+        return from_edge_list(EdgeList(self.m, blocks, name=self.name), vertices=self.n, directed=False).simple
+
+
+def rmat_edges(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU) -> Drawing:
+    """The edges that `rmat` is made of, self-loops and duplicates among them."""
+    n, m = _random_size("rmat", scale, edge_factor, device)
+    key = _key(seed)
+    thresholds = tuple(np.uint64(share * 2**32) for share in (A, A + B, A + B + C))
+    naming = np.random.default_rng(seed).integers(1 << 63, size=(3, 2), dtype=np.uint64)
+    naming[:, 0] |= np.uint64(1)
+
+    def draw(first: int, source: np.ndarray, target: np.ndarray) -> None:
+        with pool:
+            _rmat_block(key, first, scale, thresholds, naming, source, target)
+
+    def draw_on_device(first: int, source: Any, target: Any) -> None:
+        given = (key, first, len(source), scale, *map(int, thresholds), to_device(naming), source, target)
+        launch("random_edges", "rmat", source.dtype, np.int32, len(source), *given)
+
+    return Drawing(f"rmat:{scale}:{edge_factor}", n, m, draw_on_device if device == CUDA else draw, device)
+
+
+def rmat(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU) -> Graph:
     """Graph500's Kronecker graph: 2**scale vertices in scrambled order, edge_factor times as many edges drawn.
 
     Undirected, without self-loops and duplicates, so that fewer edges remain. D. Chakrabarti, Y. Zhan, C. Faloutsos,
     R-MAT, SDM 2004; Graph500 specification, 1.2.
     """
-    n, m = _random_size("rmat", scale, edge_factor)
-    key = _key(seed)
-    names = np.random.default_rng(seed).permutation(n).astype(index_dtype(n))
-
-    def block(first: int, source: np.ndarray, target: np.ndarray) -> None:
-        with pool:
-            _rmat_block(key, first, scale, names, source, target)
-
-    return _drawn(f"rmat:{scale}:{edge_factor}", n, m, block)
+    return rmat_edges(scale, edge_factor, seed=seed, device=device).graph()
 
 
-def urand(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED) -> Graph:
+def urand(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU) -> Graph:
     """A uniform random graph: 2**scale vertices and edge_factor times as many edges drawn.
 
     Undirected, without self-loops and duplicates, so that slightly fewer edges remain (Erdos, Renyi 1959).
     """
-    n, m = _random_size("urand", scale, edge_factor)
+    n, m = _random_size("urand", scale, edge_factor, device)
     key = _key(seed)
 
-    def block(first: int, source: np.ndarray, target: np.ndarray) -> None:
+    def draw(first: int, source: np.ndarray, target: np.ndarray) -> None:
         with pool:
             _uniform_block(key, first, scale, source, target)
 
-    return _drawn(f"urand:{scale}:{edge_factor}", n, m, block)
+    def draw_on_device(first: int, source: Any, target: Any) -> None:
+        given = (key, first, len(source), scale, source, target)
+        launch("random_edges", "uniform", source.dtype, np.int32, len(source), *given)
+
+    name = f"urand:{scale}:{edge_factor}"
+    return Drawing(name, n, m, draw_on_device if device == CUDA else draw, device).graph()
 
 
-def _random_size(kind: str, scale: int, edge_factor: int) -> tuple[int, int]:
+def _random_size(kind: str, scale: int, edge_factor: int, device: str) -> tuple[int, int]:
     if not 0 <= scale <= 48 or edge_factor < 0:
         raise InputError(f"{kind}: the scale must be in 0..48 and the edge factor at least 0")
     n = 1 << scale
     m = edge_factor * n
-    # Degrees and names of the vertices; edges in both directions, twice while they are sorted.
-    require_bytes(40 * n + 4 * m * np.dtype(index_dtype(n)).itemsize, f"generating {kind}:{scale}:{edge_factor}")
+    vertex_bytes = np.dtype(index_dtype(n)).itemsize
+    what = f"generating {kind}:{scale}:{edge_factor}"
+    if device == CUDA:  # edges in both directions, three times: unsorted, sorted, and without duplicates
+        require_device_bytes(40 * n + 6 * m * vertex_bytes, what)
+    else:  # degrees and names of the vertices; edges in both directions, twice while they are sorted
+        require_bytes(40 * n + 4 * m * vertex_bytes, what)
     return n, m
 
 
 def _key(seed: int) -> int:
     """A key for `_random` from any seed, so that streams of neighbouring seeds do not overlap."""
     return int(np.random.default_rng(seed).integers(1 << 62))
-
-
-def _drawn(name: str, n: int, m: int, block: Callable[[int, np.ndarray, np.ndarray], None]) -> Graph:
-    """The simple undirected graph of m edges that ``block(first, source, target)`` draws, some at a time."""
-
-    def blocks() -> Iterator[csr.Edges]:
-        for first in range(0, m, csr.BLOCK):
-            source, target = np.empty((2, min(csr.BLOCK, m - first)), index_dtype(n))
-            block(first, source, target)
-            yield source, target
-
-    return from_edge_list(EdgeList(m, blocks, name=name), vertices=n, directed=False).simple
 
 
 def grid(side: int) -> Graph:
@@ -170,9 +241,10 @@ RANDOM = {"rmat": rmat, "urand": urand}
 REGULAR = {"grid": grid, "path": path, "star": star, "complete": complete, "tree": tree}
 
 
-def generate(spec: str, *, seed: int = SEED) -> Graph:
+def generate(spec: str, *, seed: int = SEED, device: str = CPU) -> Graph:
     """The graph written ``kind:size``: rmat:20, rmat:20:16, urand:20, grid:K, path:N, star:N, complete:N, tree:N.
 
+    It lives on ``device``, "cpu" or "cuda"; the random ones are made there.
     Raises `InputError` if that is no generator, or its graph would not fit the memory.
     """
     kind, *numbers = spec.split(":")
@@ -181,7 +253,7 @@ def generate(spec: str, *, seed: int = SEED) -> Graph:
     except ValueError:
         raise InputError(f"{spec!r}: the sizes of a generator are whole numbers, as in rmat:20:16") from None
     if kind in RANDOM and 1 <= len(sizes) <= 2:
-        return RANDOM[kind](*sizes, seed=seed)
+        return RANDOM[kind](*sizes, seed=seed, device=device)
     if kind in REGULAR and len(sizes) == 1:
-        return REGULAR[kind](sizes[0])
+        return REGULAR[kind](sizes[0]).on(device)
     raise InputError(f"{spec!r} is no generator: there are rmat:S[:F], urand:S[:F] and {', '.join(REGULAR)}, each :N")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Hashable, Iterable
 from functools import cached_property
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .device import CPU, CUDA, moved, on_device, to_device, to_host
 from .errors import InputError
 
 if TYPE_CHECKING:
@@ -23,10 +26,17 @@ def index_dtype(count: int) -> type[np.signedinteger[Any]]:
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
-    """A read-only view of ``array``."""
+    """A read-only view of ``array``; on a device, where nothing is read-only, itself."""
+    if on_device(array):
+        return array
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def csr_for(array: Any) -> ModuleType:
+    """The module whose functions build and change a CSR where ``array`` is: `csr`, or `device_csr`."""
+    return import_module(".device_csr" if on_device(array) else ".csr", __package__)
 
 
 class Graph:
@@ -35,12 +45,16 @@ class Graph:
     The out-edges of vertex v lead to ``targets[offsets[v]:offsets[v + 1]]``, in the order in which they were
     given. Vertices are 0..n-1. An undirected graph holds each edge in both directions (a self-loop once).
 
+    It lives in the host's memory, in NumPy arrays, or on a CUDA device, in CuPy arrays; what is made of it lives there
+    too. `on` takes it to the other side.
+
     Attributes
     ----------
     offsets : array of n + 1, int32 while there are fewer than 2**31 edges, else int64
     targets : array of ``num_edges``, int32 while n < 2**31, else int64
+        A CSR that was given on a device may have int64 for less.
     labels : array of n or None
-        The user's id of each vertex; None when ids are 0..n-1. Integer labels ascend.
+        The user's id of each vertex; None when ids are 0..n-1. Integer labels ascend. Other labels are on the host.
     directed : bool
         False only if every edge is there in both directions.
     name : str
@@ -88,6 +102,42 @@ class Graph:
         return Graph(**self.__getstate__() | changes)
 
     @property
+    def device(self) -> str:
+        """Where the graph lives: "cpu" or "cuda"."""
+        return CUDA if on_device(self.targets) else CPU
+
+    def on(self, device: str) -> Graph:
+        """The graph on "cpu" or "cuda": itself if it lives there, else a copy, made once.
+
+        Raises `InputError` if it cannot live there, or does not fit.
+        """
+        if device not in (CPU, CUDA):
+            raise InputError(f"a graph lives on 'cpu' or 'cuda', not on {device!r}")
+        return self if device == self.device else self._elsewhere
+
+    def is_on(self, device: str) -> bool:
+        """Would `on` copy nothing?"""
+        return device == self.device or "_elsewhere" in self.__dict__
+
+    @cached_property
+    def _elsewhere(self) -> Graph:
+        from .memory import require_bytes, require_device_bytes
+
+        device, require = (CPU, require_bytes) if self.device == CUDA else (CUDA, require_device_bytes)
+        require(self.nbytes, f"{self.name} on {device}")
+        copy = self.replace(
+            offsets=moved(self.offsets, device),
+            targets=moved(self.targets, device),
+            labels=self.labels if self.labels is None or self._has_objects else moved(self.labels, device),
+        )
+        copy.__dict__["_elsewhere"] = self
+        return copy
+
+    @property
+    def _csr(self) -> ModuleType:
+        return csr_for(self.targets)
+
+    @property
     def num_vertices(self) -> int:
         return len(self.offsets) - 1
 
@@ -104,16 +154,12 @@ class Graph:
     @cached_property
     def num_loops(self) -> int:
         """Edges from a vertex to itself."""
-        from . import csr
-
-        return int(csr.count_loops(self.offsets, self.targets))
+        return int(self._csr.count_loops(self.offsets, self.targets))
 
     @cached_property
     def num_duplicates(self) -> int:
         """Entries of ``targets`` that repeat another of the same vertex."""
-        from . import csr
-
-        return int(csr.count_repeats(*self._ascending()))
+        return int(self._csr.count_repeats(*self._ascending()))
 
     @property
     def degrees(self) -> np.ndarray:
@@ -132,9 +178,7 @@ class Graph:
 
     @cached_property
     def _reverse(self) -> Graph:
-        from . import csr
-
-        offsets, targets = csr.transpose(self.offsets, self.targets)
+        offsets, targets = self._csr.transpose(self.offsets, self.targets)
         return self.replace(
             offsets=offsets.astype(self.offsets.dtype, copy=False),
             targets=targets.astype(self.targets.dtype, copy=False),
@@ -143,31 +187,55 @@ class Graph:
     @property
     def undirected(self) -> Graph:
         """The graph with every edge in both directions; this graph itself if it is undirected already."""
-        from . import csr
-
         if not self.directed:
             return self
-        offsets, targets = csr.mirrored(self.offsets, self.targets)
+        offsets, targets = self._csr.mirrored(self.offsets, self.targets)
         return self.replace(offsets=offsets, targets=targets, directed=False)
 
     @property
     def simple(self) -> Graph:
         """The graph without self-loops and duplicate edges, each adjacency ascending."""
-        from . import csr
-
-        offsets, targets = csr.without_repeats_and_loops(*self._ascending())
+        offsets, targets = self._csr.without_repeats_and_loops(*self._ascending())
         return self.replace(offsets=offsets, targets=targets)
 
     def _ascending(self) -> tuple[np.ndarray, np.ndarray]:
-        """Offsets and targets with each adjacency in ascending order: that of a reversed graph is."""
-        from . import csr
-
-        transposed = csr.transpose(self.offsets, self.targets)
-        return csr.transpose(*transposed) if self.directed else transposed
+        """Offsets and targets with each adjacency in ascending order."""
+        ascending: tuple[np.ndarray, np.ndarray] = self._csr.ascending(
+            self.offsets, self.targets, symmetric=not self.directed
+        )
+        return ascending
 
     def vertices_of(self, ids: Iterable[Hashable]) -> np.ndarray:
-        """The vertices (int64) that have these ids. Raises `InputError` naming the first id that is no vertex."""
+        """The vertices (int64) that have these ids; on the device if the ids and the graph are.
+
+        Raises `InputError` naming the first id that is no vertex.
+        """
+        if on_device(ids):
+            if self.device == CUDA and not self._has_objects:
+                return self._vertices_on_device(to_device(ids))
+            ids = to_host(ids).tolist()
         return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
+
+    def _vertices_on_device(self, ids: Any) -> Any:
+        if self.labels is None:
+            vertices = ids.astype(np.int64)
+            known = (vertices >= 0) & (vertices < self.num_vertices)
+        else:
+            vertices = np.searchsorted(self.labels, ids.astype(self.labels.dtype)).astype(np.int64)
+            vertices[vertices == self.num_vertices] = 0
+            known = self.labels[vertices] == ids
+        if not known.all():
+            self.vertex_of(ids[int(known.argmin())].item())
+        return vertices
+
+    @property
+    def _has_objects(self) -> bool:
+        """Are ids something else than integers?"""
+        return self.labels is not None and self.labels.dtype == object
+
+    @cached_property
+    def _host_labels(self) -> np.ndarray:
+        return to_host(self.labels)
 
     def vertex_of(self, id: Hashable) -> int:
         """The vertex that has this id. Raises `InputError` if none has."""
@@ -181,7 +249,7 @@ class Graph:
         return self._find(id) >= 0
 
     def _find(self, id: Hashable) -> int:
-        if self.labels is None or self.labels.dtype != object:
+        if not self._has_objects:
             return self._find_integer(id)
         try:
             return self._index.get(id, -1)
@@ -195,8 +263,9 @@ class Graph:
             return -1
         if self.labels is None:
             return integer if 0 <= integer < self.num_vertices else -1
-        place = int(np.searchsorted(self.labels, integer))
-        return place if place < self.num_vertices and self.labels[place] == integer else -1
+        labels = self._host_labels
+        place = int(np.searchsorted(labels, integer))
+        return place if place < self.num_vertices and labels[place] == integer else -1
 
     @cached_property
     def _index(self) -> dict[Hashable, int]:
@@ -209,20 +278,24 @@ class Graph:
             return "the graph has no vertices"
         if self.labels is None:
             return f"its vertices are 0..{n - 1}"
-        first, last = self.labels[0], self.labels[-1]
+        first, last = self._host_labels[0], self._host_labels[-1]
         return f"its {n:,} vertices have the ids {first!r}, ..., {last!r}"
 
     def ids_of(self, vertices: np.ndarray) -> np.ndarray:
         """The ids of these vertices; where a vertex is -1 the id is -1 if ids are integers, else None."""
         if self.labels is None:
             return vertices
-        ids = self.labels[vertices]
-        ids[vertices < 0] = None if self.labels.dtype == object else -1
+        if self._has_objects or not on_device(vertices):
+            labels, vertices = self._host_labels, to_host(vertices)
+        else:
+            labels = to_device(self.labels)
+        ids = labels[vertices]
+        ids[vertices < 0] = None if self._has_objects else -1
         return ids
 
     def vertex_pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Source and target vertices of every edge in the order of the adjacencies, an undirected edge once."""
-        sources = np.repeat(np.arange(self.num_vertices, dtype=self.targets.dtype), self.degrees)
+        sources = self._csr.sources_of(self.offsets, self.targets)
         if self.directed:
             return sources, self.targets
         once = sources <= self.targets

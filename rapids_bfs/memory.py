@@ -1,7 +1,13 @@
-"""How much memory there is, asked before it is taken."""
+"""How much memory there is, asked before it is taken, and how much of a device's was taken."""
 
+from __future__ import annotations
+
+import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+from .device import require_device
 from .errors import InputError
 
 CGROUP = Path("/sys/fs/cgroup")
@@ -18,6 +24,64 @@ def available_bytes() -> int:
     except (OSError, ValueError):
         return available
     return available if limit == "max" else min(available, max(int(limit) - used, 0))
+
+
+def available_device_bytes() -> int:
+    """Bytes that CuPy can still allocate on its current device."""
+    import cupy
+
+    free: int = cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
+    return free
+
+
+class PeakDeviceBytes:
+    """Within ``with PeakDeviceBytes() as peak``: how many more bytes of the device were taken at a time, at most.
+
+    ``peak.bytes``, known at the end, is what went through CuPy's pool, as all of ours does, and, where RMM is loaded,
+    through RMM, as all of RAPIDS does. What a pool holds and nobody uses does not count.
+    """
+
+    bytes = 0
+
+    def __enter__(self) -> PeakDeviceBytes:
+        require_device()
+        self._pool = _pool_hook()
+        self._pool.__enter__()
+        self._rmm: Any = import_module("rmm.statistics") if "rmm" in sys.modules else None
+        if self._rmm:
+            self._rmm.enable_statistics()  # for good: what is allocated now may be freed much later
+            self._rmm.push_statistics()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._pool.__exit__(*raised)
+        self.bytes = self._pool.peak + (self._rmm.pop_statistics().peak_bytes if self._rmm else 0)
+
+
+def _pool_hook() -> Any:
+    """A hook of CuPy's that follows how much of its pools is in use from now on."""
+    import cupy
+
+    class Hook(cupy.cuda.MemoryHook):
+        name = "PeakDeviceBytes"
+        used = peak = 0
+
+        def malloc_postprocess(self, **kwargs: Any) -> None:
+            self.used += kwargs["mem_size"] if kwargs["mem_ptr"] else 0
+            self.peak = max(self.peak, self.used)
+
+        def free_postprocess(self, **kwargs: Any) -> None:
+            self.used -= kwargs["mem_size"]
+
+    return Hook()
+
+
+def require_device_bytes(needed: int, what: str) -> None:
+    """Raise `InputError` if ``needed`` bytes for ``what`` are more than the device has."""
+    require_device()
+    available = available_device_bytes()
+    if needed > available:
+        raise InputError(f"{what} needs {needed:,} bytes of device memory and {available:,} are available")
 
 
 def require_bytes(needed: int, what: str) -> None:

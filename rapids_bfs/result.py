@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .device import CPU, finish, moved, on_device, to_host
 from .errors import InputError
 from .graph import Graph
 
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BFSResult:
-    """Distances from the source, and a tree of shortest paths.
+    """Distances from the source, and a tree of shortest paths. They live where the graph lives.
 
     Attributes
     ----------
     graph : Graph
-    sources : int64 array
+    sources : int64 array, always on the host
         The vertices that the search started from, distinct.
     distances : int32 array of n
         Edges on a shortest path from the nearest source; -1 where no source reaches.
@@ -53,12 +54,12 @@ class BFSResult:
     @property
     def num_reached(self) -> int:
         """Vertices reached, sources included."""
-        return int(np.count_nonzero(self.distances >= 0))
+        return int((self.distances >= 0).sum())
 
     @property
     def depth(self) -> int:
         """The largest distance; -1 in a graph without vertices."""
-        return int(self.distances.max(initial=-1))
+        return int(self.distances.max()) if len(self.distances) else -1
 
     @property
     def stopped_at(self) -> int | None:
@@ -77,7 +78,19 @@ class BFSResult:
     def copy(self) -> BFSResult:
         """A result that owns its arrays."""
         predecessors = None if self.predecessors is None else self.predecessors.copy()
-        return replace(self, distances=self.distances.copy(), predecessors=predecessors)
+        result = replace(self, distances=self.distances.copy(), predecessors=predecessors)
+        if on_device(self.distances):
+            finish()
+        return result
+
+    def on(self, device: str) -> BFSResult:
+        """The result on "cpu" or "cuda", its graph too: itself if it lives there, else a copy."""
+        if device == self.graph.device:
+            return self
+        predecessors = None if self.predecessors is None else moved(self.predecessors, device)
+        return replace(
+            self, graph=self.graph.on(device), distances=moved(self.distances, device), predecessors=predecessors
+        )
 
     def distance_to(self, id: Hashable) -> int:
         """The distance of the vertex with this id, -1 if it was not reached."""
@@ -93,9 +106,10 @@ class BFSResult:
         vertex = self.graph.vertex_of(id)
         if self.distances[vertex] < 0:
             raise InputError(f"{id!r} was not reached")
+        predecessors = to_host(self.predecessors)
         path = [vertex]
-        while self.predecessors[path[-1]] >= 0:
-            path.append(int(self.predecessors[path[-1]]))
+        while predecessors[path[-1]] >= 0:
+            path.append(int(predecessors[path[-1]]))
         ids: list[Any] = self.graph.ids_of(np.array(path[::-1])).tolist()
         return ids
 
@@ -107,9 +121,12 @@ class BFSResult:
         """
         from .adapters.arrow import frame
 
-        columns = {"vertex": self.graph.ids_of(np.arange(self.graph.num_vertices)), "distance": self.distances}
+        columns = {
+            "vertex": self.graph.ids_of(np.arange(self.graph.num_vertices)),
+            "distance": to_host(self.distances),
+        }
         if self.predecessors is not None:
-            columns["predecessor"] = self.graph.ids_of(self.predecessors)
+            columns["predecessor"] = self.graph.ids_of(to_host(self.predecessors))
         return frame(columns, kind or self.graph.frame)
 
 
@@ -136,4 +153,5 @@ def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = N
         ids = table["predecessor"].to_pylist()
         known = np.array([id is not None and id != -1 for id in ids], bool)
         predecessors[vertices[known]] = graph.vertices_of(id for id in ids if id is not None and id != -1)
-    return BFSResult(graph, np.flatnonzero(distances == 0), distances, predecessors, depth_limit)
+    sources = np.flatnonzero(distances == 0)
+    return BFSResult(graph.on(CPU), sources, distances, predecessors, depth_limit).on(graph.device)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .device import on_device, to_host
 from .engines import Options, choose
 from .errors import InputError
 from .graph import Graph
@@ -107,6 +108,8 @@ def checked_depth_limit(depth_limit: int | None) -> int | None:
 
 def source_vertices(graph: Graph, source: Any) -> np.ndarray:
     """The vertices (int64, distinct, in the order given) of one id or several."""
+    if on_device(source):
+        source = to_host(source)
     if not _several(graph, source):
         return np.array([graph.vertex_of(source)])
     ids = source.to_numpy() if hasattr(source, "to_numpy") else source

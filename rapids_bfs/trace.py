@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .device import to_host
 from .graph import Graph
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ class Trace(Sequence[Level]):
         """
         reached = distances >= 0
         at = distances[reached]
-        vertices = np.bincount(at, minlength=1)
-        edges = np.bincount(at, weights=graph.degrees[reached], minlength=1).astype(np.int64)
+        degrees = graph.degrees[reached].astype(np.float64)
+        vertices, edges = to_host(np.bincount(at, minlength=1)), to_host(np.bincount(at, weights=degrees, minlength=1))
         steps = [Step()] * (len(vertices) - 1) if steps is None else steps
         found = np.zeros(len(steps) + 1, np.int64)
         found[: len(vertices)] = vertices

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit, prange
 
+from .device import CUDA, launch, moved, on_device
 from .errors import InputError
 from .graph import Graph
 from .result import BFSResult
@@ -64,13 +66,15 @@ def validate(graph: Graph, result: BFSResult) -> Verdict:
     edge-reach           no edge leads from a reached vertex to one that is not, unless the search stopped there
     ===================  ==========================================================================================
 
-    Raises `InputError` if the result's arrays do not fit the graph.
+    It runs where the result lives. Raises `InputError` if the result's arrays do not fit the graph.
     """
     n = graph.num_vertices
     distances, predecessors, stopped_at = result.distances, result.predecessors, result.stopped_at
     for array, what in ((distances, "distances"), (predecessors, "predecessors")):
         if array is not None and array.shape != (n,):
             raise InputError(f"{what} have shape {array.shape}, but {graph.name} has {n} vertices")
+    if on_device(distances):
+        graph = graph.on(CUDA)
 
     def broken(rule: str, vertex: int, above: int | None = None) -> Verdict:
         text = RULES[rule].format(
@@ -84,16 +88,17 @@ def validate(graph: Graph, result: BFSResult) -> Verdict:
 
     for rule, breaks in _vertex_rules(result):
         if breaks.any():
-            return broken(rule, int(np.argmax(breaks)))
+            return broken(rule, int(breaks.argmax()))
 
     confirmed, level_breaker, reach_breaker = _edge_rules(graph, result)
     unconfirmed = (distances > 0) & ~confirmed
     if unconfirmed.any():
-        return broken("tree-level" if predecessors is None else "tree-edge", int(np.argmax(unconfirmed)))
+        return broken("tree-level" if predecessors is None else "tree-edge", int(unconfirmed.argmax()))
     for rule, vertex in (("edge-level", level_breaker), ("edge-reach", reach_breaker)):
         if vertex < n:
             reverse = graph.reverse
-            above = distances[reverse.targets[reverse.offsets[vertex] : reverse.offsets[vertex + 1]]]
+            begin, end = reverse.offsets[vertex : vertex + 2].tolist()
+            above = distances[reverse.targets[begin:end]]
             return broken(rule, vertex, int(above[above >= 0].min()))
     return Verdict()
 
@@ -107,8 +112,8 @@ def _vertex_rules(result: BFSResult) -> Iterator[tuple[str, np.ndarray]]:
         yield "limit", distances > result.stopped_at
     if predecessors is not None:
         yield "predecessor-range", (predecessors < -1) | (predecessors >= n)
-    source = np.zeros(n, bool)
-    source[result.sources] = True
+    source = np.zeros_like(distances, bool)
+    source[moved(result.sources, result.graph.device)] = True
     yield "source", source & ((distances != 0) if predecessors is None else (distances != 0) | (predecessors != -1))
     yield "root", ~source & (distances == 0)
     if predecessors is not None:
@@ -122,6 +127,8 @@ def _edge_rules(graph: Graph, result: BFSResult) -> tuple[np.ndarray, int, int]:
 
     n stands for none. Without predecessors an edge from any vertex one level up will do.
     """
+    if graph.device == CUDA:
+        return _edge_rules_on_device(graph, result)
     n = graph.num_vertices
     predecessors = result.predecessors if result.predecessors is not None else np.empty(0, graph.targets.dtype)
     confirmed = np.zeros(n, np.bool_)
@@ -137,6 +144,20 @@ def _edge_rules(graph: Graph, result: BFSResult) -> tuple[np.ndarray, int, int]:
             breakers,
         )
     level_breaker, reach_breaker = breakers.min(axis=0).tolist()
+    return confirmed, level_breaker, reach_breaker
+
+
+def _edge_rules_on_device(graph: Graph, result: BFSResult) -> tuple[Any, int, int]:
+    import cupy
+
+    n, m = graph.num_vertices, graph.num_arcs
+    vertex, offset = graph.targets.dtype, graph.offsets.dtype
+    predecessors = None if result.predecessors is None else cupy.ascontiguousarray(result.predecessors, vertex)
+    stopped_at = n if result.stopped_at is None else result.stopped_at
+    confirmed, breakers = cupy.zeros(n, bool), cupy.full(2, n, np.int64)
+    answer = (cupy.ascontiguousarray(result.distances, np.int32), predecessors, stopped_at)
+    launch("validation", "check", vertex, offset, m, graph.offsets, graph.targets, n, m, *answer, confirmed, breakers)
+    level_breaker, reach_breaker = breakers.tolist()
     return confirmed, level_breaker, reach_breaker
 
 

@@ -143,6 +143,7 @@ class Host(Device):
     """A device that is none: arrays are NumPy's, and there are no kernels."""
 
     engine = "host"
+    searches_on = "cpu"
     threads = 1
 
     def active(self):
@@ -158,6 +159,9 @@ class Host(Device):
         return np.zeros(length, dtype)
 
     def host(self, array):
+        return array
+
+    def found(self, array):
         return array
 
     def mapped(self, length, dtype):

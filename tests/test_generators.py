@@ -1,11 +1,18 @@
 """Generated graphs: their shape, and that they depend on the seed alone."""
 
+import hashlib
+
 import numba
 import numpy as np
 import pytest
 from strategies import edges_of
 
-from rapids_bfs.generators import generate
+from rapids_bfs.generators import _renamed, generate
+
+PINNED = {
+    "rmat:12": "85346f43c28fd0c87c5187bf33f348b15730c694e29700977ba535cda6dda6ae",
+    "urand:12": "8b8a6f4d5a0e7044c4eb30e512b9e6bf15583a139cea7ec5282844ff18642141",
+}
 
 
 @pytest.mark.parametrize(
@@ -45,6 +52,22 @@ def test_random_graphs(kind):
     assert edges_of(generate(f"{kind}:10:8")) == edges_of(graph)
     assert edges_of(generate(f"{kind}:10:8", seed=5)) != edges_of(graph)
     assert generate(f"{kind}:0").num_vertices == 1
+
+
+@pytest.mark.parametrize(("spec", "sha256"), PINNED.items())
+def test_a_random_graph_is_the_same_everywhere_and_for_ever(spec, sha256):
+    """Measurements name it, so that others can repeat them."""
+    graph = generate(spec)
+    content = graph.offsets.astype("<i8").tobytes() + graph.targets.astype("<i8").tobytes()
+    assert hashlib.sha256(content).hexdigest() == sha256
+
+
+@pytest.mark.parametrize("scale", [1, 2, 5, 10])
+def test_vertices_of_rmat_have_names_of_their_own(scale):
+    naming = np.random.default_rng(scale).integers(1 << 63, size=(3, 2), dtype=np.uint64)
+    naming[:, 0] |= np.uint64(1)
+    names = [_renamed(vertex, scale, naming) for vertex in range(1 << scale)]
+    assert sorted(names) == list(range(1 << scale))
 
 
 @pytest.mark.parametrize("kind", ["rmat", "urand"])

@@ -11,6 +11,7 @@ from strategies import edge_lists, edges_of, graphs
 
 from rapids_bfs import Graph, InputError, as_graph, csr
 from rapids_bfs.adapters.edges import EdgeList, from_edge_list
+from rapids_bfs.driver import driver
 
 
 def rows_of(graph):
@@ -111,6 +112,18 @@ def test_more_edges_than_a_block(threads):
         numba.set_num_threads(before)
     np.testing.assert_array_equal(graph.degrees, np.bincount(sources, minlength=n))
     np.testing.assert_array_equal(graph.targets, targets[np.argsort(sources, kind="stable")])
+
+
+def test_without_a_device_a_graph_stays_on_the_host():
+    graph = as_graph(([0], [1]))
+    assert graph.device == "cpu"
+    assert graph.on("cpu") is graph
+    with pytest.raises(InputError, match="lives on 'cpu' or 'cuda', not on 'tpu'"):
+        graph.on("tpu")
+    if driver().devices:
+        pytest.skip("there is a CUDA device")
+    with pytest.raises(InputError, match="nothing can live on a CUDA device here: there is no CUDA device"):
+        graph.on("cuda")
 
 
 def test_arrays_cannot_be_written():

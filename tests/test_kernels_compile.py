@@ -12,6 +12,7 @@ from rapids_bfs.kernels import cuda as cuda_kernels
 CAPABILITIES = [(7, 5), (9, 0), (10, 0), (12, 0)]
 BYTES = [(4, 4), (4, 8), (8, 8)]  # of a vertex and of an offset
 TWINS = ("frontier_mask", "two_kernel", "block_queue", "direction_optimizing")
+MORE_BYTES = {"csr": [(8, 4)]}  # of an id and of an offset
 
 ARRAYS_OF_VERTICES = {"targets", "sources", "queue", "predecessors"}
 MASKS = {"frontier", "upcoming", "updating", "visited"}
@@ -22,7 +23,7 @@ VERTICES = {"n", "target", "begin", "end"}
 @pytest.mark.parametrize("name", cuda_kernels.KERNELS)
 def test_cuda_file_compiles(name: str, capability: tuple[int, int]) -> None:
     core = pytest.importorskip("cuda.core", reason="cuda.core is not installed: pip install 'rapids-bfs[cu13]'")
-    for sizes in BYTES:
+    for sizes in BYTES + MORE_BYTES.get(name, []):
         if name.endswith("texture") and sizes[0] == 8:
             continue
         expressions = cuda_kernels.expressions(name, *sizes)

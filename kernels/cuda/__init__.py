@@ -5,6 +5,16 @@ from importlib.resources import files
 
 # The kernels of each file: a name for each, and the template instance that it stands for.
 KERNELS = {
+    "csr": {
+        "look": "look<{vertex}>",
+        "mark": "mark<{vertex}>",
+        "count": "count<{vertex}, {offset}>",
+        "place": "place<{vertex}, {offset}, long long>",
+        "place_as_int": "place<{vertex}, {offset}, int>",
+        "expand": "expand<{vertex}, {offset}>",
+        "pack": "pack<{vertex}, {offset}>",
+        "distinct": "distinct<{vertex}, {offset}>",
+    },
     "direction_optimizing": {
         "prepare": "prepare<{vertex}, {offset}>",
         "search": "search<{vertex}, {offset}>",
@@ -29,6 +39,13 @@ KERNELS = {
         "reset": "reset<{vertex}>",
         "seed": "seed<{vertex}>",
         "expand": "expand<{vertex}, {offset}>",
+    },
+    "random_edges": {
+        "rmat": "rmat<{vertex}>",
+        "uniform": "uniform<{vertex}>",
+    },
+    "validation": {
+        "check": "check<{vertex}, {offset}>",
     },
 }
 TYPES = {4: "int", 8: "long long"}  # by the bytes of an integer

@@ -6,18 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from .. import csr
+from ..device import on_device, to_device
 from ..errors import InputError
-from ..graph import Graph, index_dtype
+from ..graph import Graph, csr_for, index_dtype
 
 
 def from_csr(offsets: Any, targets: Any, *, directed: bool | None = None, name: str = "csr") -> Graph:
     """A graph from ``offsets[n + 1]`` and ``targets[m]``, without a copy if they are of the graph's dtypes.
 
+    If either is on a CUDA device, in an array of any library, so is the graph; int32 and int64 are taken as they are.
+
     ``directed``: True keeps the edges as they are, False adds the reversed ones unless they are there, None keeps
     them and calls the graph undirected if they are symmetric.
     """
-    offsets, targets = np.asarray(offsets), np.asarray(targets)
+    convert = to_device if on_device(offsets) or on_device(targets) else np.asarray
+    offsets, targets = convert(offsets), convert(targets)
     for array, what in ((offsets, "offsets"), (targets, "targets")):
         if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
             raise InputError(f"{name}: {what} must be a one-dimensional array of integers")
@@ -25,18 +28,29 @@ def from_csr(offsets: Any, targets: Any, *, directed: bool | None = None, name: 
     if n < 0 or offsets[0] != 0 or offsets[-1] != m:
         raise InputError(f"{name}: offsets must start with 0 and end with {m}, the number of targets")
     if (falls := offsets[1:] < offsets[:-1]).any():
-        raise InputError(f"{name}: offsets fall after vertex {int(np.argmax(falls))}: they must never decrease")
+        raise InputError(f"{name}: offsets fall after vertex {int(falls.argmax())}: they must never decrease")
     if m and (targets.min() < 0 or targets.max() >= n):
-        row = int(np.argmax((targets < 0) | (targets >= n)))
+        row = int(((targets < 0) | (targets >= n)).argmax())
         raise InputError(f"{name}: target {targets[row]} of edge {row} is none of the vertices 0..{n - 1}")
-    offsets = np.ascontiguousarray(offsets, index_dtype(m))
-    targets = np.ascontiguousarray(targets, index_dtype(n))
+    if on_device(targets):
+        targets = _kept(targets, index_dtype(n))
+        offsets = _kept(offsets, targets.dtype if targets.dtype == np.int64 else index_dtype(m))
+    else:
+        offsets = np.ascontiguousarray(offsets, index_dtype(m))
+        targets = np.ascontiguousarray(targets, index_dtype(n))
     graph = Graph(offsets, targets, directed=True, name=name)
     if directed is None:
-        return Graph(offsets, targets, directed=not csr.is_symmetric(offsets, targets), name=name)
+        return Graph(offsets, targets, directed=not csr_for(targets).is_symmetric(offsets, targets), name=name)
     return graph if directed else graph.undirected
 
 
+def _kept(array: Any, dtype: Any) -> Any:
+    """A CuPy array itself if it is contiguous and of this dtype or int64, else a copy of this dtype."""
+    import cupy
+
+    return cupy.ascontiguousarray(array, array.dtype if array.dtype == np.int64 else dtype)
+
+
 def to_csr(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """Offsets and targets, read-only."""
+    """Offsets and targets, the graph's own: not to be written to."""
     return graph.offsets, graph.targets

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import csr
+from ..device import on_device
 from ..errors import InputError
 from ..graph import Graph, index_dtype
 from ..memory import require_bytes
@@ -46,7 +47,7 @@ def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
 
     def refuse(bad: np.ndarray, what: str) -> None:
         if bad.any():
-            row = int(np.argmax(bad))
+            row = int(bad.argmax())
             raise InputError(f"{where}, row {first_row + row} (from 0): {ids[row]!s} {what}")
 
     if ids.dtype.kind == "f":
@@ -63,14 +64,19 @@ def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
 
 
 def matches(obj: Any) -> bool:
-    return isinstance(obj, np.ndarray | list) or (isinstance(obj, tuple) and len(obj) == 2)
+    return isinstance(obj, np.ndarray | list) or (isinstance(obj, tuple) and len(obj) == 2) or _is_device_matrix(obj)
+
+
+def _is_device_matrix(obj: Any) -> bool:
+    """Is it a plain two-dimensional array on a device?"""
+    return on_device(obj) and len(getattr(obj, "shape", ())) == 2 and hasattr(obj, "T") and not hasattr(obj, "columns")
 
 
 def from_edges_object(
     edges: Any, *, vertices: int | None = None, directed: bool | None = None, name: str = "edges"
 ) -> Graph:
     """A graph from a pair ``(sources, targets)``, a list of ``(u, v)`` pairs or an m x 2 array; see `from_edges`."""
-    if isinstance(edges, np.ndarray):
+    if isinstance(edges, np.ndarray) or on_device(edges):
         if edges.ndim != 2 or edges.shape[1] != 2:
             raise InputError(f"{name}: an array of edges must have shape (m, 2), not {edges.shape}")
         source, target = edges.T
@@ -95,6 +101,10 @@ def from_edges(
     hashable objects, become labels. ``directed``: True keeps the edges as they are, False adds the reversed ones
     unless they are there, None keeps them and calls the graph undirected if they are symmetric.
     """
+    if on_device(source) or on_device(target):
+        from .device_edges import from_device_edges
+
+        return from_device_edges(source, target, vertices=vertices, directed=directed, name=name)
     arrays = [_as_array(ids) for ids in (source, target)]
     if any(array.ndim != 1 for array in arrays) or len(arrays[0]) != len(arrays[1]):
         raise InputError(
@@ -142,7 +152,7 @@ def from_edge_list(
         highest = max(highest, top)
         if top >= limit:
             if vertices is not None:
-                _refuse_past(edges, row, source, target, vertices)
+                refuse_past(edges, row, source, target, vertices)
             return _from_scattered(edges, directed, frame)
         if top >= len(degrees.out):
             degrees.grow(top + 1)
@@ -179,8 +189,9 @@ def checked_vertices(vertices: int) -> int:
     return vertices
 
 
-def _refuse_past(edges: EdgeList, first_row: int, source: np.ndarray, target: np.ndarray, vertices: int) -> None:
-    row = int(np.argmax((source >= vertices) | (target >= vertices)))
+def refuse_past(edges: EdgeList, first_row: int, source: np.ndarray, target: np.ndarray, vertices: int) -> None:
+    """Raise `InputError` for the first of these rows with an id that is ``vertices`` or more."""
+    row = int(((source >= vertices) | (target >= vertices)).argmax())
     column, value = next(
         (column, ids[row]) for column, ids in zip(edges.columns, (source, target), strict=True) if ids[row] >= vertices
     )

@@ -9,12 +9,13 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import entry_points
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ..device import CPU, moved
 from ..errors import InputError
 from ..graph import Graph
 from ..result import BFSResult
@@ -43,11 +44,17 @@ class Traversal(ABC):
     """An engine's preparation for one graph: uploaded arrays, buffers, whatever does not depend on the source."""
 
     checks: ClassVar[bool] = False  # can `search` verify each level?
+    searches_on: str = CPU  # where it wants its graph: "cpu" or "cuda"
     steps: list[Step] | None = None  # the levels of the last traced search, where `search` notes them
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.lock = threading.RLock()  # the buffers serve one search at a time
+
+    @cached_property
+    def here(self) -> Graph:
+        """The graph where the engine searches it, which may be a copy."""
+        return self.graph.on(self.searches_on)
 
     @abstractmethod
     def search(self, sources: np.ndarray, options: Options) -> Any:
@@ -58,11 +65,13 @@ class Traversal(ABC):
 
     @abstractmethod
     def answer(self, found: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """Distances and predecessors in our conventions, from what `search` returned; not timed."""
+        """Distances and predecessors in our conventions, wherever they are, from what `search` returned; not timed."""
 
     def result(self, found: Any, sources: np.ndarray, options: Options) -> BFSResult:
-        """What `search` found, as a result that shows the traversal's own buffers."""
+        """What `search` found, as a result that lives where the graph lives and may show the traversal's buffers."""
         distances, predecessors = self.answer(found)
+        distances = moved(distances, self.graph.device)
+        predecessors = None if predecessors is None else moved(predecessors, self.graph.device)
         trace = Trace.of(self.graph, distances, self.steps) if options.trace else None
         return BFSResult(self.graph, sources, distances, predecessors, options.depth_limit, options.target, trace)
 
@@ -81,6 +90,7 @@ class Engine(ABC):
 
     name: ClassVar[str]
     algorithms: ClassVar[tuple[str, ...]]  # the first is the default
+    searches_on: str = CPU  # where its traversals want their graphs: "cpu" or "cuda"
 
     def unavailable(self) -> str | None:
         """None, or one line: what is missing here and how to install it."""

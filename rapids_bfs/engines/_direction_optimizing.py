@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..device import CUDA, aligned
 from ..driver import library
 from ..errors import InputError, TraversalError
 from ..graph import Graph
@@ -23,6 +24,7 @@ STATE_BYTES = 1024  # no less than the kernels need
 WARP = 32
 UNREACHED = -1  # the distance where there is none
 PREPARE_THREADS = 256  # of a block
+GROUP_BYTES = 16  # targets are loaded in groups of so many, which begin at multiples of it
 SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
 SPINS = 20_000  # looks at the status before the host waits in the driver
 
@@ -60,7 +62,6 @@ class DirectionOptimizing(Traversal):
     """A search in one cooperative launch, its parameters in a structure of which a run changes a few fields.
 
     Mapped memory of the host has the same address on both sides, as CUDA's unified addressing promises.
-    `answer` copies distances and predecessors to the host; they stay on the device until then.
     """
 
     def __init__(self, graph: Graph, device: Device, tuning: Tuning = DEFAULT) -> None:
@@ -71,7 +72,7 @@ class DirectionOptimizing(Traversal):
         if n.bit_length() + self.edge_bits > 64:
             raise InputError(f"{graph.name} has too many vertices and edges to count both in 64 bits")
         self.device = device
-        reverse = graph.reverse
+        self.searches_on = device.searches_on
         words = -(-n // (4 * WARP)) * 4  # each bitmap begins at a multiple of 16 bytes
         needs = [
             (n, np.int32),  # distances
@@ -84,14 +85,15 @@ class DirectionOptimizing(Traversal):
             (BITMAPS * words, np.uint32),  # visited
             (STATE_BYTES, np.uint8),
         ]
-        uploads = [] if reverse is graph else [(n + 1, reverse.offsets.dtype), (m, vertex)]
+        reversed_edges = [(n + 1, offset), (m, vertex)] if graph.directed else []
+        require_device_bytes(device, graph, needs + reversed_edges)
+        here, reverse = self.here, self.here.reverse
         with device.active():
-            require_device_bytes(device, graph, needs + uploads)
             self.context, self.set_context = current_context(), library().cuCtxSetCurrent
-            self.offsets, self.targets = device.upload(graph.offsets), device.upload(graph.targets)
+            self.offsets, self.targets = self._adjacency(here)
             self.in_offsets, self.in_targets = self.offsets, self.targets
-            if reverse is not graph:
-                self.in_offsets, self.in_targets = device.upload(reverse.offsets), device.upload(reverse.targets)
+            if reverse is not here:
+                self.in_offsets, self.in_targets = self._adjacency(reverse)
             self.buffers = [device.empty(*need) for need in needs]
             distances, predecessors, hub, heavy, queue, queued, isolated, visited, state = self.buffers
             self.distances, self.predecessors = distances, predecessors
@@ -125,6 +127,11 @@ class DirectionOptimizing(Traversal):
             self.tune(tuning)
             self._prepare(words)
             device.synchronize()
+
+    def _adjacency(self, graph: Graph) -> tuple[Any, Any]:
+        """The graph's own arrays; a copy of targets that do not begin where a group may."""
+        targets = aligned(graph.targets, GROUP_BYTES) if graph.is_on(CUDA) else graph.targets
+        return self.device.upload(graph.offsets), self.device.upload(targets)
 
     def _kernel(self, name: str) -> CompiledKernel:
         types = self.graph.targets.dtype, self.graph.offsets.dtype
@@ -259,6 +266,6 @@ class DirectionOptimizing(Traversal):
         directions = np.where(notes[1:] & np.uint64(1), "bottom-up", "top-down").tolist()
         return [Step(*step) for step in zip(directions, milliseconds, strict=True)]
 
-    def answer(self, found: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    def answer(self, found: bool) -> tuple[Any, Any]:
         with self.device.active():
-            return self.device.host(self.distances), self.device.host(self.predecessors) if found else None
+            return self.device.found(self.distances), self.device.found(self.predecessors) if found else None

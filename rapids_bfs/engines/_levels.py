@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..device import CUDA
 from ..errors import InputError, TraversalError
 from ..graph import Graph
 from ..kernels import PROGRESS, TARGET_LEVEL
@@ -33,6 +34,7 @@ class Device(ABC):
     """The memory of a GPU and one stream of work on it, by one library."""
 
     engine: ClassVar[str]
+    searches_on: str  # what it calls its own: "cuda", or "cpu" where it copies by itself
     threads: int  # of a block
     resident_blocks: int  # that run at the same time
     multiprocessors: int
@@ -48,7 +50,7 @@ class Device(ABC):
 
     @abstractmethod
     def upload(self, array: np.ndarray) -> Any:
-        """A copy of ``array`` on the device."""
+        """``array`` on the device: the same memory if it is there, else a copy."""
 
     @abstractmethod
     def empty(self, length: int, dtype: Any) -> Any:
@@ -57,6 +59,10 @@ class Device(ABC):
     @abstractmethod
     def host(self, array: Any) -> np.ndarray:
         """A copy of a device array in the host's memory."""
+
+    @abstractmethod
+    def found(self, array: Any) -> Any:
+        """``array`` of the device as `Traversal.answer` gives it: CuPy's, or NumPy's."""
 
     @abstractmethod
     def mapped(self, length: int, dtype: Any) -> tuple[Any, Any]:
@@ -82,10 +88,7 @@ class Device(ABC):
 
 
 class LevelByLevel(Traversal):
-    """A search that returns to the host after each level, to learn whether to go on.
-
-    `answer` copies distances and predecessors to the host; they stay on the device until then.
-    """
+    """A search that returns to the host after each level, to learn whether to go on."""
 
     checks = True
     file: ClassVar[str]
@@ -95,13 +98,15 @@ class LevelByLevel(Traversal):
         super().__init__(graph)
         n, vertex = graph.num_vertices, graph.targets.dtype
         self.device = device
+        self.searches_on = device.searches_on
         self.n = vertex.type(n)
         self.vertex = vertex.type
         self.blocks = max(1, -(-n // device.threads))
         needs = [(n, np.int32), (n, vertex), *buffers]
+        require_device_bytes(device, graph, needs)
+        arrays = self.here.offsets, self.here.targets
         with device.active():
-            require_device_bytes(device, graph, needs)
-            self.offsets, self.targets = device.upload(graph.offsets), device.upload(graph.targets)
+            self.offsets, self.targets = (device.upload(array) for array in arrays)
             self.distances, self.predecessors, *self.buffers = (device.empty(*need) for need in needs)
             self.no_predecessors = device.absent(self.predecessors)
             self.status, self.status_on_device = device.mapped(2, np.int64)
@@ -167,7 +172,7 @@ class LevelByLevel(Traversal):
 
     def answer(self, found: bool) -> tuple[np.ndarray, np.ndarray | None]:
         with self.device.active():
-            return self.device.host(self.distances), self.device.host(self.predecessors) if found else None
+            return self.device.found(self.distances), self.device.found(self.predecessors) if found else None
 
 
 class Masks(LevelByLevel):
@@ -282,8 +287,10 @@ class BlockQueue(LevelByLevel):
 
 
 def require_device_bytes(device: Device, graph: Graph, buffers: list[tuple[int, Any]]) -> None:
-    """Raise `InputError` if the graph and the buffers do not fit into what the device has free."""
-    needed = graph.nbytes + sum(length * np.dtype(dtype).itemsize for length, dtype in buffers)
+    """Raise `InputError` if the graph, unless it is there, and the buffers do not fit into what the device has free."""
+    needed = sum(length * np.dtype(dtype).itemsize for length, dtype in buffers)
+    if not graph.is_on(CUDA):
+        needed += graph.nbytes
     free = device.free_bytes()
     if needed > free:
         raise InputError(

@@ -38,8 +38,8 @@ class Sequential(Traversal):
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         sequential.search(
-            self.graph.offsets,
-            self.graph.targets,
+            self.here.offsets,
+            self.here.targets,
             sources,
             NO_LIMIT if options.depth_limit is None else options.depth_limit,
             NONE if options.target is None else options.target,
@@ -60,14 +60,14 @@ class DirectionOptimizing(Sequential):
         super().__init__(graph)
         n = graph.num_vertices
         vertex = self.queue.dtype
-        self.reverse = graph.reverse
+        self.reverse = self.here.reverse
         self.hub = np.zeros(n, vertex)
         self.sourceless, self.visited, self.frontier, self.found_next = np.zeros((4, words(n)), np.uint64)
         self.counters = np.zeros(direction_optimizing.COUNTERS, np.int64)
         with pool as threads:
             self.buffers = np.empty((threads, 2, direction_optimizing.CAPACITY), vertex)
             direction_optimizing.prepare(
-                graph.offsets, self.reverse.offsets, self.reverse.targets, self.hub, self.sourceless
+                self.here.offsets, self.reverse.offsets, self.reverse.targets, self.hub, self.sourceless
             )
         small = graph.num_arcs < SMALL
         self.kernel = direction_optimizing.search_on_one_thread if small else direction_optimizing.search
@@ -80,8 +80,8 @@ class DirectionOptimizing(Sequential):
             return super().search(sources, options)
         with pool as threads:
             self.kernel(
-                self.graph.offsets,
-                self.graph.targets,
+                self.here.offsets,
+                self.here.targets,
                 self.reverse.offsets,
                 self.reverse.targets,
                 self.hub,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cache
@@ -10,19 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from ..driver import no_device, too_old
+from ..device import CUDA, aligned, missing, module
 from ..errors import InputError
 from ..graph import Graph
-from ..kernels import cuda as kernels
 from . import Engine, Traversal
 from ._direction_optimizing import DirectionOptimizing
 from ._launch import CompiledKernel
 from ._levels import ALGORITHMS, Device, FrontierMask, Kernel
 
+TEXTURE_BYTES = 512  # a texture begins at a multiple of it
+
 
 class CuPy(Engine):
     name = "cupy"
     algorithms = ("direction-optimizing", *ALGORITHMS, "frontier-mask-texture")
+    searches_on = CUDA
 
     def unavailable(self) -> str | None:
         return missing()
@@ -36,48 +37,25 @@ class CuPy(Engine):
 
 
 @cache
-def missing() -> str | None:
-    """None, or one line: what is missing here and what mends it."""
-    if reason := no_device():
-        return reason
-    if importlib.util.find_spec("cupy") is None:
-        return "CuPy is not installed: pip install 'rapids-bfs[cu13]'"
-    try:
-        import cupy
-    except Exception as error:  # whatever an import of unlike versions ends in
-        return f"CuPy cannot be imported ({error}): pip install 'rapids-bfs[cu13]'"
-    major = cupy.cuda.runtime.runtimeGetVersion() // 1000
-    if reason := too_old(f"CuPy {cupy.__version__}", major):
-        return reason
-    try:
-        cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing").compile()
-    except Exception as error:  # without NVRTC, its headers or the libraries that they need
-        first_line = str(error).strip().partition("\n")[0]
-        return f"CuPy finds no CUDA toolkit ({first_line}): pip install 'cupy-cuda{major}x[ctk]'"
-    return None
-
-
-@cache
-def module(file: str, vertex_bytes: int, offset_bytes: int, *options: str) -> tuple[Any, dict[str, str]]:
-    """A file compiled with ``options``, and its kernels' names in it; CuPy keeps what it compiled on disk."""
+def stream_of(device: int) -> Any:
+    """The stream of all searches on a device: one, since CuPy keeps the memory of each stream apart."""
     import cupy
 
-    names = kernels.expressions(file, vertex_bytes, offset_bytes)
-    code = kernels.source(file)
-    return cupy.RawModule(code=code, options=kernels.OPTIONS + options, name_expressions=[*names.values()]), names
+    return cupy.cuda.Stream(non_blocking=True)
 
 
 class CuPyDevice(Device):
-    """CuPy's current device, and a stream of its own."""
+    """CuPy's current device, and a stream of our own."""
 
     engine = CuPy.name
+    searches_on = CUDA
     threads = 256
 
     def __init__(self) -> None:
         import cupy
 
         self.cupy = cupy
-        self.stream = cupy.cuda.Stream(non_blocking=True)
+        self.stream = stream_of(cupy.cuda.Device().id)
         self.stream_handle = self.stream.ptr
         self.multiprocessors = self.attribute("MultiProcessorCount")
         self.resident_blocks = 8 * self.multiprocessors
@@ -93,7 +71,8 @@ class CuPyDevice(Device):
     def free_bytes(self) -> float:
         return self.cupy.cuda.Device().mem_info[0] + self.cupy.get_default_memory_pool().free_bytes()
 
-    def upload(self, array: np.ndarray) -> Any:
+    def upload(self, array: Any) -> Any:
+        self.cupy.cuda.Device().synchronize()  # another stream may still be writing it
         return self.cupy.asarray(array)
 
     def empty(self, length: int, dtype: Any) -> Any:
@@ -101,6 +80,9 @@ class CuPyDevice(Device):
 
     def host(self, array: Any) -> np.ndarray:
         return self.cupy.asnumpy(array)
+
+    def found(self, array: Any) -> Any:
+        return array
 
     def mapped(self, length: int, dtype: Any) -> tuple[Any, Any]:
         import cupyx
@@ -145,7 +127,7 @@ class FrontierMaskTexture(FrontierMask):
                 f" a texture of this device holds {longest:,} of int32, use 'cupy:frontier-mask'"
             )
         super().__init__(graph, device)
-        self.array = self.targets
+        self.array = aligned(self.targets, TEXTURE_BYTES)
         self.targets = texture_of(self.array) if len(self.array) else np.uintp(0)
 
 

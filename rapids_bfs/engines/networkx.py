@@ -36,7 +36,7 @@ class BFSEdges(Traversal):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         require_bytes(graph.num_arcs * BYTES_PER_EDGE, "NetworkX's dicts")
-        self.nx_graph = to_networkx(graph, labels=False)
+        self.nx_graph = to_networkx(self.here, labels=False)
 
     def search(self, sources: np.ndarray, options: Options) -> tuple[Any, ...]:
         import networkx as nx

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ..device import CPU, CUDA, on_device, to_device
+from ..device import missing as no_cupy
 from ..driver import no_device, too_old
 from ..graph import Graph
 from ..kernels.cuda import KERNELS
@@ -28,6 +30,10 @@ class NumbaCUDA(Engine):
     name = "numba-cuda"
     # The simulator has no barrier over several blocks, no votes and shuffles of a warp, and no PTX.
     algorithms = tuple(ALGORITHMS) if simulated() else ("direction-optimizing", *ALGORITHMS)
+
+    @property
+    def searches_on(self) -> str:  # type: ignore[override]
+        return searches_on()
 
     def unavailable(self) -> str | None:
         return missing()
@@ -64,6 +70,11 @@ def missing() -> str | None:
     return too_old(f"numba-cuda {version('numba-cuda')}", major)
 
 
+def searches_on() -> str:
+    """Where a graph must live to be searched without a copy: arrays on a device are CuPy's."""
+    return CPU if simulated() or no_cupy() else CUDA
+
+
 class NumbaDevice(Device):
     """Numba's current device, and a stream of its own."""
 
@@ -74,6 +85,7 @@ class NumbaDevice(Device):
 
         self.cuda = cuda
         self.stream = cuda.stream()
+        self.searches_on = searches_on()
         if simulated():
             self.threads, self.resident_blocks = 8, 2
         else:
@@ -88,16 +100,25 @@ class NumbaDevice(Device):
     def free_bytes(self) -> float:
         return self.cuda.current_context().get_memory_info().free
 
-    def upload(self, array: np.ndarray) -> Any:
+    def upload(self, array: Any) -> Any:
+        if on_device(array):
+            return self.cuda.as_cuda_array(array)  # waits for the stream that CuPy works on
         return self.cuda.to_device(array, stream=self.stream)
 
     def empty(self, length: int, dtype: Any) -> Any:
-        return self.cuda.device_array(length, dtype)
+        if self.searches_on == CPU:
+            return self.cuda.device_array(length, dtype)
+        import cupy
+
+        return self.cuda.as_cuda_array(cupy.empty(length, dtype))  # of CuPy's pool, which is faster
 
     def host(self, array: Any) -> np.ndarray:
         copy = array.copy_to_host(stream=self.stream)
         self.synchronize()
         return copy
+
+    def found(self, array: Any) -> Any:
+        return self.host(array) if self.searches_on == CPU else to_device(array)
 
     def mapped(self, length: int, dtype: Any) -> tuple[Any, Any]:
         array = self.cuda.mapped_array(length, dtype)

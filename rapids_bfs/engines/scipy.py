@@ -31,7 +31,7 @@ class CSGraph(Traversal):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         require_bytes(graph.num_arcs * np.dtype(np.float64).itemsize, "SciPy's matrix of weights")
-        self.matrix = to_scipy(graph, np.float64, copy=False)
+        self.matrix = to_scipy(self.here, np.float64, copy=False)
 
     def search(self, sources: np.ndarray, options: Options) -> tuple[Any, ...]:
         from scipy.sparse.csgraph import breadth_first_order, dijkstra

@@ -19,6 +19,8 @@ BENIGN = {
     "direction_optimizing: expand": "a bit is read while others set it: who reads 0 too late loses the atomic OR",
     "direction_optimizing: settle": "blocks ahead may write the target's level while others ask for it: the"
     " level itself says which it is",
+    "csr: mark": "threads that mark a vertex store the same",
+    "validation: check": "threads that confirm a vertex store the same",
     "announce": "a block may miss that the level is announced already: the atomic exchange decides who stores it",
 }
 SHAPES = ["path:6", "star:5000", "tree:63", "grid:12", "rmat:8"]  # the star fills the shared memory and spills
@@ -26,16 +28,19 @@ ENGINES = ("cupy", "numba-cuda")
 
 
 def search():
-    """Every engine and algorithm on small graphs."""
+    """Every engine and algorithm on small graphs; what is made of them on the device, and validation there."""
     import numpy as np
 
-    from rapids_bfs import bfs
+    from rapids_bfs import bfs, load, validate
     from rapids_bfs.engines import registered
     from rapids_bfs.generators import generate
 
     for spec in SHAPES:
         graph = generate(spec)
         far = graph.num_vertices - 1
+        there = load(spec, device="cuda")
+        assert there.replace(directed=True).reverse.undirected.simple.num_edges == graph.num_edges
+        assert validate(there, bfs(there, 0, engine="cupy"))
         for name in ENGINES:
             for algorithm in registered()[name].algorithms:
                 engine = f"{name}:{algorithm}"

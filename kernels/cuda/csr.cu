@@ -1,0 +1,163 @@
+// CSR by counting: edges in, offsets and targets out, and what is asked of a CSR.
+//
+// An edge list is counted, `counts[v]` being the edges that leave v; the host makes of the counts where each adjacency
+// begins, its cursor; and each edge is placed where the cursor of its source stands, which moves on. At the end
+// every cursor stands where the next adjacency begins. The order within an adjacency is that in which threads come by.
+//
+//   sources[count], targets[count]    a block of edges; Id is the type of the ids
+//   cursors[n]                        where the next edge of each vertex goes
+//   offsets[n + 1], targets[m]        a CSR; a block of its arcs is `count` of them from `first` on
+//
+// Work: two passes over the edges, each with one atomic an edge and direction, and one scattered store an edge in the
+// second. Nothing is sorted and no memory is needed beside the result. Lanes of a warp that all have the same vertex,
+// as they do in a sorted list or at a hub, share one atomic.
+// Synchronisation: none but the end of each kernel. Races: only atomics touch shared words, and `present`, where all
+// threads store the same.
+
+#include "rows.cuh"
+
+constexpr unsigned ALL = ~0u;  // the lanes of a warp
+
+// What `look` finds out; the host starts with the largest, -1 and 0.
+struct Seen {
+    long long lowest, highest;
+    unsigned long long asymmetry;  // sum of hash(u, v) - hash(v, u)
+};
+
+__device__ inline int lane_id() { return threadIdx.x % WARP; }
+
+// A 64-bit hash of an edge (the finaliser of splitmix64).
+__device__ inline unsigned long long hash(unsigned long long u, unsigned long long v) {
+    unsigned long long x = u * 0x9E3779B97F4A7C15ull + v;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+    return x ^ (x >> 31);
+}
+
+__device__ inline int atomic_add(int* address, int value) { return atomicAdd(address, value); }
+
+__device__ inline long long atomic_add(long long* address, long long value) {
+    return static_cast<long long>(
+        atomicAdd(reinterpret_cast<unsigned long long*>(address), static_cast<unsigned long long>(value)));
+}
+
+// Do all lanes of the warp want the same vertex?
+template <typename Id>
+__device__ inline bool agreed(Id vertex, bool wanted) {
+    const Id first = __shfl_sync(ALL, vertex, 0);
+    return __all_sync(ALL, wanted && vertex == first);
+}
+
+// Count one for the vertex of each lane that wants it.
+template <typename Id, typename Offset>
+__device__ inline void add(Offset* counts, Id vertex, bool wanted) {
+    if (agreed(vertex, wanted)) {
+        if (lane_id() == 0) atomic_add(counts + vertex, static_cast<Offset>(WARP));
+    } else if (wanted) {
+        atomic_add(counts + vertex, static_cast<Offset>(1));
+    }
+}
+
+// The next place of the vertex of each lane that wants one.
+template <typename Id, typename Offset>
+__device__ inline Offset claim(Offset* cursors, Id vertex, bool wanted) {
+    Offset place = 0;
+    if (agreed(vertex, wanted)) {
+        if (lane_id() == 0) place = atomic_add(cursors + vertex, static_cast<Offset>(WARP));
+        return __shfl_sync(ALL, place, 0) + lane_id();
+    }
+    if (wanted) place = atomic_add(cursors + vertex, static_cast<Offset>(1));
+    return place;
+}
+
+// Find the lowest and highest id of a block of edges, and add to its asymmetry.
+template <typename Id>
+__global__ void look(const Id* sources, const Id* targets, long long count, Seen* seen) {
+    long long lowest = 0x7FFFFFFFFFFFFFFFll, highest = -1;
+    unsigned long long asymmetry = 0;
+    for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) {
+        const long long u = sources[i], v = targets[i];
+        lowest = min(lowest, min(u, v));
+        highest = max(highest, max(u, v));
+        asymmetry += hash(u, v) - hash(v, u);
+    }
+    for (int distance = WARP / 2; distance; distance /= 2) {
+        lowest = min(lowest, __shfl_xor_sync(ALL, lowest, distance));
+        highest = max(highest, __shfl_xor_sync(ALL, highest, distance));
+        asymmetry += __shfl_xor_sync(ALL, asymmetry, distance);
+    }
+    if (lane_id() == 0) {
+        atomicMin(&seen->lowest, lowest);
+        atomicMax(&seen->highest, highest);
+        if (asymmetry) atomicAdd(&seen->asymmetry, asymmetry);
+    }
+}
+
+// Note which vertices a block of ids has.
+template <typename Id>
+__global__ void mark(const Id* ids, long long count, bool* present) {
+    for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) present[ids[i]] = true;
+}
+
+// Count a block of edges at their sources; with `mirror` in both directions, self-loops once.
+template <typename Id, typename Offset>
+__global__ void count(const Id* sources, const Id* targets, long long count, long long mirror, Offset* counts) {
+    for (long long start = thread_of_grid() - lane_id(); start < count; start += threads_of_grid()) {
+        const bool inside = start + lane_id() < count;
+        const Id u = inside ? sources[start + lane_id()] : 0;
+        add(counts, u, inside);
+        if (mirror) {
+            const Id v = inside ? targets[start + lane_id()] : 0;
+            add(counts, v, inside && u != v);
+        }
+    }
+}
+
+// Place a block of edges, the targets by their `rank` unless that is null; with `mirror` in both directions, self-loops
+// once.
+template <typename Id, typename Offset, typename Vertex>
+__global__ void place(const Id* sources, const Id* targets, long long count, long long mirror, const Vertex* rank,
+                      Offset* cursors, Vertex* placed) {
+    for (long long start = thread_of_grid() - lane_id(); start < count; start += threads_of_grid()) {
+        const bool inside = start + lane_id() < count;
+        const Id u = inside ? sources[start + lane_id()] : 0;
+        const Id v = inside ? targets[start + lane_id()] : 0;
+        const Offset forth = claim(cursors, u, inside);
+        if (inside) placed[forth] = rank ? rank[v] : static_cast<Vertex>(v);
+        if (mirror) {
+            const bool wanted = inside && u != v;
+            const Offset back = claim(cursors, v, wanted);
+            if (wanted) placed[back] = rank ? rank[u] : static_cast<Vertex>(u);
+        }
+    }
+}
+
+// The sources of a block of arcs.
+template <typename Vertex, typename Offset>
+__global__ void expand(const Offset* offsets, long long n, long long first, long long count, Vertex* sources) {
+    for_each_arc(offsets, n, first, count,
+                 [=](long long place, long long row) { sources[place] = static_cast<Vertex>(row); });
+}
+
+// Keys that sort a block of arcs by row and target: the row, counted from `first_row`, above `bits` bits of the target.
+template <typename Vertex, typename Offset>
+__global__ void pack(const Offset* offsets, const Vertex* targets, long long n, long long first, long long count,
+                     long long first_row, long long bits, long long* keys) {
+    for_each_arc(offsets, n, first, count, [=](long long place, long long row) {
+        keys[place] = (row - first_row) << bits | static_cast<long long>(targets[first + place]);
+    });
+}
+
+// Which of a block of arcs are `kept`, not equal to the one before them in an ascending adjacency and, unless `loops`,
+// no self-loops; and how many of each row.
+template <typename Vertex, typename Offset>
+__global__ void distinct(const Offset* offsets, const Vertex* targets, long long n, long long first, long long count,
+                         long long loops, bool* kept, Offset* counts) {
+    for_each_arc(offsets, n, first, count, [=](long long place, long long row) {
+        const long long arc = first + place;
+        const Vertex target = targets[arc];
+        const bool keep = (arc == offsets[row] || targets[arc - 1] != target) && (loops || target != row);
+        kept[place] = keep;
+        if (keep) atomic_add(counts + row, static_cast<Offset>(1));
+    });
+}

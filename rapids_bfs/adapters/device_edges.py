@@ -1,0 +1,100 @@
+"""Edge lists in the memory of a CUDA device: they become a graph without leaving it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from .. import device_csr
+from ..device import to_device
+from ..errors import InputError
+from ..graph import Graph, index_dtype
+from ..memory import require_device_bytes
+from .edges import EdgeList, refuse_past, vertex_ids
+
+SPREAD = 8  # ids below this many times the edges are counted in an array, others are sorted
+
+
+def from_device_edges(
+    source: Any,
+    target: Any,
+    *,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    keep_order: bool = False,
+    columns: tuple[str, str] = ("source", "target"),
+    name: str = "edges",
+    frame: str = "pandas",
+) -> Graph:
+    """A graph on the device from two arrays of equally many numeric ids, one edge a row.
+
+    The arrays are of any library that speaks ``__cuda_array_interface__`` or DLPack; int32 and int64 are read as they
+    are. Ids, ``vertices`` and ``directed`` as in `rapids_bfs.adapters.edges.from_edges`; labels are on the device. With
+    ``keep_order`` each adjacency has the order of the rows, else none in particular, which is faster.
+    """
+    if vertices is not None and vertices < 0:
+        raise InputError(f"the number of vertices must be at least 0, not {vertices}")
+    arrays = [to_device(ids) for ids in (source, target)]
+    if any(array.ndim != 1 for array in arrays) or len(arrays[0]) != len(arrays[1]):
+        raise InputError(
+            f"{name}: source and target must be one-dimensional and of one length, "
+            f"not of shapes {arrays[0].shape} and {arrays[1].shape}"
+        )
+    sources, targets = _integers(arrays, columns, name)
+    rows = len(sources)
+    seen = device_csr.look([(sources, targets)])
+    if seen.lowest < 0:
+        _integers((sources, targets), columns, name, refuse_negative=True)
+    if vertices is not None and seen.highest >= vertices:
+        refuse_past(EdgeList(rows, lambda: [], columns, name), 0, sources, targets, vertices)
+    mirror = directed is False and not seen.symmetric
+
+    labels = rank = None
+    n = seen.highest + 1 if vertices is None else vertices
+    if vertices is None and seen.highest >= SPREAD * rows + 1024:
+        labels = cupy.unique(cupy.concatenate([cupy.unique(sources), cupy.unique(targets)]))
+        n = len(labels)
+        sources, targets = (cupy.searchsorted(labels, ids).astype(index_dtype(n)) for ids in (sources, targets))
+    require_device_bytes(3 * 8 * n, f"a graph of {n:,} vertices")
+    edges = [(sources, targets)]
+    counts = device_csr.count(edges, n, rows, mirror=mirror)
+    if vertices is None and labels is None:
+        present = counts[2:] > 0
+        if not (mirror or seen.symmetric):  # a vertex may be a target alone
+            device_csr.mark(targets, present)
+        if not present.all():
+            labels = cupy.flatnonzero(present)
+            vertex = index_dtype(len(labels))
+            rank = cupy.cumsum(present.astype(vertex), dtype=vertex) - 1
+    if keep_order:
+        offsets, placed = device_csr.place_in_order(sources, targets, counts, mirror=mirror, rank=rank)
+    else:
+        offsets, placed = device_csr.place(edges, counts, mirror=mirror, rank=rank)
+    if rank is not None:
+        offsets = cupy.concatenate([offsets[labels], offsets[-1:]])
+    return Graph(
+        offsets,
+        placed,
+        labels=labels,
+        directed=not seen.symmetric if directed is None else directed,
+        name=name,
+        columns=columns,
+        frame=frame,
+    )
+
+
+def _integers(arrays: Any, columns: tuple[str, str], name: str, *, refuse_negative: bool = False) -> tuple[Any, Any]:
+    """Contiguous arrays of one type, int32 or int64. Raises `InputError` at the first id that is none.
+
+    Negative ones are looked for only where floats are, or if asked: the kernel that looks at all ids sees them.
+    """
+    integers = []
+    for ids, column in zip(arrays, columns, strict=True):
+        if refuse_negative or ids.dtype not in (np.int32, np.int64):
+            ids = vertex_ids(ids, f"{name}, column {column!r}")
+        integers.append(ids if ids.dtype in (np.int32, np.int64) else ids.astype(np.int64))
+    dtype = np.int32 if all(ids.dtype == np.int32 for ids in integers) else np.int64
+    sources, targets = (cupy.ascontiguousarray(ids, dtype) for ids in integers)
+    return sources, targets

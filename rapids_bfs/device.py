@@ -1,0 +1,131 @@
+"""Arrays in the memory of a CUDA device, and our kernels that work on them, by CuPy."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .driver import no_device, too_old
+from .errors import InputError
+from .kernels import cuda as kernels
+
+CPU, CUDA = "cpu", "cuda"
+DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
+THREADS = 256  # of a block
+BLOCKS = 8  # of a multiprocessor
+
+
+@cache
+def missing() -> str | None:
+    """None, or one line: what CuPy lacks here and what mends it."""
+    if reason := no_device():
+        return reason
+    if importlib.util.find_spec("cupy") is None:
+        return "CuPy is not installed: pip install 'rapids-bfs[cu13]'"
+    try:
+        import cupy
+    except Exception as error:  # whatever an import of unlike versions ends in
+        return f"CuPy cannot be imported ({error}): pip install 'rapids-bfs[cu13]'"
+    major = cupy.cuda.runtime.runtimeGetVersion() // 1000
+    if reason := too_old(f"CuPy {cupy.__version__}", major):
+        return reason
+    try:
+        cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing").compile()
+    except Exception as error:  # without NVRTC, its headers or the libraries that they need
+        first_line = str(error).strip().partition("\n")[0]
+        return f"CuPy finds no CUDA toolkit ({first_line}): pip install 'cupy-cuda{major}x[ctk]'"
+    return None
+
+
+def on_device(array: Any) -> bool:
+    """Is this an array in the memory of a CUDA device, of any library?"""
+    if hasattr(array, "__cuda_array_interface__"):
+        return True
+    where = getattr(array, "__dlpack_device__", None)
+    return where is not None and int(where()[0]) in DLPACK_CUDA
+
+
+def require_device() -> None:
+    """Raise `InputError` if arrays cannot live on a device here."""
+    if reason := missing():
+        raise InputError(f"nothing can live on a CUDA device here: {reason}")
+
+
+def to_device(array: Any) -> Any:
+    """``array`` as CuPy's: the same memory if it is on the device already, else a copy.
+
+    Raises `InputError` if CuPy cannot run here.
+    """
+    require_device()
+    import cupy
+
+    if not on_device(array) or hasattr(array, "__cuda_array_interface__"):
+        return cupy.asarray(array)
+    return cupy.from_dlpack(array)
+
+
+def to_host(array: Any) -> np.ndarray:
+    """``array`` as NumPy's: itself if it is one, else a copy."""
+    host: np.ndarray = to_device(array).get() if on_device(array) else np.asarray(array)
+    return host
+
+
+def moved(array: Any, device: str) -> Any:
+    """``array`` in the memory of "cpu" or "cuda": itself if it is there."""
+    if on_device(array) == (device == CUDA):
+        return array
+    return to_device(array) if device == CUDA else to_host(array)
+
+
+def aligned(array: Any, alignment: int) -> Any:
+    """A CuPy array, or a copy of it if its address is no multiple of so many bytes."""
+    return array if array.data.ptr % alignment == 0 else array.copy()
+
+
+@cache
+def module(file: str, vertex_bytes: int, offset_bytes: int, *options: str) -> tuple[Any, dict[str, str]]:
+    """A file compiled with ``options``, and its kernels' names in it; CuPy keeps what it compiled on disk."""
+    import cupy
+
+    names = kernels.expressions(file, vertex_bytes, offset_bytes)
+    code = kernels.source(file)
+    return cupy.RawModule(code=code, options=kernels.OPTIONS + options, name_expressions=[*names.values()]), names
+
+
+@cache
+def _kernel(file: str, name: str, vertex_bytes: int, offset_bytes: int) -> Any:
+    compiled, names = module(file, vertex_bytes, offset_bytes)
+    return compiled.get_function(names[name])
+
+
+@cache
+def _most_blocks(device: int) -> int:
+    from cupy.cuda import runtime
+
+    return BLOCKS * int(runtime.deviceGetAttribute(runtime.cudaDevAttrMultiProcessorCount, device))
+
+
+def launch(file: str, kernel: str, vertex: Any, offset: Any, count: int, *arguments: Any) -> None:
+    """Start ``kernel`` of ``file``, with a thread for each of ``count`` things or as many as the device holds.
+
+    Its template is that for these types of vertices and offsets. Arguments are arrays, None for a null pointer, and
+    whole numbers, which kernels take as ``long long``.
+    """
+    import cupy
+
+    if count == 0:
+        return
+    function = _kernel(file, kernel, np.dtype(vertex).itemsize, np.dtype(offset).itemsize)
+    blocks = min(-(-count // THREADS), _most_blocks(cupy.cuda.Device().id))
+    passed = [np.uintp(0) if each is None else np.int64(each) if isinstance(each, int) else each for each in arguments]
+    function((blocks,), (THREADS,), tuple(passed))
+
+
+def finish() -> None:
+    """Wait for the work that CuPy's current stream has been given."""
+    import cupy
+
+    cupy.cuda.get_current_stream().synchronize()
