@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..errors import InputError, TraversalError
 from ..graph import Graph
 from ..trace import Step
 from . import Options, Traversal
+from ._deterministic import Deterministic
 from ._levels import require_device_bytes
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ class Tuning:
 
 
 DEFAULT = Tuning()
+
+Found = tuple[Any, Any | None]  # distances and predecessors on the device
 
 POINTERS = (
     *("offsets", "targets", "in_offsets", "in_targets", "hub", "isolated", "visited", "other", "queue", "queued"),
@@ -182,9 +186,15 @@ class DirectionOptimizing(Traversal):
         self.set_device = self.device.cupy.cuda.runtime.setDevice
         self.kernel = kernel
 
-    def search(self, sources: np.ndarray, options: Options) -> bool:
-        if options.deterministic:
-            raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='cpu'")
+    @cached_property
+    def deterministic(self) -> Deterministic:
+        """What deterministic searches need beside this, made for the first of them."""
+        return Deterministic(self)
+
+    def search(self, sources: np.ndarray, options: Options) -> Found:
+        if options.deterministic and options.predecessors:  # distances alone are the same in any search
+            self.steps = self.deterministic.search(sources, options)
+            return self.deterministic.distances, self.deterministic.predecessors
         n = self.graph.num_vertices
         parameters = self.search_parameters
         first = parameters.source = int(sources[0])
@@ -213,7 +223,7 @@ class DirectionOptimizing(Traversal):
         self.launch()
         self._wait(parameters.number)
         self.steps = self._steps() if options.trace else None
-        return options.predecessors
+        return self.distances, self.predecessors if options.predecessors else None
 
     def _trace_buffer(self) -> int:
         if self.trace is None:
@@ -245,6 +255,7 @@ class DirectionOptimizing(Traversal):
         directions = np.where(notes[1:] & np.uint64(1), "bottom-up", "top-down").tolist()
         return [Step(*step) for step in zip(directions, milliseconds, strict=True)]
 
-    def answer(self, found: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    def answer(self, found: Found) -> tuple[np.ndarray, np.ndarray | None]:
+        distances, predecessors = found
         with self.device.active():
-            return self.device.host(self.distances), self.device.host(self.predecessors) if found else None
+            return self.device.host(distances), None if predecessors is None else self.device.host(predecessors)

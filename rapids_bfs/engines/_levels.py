@@ -272,9 +272,11 @@ class BlockQueue(LevelByLevel):
         return self.device.host(self.queue)[self.begin : self.end]
 
 
-def require_device_bytes(device: Device, graph: Graph, buffers: list[tuple[int, Any]]) -> None:
-    """Raise `InputError` if the graph and the buffers do not fit into what the device has free."""
-    needed = graph.nbytes + sum(length * np.dtype(dtype).itemsize for length, dtype in buffers)
+def require_device_bytes(
+    device: Device, graph: Graph, buffers: list[tuple[int, Any]], *, uploaded: bool = False
+) -> None:
+    """Raise `InputError` if the buffers, and the graph unless it is there, do not fit into what the device has free."""
+    needed = (0 if uploaded else graph.nbytes) + sum(length * np.dtype(dtype).itemsize for length, dtype in buffers)
     free = device.free_bytes()
     if needed > free:
         raise InputError(

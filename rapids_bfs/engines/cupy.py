@@ -21,6 +21,7 @@ from ._levels import ALGORITHMS, Device, FrontierMask, Kernel
 class CuPy(Engine):
     name = "cupy"
     algorithms = ("direction-optimizing", *ALGORITHMS, "frontier-mask-texture")
+    deterministic = True
 
     def unavailable(self) -> str | None:
         return missing()
