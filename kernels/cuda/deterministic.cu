@@ -61,7 +61,7 @@
 #include "cooperative.cuh"
 
 constexpr int UNROLL = 4;            // edges that a lane has under way at a time
-constexpr int ALONE_UNROLL = 4;      // the same for a block alone: THREADS * ALONE_UNROLL edges are its largest frontier
+constexpr int ALONE_UNROLL = 8;      // the same for a block alone: THREADS * ALONE_UNROLL edges are its largest frontier
 constexpr int TILE = 32;             // words that a warp sweeps at a time, at most
 constexpr int LANE_ROUNDS = 8;       // groups of 4 in-edges that a lane looks at before its warp takes the rest over
 constexpr int GROWTH = 4;            // of the chunks of first edges
@@ -178,23 +178,39 @@ __device__ inline void end_turn(State* state, int& turn, Told* told) {
     ++turn;
 }
 
-// Show the edges numbered `from` to `to` of the frontier behind `begin`, or the `wanted` ones, in runs of 32 edges:
-// `visit(edge, live, neighbor, slot)` for UNROLL edges a lane, the first numbered `edge` + lane, the others WARP apart.
-// Each warp takes a run of numbers, in the order of the warps. `from` is a multiple of 32.
-template <typename Vertex, typename Offset, typename Visit>
-__device__ void walk(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, long long from, long long to,
-                     const unsigned* wanted, const Block& block, Visit visit) {
+// A warp's run of the numbers of a frontier's edges; the runs follow each other as the warps do.
+struct Run {
+    long long begin;    // of the frontier in the queue
+    Frontier frontier;  // all of it
+    long long next, stop, first;  // the numbers, none if `stop` is not above `next`, and the slot that has `next`
+    int runs;                     // that have any
+};
+
+// This warp's run of the numbers `from` to `to`; `from` is a multiple of 32, and so is all but the last `stop`.
+template <typename Vertex, typename Offset>
+__device__ Run run_of(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, long long from, long long to,
+                      const Block& block) {
     const long long share = (to - from + block.warps - 1) / block.warps;
     const long long run = (share + WARP - 1) / WARP * WARP;
-    long long next = from + block.warp * run;
+    const long long next = from + block.warp * run;
     const long long stop = min(next + run, to);
-    if (next >= stop) return;
-    const Entry<Offset>* entries = s.queue + begin;
+    const long long first = next < stop ? slot_of(s.queue + begin, frontier.vertices, next) : 0;
+    return {begin, frontier, next, stop, first, static_cast<int>((to - from + run - 1) / run)};
+}
+
+// Show the edges of a run, or the `wanted` ones: `visit(edge, live, neighbor, slot)` for UNROLL edges a lane, the first
+// numbered `edge` + lane, the others WARP apart.
+template <typename Vertex, typename Offset, typename Visit>
+__device__ void walk(const Search<Vertex, Offset>& s, const Run& run, const unsigned* wanted, Visit visit) {
+    const Frontier frontier = run.frontier;
+    const long long stop = run.stop;
+    long long next = run.next;
+    long long first = run.first;
+    const Entry<Offset>* entries = s.queue + run.begin;
     const int lane = lane_id();
 
     // A window of 32 entries, one a lane, and the edges that it covers, in whole runs of 32: each entry has an edge, so
     // it covers one at least.
-    long long first = slot_of(entries, frontier.vertices, next);
     while (next < stop) {
         const bool inside = first + lane < frontier.vertices;
         Entry<Offset> entry = {static_cast<Offset>(frontier.edges), 0};
@@ -241,10 +257,9 @@ __device__ inline Counter sum_of_warp(Counter value) { return __shfl_sync(ALL, i
 
 // The first step of an ordered level: each unvisited neighbour takes the smallest number of an edge to it.
 template <typename Vertex, typename Offset>
-__device__ void claim(const Search<Vertex, Offset>& s, const unsigned* visited, long long begin, Frontier frontier,
-                      const Block& block) {
+__device__ void claim(const Search<Vertex, Offset>& s, const unsigned* visited, const Run& run) {
     using S = Search<Vertex, Offset>;
-    walk(s, begin, frontier, 0, frontier.edges, nullptr, block,
+    walk(s, run, nullptr,
          [&](long long edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
              bool open[UNROLL];
 #pragma unroll
@@ -259,11 +274,11 @@ __device__ void claim(const Search<Vertex, Offset>& s, const unsigned* visited, 
 
 // The second step: mark the edges whose number was taken, settle what they lead to, and count it for the warp.
 template <typename Vertex, typename Offset>
-__device__ void mark(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin, Frontier frontier,
+__device__ void mark(const Search<Vertex, Offset>& s, unsigned* visited, int level, const Run& run,
                      const Block& block) {
     using S = Search<Vertex, Offset>;
     Counter mine = 0;
-    walk(s, begin, frontier, 0, frontier.edges, nullptr, block,
+    walk(s, run, nullptr,
          [&](long long edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&slot)[UNROLL]) {
              bool won[UNROLL];
 #pragma unroll
@@ -278,7 +293,7 @@ __device__ void mark(const Search<Vertex, Offset>& s, unsigned* visited, int lev
                  const unsigned word = __ballot_sync(ALL, won[k]);
                  if (lane_id() == 0 && live[k]) s.marks[edge / WARP + k] = word;
                  if (!won[k]) continue;
-                 settle(s, neighbor[k], s.queued[begin + slot[k]], level);
+                 settle(s, neighbor[k], s.queued[run.begin + slot[k]], level);
                  atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
                  const Offset degree = __ldg(s.offsets + neighbor[k] + 1) - __ldg(s.offsets + neighbor[k]);
                  if (degree) mine += packed(1, degree, s.edge_bits);
@@ -290,9 +305,9 @@ __device__ void mark(const Search<Vertex, Offset>& s, unsigned* visited, int lev
 
 // Instead of the second step, where the marks are there already: count what they lead to.
 template <typename Vertex, typename Offset>
-__device__ void count(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, const Block& block) {
+__device__ void count(const Search<Vertex, Offset>& s, const Run& run, const Block& block) {
     Counter mine = 0;
-    walk(s, begin, frontier, 0, frontier.edges, s.marks, block,
+    walk(s, run, s.marks,
          [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
@@ -305,11 +320,11 @@ __device__ void count(const Search<Vertex, Offset>& s, long long begin, Frontier
     if (lane_id() == 0) s.counts[block.warp] = mine;
 }
 
-// The sum of the counts of the warps below this one, and of all.
-__device__ inline Counter base_of_warp(const Counter* counts, const Block& block, Counter& total) {
-    const int each = (block.warps + THREADS - 1) / THREADS;
-    const int first = min(static_cast<int>(threadIdx.x) * each, block.warps);
-    const int last = min(first + each, block.warps);
+// The sum of the counts of the warps below this one, and of all; none but the first `runs` warps counted anything.
+__device__ inline Counter base_of_warp(const Counter* counts, int runs, const Block& block, Counter& total) {
+    const int each = (runs + THREADS - 1) / THREADS;
+    const int first = min(static_cast<int>(threadIdx.x) * each, runs);
+    const int last = min(first + each, runs);
     Counter mine = 0;
     for (int warp = first; warp < last; ++warp) mine += __ldcg(counts + warp);
     Counter base = exclusive_scan_of_block(mine, block.totals, total);
@@ -322,13 +337,13 @@ __device__ inline Counter base_of_warp(const Counter* counts, const Block& block
 }
 
 // The third step: append what the marked edges lead to, in their order. Returns the new frontier, which stands behind
-// `begin + frontier.vertices`. Vertices without out-edges are left out; their rank must only be no claim.
+// the old one. Vertices without out-edges are left out; their rank must only be no claim.
 template <typename Vertex, typename Offset>
-__device__ Frontier append(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, const Block& block) {
-    const long long behind = begin + frontier.vertices;
+__device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, const Block& block) {
+    const long long behind = run.begin + run.frontier.vertices;
     Counter total;
-    Counter base = base_of_warp(s.counts, block, total);
-    walk(s, begin, frontier, 0, frontier.edges, s.marks, block,
+    Counter base = base_of_warp(s.counts, run.runs, block, total);
+    walk(s, run, s.marks,
          [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
              Offset first[UNROLL], degree[UNROLL];
 #pragma unroll
@@ -353,13 +368,12 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, long long begin, Fro
     return unpacked(total, s.edge_bits);
 }
 
-// The first step of a wide level, for its edges from `from` to `to`: each neighbour that is not `reached` takes the
+// The first step of a wide level, for some of its edges: each neighbour that is not `reached` takes the
 // smallest slot of a discoverer.
 template <typename Vertex, typename Offset>
-__device__ void claim_slots(const Search<Vertex, Offset>& s, const unsigned* reached, long long begin,
-                            Frontier frontier, long long from, long long to, const Block& block) {
+__device__ void claim_slots(const Search<Vertex, Offset>& s, const unsigned* reached, const Run& run) {
     using S = Search<Vertex, Offset>;
-    walk(s, begin, frontier, from, to, nullptr, block,
+    walk(s, run, nullptr,
          [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&slot)[UNROLL]) {
              bool open[UNROLL];
              typename S::Rank before[UNROLL];
@@ -559,9 +573,10 @@ __device__ void reorder(const Search<Vertex, Offset>& s, const unsigned* before,
                 atomicOr(s.marks + edge / WARP, 1u << edge % WARP);
             });
         end_turn(s.state, turn, told);
-        count(s, begin, frontier, block);
+        const Run run = run_of(s, begin, frontier, 0, frontier.edges, block);
+        count(s, run, block);
         end_turn(s.state, turn, told);
-        const Frontier upcoming = append(s, begin, frontier, block);
+        const Frontier upcoming = append(s, run, block);
         begin += frontier.vertices;
         frontier = upcoming;
         end_turn(s.state, turn, told);
@@ -788,11 +803,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const bool wide = ages > 0 || (frontier.edges >= s.wide && frontier.edges > unexplored / s.alpha);
         if (ages == 0) unexplored -= frontier.edges;
         if (!wide) {
-            claim(s, visited, begin, frontier, block);
+            const Run run = run_of(s, begin, frontier, 0, frontier.edges, block);
+            claim(s, visited, run);
             end_turn(state, turn, &told);
-            mark(s, visited, level, begin, frontier, block);
+            mark(s, visited, level, run, block);
             end_turn(state, turn, &told);
-            frontier = append(s, begin, frontier, block);
+            frontier = append(s, run, block);
             reached = frontier.vertices;
             begin += expanded;
             end_turn(state, turn, &told);
@@ -801,14 +817,14 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             if (ages == 0) {
                 last = min(frontier.edges, max(unexplored / s.share, s.chunk) / WARP * WARP);
                 long long from = 0, to = min(last, max(last / (GROWTH * GROWTH), s.chunk) / WARP * WARP);
-                claim_slots(s, visited, begin, frontier, from, to, block);
+                claim_slots(s, visited, run_of(s, begin, frontier, from, to, block));
                 end_turn(state, turn, &told);
                 while (to < last) {
                     for (long long word = thread; word < words; word += threads) other[word] = visited[word] | s.fresh[word];
                     end_turn(state, turn, &told);
                     from = to;
                     to = min(last, GROWTH * to);
-                    claim_slots(s, other, begin, frontier, from, to, block);
+                    claim_slots(s, other, run_of(s, begin, frontier, from, to, block));
                     end_turn(state, turn, &told);
                 }
             }

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from ._direction_optimizing import DirectionOptimizing
 
 NUMBER, LEVELS, GIVEN_UP = range(3)  # elements of `status`
+STATIC_BYTES = 2048  # no less than the kernel has in shared memory beside its queues
 STATE_BYTES = 1024  # no less than sizeof(State)
 TILE = 32  # as in the kernel: bitmap words that a warp sweeps at a time, at most
 WARP = 32
-ALONE_UNROLL = 4  # as in the kernel: edges that a thread of a block alone takes
+ALONE_UNROLL = 8  # as in the kernel: edges that a thread of a block alone takes
 MOST_WARPS = 64  # of a multiprocessor
 SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
 SPINS = 20_000  # looks at the status before the host waits in the driver
@@ -34,10 +35,10 @@ class Tuning:
 
     alpha: int = 15  # a level is wide when its frontier has more than 1/alpha of the unexplored edges
     wide: int = 1 << 18  # and at least so many
-    share: int = 6  # 1/share of the unexplored edges are expanded in order
+    share: int = 4  # 1/share of the unexplored edges are expanded in order
     chunk: int = 1 << 16  # but at least so many; a multiple of 32
     patience: int = 8  # levels without an order
-    alone: int = 2048  # a frontier with no more edges is one block's work
+    alone: int = 4096  # a frontier with no more edges is one block's work
     threads: int = 512  # of a block
     blocks: int = 1  # of a multiprocessor, as the compiler is told
     grid: int | None = None  # blocks in all, at most; None: as many as the device holds, or 1 for a small graph
@@ -159,8 +160,10 @@ class Deterministic:
         threads = tuning.threads
         warps = threads // WARP
         vertex, offset = self.graph.targets.dtype.itemsize, self.graph.offsets.dtype.itemsize
-        capacity = min(tuning.alone, ALONE_UNROLL * threads)
-        queues = 2 * capacity * (2 * offset + vertex)
+        entry = 2 * (2 * offset + vertex)  # in each of two queues
+        most = self.device.attribute("MaxSharedMemoryPerBlockOptin") - STATIC_BYTES
+        capacity = min(tuning.alone, ALONE_UNROLL * threads, most // entry)
+        queues = capacity * entry
         tiles = warps * TILE * (4 + 2 * WARP)  # a word and the list of its vertices
         shared = max(queues, tiles)
         kernel = self._kernel()

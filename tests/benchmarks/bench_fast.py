@@ -1,9 +1,13 @@
 """The fast kernel on one GPU: from the call to the synchronised answer, over random sources.
 
     python3 tests/benchmarks/bench_fast.py rmat:20 grid:2048 --alpha 5,15,50 --threads 512,1024 --json FILE
+    python3 tests/benchmarks/bench_fast.py --deterministic
+    python3 tests/benchmarks/bench_fast.py rmat:24 --deterministic share=4,8,16 wide=65536,262144
 
 Options of the kernel that are lists are swept, each combination with each graph. The first answer for each graph is
-validated, and each combination's compared with it. `--levels` shows where the time of one search goes.
+validated, and each combination's compared with it. `--deterministic` times deterministic searches beside the default
+ones, its own options swept too, and holds their tree against the CPU's. `--levels` shows where the time of one search
+goes.
 """
 
 import argparse
@@ -21,7 +25,7 @@ import networkx as nx
 import numpy as np
 
 from rapids_bfs import Graph, as_graph
-from rapids_bfs.engines import Options, registered
+from rapids_bfs.engines import Options, _deterministic, choose, registered
 from rapids_bfs.engines._direction_optimizing import DEFAULT
 from rapids_bfs.generators import EDGE_FACTOR, A, B, C
 from rapids_bfs.validation import validate
@@ -32,7 +36,7 @@ SOURCES = {"grid": 8, "path": 2}  # others: --sources
 SEED = 1
 MOST_LEVELS = 20  # that `--levels` shows one by one
 ALGORITHM = "direction-optimizing"
-SWEPT = {"alpha": int, "beta": int, "alone": int, "threads": int, "blocks": int, "grid": int, "spin": int}
+SWEPT = ("alpha", "beta", "alone", "threads", "blocks", "grid", "spin")
 
 
 def generate(spec):
@@ -102,9 +106,9 @@ def summary(milliseconds):
     return {"median": median(milliseconds), "min": min(milliseconds), "max": max(milliseconds)}
 
 
-def show_levels(traversal, source):
+def show_levels(traversal, source, deterministic):
     """The levels of one search, or their mean time if they are many."""
-    options = Options(trace=True)
+    options = Options(trace=True, deterministic=deterministic)
     traversal.run(source, options)
     levels = traversal.run(source, options).trace
     if len(levels) > MOST_LEVELS:
@@ -146,7 +150,9 @@ def measure(spec, tunings, arguments):
         rows.append(row)
         print(line(row), flush=True)
         if arguments.levels:
-            show_levels(traversal, sources[:1])
+            show_levels(traversal, sources[:1], False)
+        if arguments.deterministic is not None:
+            measure_deterministic(traversal, sources, row, arguments)
     return {
         "graph": spec,
         "vertices": graph.num_vertices,
@@ -157,6 +163,43 @@ def measure(spec, tunings, arguments):
     }
 
 
+def measure_deterministic(traversal, sources, row, arguments):
+    """Add to ``row`` what deterministic searches take with each of their tunings, and print it."""
+    expected = choose("cpu:sequential").traversal(traversal.graph).run(sources[:1])
+    options = Options(deterministic=True)
+    row["deterministic"] = []
+    for tuning in sweep(_deterministic.DEFAULT, arguments.deterministic):
+        traversal.deterministic.tune(tuning)
+        each = {**asdict(tuning), **summary(times(traversal, sources, options))}
+        result = traversal.run(sources[:1], options)
+        each["right"] = all(
+            np.array_equal(getattr(result, name), getattr(expected, name)) for name in ("distances", "predecessors")
+        )
+        each["ratio"] = each["median"] / row["tree"]["median"]
+        row["deterministic"].append(each)
+        print(deterministic_line(each), flush=True)
+        if arguments.levels:
+            show_levels(traversal, sources[:1], True)
+
+
+def sweep(default, chosen):
+    """``default`` with each combination of what ``chosen`` lists, as in "share=4,8"."""
+    lists = {name: [int(each) for each in values.split(",")] for name, values in (text.split("=") for text in chosen)}
+    return [replace(default, **dict(zip(lists, values, strict=True))) for values in product(*lists.values())]
+
+
+def changes(row, default):
+    """What differs from the default tuning."""
+    return " ".join(f"{name}={row[name]}" for name, value in asdict(default).items() if row[name] != value)
+
+
+def deterministic_line(row):
+    return (
+        f"  deterministic{row['median']:9.4f}{row['min']:9.4f}{row['max']:9.4f}{row['ratio']:8.2f}x"
+        f"  {'yes' if row['right'] else 'NO '} {changes(row, _deterministic.DEFAULT)}"
+    )
+
+
 HEAD = f"{'graph':15}{'tree ms':>9}{'min':>9}{'max':>9}{'dist ms':>9}  ok "
 
 
@@ -164,10 +207,9 @@ def line(row):
     """A row of the table: times, and what differs from the default tuning."""
     tree, distances = row["tree"], row["distances"]
     right = row["tree_right"] and row["distances_right"]
-    changed = " ".join(f"{name}={row[name]}" for name, value in asdict(DEFAULT).items() if row[name] != value)
     return (
         f"{row['graph']:15}{tree['median']:9.4f}{tree['min']:9.4f}{tree['max']:9.4f}{distances['median']:9.4f}"
-        f"  {'yes' if right else 'NO '} {changed}"
+        f"  {'yes' if right else 'NO '} {changes(row, DEFAULT)}"
     )
 
 
@@ -176,6 +218,7 @@ def main():
     parser.add_argument("graphs", nargs="*", default=GRAPHS, metavar="graph")
     parser.add_argument("--sources", type=int, default=32)
     parser.add_argument("--levels", action="store_true", help="show the levels of one search with each tuning")
+    parser.add_argument("--deterministic", nargs="*", metavar="NAME=VALUE,...", help="time deterministic searches too")
     parser.add_argument("--json", type=Path)
     for name in SWEPT:
         parser.add_argument(f"--{name}", help="a value, or several separated by commas")
@@ -184,15 +227,15 @@ def main():
         parser.error(f"engine cupy cannot run here: {reason}")
 
     chosen = {name: getattr(arguments, name) for name in SWEPT}
-    swept = {name: [SWEPT[name](each) for each in text.split(",")] for name, text in chosen.items() if text}
-    tunings = [replace(DEFAULT, **dict(zip(swept, values, strict=True))) for values in product(*swept.values())]
+    tunings = sweep(DEFAULT, [f"{name}={text}" for name, text in chosen.items() if text])
     card = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     graphs = []
     for spec in arguments.graphs:
         graphs.append(measure(spec, tunings, arguments))
         cupy.get_default_memory_pool().free_all_blocks()
     print(f"\n{card}, call to synchronised answer\n{HEAD}")
-    print("\n".join(line(row) for graph in graphs for row in graph["rows"]))
+    for row in (row for graph in graphs for row in graph["rows"]):
+        print("\n".join([line(row), *map(deterministic_line, row.get("deterministic", []))]))
     if arguments.json:
         report = {
             "card": card,
