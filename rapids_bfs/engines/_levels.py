@@ -118,7 +118,7 @@ class LevelByLevel(Traversal):
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         if options.deterministic:
-            raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='cpu'")
+            raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='auto'")
         target = NONE if options.target is None else options.target
         limit = NO_LIMIT if options.depth_limit is None else options.depth_limit
         predecessors = self.predecessors if options.predecessors else self.no_predecessors
