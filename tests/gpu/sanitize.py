@@ -37,7 +37,7 @@ def search():
     from rapids_bfs.engines import Options, _deterministic, registered
     from rapids_bfs.generators import generate
 
-    whole = replace(_deterministic.DEFAULT, grid=1 << 20, alone=0)
+    whole = replace(_deterministic.DEFAULT, grid=4, alone=0)
     wide = replace(whole, wide=0, alpha=1 << 40, chunk=32)
     tunings = (_deterministic.DEFAULT, whole, replace(wide, patience=100), replace(wide, patience=1, share=2))
 
