@@ -109,6 +109,15 @@ def _count_loops(offsets, targets):
 
 
 @njit(parallel=True, cache=True, nogil=True)
+def _count_descents(offsets, targets):
+    descents = 0
+    for u in prange(len(offsets) - 1):
+        for edge in range(offsets[u] + 1, offsets[u + 1]):
+            descents += targets[edge] < targets[edge - 1]
+    return descents
+
+
+@njit(parallel=True, cache=True, nogil=True)
 def _count_distinct(offsets, targets, loops, degrees):
     """Fill ``degrees[n]`` with the distinct targets of each ascending adjacency, self-loops counted if ``loops``."""
     for u in prange(len(degrees)):
@@ -212,11 +221,34 @@ def degrees_of(offsets: np.ndarray, targets: np.ndarray) -> Degrees:
 
 
 def transpose(offsets: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The CSR of the reversed edges. Each adjacency ascends, so transposing twice sorts."""
+    """The CSR of the reversed edges, of the same types. Each adjacency ascends, so transposing twice sorts."""
     degrees = Degrees(len(offsets) - 1)
     for source, target in edge_blocks(offsets, targets):
         degrees.add(target, source)
-    return fill(degrees.out, ((target, source) for source, target in edge_blocks(offsets, targets)))
+    reversed_ = fill(degrees.out, ((target, source) for source, target in edge_blocks(offsets, targets)))
+    return reversed_[0].astype(offsets.dtype, copy=False), reversed_[1].astype(targets.dtype, copy=False)
+
+
+def transposed_positions(offsets: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """For each edge of `transpose`, the position that it had in the adjacency of its source, typed as ``targets``."""
+
+    def blocks() -> Iterator[Edges]:
+        first = 0
+        for source, target in edge_blocks(offsets, targets):
+            numbers = np.arange(first, first + len(target))
+            yield target, numbers - offsets[source]
+            first += len(target)
+
+    degrees = Degrees(len(offsets) - 1)
+    for source, target in edge_blocks(offsets, targets):
+        degrees.add(target, source)
+    return fill(degrees.out, blocks())[1].astype(targets.dtype, copy=False)
+
+
+def ascends(offsets: np.ndarray, targets: np.ndarray) -> bool:
+    """Does every adjacency ascend? Entries may repeat."""
+    with pool:
+        return int(_count_descents(offsets, targets)) == 0
 
 
 def ascending(offsets: np.ndarray, targets: np.ndarray, *, symmetric: bool = False) -> Edges:

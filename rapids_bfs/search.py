@@ -83,7 +83,7 @@ def bfs(
         trace,
         check,
     )
-    choice = choose("cpu" if deterministic and engine == "auto" else engine)  # the GPU kernels take any parent
+    choice = choose(engine, deterministic)
     reason = choice.engine.unavailable()
     if reason:
         raise InputError(f"engine {choice.name!r} cannot run here: {reason}")

@@ -8,12 +8,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from strategies import graphs
 
-from rapids_bfs import InputError, bfs
+from rapids_bfs import InputError, bfs, csr
 from rapids_bfs import driver as drivers
 from rapids_bfs.driver import Driver
 from rapids_bfs.engines import Options, _launch, choose, cupy, numba_cuda, registered
 from rapids_bfs.engines._check import LevelCheck
+from rapids_bfs.engines._deterministic import in_edges
 from rapids_bfs.engines._levels import Device, LevelByLevel, require_device_bytes
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
@@ -137,6 +140,33 @@ class TestLevelCheck:
     def test_cpu_engine_has_no_levels_to_check(self):
         with pytest.raises(InputError, match="check=True needs an engine"):
             choose("cpu").traversal(generate("path:3")).run(np.array([0]), Options(check=True))
+
+
+def test_auto_takes_an_engine_that_can_search_deterministically(monkeypatch):
+    monkeypatch.setattr(cupy.CuPy, "unavailable", lambda self: "not here")
+    monkeypatch.setattr(numba_cuda.NumbaCUDA, "unavailable", lambda self: None)
+    choose.cache_clear()
+    try:
+        assert choose("auto").name == "numba-cuda"
+        assert choose("auto", deterministic=True).name == "cpu"
+        choose.cache_clear()
+        monkeypatch.setattr(cupy.CuPy, "unavailable", lambda self: None)
+        assert choose("auto", deterministic=True).name == "cupy"
+    finally:
+        choose.cache_clear()
+
+
+@given(graphs())
+def test_in_edges_of_a_deterministic_search(graph):
+    """They ascend; and where the out-edges do not, they say where each edge stands among those of its source."""
+    offsets, sources, positions = in_edges(graph)
+    assert csr.ascends(offsets, sources)
+    assert (positions is None) == csr.ascends(graph.offsets, graph.targets)
+    if positions is None:
+        assert sources is graph.reverse.targets
+    else:
+        heads = np.repeat(np.arange(graph.num_vertices), np.diff(offsets))
+        np.testing.assert_array_equal(graph.targets[graph.offsets[sources] + positions], heads)
 
 
 class Host(Device):

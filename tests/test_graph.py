@@ -34,6 +34,24 @@ def test_adjacency_is_the_edge_list_in_its_order(edges, directed):
     assert graph.offsets.dtype == graph.targets.dtype == np.int32
 
 
+@given(graphs(), st.sampled_from([np.int32, np.int64]))
+def test_positions_lead_from_the_reverse_back_to_the_edges(graph, dtype):
+    targets = graph.targets.astype(dtype)
+    offsets, sources = csr.transpose(graph.offsets, targets)
+    positions = csr.transposed_positions(graph.offsets, targets)
+    heads = np.repeat(np.arange(graph.num_vertices), np.diff(offsets))
+    edges = graph.offsets[sources] + positions
+    assert sources.dtype == positions.dtype == dtype
+    np.testing.assert_array_equal(targets[edges], heads)
+    assert sorted(edges.tolist()) == list(range(graph.num_arcs))
+    assert csr.ascends(offsets, sources)
+
+
+@given(graphs())
+def test_ascends(graph):
+    assert csr.ascends(graph.offsets, graph.targets) == all(row == sorted(row) for row in rows_of(graph))
+
+
 @given(graphs())
 def test_reverse(graph):
     assert edges_of(graph.reverse) == sorted((v, u) for u, v in edges_of(graph))

@@ -19,6 +19,7 @@ KERNELS = {
         "prepare": "prepare<{vertex}, {offset}>",
         "search": "search<{vertex}, {offset}>",
     },
+    "deterministic": {"search": "search<{vertex}, {offset}>"},
     "frontier_mask": {
         "reset": "reset<{vertex}>",
         "seed": "seed<{vertex}>",

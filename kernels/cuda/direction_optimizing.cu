@@ -12,7 +12,7 @@
 // levels then one cluster of blocks, each with a queue of its own that the others read.
 //
 //   offsets[n + 1], targets[m]        out-edges
-//   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric); in_targets begin where a group
+//   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric); in_targets begin where groups
 //                                     of four may
 //   hub[n], heavy[n][4]               the in-neighbours to look at first, those with the most out-edges; the vertex
 //                                     itself if it has no in-edge, and -1 where there are no more
@@ -56,35 +56,18 @@
 #define BLOCKS 1  // of a multiprocessor
 #endif
 
-constexpr int WARP = 32;
-template <typename T>
-__device__ inline void swap(T& a, T& b) {
-    const T kept = a;
-    a = b;
-    b = kept;
-}
+#include "cooperative.cuh"
 
-constexpr unsigned ALL = ~0u;      // the lanes of a warp
-constexpr int UNROLL = 4;          // edges, vertices or groups that a lane has under way at a time
-constexpr int GROUP = 4;           // neighbours that lie together in memory
-constexpr int TILE = 32;           // words that a warp sweeps at a time, at most
-constexpr int TILES = 8;           // tiles that it looks through at a time, at most
+constexpr int UNROLL = 4;              // edges, vertices or groups that a lane has under way at a time
+constexpr int TILE = 32;               // words that a warp sweeps at a time, at most
+constexpr int TILES = 8;               // tiles that it looks through at a time, at most
 constexpr int LIST = 2 * TILE * WARP;  // vertices of them that it has on its list, at most
-constexpr int BITMAPS = 8;         // of visited vertices, in turn
-constexpr int SKIP = -2;           // no distance
-constexpr int PATIENCE = 1 << 27;    // looks at the barrier before the search is torn down: about a minute
-constexpr int TURN_ALONE = 1 << 20;  // levels that a block goes alone before it shows itself at the barrier
+constexpr int BITMAPS = 8;             // of visited vertices, in turn
+constexpr int SKIP = -2;               // no distance
+constexpr int TURN_ALONE = 1 << 20;    // levels that a block goes alone before it shows itself at the barrier
 
 // Elements of `status`.
 enum { NUMBER, LEVELS, GIVEN_UP };
-
-using Counter = unsigned long long;  // vertices << edge_bits | edges
-
-template <typename Offset>
-struct alignas(2 * sizeof(Offset)) Entry {
-    Offset prefix;  // edges of the level before this vertex
-    Offset shift;   // what to add to an edge's number in the level for its place in `targets`
-};
 
 // What the blocks share: zero before the first search. Each barrier ends a turn; each turn counts into another tail.
 struct State {
@@ -131,60 +114,6 @@ struct Search {
     long long unreached;            // the distance where there is none; not SKIP
 };
 
-struct Frontier {
-    long long vertices, edges;
-};
-
-__device__ inline Counter packed(long long vertices, long long edges, int edge_bits) {
-    return static_cast<Counter>(vertices) << edge_bits | static_cast<Counter>(edges);
-}
-
-__device__ inline Frontier unpacked(Counter counter, int edge_bits) {
-    return {static_cast<long long>(counter >> edge_bits), static_cast<long long>(counter & ((1ull << edge_bits) - 1))};
-}
-
-__device__ inline unsigned word_of(int vertex) { return static_cast<unsigned>(vertex) >> 5; }
-
-__device__ inline unsigned long long word_of(long long vertex) { return static_cast<unsigned long long>(vertex) >> 5; }
-
-template <typename Vertex>
-__device__ inline unsigned bit_of(Vertex vertex) {
-    return 1u << (vertex & 31);
-}
-
-template <typename Vertex>
-__device__ inline bool test(const unsigned* bitmap, Vertex vertex) {
-    return bitmap[word_of(vertex)] & bit_of(vertex);
-}
-
-__device__ inline int lane_id() { return threadIdx.x % WARP; }
-
-__device__ inline unsigned lanes_below() { return (1u << lane_id()) - 1; }
-
-__device__ inline unsigned reduce_or(unsigned bits) {
-#if __CUDA_ARCH__ >= 800
-    return __reduce_or_sync(ALL, bits);
-#else
-    for (int distance = WARP / 2; distance; distance /= 2) bits |= __shfl_xor_sync(ALL, bits, distance);
-    return bits;
-#endif
-}
-
-__device__ inline Counter nanoseconds() {
-    Counter now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
-
-// The sum over the lanes up to this one.
-__device__ inline Counter inclusive_scan(Counter value) {
-    for (int distance = 1; distance < WARP; distance *= 2) {
-        const Counter below = __shfl_up_sync(ALL, value, distance);
-        if (lane_id() >= distance) value += below;
-    }
-    return value;
-}
-
 // Write down who reached a vertex, and when it was the target.
 template <typename Vertex, typename Offset>
 __device__ inline void adopt(const Search<Vertex, Offset>& s, Vertex vertex, Vertex parent, int level) {
@@ -195,19 +124,6 @@ __device__ inline void adopt(const Search<Vertex, Offset>& s, Vertex vertex, Ver
 // Did a level up to this one reach the target? Blocks ahead of the one that asks may be at the next level.
 __device__ inline bool is_reached(long long target_level, int level) {
     return target_level > 0 && target_level <= level;
-}
-
-// Wait for all blocks. What any thread of a block wrote before its first thread calls this, with the block's barriers
-// around it, is seen by every thread after. Block 0 adds what makes the top bit change, so the count is never set back.
-__device__ inline void grid_barrier(unsigned* arrived) {
-    const unsigned step = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
-    unsigned before, now;
-    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(arrived), "r"(step) : "memory");
-    int patience = PATIENCE;
-    do {
-        asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
-        if (--patience == 0) __trap();
-    } while (((before ^ now) & 0x80000000u) == 0);
 }
 
 // What a block is told at the end of a turn, in shared memory: thousands of warps that ask one address would queue up.
@@ -259,22 +175,6 @@ __device__ inline void enqueue(const Search<Vertex, Offset>& s, long long begin,
         s.queued[begin + before.vertices] = vertex[k];
         place += packed(1, degree[k], s.edge_bits);
     }
-}
-
-// The slot of the vertex that has this edge of the level: the last whose prefix is at most `edge`. 32 slots are looked
-// at at a time.
-template <typename Offset>
-__device__ inline long long slot_of(const Entry<Offset>* frontier, long long vertices, long long edge) {
-    long long slot = 0;
-    while (vertices > 1) {
-        const long long step = (vertices + WARP - 1) / WARP;
-        const long long place = lane_id() * step;
-        const bool before = place < vertices && frontier[slot + place].prefix <= edge;
-        const long long passed = (__popc(__ballot_sync(ALL, before)) - 1) * step;
-        slot += passed;
-        vertices = min(step, vertices - passed);
-    }
-    return slot;
 }
 
 // Loads and atomics that are independent stand in loops of their own, here and below, so that they are all on their way
@@ -369,43 +269,6 @@ __device__ unsigned expand(const Search<Vertex, Offset>& s, unsigned* visited, i
         next = end;
     }
     return reached;
-}
-
-// List the set bits of the words that the lanes hold, in order, as base + word * 32 + bit; return how many there are.
-__device__ inline int list_bits(unsigned bits, unsigned short* list, int base) {
-    int count = 0;
-    for (unsigned some = __ballot_sync(ALL, bits != 0); some; some &= some - 1) {
-        const int word = __ffs(some) - 1;
-        const unsigned those = __shfl_sync(ALL, bits, word);
-        if (those >> lane_id() & 1) list[count + __popc(those & lanes_below())] = base + word * WARP + lane_id();
-        count += __popc(those);
-    }
-    __syncwarp();
-    return count;
-}
-
-// A group of in-neighbours, if it begins before `last`; what lies past the end of `targets` is 0.
-template <typename Offset>
-__device__ inline void load_group(const int* targets, long long group, Offset last, long long m, int (&loaded)[GROUP]) {
-    const long long place = group * GROUP;
-    int4 four = {0, 0, 0, 0};
-    if (place < last && place + GROUP <= m) four = __ldg(reinterpret_cast<const int4*>(targets) + group);
-    if (place < last && place + GROUP > m) {
-        four.x = __ldg(targets + place);
-        if (place + 1 < m) four.y = __ldg(targets + place + 1);
-        if (place + 2 < m) four.z = __ldg(targets + place + 2);
-    }
-    loaded[0] = four.x, loaded[1] = four.y, loaded[2] = four.z, loaded[3] = four.w;
-}
-
-template <typename Offset>
-__device__ inline void load_group(const long long* targets, long long group, Offset last, long long,
-                                  long long (&loaded)[GROUP]) {
-#pragma unroll
-    for (int i = 0; i < GROUP; ++i) {
-        loaded[i] = 0;
-        if (group * GROUP + i < last) loaded[i] = __ldg(targets + group * GROUP + i);
-    }
 }
 
 // A bottom-up level: let unvisited vertices look for the frontier. A warp takes tiles of words until it has enough
@@ -660,7 +523,7 @@ __device__ void to_queue(const Search<Vertex, Offset>& s, const unsigned* before
         const bool mine = lane_id() < s.tile && word < words;
         const unsigned bits = mine ? visited[word] : 0;
         if (mine) copy[word] = bits;
-        const int reached = list_bits(mine ? bits & ~before[word] : 0, list, 0);
+        const int reached = list_bits(mine ? bits & ~before[word] : 0, list);
         for (int start = 0; start < reached; start += WARP) {
             const bool keep[1] = {start + lane_id() < reached};
             Vertex vertex[1] = {0};
@@ -711,6 +574,13 @@ __device__ inline const T* of_block(const T* mine, int rank) {
 #else
     return mine;
 #endif
+}
+
+template <typename T>
+__device__ inline void swap(T& a, T& b) {
+    const T kept = a;
+    a = b;
+    b = kept;
 }
 
 __device__ inline void prefetch(const void* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }

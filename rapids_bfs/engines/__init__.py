@@ -91,6 +91,7 @@ class Engine(ABC):
     name: ClassVar[str]
     algorithms: ClassVar[tuple[str, ...]]  # the first is the default
     searches_on: str = CPU  # where its traversals want their graphs: "cpu" or "cuda"
+    deterministic: ClassVar[bool] = False  # can the default algorithm search deterministically?
 
     def unavailable(self) -> str | None:
         """None, or one line: what is missing here and how to install it."""
@@ -130,12 +131,14 @@ def registered() -> dict[str, Engine]:
 
 
 @cache
-def choose(spec: str) -> Choice:
-    """The choice written ``engine``, ``engine:algorithm`` or ``auto``. Raises `InputError` if there is none such."""
+def choose(spec: str, deterministic: bool = False) -> Choice:
+    """The choice written ``engine``, ``engine:algorithm`` or ``auto``, which is the first engine that can run here,
+    deterministically if that is asked for. Raises `InputError` if there is none such."""
     engines = registered()
     name, _, algorithm = spec.partition(":")
     if spec == "auto":
-        name = next(name for name, engine in engines.items() if engine.unavailable() is None)
+        suited = (name for name, engine in engines.items() if engine.deterministic or not deterministic)
+        name = next(name for name in suited if engines[name].unavailable() is None)
     if name not in engines:
         raise InputError(f"unknown engine {name!r}: there are {', '.join(engines)}")
     engine = engines[name]

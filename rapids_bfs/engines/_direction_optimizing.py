@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from ..device import CUDA, aligned
-from ..driver import library
-from ..errors import InputError, TraversalError
+from ..errors import InputError
 from ..graph import Graph
-from ..kernels.whole_search import BITMAPS, GIVEN_UP, GROUP, LEVELS, LIST, NUMBER, NUMBERS, POINTERS, TILE, TILES
-from ..trace import Step
+from ..kernels.whole_search import BITMAPS, GROUP, LEVELS, LIST, NUMBERS, POINTERS, TILE, TILES
 from . import Options, Traversal
-from ._launch import CompiledKernel, address, current_context, fill
+from ._deterministic import Deterministic
+from ._launch import CompiledKernel, address, fill
 from ._levels import Device, require_device_bytes
+from ._one_launch import SMALL_ARCS, STATE_BYTES, WARP, OneLaunch, structure, words_per_tile
 
 FILE = "direction_optimizing"
-STATE_BYTES = 1024  # no less than the kernels need
-WARP = 32
 UNREACHED = -1  # the distance where there is none
 PREPARE_THREADS = 256  # of a block
 GROUP_BYTES = 16  # targets are loaded in groups of so many, which begin at multiples of it
-SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
-SPINS = 20_000  # looks at the status before the host waits in the driver
 
 
 @dataclass(frozen=True)
@@ -51,18 +47,12 @@ class Tuning:
 
 DEFAULT = Tuning()
 
-
-class Search(ctypes.Structure):
-    """The kernel's parameter; the kernel says what its fields mean."""
-
-    _fields_ = [(name, ctypes.c_void_p) for name in POINTERS] + [(name, ctypes.c_int64) for name in NUMBERS]
+Found = tuple[Any, Any]  # distances and predecessors on the device, the second None if nobody asked
+Search: Any = structure("Search", POINTERS, NUMBERS)
 
 
 class DirectionOptimizing(Traversal):
-    """A search in one cooperative launch, its parameters in a structure of which a run changes a few fields.
-
-    Mapped memory of the host has the same address on both sides, as CUDA's unified addressing promises.
-    """
+    """A search in one cooperative launch, its parameters in a structure of which a run changes a few fields."""
 
     def __init__(self, graph: Graph, device: Device, tuning: Tuning = DEFAULT) -> None:
         super().__init__(graph)
@@ -89,7 +79,6 @@ class DirectionOptimizing(Traversal):
         require_device_bytes(device, graph, needs + reversed_edges)
         here, reverse = self.here, self.here.reverse
         with device.active():
-            self.context, self.set_context = current_context(), library().cuCtxSetCurrent
             self.offsets, self.targets = self._adjacency(here)
             self.in_offsets, self.in_targets = self.offsets, self.targets
             if reverse is not here:
@@ -100,10 +89,6 @@ class DirectionOptimizing(Traversal):
             self.predecessors_address = address(predecessors)
             for array, byte in ((distances, 0xFF), (predecessors, 0xFF), (state, 0)):
                 fill(array, byte, device.stream_handle)
-            self.status = np.asarray(device.mapped(3, np.int64)[0])
-            self.status.fill(0)
-            self.sources = np.asarray(device.mapped(1, vertex)[0])
-            self.trace: Any = None  # allocated by the first search that is traced
             self.parameters = Search(
                 offsets=address(self.offsets),
                 targets=address(self.targets),
@@ -117,13 +102,12 @@ class DirectionOptimizing(Traversal):
                 queued=address(queued),
                 distances=address(distances),
                 state=address(state),
-                sources=self.sources.ctypes.data,
-                status=self.status.ctypes.data,
                 n=n,
                 m=m,
                 edge_bits=self.edge_bits,
                 unreached=UNREACHED,
             )
+            self.host = OneLaunch(graph, device, self.parameters)
             self.tune(tuning)
             self._prepare(words)
             device.synchronize()
@@ -167,15 +151,11 @@ class DirectionOptimizing(Traversal):
         if tuning.cluster > 1 and grid > tuning.cluster:
             clusters = kernel.resident_clusters(tuning.cluster, threads, shared, self.device.stream_handle)
 
-        words = -(-n // WARP)
-        tile = 1
-        while tile < TILE and words > 2 * tile * grid * warps:
-            tile *= 2
         parameters = self.parameters
         parameters.alpha, parameters.beta, parameters.tail = tuning.alpha, tuning.beta, tuning.tail
         parameters.dense = max(n // tuning.dense, tuning.dense_edges)
         parameters.alone, parameters.together, parameters.capacity = tuning.alone, tuning.together, tuning.capacity
-        parameters.tile = tile
+        parameters.tile = words_per_tile(TILE, n, grid * warps)
 
         launcher = partial(kernel.launcher, cooperative=True)
         rest = threads, shared, self.device.stream_handle, parameters
@@ -183,10 +163,20 @@ class DirectionOptimizing(Traversal):
         if clusters:
             self.launch_deep = launcher(clusters * tuning.cluster, *rest, cluster=tuning.cluster)
 
-    def search(self, sources: np.ndarray, options: Options) -> bool:
+    @cached_property
+    def deterministic(self) -> Deterministic:
+        """What deterministic searches need beside this, made for the first of them."""
+        return Deterministic(self)
+
+    def search(self, sources: np.ndarray, options: Options) -> Found:
+        if options.deterministic and options.predecessors:  # distances alone are the same in any search
+            if not self.device.deterministic:
+                raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='cpu'")
+            self.steps = self.deterministic.search(sources, options)
+            return self.deterministic.distances, self.deterministic.predecessors
         self._search(sources, options, self.predecessors_address)
-        self.steps = self._steps() if options.trace else None
-        return options.predecessors
+        self.steps = self.host.steps() if options.trace else None
+        return self.distances, self.predecessors if options.predecessors else None
 
     def search_into(
         self, distances: Any, predecessors: Any, unreached: int, sources: np.ndarray, options: Options
@@ -205,67 +195,14 @@ class DirectionOptimizing(Traversal):
             parameters.unreached = UNREACHED
 
     def _search(self, sources: np.ndarray, options: Options, predecessors: int | None) -> None:
-        if options.deterministic:
-            raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='cpu'")
-        n = self.graph.num_vertices
-        parameters = self.parameters
-        first = parameters.source = int(sources[0])
-        count = parameters.count = len(sources)
-        if count > 1:
-            if count > len(self.sources):
-                self.sources = np.asarray(self.device.mapped(count, self.sources.dtype)[0])
-                parameters.sources = self.sources.ctypes.data
-            self.sources[:count] = sources
-        limit = n + 2  # the kernel gives up before that
-        if options.depth_limit is not None:
-            limit = min(options.depth_limit, limit)
-        target = options.target
-        if target is None:
-            parameters.target = -1
-        else:
-            parameters.target = target
-            if target == first or (count > 1 and target in sources):
-                limit = 0
-        parameters.depth_limit = limit
-        parameters.predecessors = predecessors if options.predecessors else None
-        parameters.trace = self._trace_buffer() if options.trace else None
-        parameters.number += 1
-
-        self.set_context(self.context)  # the caller may be another thread
-        deep = self.status[LEVELS] > self.tuning.deep  # the last search was
+        self.parameters.source = int(sources[0])
+        self.parameters.predecessors = predecessors if options.predecessors else None
+        self.host.begin(sources, options)
+        deep = self.host.status[LEVELS] > self.tuning.deep  # the last search was
         (self.launch_deep if deep else self.launch)()
-        self._wait(parameters.number)
+        self.host.finish(self.tuning.spin)
 
-    def _trace_buffer(self) -> int:
-        if self.trace is None:
-            with self.device.active():
-                self.trace = self.device.empty(self.graph.num_vertices + 2, np.uint64)
-        return address(self.trace)
-
-    def _wait(self, number: int) -> None:
-        """Wait for the search of this number."""
-        status = self.status
-        if self.tuning.spin:
-            for _ in range(SPINS):
-                if status[NUMBER] == number:
-                    break
-            else:
-                self.device.synchronize()
-        else:
-            self.device.synchronize()
-        if status[NUMBER] != number:
-            raise TraversalError(f"the search of {self.graph.name} did not report that it is done")
-        if status[GIVEN_UP]:
-            raise TraversalError(f"level {status[LEVELS]} of a graph with {self.graph.num_vertices} vertices")
-
-    def _steps(self) -> list[Step]:
-        """What each level did, from the device's notes."""
+    def answer(self, found: Found) -> Found:
+        distances, predecessors = found
         with self.device.active():
-            notes = self.device.host(self.trace[: int(self.status[LEVELS]) + 1])
-        milliseconds = (np.diff(notes >> np.uint64(1)) / 1e6).tolist()
-        directions = np.where(notes[1:] & np.uint64(1), "bottom-up", "top-down").tolist()
-        return [Step(*step) for step in zip(directions, milliseconds, strict=True)]
-
-    def answer(self, found: bool) -> tuple[Any, Any]:
-        with self.device.active():
-            return self.device.found(self.distances), self.device.found(self.predecessors) if found else None
+            return self.device.found(distances), None if predecessors is None else self.device.found(predecessors)

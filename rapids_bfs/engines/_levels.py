@@ -38,6 +38,8 @@ class Device(ABC):
     threads: int  # of a block
     resident_blocks: int  # that run at the same time
     multiprocessors: int
+    most_shared_bytes: int  # of a block
+    deterministic: ClassVar[bool] = False  # has it the kernel `deterministic`?
     stream_handle: int  # the driver's
 
     @abstractmethod
@@ -132,7 +134,7 @@ class LevelByLevel(Traversal):
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         if options.deterministic:
-            raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='cpu'")
+            raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='auto'")
         target = NONE if options.target is None else options.target
         limit = NO_LIMIT if options.depth_limit is None else options.depth_limit
         predecessors = self.predecessors if options.predecessors else self.no_predecessors

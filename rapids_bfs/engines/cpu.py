@@ -19,6 +19,7 @@ NONE = -1
 class CPU(Engine):
     name = "cpu"
     algorithms = ("direction-optimizing", "sequential")
+    deterministic = True
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return Sequential(graph) if algorithm == "sequential" else DirectionOptimizing(graph)

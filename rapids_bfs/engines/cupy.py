@@ -24,6 +24,7 @@ class CuPy(Engine):
     name = "cupy"
     algorithms = ("direction-optimizing", *ALGORITHMS, "frontier-mask-texture")
     searches_on = CUDA
+    deterministic = True
 
     def unavailable(self) -> str | None:
         return missing()
@@ -58,6 +59,7 @@ class CuPyDevice(Device):
         self.stream = stream_of(cupy.cuda.Device().id)
         self.stream_handle = self.stream.ptr
         self.multiprocessors = self.attribute("MultiProcessorCount")
+        self.most_shared_bytes = self.attribute("MaxSharedMemoryPerBlockOptin")
         self.resident_blocks = 8 * self.multiprocessors
 
     def attribute(self, name: str) -> int:

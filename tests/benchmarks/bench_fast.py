@@ -2,10 +2,13 @@
 
     python3 tests/benchmarks/bench_fast.py rmat:20 grid:2048 --alpha 5,15,50 --threads 512,1024 --json FILE
     python3 tests/benchmarks/bench_fast.py rmat:20 --engines cupy,numba-cuda
+    python3 tests/benchmarks/bench_fast.py --deterministic
+    python3 tests/benchmarks/bench_fast.py rmat:24 --deterministic share=4,8,16 wide=65536,262144
 
 With several engines, each is timed with the same graph and sources, one after the other. Options of the kernel that are
 lists are swept, each combination with each graph. The first answer of each engine for each graph is validated, and each
-combination's compared with it. `--levels` shows where the time of one search goes.
+combination's compared with it. `--deterministic` times deterministic searches beside the default ones, its own options
+swept too, and holds their tree against the CPU's. `--levels` shows where the time of one search goes.
 """
 
 import argparse
@@ -23,7 +26,7 @@ import networkx as nx
 import numpy as np
 
 from rapids_bfs import Graph, as_graph
-from rapids_bfs.engines import Options, registered
+from rapids_bfs.engines import Options, _deterministic, choose, registered
 from rapids_bfs.engines._direction_optimizing import DEFAULT, Tuning
 from rapids_bfs.generators import EDGE_FACTOR, A, B, C
 from rapids_bfs.validation import validate
@@ -162,7 +165,46 @@ def measure_engine(engine, graph, sources, tunings, arguments):
             row[f"{name}_right"] = bool(verdict) and np.array_equal(result.distances, first.distances)
         rows.append(row)
         print(line(row), flush=True)
+        if arguments.deterministic is not None:
+            measure_deterministic(traversal, sources, row, arguments)
     return rows
+
+
+def measure_deterministic(traversal, sources, row, arguments):
+    """Add to ``row`` what deterministic searches take with each of their tunings, and print it."""
+    expected = choose("cpu:sequential").traversal(traversal.graph).run(sources[:1])
+    options = Options(deterministic=True)
+    row["deterministic"] = []
+    for tuning in sweep(_deterministic.DEFAULT, arguments.deterministic):
+        traversal.deterministic.tune(tuning)
+        each = {**asdict(tuning), **summary(times(traversal, sources, options))}
+        result = traversal.run(sources[:1], options)
+        each["right"] = all(
+            np.array_equal(getattr(result, name), getattr(expected, name)) for name in ("distances", "predecessors")
+        )
+        each["ratio"] = each["median"] / row["tree"]["median"]
+        row["deterministic"].append(each)
+        print(deterministic_line(each), flush=True)
+        if arguments.levels:
+            show_levels(traversal, sources[:1], options)
+
+
+def sweep(default, chosen):
+    """``default`` with each combination of what ``chosen`` lists, as in "share=4,8"."""
+    lists = {name: [int(each) for each in values.split(",")] for name, values in (text.split("=") for text in chosen)}
+    return [replace(default, **dict(zip(lists, values, strict=True))) for values in product(*lists.values())]
+
+
+def changes(row, default):
+    """What differs from the default tuning."""
+    return " ".join(f"{name}={row[name]}" for name, value in asdict(default).items() if row[name] != value)
+
+
+def deterministic_line(row):
+    return (
+        f"  deterministic{row['median']:9.4f}{row['min']:9.4f}{row['max']:9.4f}{row['ratio']:8.2f}x"
+        f"  {'yes' if row['right'] else 'NO '} {changes(row, _deterministic.DEFAULT)}"
+    )
 
 
 HEAD = f"{'graph':15}{'engine':11}{'tree ms':>9}{'min':>9}{'max':>9}{'dist ms':>9}  ok "
@@ -172,10 +214,9 @@ def line(row):
     """A row of the table: times, and what differs from the default tuning."""
     tree, distances = row["tree"], row["distances"]
     right = row["tree_right"] and row["distances_right"]
-    changed = " ".join(f"{name}={row[name]}" for name, value in asdict(DEFAULT).items() if row[name] != value)
     return (
         f"{row['graph']:15}{row['engine']:11}{tree['median']:9.4f}{tree['min']:9.4f}{tree['max']:9.4f}{distances['median']:9.4f}"
-        f"  {'yes' if right else 'NO '} {changed}"
+        f"  {'yes' if right else 'NO '} {changes(row, DEFAULT)}"
     )
 
 
@@ -184,6 +225,7 @@ def main():
     parser.add_argument("graphs", nargs="*", default=GRAPHS, metavar="graph")
     parser.add_argument("--sources", type=int, default=32)
     parser.add_argument("--levels", action="store_true", help="show the levels of one search with each tuning")
+    parser.add_argument("--deterministic", nargs="*", metavar="NAME=VALUE,...", help="time deterministic searches too")
     parser.add_argument("--json", type=Path)
     parser.add_argument(
         "--engines", type=lambda text: text.split(","), default=["cupy"], help="such as cupy,numba-cuda"
@@ -196,15 +238,15 @@ def main():
             parser.error(f"engine {engine} cannot run here: {reason}")
 
     chosen = {name: getattr(arguments, name) for name in SWEPT}
-    swept = {name: [int(each) for each in text.split(",")] for name, text in chosen.items() if text}
-    tunings = [replace(DEFAULT, **dict(zip(swept, values, strict=True))) for values in product(*swept.values())]
+    tunings = sweep(DEFAULT, [f"{name}={text}" for name, text in chosen.items() if text])
     card = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     graphs = []
     for spec in arguments.graphs:
         graphs.append(measure(spec, tunings, arguments))
         cupy.get_default_memory_pool().free_all_blocks()
     print(f"\n{card}, call to synchronised answer\n{HEAD}")
-    print("\n".join(line(row) for graph in graphs for row in graph["rows"]))
+    for row in (row for graph in graphs for row in graph["rows"]):
+        print("\n".join([line(row), *map(deterministic_line, row.get("deterministic", []))]))
     if arguments.json:
         report = {
             "card": card,

@@ -1,0 +1,153 @@
+// What a search in one cooperative launch is built from: warps, bitmaps, queues with prefix sums, the grid's barrier.
+
+constexpr int WARP = 32;
+constexpr unsigned ALL = ~0u;      // the lanes of a warp
+constexpr int GROUP = 4;           // neighbours that lie together in memory
+constexpr int PATIENCE = 1 << 27;  // looks at the barrier before the search is torn down: about a minute
+
+using Counter = unsigned long long;  // vertices << edge_bits | edges
+
+struct Frontier {
+    long long vertices, edges;
+};
+
+template <typename Offset>
+struct alignas(2 * sizeof(Offset)) Entry {
+    Offset prefix;  // edges of the level before this vertex
+    Offset shift;   // what to add to an edge's number in the level for its place in `targets`
+};
+
+__device__ inline Counter packed(long long vertices, long long edges, int edge_bits) {
+    return static_cast<Counter>(vertices) << edge_bits | static_cast<Counter>(edges);
+}
+
+__device__ inline Frontier unpacked(Counter counter, int edge_bits) {
+    return {static_cast<long long>(counter >> edge_bits), static_cast<long long>(counter & ((1ull << edge_bits) - 1))};
+}
+
+__device__ inline unsigned word_of(int vertex) { return static_cast<unsigned>(vertex) >> 5; }
+
+__device__ inline unsigned long long word_of(long long vertex) { return static_cast<unsigned long long>(vertex) >> 5; }
+
+template <typename Vertex>
+__device__ inline unsigned bit_of(Vertex vertex) {
+    return 1u << (vertex & 31);
+}
+
+template <typename Vertex>
+__device__ inline bool test(const unsigned* bitmap, Vertex vertex) {
+    return bitmap[word_of(vertex)] & bit_of(vertex);
+}
+
+// Set a bit; was it set before?
+template <typename Vertex>
+__device__ inline bool test_and_set(unsigned* bitmap, Vertex vertex) {
+    return atomicOr(bitmap + word_of(vertex), bit_of(vertex)) & bit_of(vertex);
+}
+
+__device__ inline int lane_id() { return threadIdx.x % WARP; }
+
+__device__ inline unsigned lanes_below() { return (1u << lane_id()) - 1; }
+
+__device__ inline unsigned reduce_or(unsigned bits) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(ALL, bits);
+#else
+    for (int distance = WARP / 2; distance; distance /= 2) bits |= __shfl_xor_sync(ALL, bits, distance);
+    return bits;
+#endif
+}
+
+__device__ inline Counter nanoseconds() {
+    Counter now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+// The sum over the lanes up to this one.
+__device__ inline Counter inclusive_scan(Counter value) {
+    for (int distance = 1; distance < WARP; distance *= 2) {
+        const Counter below = __shfl_up_sync(ALL, value, distance);
+        if (lane_id() >= distance) value += below;
+    }
+    return value;
+}
+
+// The sum over the threads of the block below this one, and over all. `totals` has room for a number a warp; the block
+// must meet at a barrier before it is used again.
+__device__ inline Counter exclusive_scan_of_block(Counter value, Counter* totals, Counter& total) {
+    const int warps = blockDim.x / WARP;
+    const Counter inclusive = inclusive_scan(value);
+    if (lane_id() == WARP - 1) totals[threadIdx.x / WARP] = inclusive;
+    __syncthreads();
+    const Counter each = inclusive_scan(lane_id() < warps ? totals[lane_id()] : 0);
+    const Counter below = __shfl_sync(ALL, each, (threadIdx.x / WARP + WARP - 1) % WARP);
+    total = __shfl_sync(ALL, each, WARP - 1);
+    return inclusive - value + (threadIdx.x < WARP ? 0 : below);
+}
+
+// Wait for all blocks. What any thread of a block wrote before its first thread calls this, with the block's barriers
+// around it, is seen by every thread after. Block 0 adds what makes the top bit change, so the count is never set back.
+__device__ inline void grid_barrier(unsigned* arrived) {
+    const unsigned step = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
+    unsigned before, now;
+    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(arrived), "r"(step) : "memory");
+    int patience = PATIENCE;
+    do {
+        asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
+        if (--patience == 0) __trap();
+    } while (((before ^ now) & 0x80000000u) == 0);
+}
+
+// The slot of the vertex that has this edge of the level: the last whose prefix is at most `edge`. 32 slots are looked
+// at at a time.
+template <typename Offset>
+__device__ inline long long slot_of(const Entry<Offset>* frontier, long long vertices, long long edge) {
+    long long slot = 0;
+    while (vertices > 1) {
+        const long long step = (vertices + WARP - 1) / WARP;
+        const long long place = lane_id() * step;
+        const bool before = place < vertices && frontier[slot + place].prefix <= edge;
+        const long long passed = (__popc(__ballot_sync(ALL, before)) - 1) * step;
+        slot += passed;
+        vertices = min(step, vertices - passed);
+    }
+    return slot;
+}
+
+// List the set bits of the words that the lanes hold, in order, as base + word * 32 + bit; return how many there are.
+__device__ inline int list_bits(unsigned bits, unsigned short* list, int base = 0) {
+    int count = 0;
+    for (unsigned some = __ballot_sync(ALL, bits != 0); some; some &= some - 1) {
+        const int word = __ffs(some) - 1;
+        const unsigned those = __shfl_sync(ALL, bits, word);
+        if (those >> lane_id() & 1) list[count + __popc(those & lanes_below())] = base + word * WARP + lane_id();
+        count += __popc(those);
+    }
+    __syncwarp();
+    return count;
+}
+
+// A group of in-neighbours, if it begins before `last`; what lies past the end of `targets` is 0.
+template <typename Offset>
+__device__ inline void load_group(const int* targets, long long group, Offset last, long long m, int (&loaded)[GROUP]) {
+    const long long place = group * GROUP;
+    int4 four = {0, 0, 0, 0};
+    if (place < last && place + GROUP <= m) four = __ldg(reinterpret_cast<const int4*>(targets) + group);
+    if (place < last && place + GROUP > m) {
+        four.x = __ldg(targets + place);
+        if (place + 1 < m) four.y = __ldg(targets + place + 1);
+        if (place + 2 < m) four.z = __ldg(targets + place + 2);
+    }
+    loaded[0] = four.x, loaded[1] = four.y, loaded[2] = four.z, loaded[3] = four.w;
+}
+
+template <typename Offset>
+__device__ inline void load_group(const long long* targets, long long group, Offset last, long long,
+                                  long long (&loaded)[GROUP]) {
+#pragma unroll
+    for (int i = 0; i < GROUP; ++i) {
+        loaded[i] = 0;
+        if (group * GROUP + i < last) loaded[i] = __ldg(targets + group * GROUP + i);
+    }
+}

@@ -1,0 +1,864 @@
+// Deterministic: the tree and the order of a sequential queue, in one cooperative launch.
+//
+// The predecessor of a vertex is its first in-neighbour in the order of the queue; vertices follow each other as their
+// predecessors do, and those of one predecessor as its adjacency does.
+//
+// *Ordered*: the frontier is a run of a queue in that order, and its edges are numbered through. Each vertex takes the
+// smallest number of an edge that leads to it (atomicMin). Those edges are marked in a bitmap over the numbers, counted
+// for each warp's run of numbers, and the vertices that they lead to are appended in the order of the marks.
+// *Wide*, where the frontier has many edges: the first of them, in order, are expanded alone. Since the first
+// discoverer wins, what they reach is settled, and that is nearly all the vertices with many edges. Each of the rest
+// then looks at all of its in-neighbours for the first in order; those left have few. The vertices found are not put in
+// order: each keeps the slot of its ancestor in the last ordered level as its `rank`, which tells most vertices apart.
+// Where ranks are equal, the two climb to their common ancestor, whose adjacency decides. *Reordering*: after `patience`
+// such levels, the ancestors of the frontier are put in order, level by level, by the bitmap over edge numbers.
+// *Alone*: while the frontier is small, one block goes on from level to level with the queue in shared memory.
+//
+//   offsets[n + 1], targets[m]        out-edges
+//   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric and its adjacencies ascend);
+//                                     each adjacency ascends; in_targets begin where a group of
+//                                     four may
+//   positions[m]                      for each in-edge its position in the adjacency of its source; a null pointer if
+//                                     the adjacencies of out-edges ascend, since then the vertices themselves tell
+//   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
+//   visited[2][words]                 bitmaps of the vertices reached by earlier levels, and of the isolated ones; the
+//                                     second holds, in a wide level, what its first edges reached too, after it the
+//                                     vertices visited before it
+//   fresh[words]                      vertices reached by the first edges of a wide level, or marked for reordering;
+//                                     zero in between
+//   marks[m / 32 + 1]                 bitmap over the numbers of the edges of a level: that reached a vertex first
+//   counts[warps]                     what the marks in a warp's run of edges lead to
+//   queue[n], queued[n]               the ordered vertices with out-edges, level after level: where the edges of each
+//                                     begin among those of its level, and what to add for their place in `targets`;
+//                                     and the vertices themselves
+//   rank[n]                           of a reached vertex, its slot in its level or that of its ancestor in the last
+//                                     ordered level; while it is being reached, CLAIMED and the smallest edge number
+//                                     (ordered) or slot of a discoverer (wide); UNREACHED before
+//   distances[n], predecessors[n]     the answer, -1 where there is none
+//   sources[count]                    in the host's memory, distinct, in the order of the queue
+//   state, trace, status              as in direction_optimizing.cu; "bottom-up" in a trace is a wide level
+//
+// Work: O(n) to begin. An ordered level looks at each of its edges twice; a wide one at the first edges of the frontier
+// and at all edges into what they leave unvisited. Synchronisation: three grid-wide barriers an ordered level, one and
+// two for each chunk of first edges a wide one, three barriers of the block where it goes alone.
+//
+// Races: a smallest number does not depend on the order in which numbers come. A bit of `visited` may be read while
+// the vertex's one winning edge sets it: other edges to it have lost anyhow. The bits of `fresh` only spare work. In a
+// wide level threads read the rank and write that of vertices of different levels. Climbing reads what earlier
+// levels wrote.
+//
+// Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, for the wide
+// levels; D. Merrill, M. Garland, A. Grimshaw, Scalable GPU graph traversal, PPoPP 2012, for the edge-balanced
+// expansion; G. Blelloch, J. Fineman, J. Shun, Greedy sequential maximal independent set and matching are parallel on
+// average, SPAA 2012, for taking prefixes of a sequential order. The marks over edges and the late order are ours.
+
+#ifndef THREADS
+#define THREADS 512  // of a block
+#endif
+#ifndef BLOCKS
+#define BLOCKS 1  // of a multiprocessor
+#endif
+
+#include "cooperative.cuh"
+
+constexpr int UNROLL = 4;            // edges that a lane has under way at a time
+constexpr int ALONE_UNROLL = 8;      // the same for a block alone: THREADS * ALONE_UNROLL edges are its largest frontier
+constexpr int TILE = 32;             // words that a warp sweeps at a time, at most
+constexpr int LANE_ROUNDS = 8;       // groups of 4 in-edges that a lane looks at before its warp takes the rest over
+constexpr int GROWTH = 4;            // of the chunks of first edges
+constexpr int TURN_ALONE = 1 << 20;  // levels that a block goes alone before it shows itself at the barrier
+
+// Elements of `status`.
+enum { NUMBER, LEVELS, GIVEN_UP };
+
+template <typename Integer>
+struct Unsigned;
+template <>
+struct Unsigned<int> {
+    using type = unsigned;
+};
+template <>
+struct Unsigned<long long> {
+    using type = unsigned long long;
+};
+
+struct Progress {
+    long long level, vertices, edges, unexplored;
+};
+
+// What the blocks share: zero before the first search. Each barrier ends a turn; each turn counts into another tail.
+struct State {
+    alignas(128) unsigned arrived;   // blocks at the barrier; its top bit changes when all have come
+    alignas(128) Counter tails[3];   // vertices found in this turn; of the next one, which is zero; of the one before
+    alignas(128) unsigned finished;  // blocks that are done with the search
+    long long target_level;          // that reached the target; 0 before
+    Progress alone[2];               // where the block that went alone has got, in turns with its parity
+};
+
+template <typename Vertex, typename Offset>
+struct Search {
+    using Rank = typename Unsigned<Offset>::type;
+    static constexpr Rank UNREACHED = ~Rank(0);
+    static constexpr Rank CLAIMED = UNREACHED / 2 + 1;  // its top bit; no slot and no edge number has it
+
+    const Offset* offsets;
+    const Vertex* targets;
+    const Offset* in_offsets;
+    const Vertex* in_targets;
+    const Vertex* positions;
+    const unsigned* isolated;
+    unsigned* visited[2];
+    unsigned* fresh;
+    unsigned* marks;
+    Counter* counts;
+    Entry<Offset>* queue;
+    Vertex* queued;
+    Rank* rank;
+    int* distances;
+    Vertex* predecessors;
+    const Vertex* sources;
+    State* state;
+    Counter* trace;
+    volatile long long* status;
+    long long n, m;
+    long long count;                // how many sources there are
+    long long depth_limit, target;  // the target is no source; -1: none
+    long long alpha, wide;          // a level is wide when the frontier has at least `wide` edges, and more than
+                                    // 1/alpha of the unexplored ones
+    long long share;                // the first edges are 1/share of the unexplored ones,
+    long long chunk;                // but at least so many; a multiple of 32
+    long long patience;             // levels without an order, at least 1
+    long long alone;                // a frontier with no more edges than this is one block's work
+    long long capacity;             // entries of a queue in shared memory, at least `alone`
+    long long edge_bits;            // of a Counter
+    long long tile;                 // words that a warp sweeps at a time
+    long long number;               // of this search
+};
+
+// Who a warp is, and what its block has in shared memory.
+struct Block {
+    int warp, warps;
+    unsigned short* list;  // of the warp: room for the vertices of a tile
+    unsigned* hits;        // of the warp: the words of a tile
+    Counter* totals;       // WARP numbers
+    Counter* bases;        // a number for each warp of the block
+};
+
+// Write down that this level reached a vertex.
+template <typename Vertex, typename Offset>
+__device__ inline void settle(const Search<Vertex, Offset>& s, Vertex vertex, Vertex parent, int level) {
+    s.distances[vertex] = level;
+    s.predecessors[vertex] = parent;
+    if (vertex == s.target) s.state->target_level = level;
+}
+
+// Did a level up to this one reach the target?
+__device__ inline bool is_reached(long long target_level, int level) {
+    return target_level > 0 && target_level <= level;
+}
+
+// What a block is told at the end of a turn, in shared memory: thousands of warps that ask one address would queue up.
+struct Told {
+    long long found;         // vertices, in this turn
+    long long target_level;  // so far
+    Progress alone;          // of the block that went alone
+};
+
+// End a turn: wait for all blocks, and learn what was counted in it. The tail of the next turn is made ready meanwhile.
+__device__ inline void end_turn(State* state, int& turn, Told* told) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        if (blockIdx.x == 0) state->tails[(turn + 1) % 3] = 0;
+        grid_barrier(&state->arrived);
+        told->found = static_cast<long long>(__ldcg(&state->tails[turn % 3]));
+        told->target_level = __ldcg(&state->target_level);
+        const Progress* const by = &state->alone[turn % 2];
+        told->alone = {__ldcg(&by->level), __ldcg(&by->vertices), __ldcg(&by->edges), __ldcg(&by->unexplored)};
+    }
+    __syncthreads();
+    ++turn;
+}
+
+// A warp's run of the numbers of a frontier's edges; the runs follow each other as the warps do.
+struct Run {
+    long long begin;    // of the frontier in the queue
+    Frontier frontier;  // all of it
+    long long next, stop, first;  // the numbers, none if `stop` is not above `next`, and the slot that has `next`
+    int runs;                     // that have any
+};
+
+// This warp's run of the numbers `from` to `to`; `from` is a multiple of 32, and so is all but the last `stop`.
+template <typename Vertex, typename Offset>
+__device__ Run run_of(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, long long from, long long to,
+                      const Block& block) {
+    const long long share = (to - from + block.warps - 1) / block.warps;
+    const long long run = (share + WARP - 1) / WARP * WARP;
+    const long long next = from + block.warp * run;
+    const long long stop = min(next + run, to);
+    const long long first = next < stop ? slot_of(s.queue + begin, frontier.vertices, next) : 0;
+    return {begin, frontier, next, stop, first, static_cast<int>((to - from + run - 1) / run)};
+}
+
+// Show the edges of a run, or the `wanted` ones: `visit(edge, live, neighbor, slot)` for UNROLL edges a lane, the first
+// numbered `edge` + lane, the others WARP apart.
+template <typename Vertex, typename Offset, typename Visit>
+__device__ void walk(const Search<Vertex, Offset>& s, const Run& run, const unsigned* wanted, Visit visit) {
+    const Frontier frontier = run.frontier;
+    const long long stop = run.stop;
+    long long next = run.next;
+    long long first = run.first;
+    const Entry<Offset>* entries = s.queue + run.begin;
+    const int lane = lane_id();
+
+    // A window of 32 entries, one a lane, and the edges that it covers, in whole runs of 32: each entry has an edge, so
+    // it covers one at least.
+    while (next < stop) {
+        const bool inside = first + lane < frontier.vertices;
+        Entry<Offset> entry = {static_cast<Offset>(frontier.edges), 0};
+        if (inside) entry = entries[first + lane];
+        long long covered = frontier.edges;
+        if (first + WARP < frontier.vertices) covered = entries[first + WARP].prefix;
+        const long long end = covered < stop ? covered / WARP * WARP : stop;
+
+        for (; next < end; next += UNROLL * WARP) {
+            bool live[UNROLL];
+            unsigned some = 0;
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                const long long batch = next + k * WARP;
+                const unsigned bits = batch >= end ? 0 : wanted ? wanted[batch / WARP] : ALL;
+                live[k] = (bits >> lane & 1) && batch + lane < end;
+                some |= bits;
+            }
+            if (!some) continue;
+            Vertex neighbor[UNROLL];
+            long long slot[UNROLL];
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                // Each entry that begins within these 32 edges marks its first; the marks up to an edge count to its
+                // owner.
+                const long long batch = next + k * WARP;
+                const long long start = entry.prefix - batch;
+                const int before = __popc(__ballot_sync(ALL, start <= 0)) - 1;
+                const unsigned starts = reduce_or(start > 0 && start < WARP ? 1u << start : 0);
+                const int who = (before + __popc(starts & (lanes_below() << 1 | 1))) % WARP;
+                const Offset shift = __shfl_sync(ALL, entry.shift, who);
+                slot[k] = first + who;
+                neighbor[k] = live[k] ? __ldg(s.targets + (shift + batch + lane)) : 0;
+            }
+            visit(next, live, neighbor, slot);
+        }
+        next = end;
+        first += covered <= next ? WARP : __popc(__ballot_sync(ALL, inside && entry.prefix <= next)) - 1;
+    }
+}
+
+// The sum of a counter over the warp, in every lane.
+__device__ inline Counter sum_of_warp(Counter value) { return __shfl_sync(ALL, inclusive_scan(value), WARP - 1); }
+
+// The first step of an ordered level: each unvisited neighbour takes the smallest number of an edge to it.
+template <typename Vertex, typename Offset>
+__device__ void claim(const Search<Vertex, Offset>& s, const unsigned* visited, const Run& run) {
+    using S = Search<Vertex, Offset>;
+    walk(s, run, nullptr,
+         [&](long long edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
+             bool open[UNROLL];
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) open[k] = live[k] && !test(visited, neighbor[k]);
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) {
+                 const typename S::Rank mine = static_cast<typename S::Rank>(edge + k * WARP + lane_id());
+                 if (open[k]) atomicMin(s.rank + neighbor[k], S::CLAIMED | mine);
+             }
+         });
+}
+
+// The second step: mark the edges whose number was taken, settle what they lead to, and count it for the warp.
+template <typename Vertex, typename Offset>
+__device__ void mark(const Search<Vertex, Offset>& s, unsigned* visited, int level, const Run& run,
+                     const Block& block) {
+    using S = Search<Vertex, Offset>;
+    Counter mine = 0;
+    walk(s, run, nullptr,
+         [&](long long edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&slot)[UNROLL]) {
+             bool won[UNROLL];
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) won[k] = live[k] && !test(visited, neighbor[k]);
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) {
+                 const typename S::Rank number = static_cast<typename S::Rank>(edge + k * WARP + lane_id());
+                 won[k] = won[k] && __ldcg(s.rank + neighbor[k]) == (S::CLAIMED | number);
+             }
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) {
+                 const unsigned word = __ballot_sync(ALL, won[k]);
+                 if (lane_id() == 0 && live[k]) s.marks[edge / WARP + k] = word;
+                 if (!won[k]) continue;
+                 settle(s, neighbor[k], s.queued[run.begin + slot[k]], level);
+                 atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+                 const Offset degree = __ldg(s.offsets + neighbor[k] + 1) - __ldg(s.offsets + neighbor[k]);
+                 if (degree) mine += packed(1, degree, s.edge_bits);
+             }
+         });
+    mine = sum_of_warp(mine);
+    if (lane_id() == 0) s.counts[block.warp] = mine;
+}
+
+// Instead of the second step, where the marks are there already: count what they lead to.
+template <typename Vertex, typename Offset>
+__device__ void count(const Search<Vertex, Offset>& s, const Run& run, const Block& block) {
+    Counter mine = 0;
+    walk(s, run, s.marks,
+         [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) {
+                 if (!live[k]) continue;
+                 const Offset degree = __ldg(s.offsets + neighbor[k] + 1) - __ldg(s.offsets + neighbor[k]);
+                 if (degree) mine += packed(1, degree, s.edge_bits);
+             }
+         });
+    mine = sum_of_warp(mine);
+    if (lane_id() == 0) s.counts[block.warp] = mine;
+}
+
+// The sum of the counts of the warps below this one, and of all; none but the first `runs` warps counted anything.
+__device__ inline Counter base_of_warp(const Counter* counts, int runs, const Block& block, Counter& total) {
+    const int each = (runs + THREADS - 1) / THREADS;
+    const int first = min(static_cast<int>(threadIdx.x) * each, runs);
+    const int last = min(first + each, runs);
+    Counter mine = 0;
+    for (int warp = first; warp < last; ++warp) mine += __ldcg(counts + warp);
+    Counter base = exclusive_scan_of_block(mine, block.totals, total);
+    for (int warp = first; warp < last; ++warp) {
+        if (warp % gridDim.x == blockIdx.x) block.bases[warp / gridDim.x] = base;
+        base += __ldcg(counts + warp);
+    }
+    __syncthreads();
+    return block.bases[threadIdx.x / WARP];
+}
+
+// The third step: append what the marked edges lead to, in their order. Returns the new frontier, which stands behind
+// the old one. Vertices without out-edges are left out; their rank must only be no claim.
+template <typename Vertex, typename Offset>
+__device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, const Block& block) {
+    const long long behind = run.begin + run.frontier.vertices;
+    Counter total;
+    Counter base = base_of_warp(s.counts, run.runs, block, total);
+    walk(s, run, s.marks,
+         [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
+             Offset first[UNROLL], degree[UNROLL];
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) {
+                 first[k] = live[k] ? __ldg(s.offsets + neighbor[k]) : 0;
+                 degree[k] = live[k] ? __ldg(s.offsets + neighbor[k] + 1) - first[k] : 0;
+             }
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) {
+                 if (!__ballot_sync(ALL, live[k])) continue;
+                 const Counter mine = degree[k] ? packed(1, degree[k], s.edge_bits) : 0;
+                 const Counter inclusive = inclusive_scan(mine);
+                 const Frontier before = unpacked(base + inclusive - mine, s.edge_bits);
+                 base += __shfl_sync(ALL, inclusive, WARP - 1);
+                 if (live[k]) s.rank[neighbor[k]] = before.vertices;
+                 if (!degree[k]) continue;
+                 const Offset prefix = static_cast<Offset>(before.edges);
+                 s.queue[behind + before.vertices] = {prefix, static_cast<Offset>(first[k] - prefix)};
+                 s.queued[behind + before.vertices] = neighbor[k];
+             }
+         });
+    return unpacked(total, s.edge_bits);
+}
+
+// The first step of a wide level, for some of its edges: each neighbour that is not `reached` takes the
+// smallest slot of a discoverer.
+template <typename Vertex, typename Offset>
+__device__ void claim_slots(const Search<Vertex, Offset>& s, const unsigned* reached, const Run& run) {
+    using S = Search<Vertex, Offset>;
+    walk(s, run, nullptr,
+         [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&slot)[UNROLL]) {
+             bool open[UNROLL];
+             typename S::Rank before[UNROLL];
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) open[k] = live[k] && !test(reached, neighbor[k]);
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) {
+                 const typename S::Rank mine = S::CLAIMED | static_cast<typename S::Rank>(slot[k]);
+                 before[k] = open[k] ? atomicMin(s.rank + neighbor[k], mine) : 0;
+             }
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) {
+                 if (before[k] == S::UNREACHED) atomicOr(s.fresh + word_of(neighbor[k]), bit_of(neighbor[k]));
+             }
+         });
+}
+
+// The first place of a vertex in an ascending list from `begin` to `end`, where it is.
+template <typename Vertex, typename Offset>
+__device__ inline Offset find(const Vertex* list, Offset begin, Offset end, Vertex vertex) {
+    while (begin < end) {
+        const Offset middle = begin + (end - begin) / 2;
+        if (__ldg(list + middle) < vertex) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return begin;
+}
+
+// The first position of a vertex in the adjacency of its predecessor.
+template <typename Vertex, typename Offset>
+__device__ inline Offset position(const Search<Vertex, Offset>& s, Vertex parent, Vertex vertex) {
+    if (s.positions) {
+        return s.positions[find(s.in_targets, s.in_offsets[vertex], s.in_offsets[vertex + 1], parent)];
+    }
+    return find(s.targets, s.offsets[parent], s.offsets[parent + 1], vertex) - s.offsets[parent];
+}
+
+// Of two vertices of a level that have equal ranks, is `one` before `other`?
+template <typename Vertex, typename Offset>
+__device__ inline bool is_earlier(const Search<Vertex, Offset>& s, Vertex one, Vertex other) {
+    Vertex parent = s.predecessors[one];
+    for (Vertex rival = s.predecessors[other]; parent != rival; rival = s.predecessors[other]) {
+        one = parent;
+        other = rival;
+        parent = s.predecessors[one];
+    }
+    return s.positions ? position(s, parent, one) < position(s, parent, other) : one < other;
+}
+
+// The first vertex in order of those considered.
+template <typename Vertex, typename Offset>
+struct First {
+    using S = Search<Vertex, Offset>;
+    typename S::Rank rank = S::UNREACHED;
+    Vertex vertex = -1;
+
+    __device__ void consider(const S& s, Vertex other, typename S::Rank their) {
+        if (other < 0 || other == vertex) return;
+        if (their < rank || (their == rank && is_earlier(s, other, vertex))) {
+            rank = their;
+            vertex = other;
+        }
+    }
+};
+
+// The second step of a wide level, and the only one if the frontier has no order: settle what was claimed, and, unless
+// that is all, let unvisited vertices look for the first of the frontier, a tile of words at a time. Returns how many
+// the warp found.
+template <typename Vertex, typename Offset>
+__device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming, int level,
+                         long long begin, bool claimed, bool complete, const Block& block) {
+    using S = Search<Vertex, Offset>;
+    const long long words = (s.n + WARP - 1) / WARP;
+    const int lane = lane_id();
+    Counter found = 0;
+
+    for (long long tile = block.warp; tile * s.tile < words; tile += block.warps) {
+        const long long word = tile * s.tile + lane;
+        const bool mine = lane < s.tile && word < words;
+        const unsigned seen = mine ? visited[word] : ALL;
+        const unsigned claims = mine && claimed ? s.fresh[word] : 0;
+        if (claims) s.fresh[word] = 0;
+        const Vertex origin = static_cast<Vertex>(tile * s.tile * WARP);
+        block.hits[lane] = claims;
+
+        const int settled = list_bits(claims, block.list);
+        for (int i = lane; i < settled; i += WARP) {
+            const Vertex vertex = origin + block.list[i];
+            const typename S::Rank slot = s.rank[vertex] & ~S::CLAIMED;
+            s.rank[vertex] = slot;
+            settle(s, vertex, s.queued[begin + slot], level);
+        }
+        __syncwarp();
+
+        const int unseen = complete ? 0 : list_bits(~(seen | claims), block.list);
+        for (int start = 0; start < unseen; start += WARP) {
+            const bool active = start + lane < unseen;
+            const int local = active ? block.list[start + lane] : 0;
+            const Vertex vertex = origin + local;
+            long long edge = 0, end = 0;
+            if (active) {
+                edge = __ldg(s.in_offsets + vertex);
+                end = __ldg(s.in_offsets + vertex + 1);
+            }
+            // The in-neighbours, four at a time; where they are many, the lanes go on together.
+            First<Vertex, Offset> first;
+            long long group = edge / 4;
+            for (int round = 0; round < LANE_ROUNDS && group * 4 < end; ++round, ++group) {
+                Vertex four[4];
+                typename S::Rank rank[4];
+                load_group(s.in_targets, group, end, s.m, four);
+#pragma unroll
+                for (int k = 0; k < 4; ++k) {
+                    const bool valid = group * 4 + k >= edge && group * 4 + k < end;
+                    if (!valid || !test(visited, four[k])) four[k] = -1;
+                }
+#pragma unroll
+                for (int k = 0; k < 4; ++k) rank[k] = four[k] >= 0 ? s.rank[four[k]] : 0;
+#pragma unroll
+                for (int k = 0; k < 4; ++k) first.consider(s, four[k], rank[k]);
+            }
+            __syncwarp();
+            for (unsigned rest = __ballot_sync(ALL, group * 4 < end); rest; rest &= rest - 1) {
+                const int who = __ffs(rest) - 1;
+                const long long last = __shfl_sync(ALL, end, who);
+                First<Vertex, Offset> together;
+                for (long long place = __shfl_sync(ALL, group, who) * 4 + lane; place < last; place += WARP) {
+                    const Vertex neighbor = __ldg(s.in_targets + place);
+                    if (test(visited, neighbor)) together.consider(s, neighbor, s.rank[neighbor]);
+                }
+                __syncwarp();
+                for (int distance = WARP / 2; distance; distance /= 2) {
+                    const Vertex theirs = __shfl_xor_sync(ALL, together.vertex, distance);
+                    const typename S::Rank rank = __shfl_xor_sync(ALL, together.rank, distance);
+                    together.consider(s, theirs, rank);
+                    __syncwarp();
+                }
+                if (lane == who) first.consider(s, together.vertex, together.rank);
+                __syncwarp();
+            }
+            if (first.vertex >= 0) {
+                s.rank[vertex] = first.rank;
+                settle(s, vertex, first.vertex, level);
+                atomicOr(block.hits + local / WARP, 1u << local % WARP);
+            }
+        }
+        __syncwarp();
+        if (mine) upcoming[word] = seen | block.hits[lane];
+        found += __popc(block.hits[lane]);
+        __syncwarp();
+    }
+    return sum_of_warp(found);
+}
+
+// Visit the vertices whose bits are set in `bits(word)`, a tile of words at a time, each by one lane.
+template <typename Vertex, typename Offset, typename Bits, typename Visit>
+__device__ void for_each(const Search<Vertex, Offset>& s, const Block& block, Bits bits, Visit visit) {
+    const long long words = (s.n + WARP - 1) / WARP;
+    for (long long tile = block.warp; tile * s.tile < words; tile += block.warps) {
+        const long long word = tile * s.tile + lane_id();
+        const int set = list_bits(lane_id() < s.tile && word < words ? bits(word) : 0, block.list);
+        for (int i = lane_id(); i < set; i += WARP) {
+            visit(static_cast<Vertex>(tile * s.tile * WARP + block.list[i]));
+        }
+        __syncwarp();
+    }
+}
+
+// Put the last level in order, after `ages` levels without one: `frontier` is the last ordered one, behind `begin`.
+// Moves both on to the last level.
+template <typename Vertex, typename Offset>
+__device__ void reorder(const Search<Vertex, Offset>& s, const unsigned* before, const unsigned* visited, int level,
+                        int ages, long long& begin, Frontier& frontier, int& turn, Told* told, const Block& block) {
+    const int base = level - ages;  // the last ordered level
+    const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
+
+    // The ancestors: each vertex climbs until another has been there.
+    for_each(
+        s, block, [&](long long word) { return visited[word] & ~before[word]; },
+        [&](Vertex vertex) {
+            for (int at = level; !test_and_set(s.fresh, vertex) && --at > base;) vertex = s.predecessors[vertex];
+        });
+
+    for (int age = base + 1; age <= level; ++age) {
+        for (long long word = thread; word * WARP < frontier.edges; word += threads) s.marks[word] = 0;
+        end_turn(s.state, turn, told);
+        for_each(
+            s, block, [&](long long word) { return s.fresh[word]; },
+            [&](Vertex vertex) {
+                if (s.distances[vertex] != age) return;
+                const Vertex parent = s.predecessors[vertex];
+                const long long edge = s.queue[begin + s.rank[parent]].prefix + position(s, parent, vertex);
+                atomicOr(s.marks + edge / WARP, 1u << edge % WARP);
+            });
+        end_turn(s.state, turn, told);
+        const Run run = run_of(s, begin, frontier, 0, frontier.edges, block);
+        count(s, run, block);
+        end_turn(s.state, turn, told);
+        const Frontier upcoming = append(s, run, block);
+        begin += frontier.vertices;
+        frontier = upcoming;
+        end_turn(s.state, turn, told);
+    }
+    const long long words = (s.n + WARP - 1) / WARP;
+    for (long long word = thread; word < words; word += threads) s.fresh[word] = 0;
+}
+
+// A queue in shared memory.
+template <typename Vertex, typename Offset>
+struct LocalQueue {
+    Entry<Offset>* entries;
+    Vertex* vertices;
+
+    __device__ LocalQueue(unsigned char* memory, long long capacity, int which) {
+        entries = reinterpret_cast<Entry<Offset>*>(memory) + which * capacity;
+        vertices = reinterpret_cast<Vertex*>(memory + 2 * capacity * sizeof(Entry<Offset>)) + which * capacity;
+    }
+};
+
+// Ordered levels by one block, from the frontier behind `begin` until it has more than `alone` edges, which then stands
+// behind `begin + frontier.vertices`. A thread takes edges with neighbouring numbers. Visited vertices have ranks that
+// no claim undercuts. Returns the last level; updates the frontier and the unexplored edges.
+template <typename Vertex, typename Offset>
+__device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
+                        Frontier& frontier, long long& unexplored, unsigned char* memory, Counter* totals) {
+    using S = Search<Vertex, Offset>;
+    const long long behind = begin + frontier.vertices;
+    const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + TURN_ALONE));
+    int now = 0;
+    {
+        const LocalQueue<Vertex, Offset> queue(memory, s.capacity, now);
+        for (int i = threadIdx.x; i < frontier.vertices; i += THREADS) {
+            queue.entries[i] = s.queue[begin + i];
+            queue.vertices[i] = s.queued[begin + i];
+        }
+    }
+    __syncthreads();
+
+    bool arrived = false;
+    while (frontier.vertices > 0 && frontier.edges <= s.alone && level < last && !arrived) {
+        ++level;
+        unexplored -= frontier.edges;
+        const LocalQueue<Vertex, Offset> queue(memory, s.capacity, now);
+        const int edges = static_cast<int>(frontier.edges);
+        const int each = (edges + THREADS - 1) / THREADS;
+        bool live[ALONE_UNROLL];
+        Vertex neighbor[ALONE_UNROLL], parent[ALONE_UNROLL];
+        Offset first[ALONE_UNROLL], degree[ALONE_UNROLL];
+        typename S::Rank mine[ALONE_UNROLL];
+#pragma unroll
+        for (int k = 0; k < ALONE_UNROLL; ++k) {
+            const int edge = threadIdx.x * each + k;
+            live[k] = k < each && edge < edges;
+            if (!live[k]) continue;
+            int slot = 0;
+            for (int size = static_cast<int>(frontier.vertices); size > 1;) {
+                const int half = size / 2;
+                if (queue.entries[slot + half].prefix <= edge) slot += half;
+                size -= half;
+            }
+            neighbor[k] = __ldg(s.targets + (queue.entries[slot].shift + edge));
+            parent[k] = queue.vertices[slot];
+            mine[k] = S::CLAIMED | static_cast<typename S::Rank>(edge);
+        }
+#pragma unroll
+        for (int k = 0; k < ALONE_UNROLL; ++k) {
+            if (!live[k]) continue;
+            atomicMin(s.rank + neighbor[k], mine[k]);
+            first[k] = __ldg(s.offsets + neighbor[k]);
+            degree[k] = __ldg(s.offsets + neighbor[k] + 1) - first[k];
+        }
+        __syncthreads();
+        Counter sum = 0;
+#pragma unroll
+        for (int k = 0; k < ALONE_UNROLL; ++k) live[k] = live[k] && __ldcg(s.rank + neighbor[k]) == mine[k];
+#pragma unroll
+        for (int k = 0; k < ALONE_UNROLL; ++k) {
+            if (!live[k]) continue;
+            settle(s, neighbor[k], parent[k], level);
+            atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+            if (degree[k]) sum += packed(1, degree[k], s.edge_bits);
+        }
+
+        Counter total;
+        Counter place = exclusive_scan_of_block(sum, totals, total);
+        const LocalQueue<Vertex, Offset> upcoming(memory, s.capacity, 1 - now);
+        frontier = unpacked(total, s.edge_bits);
+#pragma unroll
+        for (int k = 0; k < ALONE_UNROLL; ++k) {
+            if (!live[k]) continue;
+            const Frontier before = unpacked(place, s.edge_bits);
+            s.rank[neighbor[k]] = before.vertices;
+            if (!degree[k]) continue;
+            const Offset prefix = static_cast<Offset>(before.edges);
+            const Entry<Offset> entry = {prefix, static_cast<Offset>(first[k] - prefix)};
+            upcoming.entries[before.vertices] = entry;
+            upcoming.vertices[before.vertices] = neighbor[k];
+            place += packed(1, degree[k], s.edge_bits);
+        }
+        now = 1 - now;
+        if (s.trace && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
+        __syncthreads();
+        arrived = s.target >= 0 && is_reached(__ldcg(&s.state->target_level), level);
+    }
+
+    const LocalQueue<Vertex, Offset> queue(memory, s.capacity, now);
+    for (int i = threadIdx.x; i < frontier.vertices; i += THREADS) {
+        s.queue[behind + i] = queue.entries[i];
+        s.queued[behind + i] = queue.vertices[i];
+    }
+    return level;
+}
+
+// Begin: nothing is visited but the isolated vertices, and no vertex has a rank.
+template <typename Vertex, typename Offset>
+__device__ void reset(const Search<Vertex, Offset>& s) {
+    const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
+    const long long words = (s.n + WARP - 1) / WARP;
+    for (long long word = thread; word < words; word += threads) s.visited[0][word] = __ldg(s.isolated + word);
+    for (long long vertex = thread; vertex < s.n; vertex += threads) s.rank[vertex] = s.UNREACHED;
+    if (thread == 0) {
+        s.state->target_level = 0;
+        if (s.trace) s.trace[0] = nanoseconds() * 2;
+    }
+}
+
+// Let one block put the sources with out-edges into the queue; its size is the vertices and edges of `alone`.
+template <typename Vertex, typename Offset>
+__device__ Frontier seed(const Search<Vertex, Offset>& s, Counter* totals) {
+    Counter sum = 0;
+    for (long long start = 0; start < s.count; start += THREADS) {
+        const bool keep = start + threadIdx.x < s.count;
+        Vertex vertex = 0;
+        Offset first = 0, degree = 0;
+        if (keep) {
+            vertex = s.sources[start + threadIdx.x];
+            first = __ldg(s.offsets + vertex);
+            degree = __ldg(s.offsets + vertex + 1) - first;
+            atomicOr(s.visited[0] + word_of(vertex), bit_of(vertex));
+            s.distances[vertex] = 0;
+            s.predecessors[vertex] = -1;
+        }
+        Counter total;
+        const Counter place = exclusive_scan_of_block(degree ? packed(1, degree, s.edge_bits) : 0, totals, total);
+        const Frontier before = unpacked(sum + place, s.edge_bits);
+        if (keep) s.rank[vertex] = before.vertices;
+        if (degree) {
+            const Offset prefix = static_cast<Offset>(before.edges);
+            s.queue[before.vertices] = {prefix, static_cast<Offset>(first - prefix)};
+            s.queued[before.vertices] = vertex;
+        }
+        sum += total;
+        __syncthreads();
+    }
+    return unpacked(sum, s.edge_bits);
+}
+
+template <typename Vertex, typename Offset>
+__global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant__ Search<Vertex, Offset> s) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    __shared__ Told told;
+    __shared__ Counter totals[WARP], bases[THREADS / WARP];
+    const int warp = threadIdx.x / WARP;
+    unsigned short* const lists = reinterpret_cast<unsigned short*>(memory + THREADS / WARP * TILE * sizeof(unsigned));
+    const Block block = {
+        static_cast<int>(warp * gridDim.x + blockIdx.x),  // neighbouring warps on different multiprocessors
+        static_cast<int>(gridDim.x) * (THREADS / WARP),
+        lists + warp * TILE * WARP,
+        reinterpret_cast<unsigned*>(memory) + warp * TILE,
+        totals,
+        bases,
+    };
+    const long long words = (s.n + WARP - 1) / WARP;
+    const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
+    State* const state = s.state;
+
+    int turn = 0;
+    reset(s);
+    end_turn(state, turn, &told);
+    if (blockIdx.x == 0) {
+        const Frontier sources = seed(s, totals);
+        if (threadIdx.x == 0) state->alone[turn % 2] = {0, sources.vertices, sources.edges, 0};
+    }
+    end_turn(state, turn, &told);
+
+    // The levels. Every thread follows them in variables of its own.
+    unsigned *visited = s.visited[0], *other = s.visited[1];
+    Frontier frontier = {told.alone.vertices, told.alone.edges};  // the last one with an order, behind `begin`
+    long long begin = 0;
+    long long reached = frontier.vertices;  // by the last level; those without edges may be left out
+    long long unexplored = s.m;
+    int level = 0;
+    int ages = 0;  // levels since the last one with an order
+    bool given_up = false;
+    while (reached > 0 && level < s.depth_limit && !given_up && !(s.target >= 0 && is_reached(told.target_level, level))) {
+        const long long expanded = frontier.vertices;
+        if (ages == s.patience) {
+            reorder(s, other, visited, level, ages, begin, frontier, turn, &told, block);
+            ages = 0;
+            reached = frontier.vertices;
+            end_turn(state, turn, &told);
+            continue;
+        }
+        if (ages == 0 && frontier.edges <= s.alone) {
+            if (blockIdx.x == 0) {
+                level = go_alone(s, visited, level, begin, frontier, unexplored, memory, totals);
+                if (threadIdx.x == 0) state->alone[turn % 2] = {level, frontier.vertices, frontier.edges, unexplored};
+            }
+            end_turn(state, turn, &told);
+            level = static_cast<int>(told.alone.level);
+            frontier = {told.alone.vertices, told.alone.edges};
+            unexplored = told.alone.unexplored;
+            reached = frontier.vertices;
+            begin += expanded;
+            given_up = level > s.n;
+            continue;
+        }
+
+        ++level;
+        given_up = level > s.n;  // as many levels as vertices, if each reaches one and the last none
+        const bool wide = ages > 0 || (frontier.edges >= s.wide && frontier.edges > unexplored / s.alpha);
+        if (ages == 0) unexplored -= frontier.edges;
+        if (!wide) {
+            const Run run = run_of(s, begin, frontier, 0, frontier.edges, block);
+            claim(s, visited, run);
+            end_turn(state, turn, &told);
+            mark(s, visited, level, run, block);
+            end_turn(state, turn, &told);
+            frontier = append(s, run, block);
+            reached = frontier.vertices;
+            begin += expanded;
+            end_turn(state, turn, &told);
+        } else {
+            long long last = 0;  // of the first edges
+            if (ages == 0) {
+                last = min(frontier.edges, max(unexplored / s.share, s.chunk) / WARP * WARP);
+                long long from = 0, to = min(last, max(last / (GROWTH * GROWTH), s.chunk) / WARP * WARP);
+                claim_slots(s, visited, run_of(s, begin, frontier, from, to, block));
+                end_turn(state, turn, &told);
+                while (to < last) {
+                    for (long long word = thread; word < words; word += threads) other[word] = visited[word] | s.fresh[word];
+                    end_turn(state, turn, &told);
+                    from = to;
+                    to = min(last, GROWTH * to);
+                    claim_slots(s, other, run_of(s, begin, frontier, from, to, block));
+                    end_turn(state, turn, &told);
+                }
+            }
+            const bool complete = ages == 0 && last == frontier.edges;
+            const Counter by_warp = sweep(s, visited, other, level, begin, ages == 0, complete, block);
+            Counter by_block;
+            exclusive_scan_of_block(lane_id() == 0 ? by_warp : 0, totals, by_block);
+            if (threadIdx.x == 0 && by_block) atomicAdd(&state->tails[turn % 3], by_block);
+            end_turn(state, turn, &told);
+            reached = told.found;
+            unsigned* const before = visited;
+            visited = other;
+            other = before;
+            ++ages;
+        }
+        if (s.trace && thread == 0) s.trace[level] = nanoseconds() * 2 + wide;
+    }
+
+    // End: whatever was not visited is unreached.
+    for_each(
+        s, block, [&](long long word) { return ~visited[word]; },
+        [&](Vertex vertex) {
+            s.distances[vertex] = -1;
+            s.predecessors[vertex] = -1;
+        });
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        if (atomicInc(&state->finished, gridDim.x - 1) == gridDim.x - 1) {
+            s.status[LEVELS] = level;
+            s.status[GIVEN_UP] = given_up;
+            __threadfence_system();
+            s.status[NUMBER] = s.number;
+        }
+    }
+}

@@ -1,0 +1,166 @@
+"""The host's side of `deterministic.cu`: the tree of a sequential queue, in one launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import csr
+from ..device import CPU
+from ..errors import InputError
+from ..graph import Graph
+from ..trace import Step
+from . import Options
+from ._launch import address, fill
+from ._levels import require_device_bytes
+from ._one_launch import SMALL_ARCS, STATE_BYTES, WARP, OneLaunch, structure, words_per_tile
+
+if TYPE_CHECKING:
+    from ._direction_optimizing import DirectionOptimizing
+
+FILE = "deterministic"
+STATIC_BYTES = 2048  # no less than the kernel has in shared memory beside its queues
+TILE = 32  # as in the kernel: bitmap words that a warp sweeps at a time, at most
+ALONE_UNROLL = 8  # as in the kernel: edges that a thread of a block alone takes
+MOST_WARPS = 64  # of a multiprocessor
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a search may be tuned by; no answer depends on it."""
+
+    alpha: int = 15  # a level is wide when its frontier has more than 1/alpha of the unexplored edges
+    wide: int = 1 << 18  # and at least so many
+    share: int = 4  # 1/share of the unexplored edges are expanded in order
+    chunk: int = 1 << 16  # but at least so many; a multiple of 32
+    patience: int = 8  # levels without an order
+    alone: int = 4096  # a frontier with no more edges is one block's work
+    threads: int = 512  # of a block
+    blocks: int = 1  # of a multiprocessor, as the compiler is told
+    grid: int | None = None  # blocks in all, at most; None: as many as the device holds, or 1 for a small graph
+
+
+DEFAULT = Tuning()
+
+POINTERS = (
+    *("offsets", "targets", "in_offsets", "in_targets", "positions", "isolated", "visited", "other", "fresh", "marks"),
+    *("counts", "queue", "queued", "rank", "distances", "predecessors", "sources", "state", "trace", "status"),
+)
+NUMBERS = (
+    *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "share", "chunk", "patience", "alone", "capacity"),
+    *("edge_bits", "tile", "number"),
+)
+Search: Any = structure("Search", POINTERS, NUMBERS)
+
+
+def positions_in_rows(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """None if out-edges ascend in each adjacency. Else offsets and targets of the in-edges, each adjacency ascending,
+    and the position of each in the adjacency of its source."""
+    here = graph.on(CPU)
+    if csr.ascends(here.offsets, here.targets):
+        return None
+    return *csr.transpose(here.offsets, here.targets), csr.transposed_positions(here.offsets, here.targets)
+
+
+class Deterministic:
+    """Deterministic searches beside the default ones of ``default``, whose graph and queue they use.
+
+    Distances and predecessors are its own, so that neither kind of search has to know what the other left.
+    """
+
+    def __init__(self, default: DirectionOptimizing, tuning: Tuning = DEFAULT) -> None:
+        self.default = default
+        self.graph = graph = default.graph
+        self.device = device = default.device
+        n, m = graph.num_vertices, graph.num_arcs
+        vertex, offset = graph.targets.dtype, graph.offsets.dtype
+        words = -(-n // WARP)
+        most_warps = MOST_WARPS * device.multiprocessors
+        positioned = positions_in_rows(graph)
+        needs = [
+            (n, np.int32),  # distances
+            (n, vertex),  # predecessors
+            (n, offset),  # rank
+            (3 * words, np.uint32),  # visited, other, fresh
+            (m // WARP + 1, np.uint32),  # marks
+            (most_warps, np.uint64),  # counts
+            (STATE_BYTES, np.uint8),
+        ]
+        uploads = [(len(array), array.dtype) for array in positioned or ()]
+        require_device_bytes(device, graph, needs + uploads)
+        with device.active():
+            self.in_edges = default.in_offsets, default.in_targets, None
+            if positioned is not None:
+                self.in_edges = tuple(device.upload(array) for array in positioned)
+            self.buffers = [device.empty(*need) for need in needs]
+            self.distances, self.predecessors, rank, bitmaps, marks, counts, state = self.buffers
+            for array, byte in ((self.distances, 0xFF), (self.predecessors, 0xFF), (bitmaps, 0), (state, 0)):
+                fill(array, byte, device.stream_handle)
+            device.synchronize()
+        in_offsets, in_targets, positions = (None if array is None else address(array) for array in self.in_edges)
+        shared = default.parameters
+        self.parameters = Search(
+            offsets=shared.offsets,
+            targets=shared.targets,
+            in_offsets=in_offsets,
+            in_targets=in_targets,
+            positions=positions,
+            isolated=shared.isolated,
+            visited=address(bitmaps),
+            other=address(bitmaps) + 4 * words,
+            fresh=address(bitmaps) + 8 * words,
+            marks=address(marks),
+            counts=address(counts),
+            queue=shared.queue,
+            queued=shared.queued,
+            rank=address(rank),
+            distances=address(self.distances),
+            predecessors=address(self.predecessors),
+            state=address(state),
+            n=n,
+            m=m,
+            edge_bits=default.edge_bits,
+        )
+        with device.active():
+            self.host = OneLaunch(graph, device, self.parameters)
+            self.tune(tuning)
+        self.stale = False  # did the last search leave a distance that the kernel does not reset?
+
+    def tune(self, tuning: Tuning) -> None:
+        """Search like this from now on."""
+        self.tuning = tuning
+        graph, device, threads = self.graph, self.device, tuning.threads
+        warps = threads // WARP
+        vertex, offset = graph.targets.dtype, graph.offsets.dtype
+        entry = 2 * (2 * offset.itemsize + vertex.itemsize)  # in each of two queues
+        most = device.most_shared_bytes - STATIC_BYTES
+        capacity = min(tuning.alone, ALONE_UNROLL * threads, most // entry)
+        tiles = warps * TILE * (4 + 2 * WARP)  # a word and the list of its vertices
+        shared = max(capacity * entry, tiles)
+        kernel = device.compiled(FILE, "search", vertex, offset, threads, tuning.blocks)
+        grid = kernel.resident_blocks(threads, shared) * device.multiprocessors
+        if not grid:
+            raise InputError(f"this device has no room for a block of {threads} threads and {shared:,} bytes")
+        if tuning.grid is not None:
+            grid = min(grid, tuning.grid)
+        elif graph.num_arcs < SMALL_ARCS:
+            grid = 1
+        parameters = self.parameters
+        for name in ("alpha", "wide", "share", "chunk", "patience"):
+            setattr(parameters, name, getattr(tuning, name))
+        parameters.alone = parameters.capacity = capacity
+        parameters.tile = words_per_tile(TILE, graph.num_vertices, grid * warps)
+        self.launch = kernel.launcher(grid, threads, shared, device.stream_handle, parameters, cooperative=True)
+
+    def search(self, sources: np.ndarray, options: Options) -> list[Step] | None:
+        """Search, wait, and return the levels if they are traced."""
+        self.host.begin(sources, options)
+        if self.stale:
+            fill(self.distances, 0xFF, self.device.stream_handle)
+        offsets = self.graph.on(CPU).offsets
+        self.stale = bool((offsets[sources] == offsets[sources + 1]).any())
+        self.launch()
+        self.host.finish()
+        return self.host.steps() if options.trace else None

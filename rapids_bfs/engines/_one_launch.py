@@ -1,0 +1,110 @@
+"""What the hosts of kernels that do a whole search in one launch have in common."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from ..driver import library
+from ..errors import TraversalError
+from ..graph import Graph
+from ..kernels.whole_search import GIVEN_UP, LEVELS, NUMBER
+from ..trace import Step
+from . import Options
+from ._launch import address, current_context
+from ._levels import Device
+
+STATE_BYTES = 1024  # no less than the kernels need
+WARP = 32
+SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
+SPINS = 20_000  # looks at the status before the host waits in the driver
+
+
+class OneLaunch:
+    """A kernel's parameters, of which a search changes a few fields, and what the kernel tells the host.
+
+    ``parameters`` is a structure with the fields ``sources``, ``count``, ``depth_limit``, ``target``, ``trace``,
+    ``status`` and ``number``. Mapped memory of the host has the same address on both sides, as CUDA's unified
+    addressing promises. To be made where the device is active.
+    """
+
+    def __init__(self, graph: Graph, device: Device, parameters: Any) -> None:
+        self.graph, self.device, self.parameters = graph, device, parameters
+        self.context, self.set_context = current_context(), library().cuCtxSetCurrent
+        self.status = np.asarray(device.mapped(3, np.int64)[0])
+        self.status.fill(0)
+        parameters.status = self.status.ctypes.data
+        self.trace: Any = None  # allocated by the first search that is traced
+        self._make_room(1)
+
+    def _make_room(self, sources: int) -> None:
+        self.sources = np.asarray(self.device.mapped(sources, self.graph.targets.dtype)[0])
+        self.parameters.sources = self.sources.ctypes.data
+
+    def begin(self, sources: np.ndarray, options: Options) -> None:
+        """Make the parameters those of a search that is about to be launched, from this thread."""
+        parameters = self.parameters
+        count = parameters.count = len(sources)
+        if count > len(self.sources):
+            self._make_room(count)
+        self.sources[:count] = sources
+        limit = self.graph.num_vertices + 2  # the kernel gives up before that
+        if options.depth_limit is not None:
+            limit = min(options.depth_limit, limit)
+        if options.target is None:
+            parameters.target = -1
+        else:
+            parameters.target = options.target
+            if options.target in sources:
+                limit = 0
+        parameters.depth_limit = limit
+        parameters.trace = self._trace_buffer() if options.trace else None
+        parameters.number += 1
+        self.set_context(self.context)  # the caller may be another thread
+
+    def finish(self, spin: bool = True) -> None:
+        """Wait for the search, at first by looking at mapped memory if it may ``spin``."""
+        status, number = self.status, self.parameters.number
+        if spin:
+            for _ in range(SPINS):
+                if status[NUMBER] == number:
+                    break
+            else:
+                self.device.synchronize()
+        else:
+            self.device.synchronize()
+        if status[NUMBER] != number:
+            raise TraversalError(f"the search of {self.graph.name} did not report that it is done")
+        if status[GIVEN_UP]:
+            raise TraversalError(f"level {status[LEVELS]} of a graph with {self.graph.num_vertices} vertices")
+
+    def _trace_buffer(self) -> int:
+        if self.trace is None:
+            with self.device.active():
+                self.trace = self.device.empty(self.graph.num_vertices + 2, np.uint64)
+        return address(self.trace)
+
+    def steps(self) -> list[Step]:
+        """What each level of the last search did, from the device's notes."""
+        with self.device.active():
+            notes = self.device.host(self.trace[: int(self.status[LEVELS]) + 1])
+        milliseconds = (np.diff(notes >> np.uint64(1)) / 1e6).tolist()
+        directions = np.where(notes[1:] & np.uint64(1), "bottom-up", "top-down").tolist()
+        return [Step(*step) for step in zip(directions, milliseconds, strict=True)]
+
+
+def structure(name: str, pointers: tuple[str, ...], numbers: tuple[str, ...]) -> type[ctypes.Structure]:
+    """A structure of pointers, then of integers of 64 bits."""
+    fields = [(field, ctypes.c_void_p) for field in pointers] + [(field, ctypes.c_int64) for field in numbers]
+    return type(name, (ctypes.Structure,), {"_fields_": fields})
+
+
+def words_per_tile(most: int, vertices: int, warps: int) -> int:
+    """A power of two: words of a bitmap that each of so many warps takes at a time, so that all have some."""
+    words = -(-vertices // WARP)
+    tile = 1
+    while tile < most and words > 2 * tile * warps:
+        tile *= 2
+    return tile
