@@ -55,7 +55,7 @@ NUMBERS = (
 Search: Any = structure("Search", POINTERS, NUMBERS)
 
 
-def positions_in_rows(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def positioned_in_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """None if out-edges ascend in each adjacency. Else offsets and targets of the in-edges, each adjacency ascending,
     and the position of each in the adjacency of its source."""
     here = graph.on(CPU)
@@ -78,7 +78,7 @@ class Deterministic:
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
         words = -(-n // WARP)
         most_warps = MOST_WARPS * device.multiprocessors
-        positioned = positions_in_rows(graph)
+        positioned = positioned_in_edges(graph)
         needs = [
             (n, np.int32),  # distances
             (n, vertex),  # predecessors
