@@ -16,7 +16,7 @@
 //   queue[n]                          the reached vertices with out-edges, level after level: where the edges of each
 //                                     begin among those of its level, and what to add for their place in `targets`
 //   queued[n]                         the vertices themselves, if predecessors are wanted
-//   distances[n]                      the level that reached the vertex, 0 at a source, -1 where there is none
+//   distances[n]                      the level that reached the vertex, 0 at a source, `unreached` where there is none
 //   predecessors[n]                   the vertex that reached it, -1 where there is none; a null pointer if nobody asks
 //   sources[count]                    in the host's memory, distinct
 //   state                             what the blocks share, see `State`
@@ -30,8 +30,9 @@
 //
 // Work: O(n / 32) to begin and to end. A top-down level costs one bit test a frontier edge and one atomic OR a vertex
 // found; a bottom-up level at most one bit test an edge into an unvisited vertex, and reading and writing a bitmap.
-// Distances and predecessors are written once a vertex and search: those of isolated vertices hold -1 from the start,
-// and `State::stale` says when the last search began at one.
+// Distances and predecessors are written once a vertex and search: those of isolated vertices hold what they should from
+// the start, and `State::stale` says when the last search began at one. Where `fresh` says that the two arrays were never
+// written before, isolated vertices are written too.
 // Synchronisation: one grid-wide barrier a level, two barriers of the block where it goes alone; the host waits once.
 //
 // Races: threads race for a neighbour's bit; atomicOr lets one win, so nothing is enqueued twice, and the predecessor
@@ -78,7 +79,7 @@ struct State {
     alignas(128) unsigned arrived;   // blocks at the barrier; its top bit changes when all have come
     alignas(128) Counter tails[3];   // of this turn, of the next one, which is zero, and of the one before
     alignas(128) unsigned finished;  // blocks that are done with the search
-    unsigned stale[2];               // did the last search (the one with its parity) begin at an isolated vertex?
+    unsigned stale[2];               // did the last search that was not `fresh` begin at an isolated vertex? By parity
     long long target_level;          // that reached the target; 0 before
     Progress alone[2];               // where the block that went alone has got, in turns with its parity
 };
@@ -110,6 +111,8 @@ struct Search {
     long long edge_bits;            // of a Counter
     long long tile;                 // words that a warp sweeps at a time
     long long number;               // of this search
+    long long fresh;                // are `distances` and `predecessors` of no search before?
+    long long unreached;            // the distance where there is none
 };
 
 struct Frontier {
@@ -173,6 +176,22 @@ __device__ inline void settle(const Search<Vertex, Offset>& s, Vertex vertex, Ve
     s.distances[vertex] = level;
     if (s.predecessors) s.predecessors[vertex] = parent;
     if (vertex == s.target) s.state->target_level = level;
+}
+
+// Write down that the vertices of the bitmap whose words are `bits_of_word(word)` are not reached.
+template <typename Vertex, typename Offset, typename Bits>
+__device__ inline void leave(const Search<Vertex, Offset>& s, int warp, int warps, Bits bits_of_word) {
+    const long long words = (s.n + WARP - 1) / WARP;
+    for (long long start = static_cast<long long>(warp) * WARP; start < words; start += warps * WARP) {
+        const unsigned mine = start + lane_id() < words ? bits_of_word(start + lane_id()) : 0;
+        for (unsigned some = __ballot_sync(ALL, mine != 0); some; some &= some - 1) {
+            const int which = __ffs(some) - 1;
+            if (!(__shfl_sync(ALL, mine, which) >> lane_id() & 1)) continue;
+            const long long vertex = (start + which) * WARP + lane_id();
+            s.distances[vertex] = static_cast<int>(s.unreached);
+            if (s.predecessors) s.predecessors[vertex] = -1;
+        }
+    }
 }
 
 // Did a level up to this one reach the target? Blocks ahead of the one that asks may be at the next level.
@@ -635,18 +654,20 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     if (threadIdx.x == 0) found = 0;
     for (long long word = thread; word < words; word += threads) {
         unsigned bits = __ldg(s.isolated + word);
-        if (was_stale) {
-            for (unsigned left = bits; left; left &= left - 1) {
-                const long long vertex = word * WARP + __ffs(left) - 1;
-                if (vertex < s.n && !(one_source && vertex == s.source)) s.distances[vertex] = -1;
-            }
-        }
         if (one_source && word == s.source / WARP) bits |= bit_of(s.source);
         s.visited[0][word] = bits;
     }
+    if (was_stale || s.fresh) {
+        leave(s, warp, warps, [&](long long word) {
+            unsigned bits = __ldg(s.isolated + word);
+            if (word == s.n / WARP) bits &= bit_of(s.n) - 1;  // past the last vertex
+            if (one_source && word == s.source / WARP) bits &= ~bit_of(s.source);
+            return bits;
+        });
+    }
     if (thread == 0) {
         state->target_level = 0;
-        *stale = one_source && test(s.isolated, s.source);
+        *stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);
         if (s.trace) s.trace[0] = nanoseconds() * 2;
         if (one_source) {
             s.queue[0] = {0, s.offsets[s.source]};
@@ -673,7 +694,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 vertex[0] = s.sources[start + lane];
                 first[0] = __ldg(s.offsets + vertex[0]);
                 degree[0] = __ldg(s.offsets + vertex[0] + 1) - first[0];
-                if (test(s.isolated, vertex[0])) *stale = 1;
+                if (!s.fresh && test(s.isolated, vertex[0])) *stale = 1;
                 atomicOr(s.visited[0] + word_of(vertex[0]), bit_of(vertex[0]));
                 s.distances[vertex[0]] = 0;
                 if (s.predecessors) s.predecessors[vertex[0]] = -1;
@@ -739,15 +760,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     }
 
     // End: whatever was not visited is unreached.
-    for (long long start = static_cast<long long>(warp) * WARP; start < words; start += warps * WARP) {
-        const unsigned unseen = start + lane < words ? ~__ldcg(visited + start + lane) : 0;
-        for (unsigned some = __ballot_sync(ALL, unseen != 0); some; some &= some - 1) {
-            const int which = __ffs(some) - 1;
-            if (!(__shfl_sync(ALL, unseen, which) >> lane & 1)) continue;
-            s.distances[(start + which) * WARP + lane] = -1;
-            if (s.predecessors) s.predecessors[(start + which) * WARP + lane] = -1;
-        }
-    }
+    leave(s, warp, warps, [&](long long word) { return ~__ldcg(visited + word); });
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();

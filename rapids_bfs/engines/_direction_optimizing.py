@@ -49,8 +49,9 @@ POINTERS = (
 )
 NUMBERS = (
     *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "alone", "capacity", "edge_bits"),
-    *("tile", "number"),
+    *("tile", "number", "fresh", "unreached"),
 )
+UNREACHED = -1  # the distance where there is none
 
 
 class Search(ctypes.Structure):
@@ -118,6 +119,7 @@ class DirectionOptimizing(Traversal):
                 n=n,
                 m=m,
                 edge_bits=self.edge_bits,
+                unreached=UNREACHED,
             )
             self.parameters = (ctypes.c_void_p * 1)(ctypes.addressof(self.search_parameters))
             self.tune(tuning)
@@ -169,14 +171,34 @@ class DirectionOptimizing(Traversal):
         parameters.alpha, parameters.beta = tuning.alpha, tuning.beta
         parameters.alone, parameters.capacity, parameters.tile = capacity, capacity, tile
 
-        stream = self.device.stream.ptr
         launch = driver.launchCooperativeKernel
-        arguments = (function, grid, 1, 1, threads, 1, 1, shared, stream, ctypes.addressof(self.parameters))
-        self.launch = lambda: launch(*arguments)
+        shape = (function, grid, 1, 1, threads, 1, 1, shared)
+        arguments = ctypes.addressof(self.parameters)
+        self.launch = lambda stream: launch(*shape, stream.ptr, arguments)
         self.set_device = self.device.cupy.cuda.runtime.setDevice
         self.kernel = kernel
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
+        self._search(sources, options, self.predecessors if options.predecessors else None, self.device.stream)
+        self.steps = self._steps() if options.trace else None
+        return options.predecessors
+
+    def search_into(
+        self, distances: Any, predecessors: Any, unreached: int, sources: np.ndarray, options: Options
+    ) -> None:
+        """Search on CuPy's current stream and write every element of ``distances`` (int32, n) and, unless it is None,
+        of ``predecessors`` (of the graph's type of vertices, n); what they held does not matter.
+
+        Where no source reaches the distance is ``unreached`` and the predecessor -1.
+        """
+        parameters = self.search_parameters
+        parameters.distances, parameters.fresh, parameters.unreached = distances.data.ptr, True, unreached
+        try:
+            self._search(sources, options, predecessors, self.device.cupy.cuda.get_current_stream())
+        finally:
+            parameters.distances, parameters.fresh, parameters.unreached = self.distances.data.ptr, False, UNREACHED
+
+    def _search(self, sources: np.ndarray, options: Options, predecessors: Any, stream: Any) -> None:
         if options.deterministic:
             raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='cpu'")
         n = self.graph.num_vertices
@@ -199,15 +221,13 @@ class DirectionOptimizing(Traversal):
             if target == first or (count > 1 and target in sources):
                 limit = 0
         parameters.depth_limit = limit
-        parameters.predecessors = self.predecessors.data.ptr if options.predecessors else None
+        parameters.predecessors = None if predecessors is None else predecessors.data.ptr
         parameters.trace = self._trace_buffer() if options.trace else None
         parameters.number += 1
 
         self.set_device(self.device_id)  # the caller may be another thread
-        self.launch()
-        self._wait(parameters.number)
-        self.steps = self._steps() if options.trace else None
-        return options.predecessors
+        self.launch(stream)
+        self._wait(parameters.number, stream)
 
     def _trace_buffer(self) -> int:
         if self.trace is None:
@@ -215,17 +235,17 @@ class DirectionOptimizing(Traversal):
                 self.trace = self.device.empty(self.graph.num_vertices + 2, np.uint64)
         return int(self.trace.data.ptr)
 
-    def _wait(self, number: int) -> None:
-        """Wait for the search of this number."""
+    def _wait(self, number: int, stream: Any) -> None:
+        """Wait for the search of this number on ``stream``."""
         status = self.status
         if self.tuning.spin:
             for _ in range(SPINS):
                 if status[NUMBER] == number:
                     break
             else:
-                self.device.synchronize()
+                stream.synchronize()
         else:
-            self.device.synchronize()
+            stream.synchronize()
         if status[NUMBER] != number:
             raise TraversalError(f"the search of {self.graph.name} did not report that it is done")
         if status[GIVEN_UP]:
