@@ -13,6 +13,7 @@ from rich.console import Console
 from .errors import InputError
 
 if TYPE_CHECKING:
+    from .edges import Edges
     from .graph import Graph
     from .result import BFSResult
 
@@ -118,11 +119,18 @@ def compare(
 
     for output in filter(None, (json, csv)):
         check_output(output, force)
-    loaded = _load(graph, directed, source_column, target_column)
+    edges = _edges(graph, directed, source_column, target_column)
+    loaded = _load(graph, directed, source_column, target_column) if edges is None else edges.graph
     chosen = [_parse_id(loaded, text) for text in source] if source else sources
     comparison = _with_progress(
         lambda progress: run_comparison(
-            loaded, chosen, engines=engines, baseline=baseline, seed=seed, depth_limit=depth_limit, progress=progress
+            edges or loaded,
+            chosen,
+            engines=engines,
+            baseline=baseline,
+            seed=seed,
+            depth_limit=depth_limit,
+            progress=progress,
         )
     )
     screen.print(comparison)
@@ -357,6 +365,19 @@ def _load(graph: str, directed: bool | None, source_column: str | None, target_c
 
     with messages.status(f"reading {graph}"):
         return as_graph(graph, directed=directed, source=source_column, target=target_column)
+
+
+def _edges(graph: str, directed: bool | None, source_column: str | None, target_column: str | None) -> Edges | None:
+    """The edges of a file that cuDF reads, where it is here; None if it has to be read otherwise."""
+    from .adapters.cudf_files import read_edges
+    from .edges import Edges
+
+    with messages.status(f"reading {graph}"):
+        read = read_edges(graph, source_column, target_column)
+        if read is None:
+            return None
+        frame, options = read
+        return Edges.of(frame, **options | ({} if directed is None else {"directed": directed}))
 
 
 def _parse_id(graph: Graph, text: str) -> Hashable:

@@ -8,26 +8,32 @@ import os
 import shlex
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from os import PathLike
 from statistics import harmonic_mean, median
 from time import perf_counter
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from . import machine
-from .device import moved, to_host
+from .device import CUDA, moved, to_host
 from .engines import Choice, Options, Traversal, choose, registered
-from .errors import InputError
+from .errors import InputError, TraversalError
 from .graph import Graph
+from .memory import PeakDeviceBytes
 from .search import checked_depth_limit, source_vertices
 from .validation import validate
 
+if TYPE_CHECKING:
+    from .edges import Edges
+
 SOURCES = 16
 SEED = 1
+WHOLE_WAYS = 3  # from a list of edges to an answer
+LONG_MS = 1e3
 ORIGIN = np.array([0])
 BASELINES = ("cugraph", "scipy", "networkx")  # what others are measured against, the first that ran
 
@@ -55,12 +61,20 @@ class Run:
 
 @dataclass
 class EngineRuns:
-    """What one engine did. ``unavailable`` says why it did nothing, or why it stopped."""
+    """What one engine did. ``unavailable`` says why it did nothing, or why it stopped.
+
+    ``edges_ms`` are the times of the whole way, from a list of edges over a graph to an answer, if there was a list.
+    ``prepare_bytes`` and ``run_bytes`` are how much more of the device's memory was taken at a time, at most, by the
+    preparation and by one search; None for engines that do without a device.
+    """
 
     engine: str
     unavailable: str | None = None
     prepare_ms: float | None = None
     warmup_ms: float | None = None
+    edges_ms: list[float] = field(default_factory=list)
+    prepare_bytes: int | None = None
+    run_bytes: int | None = None
     runs: list[Run] = field(default_factory=list)
 
     @property
@@ -155,6 +169,9 @@ class Comparison:
                     "valid": runs.valid,
                     "prepare_ms": runs.prepare_ms,
                     "warmup_ms": runs.warmup_ms,
+                    "edges_ms": runs.edges_ms,
+                    "prepare_bytes": runs.prepare_bytes,
+                    "run_bytes": runs.run_bytes,
                     "sources": [_plain(run.source) for run in runs.runs],
                     "run_ms": runs.run_ms,
                     "median_ms": runs.median_ms,
@@ -232,7 +249,9 @@ def compare(
 
     Parameters
     ----------
-    graph : Graph or anything that `as_graph` takes
+    graph : Graph, Edges or anything that `as_graph` takes
+        From a list of edges, a table or a pair of arrays, each engine also goes the whole way: it makes its own
+        kind of graph and searches once. This is timed apart.
     sources : int or ids
         How many vertices with an out-edge to draw at random, or which to search from.
     engines : names, in a list or separated by commas
@@ -253,8 +272,10 @@ def compare(
         For an unknown engine, a source that is no vertex, a graph without edges to draw sources from.
     """
     from .adapters import as_graph
+    from .edges import Edges
 
-    graph = as_graph(graph, **graph_options)
+    edges = graph if isinstance(graph, Edges) else Edges.of(graph, **graph_options)
+    graph = as_graph(graph, **graph_options) if edges is None else edges.graph
     options = Options(depth_limit=checked_depth_limit(depth_limit))
     choices = _choices(engines)
     if baseline is not None and choose(baseline).name not in (choice.name for choice in choices):
@@ -268,7 +289,7 @@ def compare(
         started=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     try:
-        _run(comparison, choices, vertices, options, progress, asked=engines is not None)
+        _run(comparison, choices, vertices, options, progress, edges, asked=engines is not None)
     except KeyboardInterrupt:
         comparison.interrupted = True
     ran = [runs.engine for runs in comparison.engines if runs.runs]
@@ -279,7 +300,11 @@ def compare(
 
 def _choices(engines: str | Sequence[str] | None) -> list[Choice]:
     if engines is None:
-        return [choose(name) for name in registered()]
+        return [
+            choose(f"{name}:{algorithm}")
+            for name, engine in registered().items()
+            for algorithm in engine.compared or engine.algorithms[:1]
+        ]
     names = engines.split(",") if isinstance(engines, str) else engines
     return list({choice.name: choice for choice in (choose(name.strip()) for name in names)}.values())
 
@@ -307,6 +332,7 @@ def _run(
     vertices: np.ndarray,
     options: Options,
     progress: Progress,
+    edges: Edges | None,
     *,
     asked: bool,
 ) -> None:
@@ -318,10 +344,17 @@ def _run(
     for runs, choice in zip(comparison.engines, choices, strict=True):
         progress(done, total, f"{choice.name}: prepare and warm up")
         done += 1
-        runs.unavailable = choice.engine.unavailable() or (None if asked else choice.engine.unsuited(graph))
+        engine = choice.engine
+        runs.unavailable = engine.unavailable() or engine.declines(graph, choice.algorithm, options)
+        if runs.unavailable is None and not asked:
+            runs.unavailable = engine.unsuited(graph)
         if runs.unavailable is None:
             with _reason_into(runs):
-                ready.append((runs, _prepared(runs, choice, graph, vertices[:1], options)))
+                traversal = _prepared(runs, choice, graph, vertices[:1], options)
+                ready.append((runs, traversal))
+                if edges is not None:
+                    reached = traversal.run(vertices[:1], options).num_reached
+                    _from_edges(runs, choice, edges, vertices[:1], options, reached)
         if runs.unavailable:
             done += len(vertices)
 
@@ -351,13 +384,37 @@ def _prepared(runs: EngineRuns, choice: Choice, graph: Graph, source: np.ndarray
     begin = perf_counter()
     offsets, targets = np.array([0, 1, 2], graph.offsets.dtype), np.array([1, 0], graph.targets.dtype)
     choice.engine.prepare(Graph(offsets, targets, directed=graph.directed), choice.algorithm).run(ORIGIN, options)
-    compiled = perf_counter()
-    traversal = choice.engine.prepare(graph, choice.algorithm)
-    prepared = perf_counter()
-    traversal.run(source, options)
-    runs.warmup_ms = 1e3 * (compiled - begin + perf_counter() - prepared)
+    with _peak_bytes(choice) as peak:
+        compiled = perf_counter()
+        traversal = choice.engine.prepare(graph.replace(), choice.algorithm)  # with what others made of it kept apart
+        prepared = perf_counter()
+    runs.prepare_bytes = peak.bytes if peak else None
+    with _peak_bytes(choice) as peak:
+        again = perf_counter()
+        traversal.search(source, options)
+        warm = perf_counter()
+    runs.run_bytes = peak.bytes if peak else None
+    runs.warmup_ms = 1e3 * (compiled - begin + warm - again)
     runs.prepare_ms = 1e3 * (prepared - compiled)
     return traversal
+
+
+def _peak_bytes(choice: Choice) -> AbstractContextManager[PeakDeviceBytes | None]:
+    """What follows the device's memory, if the engine takes any."""
+    return PeakDeviceBytes() if choice.engine.searches_on == CUDA else nullcontext()
+
+
+def _from_edges(
+    runs: EngineRuns, choice: Choice, edges: Edges, source: np.ndarray, options: Options, reached: int
+) -> None:
+    """Time the whole way from the edges to an answer: `WHOLE_WAYS` times, or less if it is long."""
+    id = edges.graph.ids_of(source).tolist()[0]
+    while len(runs.edges_ms) < WHOLE_WAYS and sum(runs.edges_ms) < LONG_MS:
+        begin = perf_counter()
+        count = choice.engine.whole_way(edges, choice.algorithm, id, options)
+        runs.edges_ms.append(1e3 * (perf_counter() - begin))
+        if count() != reached:
+            raise TraversalError(f"reached {count()} vertices from the list of edges, and {reached} from the graph")
 
 
 def _timed(traversal: Traversal, source: np.ndarray, id: Hashable, options: Options) -> Run:

@@ -308,7 +308,11 @@ class Graph:
         save(self, path, force=force)
 
     def to(self, kind: str) -> Any:
-        """The graph as another type: "networkx", "scipy", "pandas", "polars", "arrow", "edges", "csr" or "dict"."""
+        """The graph as another type.
+
+        "networkx", "scipy", "pandas", "polars", "arrow", "edges", "csr", "dict", or on the device "cudf", "pylibcudf",
+        "arrow-device", "cupy", "cupyx", "cugraph", "pylibcugraph", "nx-cugraph".
+        """
         from .adapters import export
 
         return export(self, kind)

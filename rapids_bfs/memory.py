@@ -9,6 +9,7 @@ from typing import Any
 
 from .device import require_device
 from .errors import InputError
+from .rapids import has_pool
 
 CGROUP = Path("/sys/fs/cgroup")
 
@@ -27,9 +28,11 @@ def available_bytes() -> int:
 
 
 def available_device_bytes() -> int:
-    """Bytes that CuPy can still allocate on its current device."""
+    """Bytes that CuPy can still allocate on its current device; no bound where they are of a pool of RMM's."""
     import cupy
 
+    if has_pool():
+        return sys.maxsize
     free: int = cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
     return free
 

@@ -116,18 +116,24 @@ class BFSResult:
     def to_frame(self, kind: str | None = None) -> Any:
         """A frame with a row for each vertex: columns ``vertex``, ``distance`` and ``predecessor`` (if kept), as ids.
 
-        ``kind`` is "pandas", "polars" or "arrow"; None is the kind that the graph came from. Where there is no
-        predecessor the column holds -1, or null if ids are not integers.
+        ``kind`` is "pandas", "polars", "arrow", "cudf" or "cudf.pandas"; None is the kind that the graph came from.
+        Where there is no predecessor the column holds -1, or null if ids are not integers. Frames of cuDF are made
+        on the device.
         """
         from .adapters.arrow import frame
 
+        kind = kind or self.graph.frame
+        if kind in ("cudf", "cudf.pandas"):
+            from .adapters.cudf import result_frame
+
+            return result_frame(self, kind)
         columns = {
             "vertex": self.graph.ids_of(np.arange(self.graph.num_vertices)),
             "distance": to_host(self.distances),
         }
         if self.predecessors is not None:
             columns["predecessor"] = self.graph.ids_of(to_host(self.predecessors))
-        return frame(columns, kind or self.graph.frame)
+        return frame(columns, kind)
 
 
 def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = None) -> BFSResult:

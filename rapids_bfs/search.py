@@ -88,6 +88,9 @@ def bfs(
     if reason:
         raise InputError(f"engine {choice.name!r} cannot run here: {reason}")
     sources = source_vertices(graph, source)
+    reason = choice.engine.declines(graph, choice.algorithm, options, len(sources))
+    if reason:
+        raise InputError(f"engine {choice.name!r} cannot search like this: {reason}")
     traversal = choice.traversal(graph)
     with traversal.lock:
         return traversal.run(sources, options).copy()

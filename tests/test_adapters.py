@@ -172,5 +172,5 @@ def test_what_is_no_graph_is_named(arguments, options, message):
 
 
 def test_unknown_kind():
-    with pytest.raises(InputError, match="unknown kind 'excel': there are arrow, csr"):
+    with pytest.raises(InputError, match="unknown kind 'excel': there are arrow, arrow-device, csr"):
         as_graph(([0], [1])).to("excel")

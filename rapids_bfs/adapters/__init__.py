@@ -12,6 +12,12 @@ from ..graph import Graph
 
 # What each kind of object is taken by: the first module whose `matches` says so.
 IMPORTERS = {
+    "cudf": "from_cudf",
+    "pylibcudf": "from_pylibcudf",
+    "cugraph": "from_cugraph",
+    "pylibcugraph": "from_pylibcugraph",
+    "nx_cugraph": "from_nx_cugraph",
+    "cupyx": "from_cupyx",
     "networkx": "from_networkx",
     "scipy": "from_scipy",
     "adjacency": "from_dict",
@@ -22,12 +28,20 @@ IMPORTERS = {
 # Kinds that `Graph.to` knows: module and function.
 EXPORTERS = {
     "arrow": ("arrow", "to_arrow"),
+    "arrow-device": ("pylibcudf", "to_arrow_device"),
     "csr": ("csr", "to_csr"),
+    "cudf": ("cudf", "to_cudf"),
+    "cugraph": ("cugraph", "to_cugraph"),
+    "cupy": ("cupyx", "to_cupy"),
+    "cupyx": ("cupyx", "to_cupyx"),
     "dict": ("adjacency", "to_dict"),
     "edges": ("edges", "to_edges"),
     "networkx": ("networkx", "to_networkx"),
+    "nx-cugraph": ("nx_cugraph", "to_nx_cugraph"),
     "pandas": ("arrow", "to_pandas"),
     "polars": ("arrow", "to_polars"),
+    "pylibcudf": ("pylibcudf", "to_pylibcudf"),
+    "pylibcugraph": ("pylibcugraph", "to_pylibcugraph"),
     "scipy": ("scipy", "to_scipy"),
 }
 
@@ -50,7 +64,10 @@ def as_graph(
     graph
         A `Graph` (returned as it is); a NetworkX graph; a SciPy sparse array or matrix; a dict of neighbour lists;
         a pandas, Polars or Arrow table of edges; a pair ``(sources, targets)`` of arrays; a list of ``(u, v)``
-        pairs or an m x 2 array; a path, a generator such as "rmat:20" or a bundled graph's name.
+        pairs or an m x 2 array; a path, a generator such as "rmat:20" or a bundled graph's name. From the device,
+        where the graph then lives: a cuDF, cudf.pandas or pylibcudf table, an Arrow table, a pair of arrays that
+        speak ``__cuda_array_interface__`` or DLPack, a CuPy sparse matrix, a graph of cuGraph, pylibcugraph or
+        nx-cugraph.
     source, target : str, optional
         The columns of a table that hold the edges. By default a pair with usual names, or the only two.
     offsets, targets : integer arrays, instead of ``graph``
@@ -98,13 +115,18 @@ def as_graph(
         from ..catalog import load
 
         return _call(load, graph, **options)
-    for module, function in IMPORTERS.items():
-        if import_module(f".{module}", __name__).matches(graph):
-            return _call(_function(module, function), graph, **options)
+    module = importer_of(graph)
+    if module is not None:
+        return _call(_function(module, IMPORTERS[module]), graph, **options)
     raise InputError(
         f"cannot make a graph of {type(graph).__module__}.{type(graph).__qualname__}: give a NetworkX graph, a SciPy "
         "sparse array, a table of edges, a dict of neighbour lists, a pair of arrays, or a path"
     )
+
+
+def importer_of(obj: Any) -> str | None:
+    """The first of `IMPORTERS` that takes ``obj``; None if none does."""
+    return next((module for module in IMPORTERS if import_module(f".{module}", __name__).matches(obj)), None)
 
 
 def _function(module: str, name: str) -> Callable[..., Any]:

@@ -291,7 +291,7 @@ def read_parquet(
     with pq.ParquetFile(file.path, **options) as parquet:
         schema = parquet.schema_arrow
         rows = parquet.metadata.num_rows
-    fields = _chosen(schema, source, target, file)
+    fields = chosen_fields(schema, source, target, file)
     columns = tuple(field.name for field in fields)
     strings = [field.name for field in fields if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
     with pq.ParquetFile(file.path, read_dictionary=strings, **options) as parquet:
@@ -322,7 +322,7 @@ def read_arrow(
     is_file = file.head().startswith(b"ARROW1")
     with pa.memory_map(str(file.path)) as content:
         schema = _open_ipc(content, is_file).schema
-        fields = _chosen(schema, source, target, file)
+        fields = chosen_fields(schema, source, target, file)
         columns = tuple(field.name for field in fields)
         options = pa.ipc.IpcReadOptions(included_fields=[schema.get_field_index(column) for column in columns])
 
@@ -359,7 +359,7 @@ def write_arrow_stream(graph: Graph, stream: IO[bytes]) -> None:
         writer.write_table(table, max_chunksize=BLOCK)
 
 
-def _chosen(schema: pa.Schema, source: str | None, target: str | None, file: File) -> tuple[pa.Field, pa.Field]:
+def chosen_fields(schema: pa.Schema, source: str | None, target: str | None, file: File) -> tuple[pa.Field, pa.Field]:
     """The fields of the edges; the index that pandas adds as a column does not count unless it is named."""
     index = tuple(name for name in schema.names if name.startswith("__index_level_") and name not in (source, target))
     fields = [field for field in schema if field.name not in index]
@@ -418,7 +418,7 @@ def read_csv(
     """A graph from two columns of a CSV or TSV with a header row. Ids are numbers if they are in the first row."""
     from pyarrow import csv as arrow_csv
 
-    names, first_row, delimiter = _csv_start(file)
+    names, first_row, delimiter = csv_start(file)
     i, j = choose_columns(names, source, target, str(file))
     columns = names[i], names[j]
     type = type_of_ids([first_row[i], first_row[j]] if len(first_row) == len(names) else [])
@@ -447,7 +447,7 @@ def read_csv(
 read_tsv = read_csv
 
 
-def _csv_start(file: File) -> tuple[list[str], list[str], str]:
+def csv_start(file: File) -> tuple[list[str], list[str], str]:
     """The header, the first row and the delimiter. Raises `InputError` if there is no header."""
     with file.open() as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")

@@ -158,24 +158,24 @@ def read(
     InputError
         If the file is not there, damaged or of no known format, or holds no graph; the message names the place.
     """
-    file = _file(path)
+    file = file_at(path)
     given = {"source": source, "target": target, "vertices": vertices, "directed": directed}
     options = {option: value for option, value in given.items() if value is not None}
-    with _damage_named(file, "a graph"):
+    with damage_named(file, "a graph"):
         file = File(file.path, gzipped=file.head().startswith(GZIP))
         if not file.head():
             raise InputError(f"{file} is empty")
-        format = _format_of(file)
+        format = format_of(file)
     for option in options:
         if option not in signature(format.read).parameters:
             raise InputError(f"{file}: {option}= does not go with {format.name}")
-    with _damage_named(file, format.name):
+    with damage_named(file, format.name):
         graph = format.read(file, **options)
     graph.name = name or file.path.name.removesuffix(".gz").rpartition(".")[0] or file.path.name
     return graph
 
 
-def _file(path: str | os.PathLike[str]) -> File:
+def file_at(path: str | os.PathLike[str]) -> File:
     file = File(Path(path))
     if file.path.is_dir():
         raise InputError(f"{file} is a directory, not a file")
@@ -185,7 +185,7 @@ def _file(path: str | os.PathLike[str]) -> File:
 
 
 @contextmanager
-def _damage_named(file: File, what: str) -> Iterator[None]:
+def damage_named(file: File, what: str) -> Iterator[None]:
     """Turn what a library raises into an `InputError` that names the file."""
     try:
         yield
@@ -198,7 +198,7 @@ def _damage_named(file: File, what: str) -> Iterator[None]:
         raise InputError(f"{file} cannot be read as {what}: {reason}") from error
 
 
-def _format_of(file: File) -> Format:
+def format_of(file: File) -> Format:
     """The format of ``file``: by its content if that has a mark, else by its suffix, else by the look of its text."""
     head = file.head()
     for format in FORMATS:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.metadata import entry_points
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from ..errors import InputError
 from ..graph import Graph
 from ..result import BFSResult
 from ..trace import Step, Trace
+
+if TYPE_CHECKING:
+    from ..edges import Edges
 
 GROUP = "rapids_bfs.engines"
 PREFERENCE = ("cupy", "numba-cuda", "cpu")  # what engine="auto" takes, the first that can run here
@@ -90,6 +94,7 @@ class Engine(ABC):
 
     name: ClassVar[str]
     algorithms: ClassVar[tuple[str, ...]]  # the first is the default
+    compared: ClassVar[tuple[str, ...]] = ()  # those that `compare` runs unless told otherwise; none: the default
     searches_on: str = CPU  # where its traversals want their graphs: "cpu" or "cuda"
     deterministic: ClassVar[bool] = False  # can the default algorithm search deterministically?
 
@@ -101,9 +106,24 @@ class Engine(ABC):
         """None, or one line: why `compare` leaves the engine out for this graph unless it is asked for by name."""
         return None
 
+    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+        """None, or one line: what of this search the engine cannot do anywhere, and what to ask instead."""
+        return None
+
     @abstractmethod
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         """Do all that does not depend on the source."""
+
+    def whole_way(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
+        """Make a graph of a list of edges, as the engine's users do, and search it from the vertex with this id.
+
+        Returns what counts the vertices that were reached.
+        """
+        graph = edges.as_graph()
+        traversal = self.prepare(graph, algorithm)
+        sources = np.array([graph.vertex_of(source)])
+        found = traversal.search(sources, options)
+        return lambda: traversal.result(found, sources, options).num_reached
 
 
 @dataclass(frozen=True)

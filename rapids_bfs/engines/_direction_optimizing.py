@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import CUDA, aligned
+from ..device import CUDA, aligned, finish
 from ..errors import InputError
 from ..graph import Graph
 from ..kernels.whole_search import BITMAPS, GROUP, LEVELS, LIST, NUMBERS, POINTERS, TILE, TILES
@@ -182,10 +182,11 @@ class DirectionOptimizing(Traversal):
         self, distances: Any, predecessors: Any, unreached: int, sources: np.ndarray, options: Options
     ) -> None:
         """Search, and write every element of ``distances`` (int32, n) and, unless it is None, of ``predecessors`` (of
-        the graph's type of vertices, n); what they held does not matter, but no work on them may be under way.
+        the graph's type of vertices, n); what they held does not matter. CuPy's current stream is waited for.
 
         Where no source reaches the distance is ``unreached`` and the predecessor -1.
         """
+        finish()
         parameters = self.parameters
         parameters.distances, parameters.fresh, parameters.unreached = address(distances), True, unreached
         try:

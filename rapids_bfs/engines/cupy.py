@@ -12,6 +12,7 @@ import numpy as np
 from ..device import CUDA, aligned, missing, module
 from ..errors import InputError
 from ..graph import Graph
+from ..memory import available_device_bytes
 from . import Engine, Traversal
 from ._direction_optimizing import DirectionOptimizing
 from ._launch import CompiledKernel
@@ -71,7 +72,7 @@ class CuPyDevice(Device):
         return self.stream
 
     def free_bytes(self) -> float:
-        return self.cupy.cuda.Device().mem_info[0] + self.cupy.get_default_memory_pool().free_bytes()
+        return available_device_bytes()
 
     def upload(self, array: Any) -> Any:
         self.cupy.cuda.Device().synchronize()  # another stream may still be writing it

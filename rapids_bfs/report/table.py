@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..catalog import BUNDLED
 from ..engines import registered
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
+    from ..comparison import Comparison, EngineRuns
     from ..result import BFSResult
 
 
@@ -26,13 +27,8 @@ def comparison_table(comparison: Comparison) -> Group:
     kind = "directed" if graph.directed else "undirected"
     sources = max((len(runs.runs) for runs in comparison.engines), default=0)
     title = f"{graph.name}: {graph.num_vertices:,} vertices, {graph.num_edges:,} {kind} edges, {sources} sources"
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("engine", "prepare ms", "warm-up ms", "median ms", "min", "max", "MTEPS", "reached", "depth"):
-        table.add_column(column, justify="left" if column == "engine" else "right", no_wrap=True)
-    table.add_column("valid")
-    table.add_column(f"x {comparison.baseline}" if comparison.baseline else "", justify="right", no_wrap=True)
-
     notes = []
+    rows = {}
     for runs in comparison.engines:
         if runs.unavailable:
             notes.append(Text.assemble((runs.engine, "bold"), f": {runs.unavailable}", style="yellow"))
@@ -41,25 +37,44 @@ def comparison_table(comparison: Comparison) -> Group:
             for run in runs.runs
             if not run.valid
         ]
-        if not runs.runs:
-            continue
-        teps, ratio = runs.teps_harmonic_mean, comparison.ratio_to_baseline(runs.engine)
-        table.add_row(
-            runs.engine,
-            number(runs.prepare_ms),
-            number(runs.warmup_ms),
-            number(runs.median_ms),
-            number(min(runs.run_ms)),
-            number(max(runs.run_ms)),
-            number(None if teps is None else teps / 1e6),
-            f"{runs.reached:,}",
-            str(runs.depth),
-            Text("yes", style="green") if runs.valid else Text("NO", style="bold red"),
-            number(ratio),
-        )
+        if runs.runs:
+            rows[runs.engine] = _figures(runs, comparison)
     if comparison.interrupted:
         notes.append(Text("Interrupted: only finished runs are shown.", style="yellow"))
-    return Group(Text(title, style="italic"), *([table] if table.rows else []), *notes)
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("engine", no_wrap=True)
+    shown = {name: None for row in rows.values() for name, figure in row.items() if figure}  # in order, each once
+    for name in shown:
+        table.add_column(name, justify="left" if name == "valid" else "right", no_wrap=True)
+    for engine, row in rows.items():
+        table.add_row(engine, *(row[name] for name in shown))
+    return Group(Text(title, style="italic"), *([table] if rows else []), *notes)
+
+
+def _figures(runs: EngineRuns, comparison: Comparison) -> dict[str, str | Text]:
+    """What the table says of an engine, by column; columns that are empty for all are left out."""
+    teps = runs.teps_harmonic_mean
+    return {
+        "prepare ms": number(runs.prepare_ms),
+        "prepare MiB": mebibytes(runs.prepare_bytes),
+        "warm-up ms": number(runs.warmup_ms),
+        "edges to answer ms": number(median(runs.edges_ms) if runs.edges_ms else None),
+        "median ms": number(runs.median_ms),
+        "min": number(min(runs.run_ms)),
+        "max": number(max(runs.run_ms)),
+        "run MiB": mebibytes(runs.run_bytes),
+        "MTEPS": number(None if teps is None else teps / 1e6),
+        "reached": f"{runs.reached:,}",
+        "depth": str(runs.depth),
+        "valid": Text("yes", style="green") if runs.valid else Text("NO", style="bold red"),
+        f"x {comparison.baseline}": number(comparison.ratio_to_baseline(runs.engine)),
+    }
+
+
+def mebibytes(count: int | None) -> str:
+    """Bytes in MiB."""
+    return "" if count is None else number(count / 2**20)
 
 
 def number(value: float | None) -> str:

@@ -104,3 +104,32 @@ def test_a_vertex_with_very_many_edges_that_no_level_reaches(engine):
     traversal = search(graph, TUNINGS["grid, bottom-up"], engine)
     result = traversal.run(np.array([399_000]), Options(depth_limit=20))
     assert result.num_reached == 41
+
+
+def test_answers_in_arrays_that_were_never_written(tuning):
+    """Also isolated vertices are written, and nothing of the next ordinary search is lost, nor of the last."""
+    cupy = pytest.importorskip("cupy")
+    rng = np.random.default_rng(9)
+    for _ in range(60):
+        graph = random_graph(rng, most_vertices=100, most_edges=60)
+        traversal = search(graph, tuning, "cupy")
+        n = graph.num_vertices
+        for _ in range(6):
+            sources, options = random_options(rng, n)
+            expected = oracle_distances(graph, sources, options.get("depth_limit"))
+            target = options.get("target")
+            if target is not None and expected[target] >= 0:
+                expected[expected > expected[target]] = -1
+            if rng.integers(2):
+                np.testing.assert_array_equal(traversal.run(np.array(sources), Options(**options)).distances, expected)
+                continue
+            unreached = int(rng.choice([-1, 2**31 - 1]))
+            distances = cupy.full(n, 12345, np.int32)
+            predecessors = cupy.full(n, 12345, graph.targets.dtype) if options["predecessors"] else None
+            traversal.search_into(distances, predecessors, unreached, np.array(sources), Options(**options))
+            np.testing.assert_array_equal(distances.get(), np.where(expected < 0, unreached, expected))
+            if predecessors is None:
+                continue
+            tree = predecessors.get()
+            np.testing.assert_array_equal(tree < 0, expected <= 0)
+            np.testing.assert_array_equal(expected[tree[expected > 0]], expected[expected > 0] - 1)

@@ -1,0 +1,209 @@
+"""cuDF's frames, also where `cudf.pandas` shows them as pandas's. Both ways lead over the device alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..device import CUDA, to_device
+from ..errors import InputError
+from ..graph import Graph
+
+if TYPE_CHECKING:
+    from ..result import BFSResult
+
+FRAME = "cudf"  # `Graph.frame` of what comes from here
+PROXY = "cudf.pandas"  # the same behind pandas's names
+NUMBERS = "iuf"  # kinds of dtypes that hold ids which may be vertices
+
+_labels: WeakKeyDictionary[Graph, Any] = WeakKeyDictionary()  # on the device, of graphs whose ids are strings
+
+
+def matches(obj: Any) -> bool:
+    """A DataFrame of cuDF or cudf.pandas, or a pair of cuDF's Series."""
+    if isinstance(obj, tuple):
+        return len(obj) == 2 and all(_is_of_cudf(ids, "Series") for ids in obj)
+    return _is_of_cudf(obj, "DataFrame") or _is_proxy(obj)
+
+
+def _is_of_cudf(obj: Any, name: str) -> bool:
+    return type(obj).__module__.startswith("cudf.") and type(obj).__name__ == name
+
+
+def _is_proxy(obj: Any) -> bool:
+    return type(obj).__name__ == "DataFrame" and hasattr(type(obj), "as_gpu_object")
+
+
+def from_cudf(
+    obj: Any,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    keep_order: bool = False,
+    name: str = "frame",
+) -> Graph:
+    """A graph on the device from a `cudf.DataFrame` of edges, or a pair of Series; columns of integers are not copied.
+
+    ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two. Strings become
+    labels. ``keep_order`` keeps each adjacency in the order of the rows, which takes longer. The other arguments
+    are those of `rapids_bfs.adapters.edges.from_edges`.
+    """
+    from ._tables import choose_columns
+    from .device_edges import from_device_edges
+
+    frame = FRAME
+    if isinstance(obj, tuple):
+        ids, columns = obj, ("source", "target")
+    else:
+        if _is_proxy(obj):
+            obj, frame = obj.as_gpu_object(), PROXY
+        names = [str(column) for column in obj.columns]
+        i, j = choose_columns(names, source, target, name)
+        ids, columns = (obj[obj.columns[i]], obj[obj.columns[j]]), (names[i], names[j])
+    ids = tuple(_without_categories(each) for each in ids)
+    for series, column in zip(ids, columns, strict=True):
+        _refuse_nulls(series, f"{name}, column {column!r}")
+    options: dict[str, Any] = {"directed": directed, "keep_order": keep_order, "columns": columns}
+    options |= {"name": name, "frame": frame}
+    if all(series.dtype.kind in NUMBERS for series in ids):
+        return from_device_edges(*(series.values for series in ids), vertices=vertices, **options)
+    if vertices is not None:
+        raise InputError(f"{name}: a number of vertices goes with integer ids only")
+    return _from_strings(ids, columns, name, options)
+
+
+def _without_categories(series: Any) -> Any:
+    return series.astype(series.cat.categories.dtype) if hasattr(series.dtype, "categories") else series
+
+
+def _refuse_nulls(series: Any, where: str) -> None:
+    if series.null_count:
+        row = int(series.isna().values.argmax())
+        raise InputError(f"{where}, row {row} (from 0): null is no vertex id: drop the rows without one")
+
+
+def _from_strings(ids: tuple[Any, ...], columns: tuple[str, str], name: str, options: dict[str, Any]) -> Graph:
+    import cudf
+
+    from .device_edges import from_device_edges
+
+    for series, column in zip(ids, columns, strict=True):
+        if not cudf.api.types.is_string_dtype(series.dtype):
+            others = "numbers" if series.dtype.kind in NUMBERS else str(series.dtype)
+            raise InputError(
+                f"{name}, column {column!r}: on the device ids are all numbers or all strings, not {others}"
+            )
+    codes, unique = cudf.concat(list(ids), ignore_index=True).factorize()
+    rows = len(ids[0])
+    graph = from_device_edges(codes[:rows], codes[rows:], vertices=len(unique), **options)
+    labels = cudf.Series(unique)
+    graph = graph.replace(labels=_objects(labels))
+    _labels[graph] = labels
+    return graph
+
+
+def _objects(series: Any) -> np.ndarray:
+    objects = np.empty(len(series), object)
+    objects[:] = series.to_arrow().to_pylist()
+    return objects
+
+
+def labels_of(graph: Graph) -> Any:
+    """The ids of a graph whose ids are no integers, as a `cudf.Series`, uploaded once."""
+    import cudf
+    import pyarrow as pa
+
+    assert graph.labels is not None
+    if graph not in _labels:
+        try:
+            _labels[graph] = cudf.Series(pa.array(graph.labels.tolist()))
+        except pa.ArrowException as error:
+            raise InputError(f"cuDF has no type for these ids, take pandas: {error}") from None
+    return _labels[graph]
+
+
+def edge_columns(obj: Any, columns: tuple[str, str]) -> Any:
+    """These columns of a table of edges, of any type that `as_graph` takes, or a pair of arrays with these names, as a
+    `cudf.DataFrame`."""
+    import cudf
+    import pyarrow as pa
+
+    from . import pylibcudf
+
+    if isinstance(obj, tuple):
+        return cudf.DataFrame(dict(zip(columns, obj, strict=True)))
+    if _is_proxy(obj):
+        obj = obj.as_gpu_object()
+    elif pylibcudf.matches(obj):
+        obj = pylibcudf.frame_of_table(obj)
+    elif type(obj).__module__.startswith("pandas."):
+        obj = cudf.from_pandas(obj)
+    elif not matches(obj):
+        obj = cudf.DataFrame.from_arrow(pa.table(obj).select(columns))
+    return obj.rename(columns=str)[list(columns)]
+
+
+def ids_on_device(graph: Graph, vertices: Any) -> Any:
+    """The ids of ``vertices`` (a CuPy array): a CuPy array of integers, -1 where a vertex is, or a `cudf.Series` with
+    nulls there."""
+    import cudf
+    import cupy
+
+    if graph.labels is None or graph.labels.dtype != object:
+        return graph.ids_of(vertices)
+    there = vertices >= 0
+    ids = labels_of(graph).take(cupy.where(there, vertices, 0)).reset_index(drop=True)
+    return ids if there.all() else ids.where(cudf.Series(there))
+
+
+def to_cudf(graph: Graph) -> Any:
+    """A `cudf.DataFrame` of edges, an undirected edge once."""
+    pairs = graph.on(CUDA).vertex_pairs()
+    columns = (ids_on_device(graph, vertices) for vertices in pairs)
+    return frame_of(dict(zip(graph.columns, columns, strict=True)))
+
+
+def result_frame(result: BFSResult, kind: str) -> Any:
+    """See `BFSResult.to_frame`; ``kind`` is "cudf" or "cudf.pandas"."""
+    import cupy
+
+    graph = result.graph
+    columns = {
+        "vertex": ids_on_device(graph, cupy.arange(graph.num_vertices, dtype=graph.targets.dtype)),
+        "distance": to_device(result.distances).copy(),
+    }
+    if result.predecessors is not None:
+        predecessors = to_device(result.predecessors)
+        ids = ids_on_device(graph, predecessors)
+        columns["predecessor"] = ids.copy() if ids is predecessors else ids
+    frame = frame_of(columns)
+    if kind == FRAME:
+        return frame
+    from cudf.pandas import as_proxy_object
+
+    return as_proxy_object(frame)
+
+
+def frame_of(columns: dict[str, Any]) -> Any:
+    """A `cudf.DataFrame` of CuPy arrays, which become its own without a copy, and of cuDF's Series, which it shares
+    until either is written to.
+
+    This takes a third of the time of cuDF's constructor, see ``tests/benchmarks/bench_cugraph.py``.
+    """
+    import cudf
+    import pylibcudf
+
+    # `_column.plc_column` holds buffers that know who shares them, unlike what the public `to_pylibcudf` returns.
+    table = pylibcudf.Table(
+        [
+            column._column.plc_column
+            if isinstance(column, cudf.Series)
+            else pylibcudf.Column.from_cuda_array_interface(column)
+            for column in columns.values()
+        ]
+    )
+    return cudf.DataFrame.from_pylibcudf(table, {"columns": list(columns)})

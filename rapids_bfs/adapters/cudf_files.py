@@ -1,0 +1,70 @@
+"""Parquet, CSV and TSV read by cuDF: edges that never see the host's memory."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pyarrow as pa
+
+from ..rapids import missing
+from ._tables import KEY, choose_columns, chosen_fields, csv_start, is_number, type_of_ids
+from .files import GZIP, File, damage_named, file_at, format_of
+
+BOM = b"\xef\xbb\xbf"
+
+Read = tuple[Any, dict[str, Any]]  # a `cudf.DataFrame` of two columns, and the options of `as_graph` that it goes with
+
+
+def read_edges(path: str | os.PathLike[str], source: str | None = None, target: str | None = None) -> Read | None:
+    """The two columns of a file that hold its edges.
+
+    None if cuDF is not here, the file is of another format, or has what `rapids_bfs.read` alone understands: vertices
+    without edges, a text encoding's mark, ids that are neither numbers nor strings or unlike the first.
+    """
+    if missing("cudf") is not None or not os.path.isfile(path):
+        return None
+    file = file_at(path)
+    with damage_named(file, "a list of edges"):
+        head = file.head()
+        if head.startswith((GZIP, BOM)):
+            return None
+        read = {"parquet": _read_parquet, "csv": _read_csv, "tsv": _read_csv}.get(format_of(file).key)
+        found = read(file, source, target) if read else None
+    if found is None:
+        return None
+    frame, options = found
+    return frame, options | {"name": file.path.stem}
+
+
+def _read_parquet(file: File, source: str | None, target: str | None) -> Read | None:
+    import cudf
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(file.path)
+    notes = json.loads((schema.metadata or {}).get(KEY, b"{}"))
+    fields = chosen_fields(schema, source, target, file)
+    if notes.get("isolated") or notes.get("labels") or not all(_is_plain(field.type) for field in fields):
+        return None
+    columns = [field.name for field in fields]
+    frame = cudf.read_parquet(file.path, columns=columns)[columns]
+    return frame, {key: notes[key] for key in ("directed", "vertices") if key in notes}
+
+
+def _is_plain(type: pa.DataType) -> bool:
+    return is_number(type) or pa.types.is_string(type) or pa.types.is_large_string(type)
+
+
+def _read_csv(file: File, source: str | None, target: str | None) -> Read | None:
+    import cudf
+
+    names, first_row, delimiter = csv_start(file)
+    places = choose_columns(names, source, target, str(file))
+    columns = [names[place] for place in places]
+    type = type_of_ids([first_row[place] for place in places] if len(first_row) == len(names) else [])
+    frame = cudf.read_csv(file.path, sep=delimiter, usecols=columns, keep_default_na=False, na_values=[""])[columns]
+    # cuDF makes strings of a column where one id is no number, and numbers of strings that all look like some.
+    expected = {"i": pa.types.is_integer, "f": pa.types.is_floating}
+    as_the_first = all(expected.get(frame[name].dtype.kind, pa.types.is_large_string)(type) for name in columns)
+    return (frame, {}) if as_the_first else None

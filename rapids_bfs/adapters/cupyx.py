@@ -1,0 +1,54 @@
+"""CuPy's arrays, and its sparse matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..device import CUDA
+from ..errors import InputError
+from ..graph import Graph
+from .csr import from_csr
+
+
+def matches(obj: Any) -> bool:
+    return type(obj).__module__.startswith("cupyx.scipy.sparse")
+
+
+def from_cupyx(matrix: Any, *, directed: bool | None = None, name: str = "matrix") -> Graph:
+    """A graph on the device from a square sparse matrix: an edge from row to column for each stored entry.
+
+    CSR is taken without a copy of its indices. ``directed`` as in `rapids_bfs.adapters.csr.from_csr`.
+    """
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{name}: an adjacency matrix must be square, not {' x '.join(map(str, matrix.shape))}")
+    if matrix.format == "csr":
+        return from_csr(matrix.indptr, matrix.indices, directed=directed, name=name)
+    if matrix.format == "csc":
+        columns = from_csr(matrix.indptr, matrix.indices, directed=True, name=name)
+        return from_csr(columns.reverse.offsets, columns.reverse.targets, directed=directed, name=name)
+    from .device_edges import from_device_edges
+
+    entries = matrix.tocoo()
+    return from_device_edges(entries.row, entries.col, vertices=matrix.shape[0], directed=directed, name=name)
+
+
+def to_cupyx(graph: Graph) -> Any:
+    """A `cupyx.scipy.sparse.csr_matrix` with a 1 for each edge, which shares the graph's arrays."""
+    import cupy
+    from cupyx.scipy.sparse import csr_matrix
+
+    here = graph.on(CUDA)
+    ones = cupy.ones(here.num_arcs, cupy.float32)
+    return csr_matrix((ones, here.targets, here.offsets), shape=(here.num_vertices, here.num_vertices), copy=False)
+
+
+def to_cupy(graph: Graph) -> tuple[Any, Any]:
+    """Source and target ids of every edge as CuPy arrays, an undirected edge once.
+
+    Raises `InputError` if ids are no integers.
+    """
+    if graph.labels is not None and graph.labels.dtype == object:
+        raise InputError("CuPy's arrays hold no ids like these, only numbers: take cudf, or rename the vertices")
+    here = graph.on(CUDA)
+    sources, targets = here.vertex_pairs()
+    return here.ids_of(sources), here.ids_of(targets)

@@ -1,0 +1,72 @@
+"""pylibcugraph's `SGGraph`, the graph inside of a `cugraph.Graph`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..device import CUDA
+from ..errors import InputError
+from ..graph import Graph, index_dtype
+
+
+def matches(obj: Any) -> bool:
+    return type(obj).__module__ == "pylibcugraph.graphs"
+
+
+def from_pylibcugraph(sg_graph: Any, *, directed: bool | None = None, name: str = "pylibcugraph") -> Graph:
+    """A graph on the device from an `SGGraph`; its vertices that are no 0..n-1 become labels.
+
+    It does not say whether it is symmetric; ``directed`` as in `rapids_bfs.adapters.edges.from_edges`.
+    """
+    return read(sg_graph, directed, name)[0]
+
+
+def read(sg_graph: Any, directed: bool | None, name: str) -> tuple[Graph, np.dtype]:
+    """The same, and the type of its vertices: int32 or int64."""
+    import cupy
+    from pylibcugraph import ResourceHandle, decompress_to_edgelist, extract_vertex_list
+
+    from .device_edges import from_device_edges
+
+    if type(sg_graph).__name__ != "SGGraph":
+        raise InputError(f"{name}: a {type(sg_graph).__name__} is spread over several GPUs: give a graph on one")
+    handle = ResourceHandle()
+    ids = extract_vertex_list(handle, sg_graph, False)
+    sources, targets, *_ = decompress_to_edgelist(handle, sg_graph, False)
+    n = len(ids)
+    labels = None
+    if n and int(ids.max()) >= n:
+        labels = cupy.sort(ids)
+        sources, targets = (cupy.searchsorted(labels, each).astype(index_dtype(n)) for each in (sources, targets))
+    graph = from_device_edges(sources, targets, vertices=n, directed=directed, name=name, frame="cudf")
+    if labels is not None:
+        graph = graph.replace(labels=labels.astype(np.int64))
+    return graph, ids.dtype
+
+
+def to_pylibcugraph(graph: Graph) -> Any:
+    """An `SGGraph` of the vertices 0..n-1, without labels, renumbered inside by degree as cuGraph does by default."""
+    import cupy
+    from pylibcugraph import GraphProperties, ResourceHandle, SGGraph
+
+    here = graph.on(CUDA)
+    sources, targets = arcs(here)
+    return SGGraph(
+        ResourceHandle(),
+        GraphProperties(is_symmetric=not graph.directed, is_multigraph=True),
+        sources,
+        targets,
+        store_transposed=False,
+        renumber=True,
+        do_expensive_check=False,
+        vertices_array=cupy.arange(graph.num_vertices, dtype=targets.dtype),
+    )
+
+
+def arcs(graph: Graph) -> tuple[Any, Any]:
+    """Sources and targets of the arcs of a graph on the device, of one type."""
+    from .. import device_csr
+
+    return device_csr.sources_of(graph.offsets, graph.targets), graph.targets

@@ -1,0 +1,308 @@
+"""`cugraph.bfs` and `cugraph.bfs_edges` by our kernel: what they take, what they return, and how they fail.
+
+    from rapids_bfs.cugraph import bfs      # instead of: from cugraph import bfs
+
+What a search needs is prepared at the first call and kept with the `cugraph.Graph`, weakly, so that further calls
+cost a traversal and its frame.
+"""
+
+from __future__ import annotations
+
+import operator
+from functools import cache, cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from .device import CUDA, finish
+from .engines import Options, choose
+from .errors import InputError
+from .graph import Graph
+from .rapids import driver_allocates
+
+KIND = "cupy:direction-optimizing"
+FORMATS = ("coo", "csc", "csr")  # of matrices that cuGraph takes
+
+_searchers: WeakKeyDictionary[Any, Searcher] = WeakKeyDictionary()
+
+
+def bfs(
+    G: Any,
+    start: Any = None,
+    depth_limit: int | None = None,
+    i_start: Any = None,
+    directed: bool | None = None,
+    return_predecessors: bool = True,
+) -> Any:
+    """Distances and predecessors of a breadth-first search, as `cugraph.bfs` of RAPIDS 26.10 returns them.
+
+    Parameters
+    ----------
+    G : cugraph.Graph, cudf.DataFrame, CuPy or SciPy sparse matrix
+        A DataFrame is an edge list, which `cugraph.bfs` does not take: a pair of columns with usual names, or its
+        only two.
+    start : vertex id, or list, array, Series or DataFrame of ids
+        DataFrames are for ids of several columns.
+    depth_limit : int, optional
+        Go no further than this. None and negative numbers are no limit.
+    i_start
+        The same as ``start``.
+    directed : bool, optional
+        For a matrix or an edge list: False adds the reversed edges. Default: True.
+    return_predecessors : bool
+        Otherwise all predecessors are -1.
+
+    Returns
+    -------
+    cudf.DataFrame
+        With the columns ``vertex``, ``distance`` and ``predecessor``. Where no start reaches, the distance is the
+        largest of its type and the predecessor -1, or "-1" if ids are strings. As in cuGraph, all are int32 if ids
+        are, else int64; and if cuGraph has renumbered the graph because ids are no integers, the columns are
+        ``predecessor``, ``vertex`` and ``distance``.
+    pair of arrays, if ``G`` is a matrix
+        Distances and predecessors, CuPy's or NumPy's as the matrix is.
+
+    Raises
+    ------
+    TypeError
+        If both or none of ``start`` and ``i_start`` are given, ``directed`` goes with a Graph, or ``G`` is of another
+        type.
+    ValueError
+        If a start is no vertex, or there is none.
+
+    Notes
+    -----
+    What differs from `cugraph.bfs`:
+
+    - Rows come in the order of integer ids; cuGraph promises none.
+    - Several starts may lie in one component: distances are those to the nearest.
+    - ``depth_limit=0`` reaches the starts alone; in cuGraph it is no limit.
+    - A start that is no vertex is named, whatever ids are.
+    - Every vertex of a matrix has an element, also one without edges.
+    - Without predecessors the column is of -1, as cuGraph's documentation has it.
+    - A MultiGraph, and a Graph made by ``from_cudf_adjlist``, are searched too.
+    """
+    if start is not None and i_start is not None:
+        raise TypeError("cannot specify both 'start' and 'i_start'")
+    if start is None and i_start is None:
+        raise TypeError("must specify 'start' or 'i_start', but not both")
+    start = i_start if start is None else start
+    module = type(G).__module__
+    if module == "cugraph.structure.graph_classes":
+        if directed is not None:
+            raise TypeError("'directed' cannot be specified for a Graph-type input")
+        return _of_graph(G).frame(start, depth_limit, return_predecessors)
+    if module.startswith("cudf.") and type(G).__name__ == "DataFrame":
+        return Searcher.of_edges(G, directed is not False).frame(start, depth_limit, return_predecessors)
+    if module.startswith(("scipy.sparse", "cupyx.scipy.sparse")) and G.format in FORMATS:
+        return _of_matrix(G, start, depth_limit, directed is not False, return_predecessors)
+    raise TypeError(f"obj of type {type(G)} is not supported.")
+
+
+def bfs_edges(
+    G: Any, source: Any, reverse: bool = False, depth_limit: int | None = None, sort_neighbors: Any = None
+) -> Any:
+    """`bfs` under NetworkX's name, as in cuGraph: ``sort_neighbors`` is not looked at.
+
+    Raises NotImplementedError for ``reverse=True``, as cuGraph does.
+    """
+    if reverse is True:
+        raise NotImplementedError("reverse processing of graph is currently not supported")
+    return bfs(G, source, depth_limit)
+
+
+def _of_graph(cugraph_graph: Any) -> Searcher:
+    """What was prepared for this graph, unless it was cleared and made anew since."""
+    searcher = _searchers.get(cugraph_graph)
+    if searcher is None or searcher.made_of is not getattr(cugraph_graph._Impl, "_plc_graph", None):
+        searcher = _searchers[cugraph_graph] = Searcher.of_graph(cugraph_graph)
+    return searcher
+
+
+def _of_matrix(matrix: Any, start: Any, depth_limit: int | None, directed: bool, return_predecessors: bool) -> Any:
+    from .adapters import as_graph
+
+    graph = as_graph(matrix, directed=directed).on(CUDA)
+    index = matrix.row if matrix.format == "coo" else matrix.indices
+    searcher = Searcher(graph, np.dtype(np.int64 if index.dtype.itemsize > 4 else np.int32))
+    found = searcher.search(start, depth_limit, return_predecessors)
+    return found if type(matrix).__module__.startswith("cupyx") else tuple(array.get() for array in found)
+
+
+class Searcher:
+    """A graph prepared for searches whose answers are frames like cuGraph's.
+
+    ``dtype`` is that of cuGraph's vertices and distances. ``names`` has the user's ids of the vertices, if these are
+    not what the graph knows them by, in columns "0", "1", ...; ``made_of`` is what tells an old searcher from a new.
+    """
+
+    def __init__(self, graph: Graph, dtype: np.dtype, names: Any = None, made_of: Any = None) -> None:
+        self.graph = graph
+        self.dtype = dtype
+        self.names = names
+        self.made_of = made_of
+        self.unreached = int(np.iinfo(dtype).max)
+        self.as_found = dtype == graph.targets.dtype == np.int32 and graph.labels is None
+        self.traversal: Any = choose(KIND).traversal(graph)
+
+    @classmethod
+    def of_graph(cls, cugraph_graph: Any) -> Searcher:
+        from .adapters.cugraph import external_ids, internal
+
+        graph, dtype = internal(cugraph_graph)
+        names = external_ids(cugraph_graph) if cugraph_graph.renumbered else None
+        return cls(graph, dtype, names, cugraph_graph._Impl._plc_graph)
+
+    @classmethod
+    def of_edges(cls, edges: Any, directed: bool) -> Searcher:
+        from .adapters.cudf import from_cudf, labels_of
+
+        graph = from_cudf(edges, directed=directed)
+        if graph.labels is not None and graph.labels.dtype == object:
+            names = labels_of(graph).to_frame("0")
+            return cls(graph.replace(labels=None), np.dtype(np.int32), names)
+        wide = any(edges[column].dtype.itemsize > 4 for column in graph.columns)
+        return cls(graph, np.dtype(np.int64 if wide else np.int32))
+
+    def frame(self, start: Any, depth_limit: int | None, return_predecessors: bool) -> Any:
+        """The frame of a search."""
+        from .adapters.cudf import frame_of
+
+        distances, predecessors = self.search(start, depth_limit, return_predecessors)
+        if self.names is None:
+            return frame_of({"vertex": self.vertices, "distance": distances, "predecessor": predecessors})
+        return self._named(distances, predecessors)
+
+    def search(self, start: Any, depth_limit: int | None, return_predecessors: bool) -> tuple[Any, Any]:
+        """Distances and predecessors of all vertices, as integers, in new CuPy arrays."""
+        options = Options(depth_limit=None if depth_limit is None or depth_limit < 0 else depth_limit)
+        sources = self._sources(start)
+        n = self.graph.num_vertices
+        distances = _new(n, np.int32)
+        predecessors = _new(n, self.graph.targets.dtype) if return_predecessors else None
+        unreached = self.unreached if self.as_found else -1
+        with self.traversal.lock:
+            self.traversal.search_into(distances, predecessors, unreached, sources, options)
+        if self.as_found and predecessors is not None:
+            return distances, predecessors
+        if not self.as_found:
+            distances = _unreached_as()(distances, self.unreached, _new(n, self.dtype))
+        parents = _new(n, self.dtype)
+        parents[...] = -1 if predecessors is None else self.graph.ids_of(predecessors)
+        finish()
+        return distances, parents
+
+    @cached_property
+    def vertices(self) -> Any:
+        """The integers that cuGraph knows the vertices by, as a `cudf.Series` that frames share."""
+        import cudf
+        import cupy
+
+        ids = self.graph.ids_of(cupy.arange(self.graph.num_vertices, dtype=self.graph.targets.dtype))
+        return cudf.Series(ids.astype(self.dtype, copy=False))
+
+    def _sources(self, start: Any) -> np.ndarray:
+        """The vertices to start from. Raises `InputError` for a start that is no vertex."""
+        if self.names is not None:
+            return self._named_sources(start)
+        if isinstance(start, int):
+            return np.array([self.graph.vertex_of(start)])
+        ids = _on_host(start)
+        if ids.dtype.kind not in "iu":
+            raise InputError(f"start must be an integer, or several, not of {ids.dtype}")
+        if not len(ids):
+            raise InputError("at least one start is needed")
+        return np.unique(self.graph.vertices_of(ids.tolist()))
+
+    def _named_sources(self, start: Any) -> np.ndarray:
+        import cudf
+
+        if isinstance(start, cudf.DataFrame):
+            wanted = start.copy()
+        else:
+            wanted = cudf.DataFrame({"0": cudf.Series([start] if _is_one(start) else start)})
+        if not len(wanted):
+            raise InputError("at least one start is needed")
+        columns = list(self.names.columns)
+        if len(wanted.columns) != len(columns):
+            raise InputError(f"start must have {len(columns)} columns, as the ids have, not {len(wanted.columns)}")
+        wanted.columns = columns
+        try:
+            found = wanted.astype(self.names.dtypes.to_dict()).merge(self._numbered, on=columns, how="left")
+        except (TypeError, ValueError) as error:
+            raise InputError(f"start is not of the ids' type ({error})") from None
+        if found["vertex"].null_count:
+            lost = found[columns][found["vertex"].isna()].to_pandas().iloc[0].tolist()
+            raise InputError(f"{lost[0] if len(lost) == 1 else tuple(lost)!r} is no vertex of {self.graph.name}")
+        return np.unique(self.graph.vertices_of(found["vertex"].to_numpy().tolist()))
+
+    @cached_property
+    def _numbered(self) -> Any:
+        """The names, and the integers that cuGraph knows them by."""
+        return self.names.assign(vertex=np.arange(len(self.names)))
+
+    def _named(self, distances: Any, predecessors: Any) -> Any:
+        """The frame of a graph that was renumbered, with its columns in cuGraph's order."""
+        import cudf
+        import cupy
+
+        n = len(self._names_and_none) - 1
+        before = self._names_and_none.take(cupy.where(predecessors < 0, n, predecessors)).reset_index(drop=True)
+        many = len(self.names.columns) > 1
+        columns = {f"{name}_predecessor" if many else "predecessor": before[name] for name in self.names.columns}
+        vertices = self._rows
+        columns |= {f"{name}_vertex" if many else "vertex": vertices[name] for name in self.names.columns}
+        return cudf.DataFrame({**columns, "distance": distances})
+
+    @cached_property
+    def _rows(self) -> Any:
+        """The names of the vertices in the order of the rows."""
+        return self.names.take(self.vertices).reset_index(drop=True)
+
+    @cached_property
+    def _names_and_none(self) -> Any:
+        """The names of all vertices and, in the last row, -1 for none."""
+        import cudf
+
+        none = cudf.DataFrame({name: cudf.Series([-1]).astype(self.names[name].dtype) for name in self.names.columns})
+        return cudf.concat([self.names, none], ignore_index=True)
+
+
+def _is_one(start: Any) -> bool:
+    """Is it one id, rather than several?"""
+    return isinstance(start, str) or not hasattr(start, "__len__")
+
+
+def _on_host(start: Any) -> np.ndarray:
+    """One id or several of any array-like type, as NumPy's."""
+    if hasattr(start, "columns"):
+        start = start[start.columns[0]]
+    for convert in ("to_numpy", "get"):  # of cuDF, of CuPy
+        if hasattr(start, convert):
+            start = getattr(start, convert)()
+    try:
+        return np.array([operator.index(start)])
+    except TypeError:
+        return np.asarray(start).ravel()
+
+
+def _new(length: int, dtype: Any) -> Any:
+    """An array on the device. Where RMM would ask the driver for it, which takes longer than a search, it is of CuPy's
+    pool."""
+    import cupy
+
+    if driver_allocates():
+        memory = cupy.get_default_memory_pool().malloc(length * np.dtype(dtype).itemsize)
+        return cupy.ndarray((length,), dtype, memory)
+    return cupy.empty(length, dtype)
+
+
+@cache
+def _unreached_as() -> Any:
+    """A kernel: distances with another value where there is none."""
+    import cupy
+
+    return cupy.ElementwiseKernel(
+        "int32 distance, int64 unreached", "T wide", "wide = distance < 0 ? unreached : distance", "unreached_as"
+    )

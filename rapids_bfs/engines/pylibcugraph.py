@@ -1,0 +1,92 @@
+"""Engine ``pylibcugraph``: cuGraph without its frames, top-down or direction-optimizing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..adapters.pylibcugraph import to_pylibcugraph
+from ..graph import Graph
+from . import Options, Traversal
+from ._rapids import RapidsEngine, RapidsTraversal, reached, wait
+
+if TYPE_CHECKING:
+    from ..edges import Edges
+
+NO_LIMIT = -1
+DIRECTION_OPTIMIZING = "direction-optimizing"
+
+
+class PyLibCuGraph(RapidsEngine):
+    name = "pylibcugraph"
+    algorithms = ("top-down", DIRECTION_OPTIMIZING)
+    compared = algorithms
+    package = "pylibcugraph"
+
+    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+        if algorithm == DIRECTION_OPTIMIZING and graph.directed:
+            return "cuGraph is direction-optimizing on undirected graphs alone: use 'pylibcugraph'"
+        if options.depth_limit == 0:
+            return "cuGraph takes depth_limit=0 for no limit: give at least 1"
+        return super().declines(graph, algorithm, options, sources)
+
+    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
+        return PyLibCuGraphBFS(graph, algorithm)
+
+    def whole_way(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
+        frame = edges.on_device()
+        arrays = [frame[column] for column in edges.graph.columns]
+        if any(array.dtype not in (np.int32, np.int64) for array in arrays):
+            return super().whole_way(edges, algorithm, source, options)  # it takes integers alone
+        from pylibcugraph import GraphProperties, ResourceHandle, SGGraph
+
+        handle = ResourceHandle()
+        graph = SGGraph(
+            handle,
+            GraphProperties(is_symmetric=not edges.graph.directed, is_multigraph=False),
+            *(array.values for array in arrays),
+            renumber=True,
+            drop_multi_edges=True,
+            symmetrize=not edges.graph.directed,
+        )
+        dtype = max(array.dtype for array in arrays)
+        found = search(handle, graph, [source], dtype, algorithm == DIRECTION_OPTIMIZING, options)
+        return lambda: reached(found[0])
+
+
+class PyLibCuGraphBFS(RapidsTraversal):
+    """An `SGGraph`, which both algorithms search."""
+
+    def __init__(self, graph: Graph, algorithm: str) -> None:
+        from pylibcugraph import ResourceHandle
+
+        super().__init__(graph)
+        self.direction_optimizing = algorithm == DIRECTION_OPTIMIZING
+        self.handle = ResourceHandle()
+        self.sg_graph = to_pylibcugraph(self.here)
+        wait()
+
+    def search(self, sources: np.ndarray, options: Options) -> Any:
+        return search(self.handle, self.sg_graph, sources, self.graph.targets.dtype, self.direction_optimizing, options)
+
+
+def search(
+    handle: Any, graph: Any, sources: Any, dtype: Any, direction_optimizing: bool, options: Options
+) -> tuple[Any, Any, Any]:
+    """Distances, predecessors (None if not asked for) and the vertices that they are of, from `pylibcugraph.bfs`."""
+    import cupy
+    from pylibcugraph import bfs
+
+    distances, predecessors, vertices = bfs(
+        handle,
+        graph,
+        cupy.asarray(sources, dtype),
+        direction_optimizing,
+        NO_LIMIT if options.depth_limit is None else options.depth_limit,
+        options.predecessors,
+        False,
+    )
+    wait()
+    return distances, predecessors if options.predecessors else None, vertices
