@@ -51,6 +51,7 @@ class CuPyDevice(Device):
 
     engine = CuPy.name
     searches_on = CUDA
+    deterministic = True
     threads = 256
 
     def __init__(self) -> None:
