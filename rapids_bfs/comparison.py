@@ -9,12 +9,13 @@ import shlex
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from os import PathLike
+from pathlib import Path
 from statistics import harmonic_mean, median
 from time import perf_counter
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -22,8 +23,13 @@ from . import machine
 from .engines import Choice, Options, Traversal, choose, registered
 from .errors import InputError
 from .graph import Graph
+from .result import BFSResult
 from .search import checked_depth_limit, source_vertices
+from .trace import Trace
 from .validation import validate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SOURCES = 16
 SEED = 1
@@ -54,13 +60,17 @@ class Run:
 
 @dataclass
 class EngineRuns:
-    """What one engine did. ``unavailable`` says why it did nothing, or why it stopped."""
+    """What one engine did. ``unavailable`` says why it did nothing, or why it stopped.
+
+    ``trace`` is one more search from the first source, not timed, where the engine notes what each level did.
+    """
 
     engine: str
     unavailable: str | None = None
     prepare_ms: float | None = None
     warmup_ms: float | None = None
     runs: list[Run] = field(default_factory=list)
+    trace: Trace | None = None
 
     @property
     def run_ms(self) -> list[float]:
@@ -93,7 +103,7 @@ class EngineRuns:
 
 @dataclass
 class Comparison:
-    """The outcome of `compare`. It prints as a table and writes itself as JSON and CSV.
+    """The outcome of `compare`. It prints as a table, plots itself, and writes itself as JSON, CSV and HTML.
 
     Attributes
     ----------
@@ -102,6 +112,8 @@ class Comparison:
         Those that could not run are there with the reason.
     baseline : str or None
         The engine that the others' speed is given relative to.
+    levels : Trace or None
+        The levels that a search from the first source finds.
     interrupted : bool
         Ctrl-C ended it early; what was finished is there.
     """
@@ -109,6 +121,7 @@ class Comparison:
     graph: Graph
     engines: list[EngineRuns]
     baseline: str | None = None
+    levels: Trace | None = None
     interrupted: bool = False
     seed: int | None = None
     command: str = ""
@@ -147,6 +160,7 @@ class Comparison:
             "seed": self.seed,
             "baseline": self.baseline,
             "interrupted": self.interrupted,
+            "levels": None if self.levels is None else self.levels.to_columns(),
             "engines": [
                 {
                     "engine": runs.engine,
@@ -161,6 +175,7 @@ class Comparison:
                     "depth": runs.depth,
                     "teps_harmonic_mean": runs.teps_harmonic_mean,
                     "ratio_to_baseline": self.ratio_to_baseline(runs.engine),
+                    "trace": None if runs.trace is None else runs.trace.to_columns(),
                     "runs": [
                         {
                             "source": _plain(run.source),
@@ -190,6 +205,21 @@ class Comparison:
             writer = csv.DictWriter(out, names)
             writer.writeheader()
             writer.writerows(rows)
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a page for a browser to ``path``: one file that holds everything and needs no network."""
+        from .report.page import page
+
+        Path(path).write_text(page(self.to_dict()), encoding="utf-8")
+
+    def plot(self) -> Figure:
+        """A Matplotlib figure: each engine's times, every search a dot, and how many times as fast as the baseline.
+
+        It shows itself in a notebook; ``figure.savefig("times.svg")`` keeps it.
+        """
+        from .report.plots import plot_comparison
+
+        return plot_comparison(self)
 
     def __rich__(self) -> Any:
         from .report.table import comparison_table
@@ -332,7 +362,16 @@ def _run(
             if runs.unavailable:
                 continue
             with _reason_into(runs):
-                runs.runs.append(_timed(traversal, vertices[turn : turn + 1], ids[turn], options))
+                run, result = _timed(traversal, vertices[turn : turn + 1], ids[turn], options)
+                runs.runs.append(run)
+                if turn == 0 and run.valid:
+                    comparison.levels = Trace.of(graph, result.distances, None)
+
+    for runs, traversal in ready:
+        if traversal.traces and not runs.unavailable:
+            progress(done, total, f"{runs.engine}: trace")
+            with _reason_into(runs):
+                runs.trace = traversal.run(vertices[:1], replace(options, trace=True)).trace
 
 
 @contextmanager
@@ -358,13 +397,13 @@ def _prepared(runs: EngineRuns, choice: Choice, graph: Graph, source: np.ndarray
     return traversal
 
 
-def _timed(traversal: Traversal, source: np.ndarray, id: Hashable, options: Options) -> Run:
+def _timed(traversal: Traversal, source: np.ndarray, id: Hashable, options: Options) -> tuple[Run, BFSResult]:
     begin = perf_counter()
     found = traversal.search(source, options)
     ms = 1e3 * (perf_counter() - begin)
     result = traversal.result(found, source, options)
     verdict = validate(traversal.graph, result)
-    return Run(id, ms, result.num_reached, result.depth, result.num_traversed_edges, str(verdict))
+    return Run(id, ms, result.num_reached, result.depth, result.num_traversed_edges, str(verdict)), result
 
 
 def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:

@@ -43,6 +43,7 @@ class Traversal(ABC):
     """An engine's preparation for one graph: uploaded arrays, buffers, whatever does not depend on the source."""
 
     checks: ClassVar[bool] = False  # can `search` verify each level?
+    traces: ClassVar[bool] = False  # does a traced `search` note its steps?
     steps: list[Step] | None = None  # the levels of the last traced search, where `search` notes them
 
     def __init__(self, graph: Graph) -> None:

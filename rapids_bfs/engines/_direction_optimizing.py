@@ -64,6 +64,8 @@ class DirectionOptimizing(Traversal):
     `answer` copies distances and predecessors to the host; they stay on the device until then.
     """
 
+    traces = True
+
     def __init__(self, graph: Graph, device: CuPyDevice, tuning: Tuning = DEFAULT) -> None:
         super().__init__(graph)
         n, m = graph.num_vertices, graph.num_arcs

@@ -79,6 +79,7 @@ class LevelByLevel(Traversal):
     """
 
     checks = True
+    traces = True
     file: ClassVar[str]
 
     def __init__(self, graph: Graph, device: Device, *buffers: tuple[int, Any]) -> None:

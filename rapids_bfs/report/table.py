@@ -70,6 +70,14 @@ def number(value: float | None) -> str:
     return f"{value:,.{decimals}f}"
 
 
+def duration(ms: float) -> str:
+    """A time given in milliseconds, in the unit that suits it: three digits."""
+    for unit, length in (("s", 1e3), ("ms", 1.0)):
+        if ms >= length:
+            return f"{number(ms / length)} {unit}"
+    return f"{number(1e3 * ms)} µs"
+
+
 def as_text(renderable: Any) -> str:
     """What rich would print, without colours."""
     width = shutil.get_terminal_size((120, 24)).columns
