@@ -35,9 +35,7 @@ class LogScale:
     def ticks(self) -> list[float]:
         """Round numbers on the axis, few enough to be read on a telephone."""
         decades = self.high - self.low
-        steps = (
-            (1,) if decades > 2 else (1, 3) if decades > 1 else (1, 2, 5) if decades > 0.4 else (1, 1.5, 2, 3, 4, 6, 8)
-        )
+        steps = (1,) if decades > 2 else (1, 3) if decades > 1 else (1, 2, 5) if decades > 0.4 else (1, 1.5, 2, 3, 4, 6)
         exponents = range(math.floor(self.low), math.ceil(self.high) + 1)
         every = max(1, math.ceil(decades / 5))
         values = [step * 10.0**exponent for exponent in exponents if exponent % every == 0 for step in steps]

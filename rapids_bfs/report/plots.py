@@ -258,7 +258,7 @@ def _log_axis(axis: Any, values: Sequence[float]) -> None:
     spread = max(high / low, 2.0)
     axis.axes.set_xscale("log")
     axis.axes.set_xlim(low / spread**0.06, high * max(spread, 5) ** 0.3)
-    steps = (1,) if spread > 50 else (1, 2, 5) if spread > 10 else (1, 1.5, 2, 3, 4, 6, 8)
+    steps = (1,) if spread > 50 else (1, 2, 5) if spread > 10 else (1, 1.5, 2, 3, 4, 6)
     axis.set_major_locator(ticker.LogLocator(subs=steps))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(ticker.NullFormatter())
