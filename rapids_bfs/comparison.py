@@ -219,7 +219,7 @@ class Comparison:
         """
         from .report.plots import plot_comparison
 
-        return plot_comparison(self)
+        return plot_comparison(self.to_dict())
 
     def __rich__(self) -> Any:
         from .report.table import comparison_table

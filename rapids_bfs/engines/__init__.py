@@ -120,6 +120,12 @@ def registered() -> dict[str, Engine]:
     return dict(sorted(found.items(), key=lambda item: (rank.get(item[0], len(rank)), item[0])))
 
 
+def register(engine: Engine) -> None:
+    """Add an engine for the rest of this process, or replace the one of its name. A package has an entry point."""
+    registered()[engine.name] = engine
+    choose.cache_clear()
+
+
 @cache
 def choose(spec: str) -> Choice:
     """The choice written ``engine``, ``engine:algorithm`` or ``auto``. Raises `InputError` if there is none such."""

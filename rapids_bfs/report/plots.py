@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from io import BytesIO
-from statistics import median
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..comparison import Comparison, EngineRuns
+    from ..comparison import Comparison
     from ..graph import Graph
     from ..result import BFSResult
     from ..trace import Trace
+
+Record = dict[str, Any]  # a comparison, or one of its engines, as JSON has it
 
 HATCHES = {"top-down": None, "bottom-up": "////", None: None}
 MARKERS = "os^DvPX*"
@@ -45,23 +47,24 @@ SETTINGS = {
 }
 
 
-def plot_comparison(comparison: Comparison) -> Figure:
-    """Each engine's times, every search a dot, and beside them how many times as fast as the baseline it was."""
-    ran = sorted((runs for runs in comparison.engines if runs.runs), key=lambda runs: -median(runs.run_ms))
+def plot_comparison(record: Record) -> Figure:
+    """Each engine's times, every search a dot, and beside them how many times as fast as the baseline it was.
+
+    ``record`` is a comparison as `Comparison.to_dict` gives it or as its JSON was read.
+    """
+    ran = sorted((engine for engine in record["engines"] if engine["run_ms"]), key=lambda each: -each["median_ms"])
     if not ran:
         raise InputError("no engine ran: there is nothing to plot")
-    ratios = {
-        row: ratio for row, runs in enumerate(ran) if (ratio := comparison.ratio_to_baseline(runs.engine)) is not None
-    }
+    ratios = {row: engine["ratio_to_baseline"] for row, engine in enumerate(ran) if engine["ratio_to_baseline"]}
     with _settings():
-        figure = _figure(9.6, 1.3 + 0.36 * len(ran))
+        figure = _figure(9.6, 1.5 + 0.36 * len(ran))
         panels = figure.subplots(1, 2 if len(ratios) > 1 else 1, sharey=True, squeeze=False)[0]
         _draw_times(panels[0], ran)
-        graph = comparison.graph
-        panels[0].set_title(f"{graph.name}: {graph.num_vertices:,} vertices, {graph.num_edges:,} edges")
+        graph = record["graph"]
+        panels[0].set_title(f"{graph['name']}: {graph['vertices']:,} vertices, {graph['edges']:,} edges")
         if len(panels) > 1:
             _draw_ratios(panels[1], ratios)
-            panels[1].set_xlabel(f"speed relative to {comparison.baseline} (ratio of medians)")
+            panels[1].set_xlabel(f"speed relative to\n{record['baseline']} (ratio of medians)")
         for axes in panels:
             axes.grid(axis="x", color="#E5E5E5")
             axes.set_axisbelow(True)
@@ -69,18 +72,18 @@ def plot_comparison(comparison: Comparison) -> Figure:
     return figure
 
 
-def _draw_times(axes: Axes, ran: Sequence[EngineRuns]) -> None:
+def _draw_times(axes: Axes, ran: Sequence[Record]) -> None:
     """A row an engine, the fastest on top."""
-    for row, runs in enumerate(ran):
-        times, middle = runs.run_ms, median(runs.run_ms)
-        colour = palette.BLUE if runs.valid else palette.VERMILLION
+    for row, engine in enumerate(ran):
+        times = engine["run_ms"]
+        colour = palette.BLUE if engine["valid"] else palette.VERMILLION
         axes.plot([min(times), max(times)], [row, row], color=colour, alpha=0.35, linewidth=4)
         axes.plot(times, [row] * len(times), "o", color=colour, alpha=0.5, markersize=4, markeredgewidth=0)
-        axes.plot(middle, row, "|", color="black", markersize=15, markeredgewidth=2)
-        _note(axes, duration(middle), max(times), row)
-    _log_axis(axes.xaxis, [ms for runs in ran for ms in runs.run_ms])
-    axes.set_xlabel("time of a search (ms): median, and every search as a dot")
-    axes.set_yticks(range(len(ran)), [runs.engine + ("" if runs.valid else " (WRONG)") for runs in ran])
+        axes.plot(engine["median_ms"], row, "|", color="black", markersize=15, markeredgewidth=2)
+        _note(axes, duration(engine["median_ms"]), max(times), row)
+    _log_axis(axes.xaxis, [ms for engine in ran for ms in engine["run_ms"]])
+    axes.set_xlabel("time of a search (ms)\na dot is a search, the upright stroke the median")
+    axes.set_yticks(range(len(ran)), [engine["engine"] + ("" if engine["valid"] else " (WRONG)") for engine in ran])
     axes.set_ylim(-0.6, len(ran) - 0.4)
 
 
@@ -94,29 +97,28 @@ def _draw_ratios(axes: Axes, ratios: dict[int, float]) -> None:
     _log_axis(axes.xaxis, [1, *ratios.values()])
 
 
-def plot_sizes(comparisons: Iterable[Comparison]) -> Figure:
-    """Each engine's speed against the graph's size, a line an engine, from comparisons on graphs of several sizes."""
-    ordered = sorted(comparisons, key=lambda comparison: comparison.graph.num_edges)
-    names = list(dict.fromkeys(runs.engine for comparison in ordered for runs in comparison.engines if runs.runs))
-    if not names:
+def plot_sizes(comparisons: Iterable[Comparison | Record]) -> Figure:
+    """Each engine's speed against the graph's size, a line an engine.
+
+    Takes comparisons on graphs of several sizes, as they are or as their JSON was read.
+    """
+    points: dict[str, list[tuple[int, float]]] = {}
+    for comparison in comparisons:
+        record = comparison if isinstance(comparison, dict) else comparison.to_dict()
+        for engine in record["engines"]:
+            if engine["teps_harmonic_mean"]:
+                speed = engine["teps_harmonic_mean"] / 1e6
+                points.setdefault(engine["engine"], []).append((record["graph"]["edges"], speed))
+    if not points:
         raise InputError("no engine ran: there is nothing to plot")
     with _settings():
         figure = _figure(7.2, 4.2)
         axes = figure.subplots()
-        for place, name in enumerate(names):
-            points = [
-                (comparison.graph.num_edges, runs.teps_harmonic_mean / 1e6)
-                for comparison in ordered
-                for runs in comparison.engines
-                if runs.engine == name and runs.teps_harmonic_mean
-            ]
-            axes.plot(
-                *zip(*points, strict=True),
-                label=name,
-                color=palette.LINES[place % len(palette.LINES)],
-                marker=MARKERS[place % len(MARKERS)],
-                linestyle=STYLES[place % len(STYLES)],
-            )
+        for name, colour, marker, style in zip(
+            points, cycle(palette.LINES), cycle(MARKERS), cycle(STYLES), strict=False
+        ):
+            sizes, speeds = zip(*sorted(points[name]), strict=True)
+            axes.plot(sizes, speeds, label=name, color=colour, marker=marker, linestyle=style)
         axes.set(xscale="log", yscale="log")
         axes.set_xlabel("edges of the graph")
         axes.set_ylabel("speed (millions of edges per second)")

@@ -80,7 +80,7 @@ def duration(ms: float) -> str:
 
 def as_text(renderable: Any) -> str:
     """What rich would print, without colours."""
-    width = shutil.get_terminal_size((120, 24)).columns
+    width = shutil.get_terminal_size((140, 24)).columns
     console = Console(width=max(width, 100), color_system=None, force_terminal=False)
     with console.capture() as capture:
         console.print(renderable)
