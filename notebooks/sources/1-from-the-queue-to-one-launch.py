@@ -31,7 +31,7 @@ print(*driver().devices or ["no GPU: the kernels run in the simulator"])
 
 # %%
 karate = rapids_bfs.load("karate")
-result = rapids_bfs.bfs(karate, 0)
+result = rapids_bfs.bfs(karate, 0, deterministic=True)
 rapids_bfs.plot_levels(karate, result)
 
 # %% [markdown]
@@ -78,7 +78,7 @@ for level, axes in enumerate(panels.flat):
 # %%
 trace = rapids_bfs.bfs(karate, 0, engine="numba-cuda:frontier-mask", trace=True).trace
 frontier = [level.frontier_vertices for level in trace]
-plt.figure(figsize=(6, 2.6), layout="constrained")
+plt.figure(figsize=(8, 2.6), layout="constrained")
 plt.bar(
     range(1, len(trace) + 1),
     karate.num_vertices,
@@ -91,7 +91,8 @@ plt.bar(range(1, len(trace) + 1), frontier, color="#0072B2", width=0.5, label="t
 plt.xticks(range(1, len(trace) + 1))
 plt.xlabel("level")
 plt.ylabel("threads")
-plt.legend(loc="upper right")
+plt.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+plt.show()
 # %% [markdown]
 # ## A big graph
 #
@@ -121,6 +122,7 @@ plt.xticks(range(1, max(map(len, traces.values())) + 1))
 plt.xlabel("level")
 plt.ylabel("time of the level (µs" + ("" if on_gpu else ", simulated") + ")")
 plt.legend()
+plt.show()
 # %% [markdown]
 # The first two cost much the same at every level, wide or narrow: they look at every vertex, and a hub's long adjacency
 # is the work of one thread while the others of its warp wait. `block-queue` pays for the frontier alone, and gives a
@@ -155,6 +157,7 @@ plt.yscale("symlog", linthresh=10)
 plt.xlabel("level")
 plt.ylabel("edges")
 plt.legend(fontsize=8)
+plt.show()
 # %% [markdown]
 # ## One launch
 #

@@ -12,7 +12,7 @@ from html import escape
 from statistics import median
 from typing import Any
 
-from .table import duration, number
+from .table import duration, number, time_unit
 
 MOST_DOTS = 200  # searches of an engine that are drawn one by one
 MOST_BARS = 120  # of a chart; with more levels a bar is the highest of several
@@ -105,8 +105,9 @@ def level_charts(trace: dict[str, list[Any]], who: str) -> str:
     """The frontier by level and, where it is known, the time that each level took."""
     charts = [_bars(trace, trace["frontier_vertices"], "frontier (vertices)", who, logarithmic=True)]
     if any(ms is not None for ms in trace["milliseconds"]):
-        times = [1e3 * (ms or 0) for ms in trace["milliseconds"]]
-        charts.append(_bars(trace, times, "time (µs)", who, logarithmic=False))
+        unit, many = time_unit(max(ms or 0 for ms in trace["milliseconds"]))
+        times = [many * (ms or 0) for ms in trace["milliseconds"]]
+        charts.append(_bars(trace, times, f"time ({unit})", who, logarithmic=False))
     return f'<div class="charts">{"".join(charts)}</div>'
 
 

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..extras import needed
 from . import palette
 from .layout import radial
-from .table import duration, number
+from .table import duration, number, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,8 +141,10 @@ def plot_trace(trace: Trace) -> Figure:
         panels[0].yaxis.set_minor_formatter(needed("matplotlib.ticker", "a plot").NullFormatter())
         panels[0].set_ylabel("frontier (vertices)")
         if timed:
-            _bars(panels[1], trace, [1e3 * (level.milliseconds or 0) for level in trace])
-            panels[1].set_ylabel("time (µs)")
+            times = [level.milliseconds or 0.0 for level in trace]
+            unit, many = time_unit(max(times))
+            _bars(panels[1], trace, [many * ms for ms in times])
+            panels[1].set_ylabel(f"time ({unit})")
             panels[1].set_ylim(bottom=0)
         panels[-1].set_xlabel("level")
         panels[-1].xaxis.get_major_locator().set_params(integer=True)

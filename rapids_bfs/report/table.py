@@ -72,10 +72,13 @@ def number(value: float | None) -> str:
 
 def duration(ms: float) -> str:
     """A time given in milliseconds, in the unit that suits it: three digits."""
-    for unit, length in (("s", 1e3), ("ms", 1.0)):
-        if ms >= length:
-            return f"{number(ms / length)} {unit}"
-    return f"{number(1e3 * ms)} µs"
+    unit, many = time_unit(ms)
+    return f"{number(many * ms)} {unit}"
+
+
+def time_unit(ms: float) -> tuple[str, float]:
+    """The unit that suits a time, and how many of it a millisecond is."""
+    return ("s", 1e-3) if ms >= 1e3 else ("ms", 1.0) if ms >= 1 else ("µs", 1e3)
 
 
 def as_text(renderable: Any) -> str:
