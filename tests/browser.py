@@ -3,11 +3,13 @@
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 from itertools import count
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+PATIENCE = 60  # seconds
 FLAGS = """
     --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic --no-first-run
     --disable-background-networking --disable-component-update --disable-sync --remote-debugging-pipe
@@ -58,6 +60,8 @@ class Page:
 
     def _next(self):
         while b"\0" not in self.unread:
+            ready, _, _ = select.select([self.from_browser], [], [], PATIENCE)
+            assert ready, "the browser says nothing: is a dialog open?"
             chunk = self.from_browser.read(1 << 16)
             assert chunk, "the browser has gone"
             self.unread += chunk

@@ -134,7 +134,8 @@ class TestInChromium:
         dark = [brightness(colour) for colour in colours()]
         assert light[0] > 240 > 60 > light[1]
         assert dark[0] < 60 < 200 < dark[1]
-        browser.ask("Emulation.setEmulatedMedia", media="print")
+        dark_paper = [{"name": "prefers-color-scheme", "value": "dark"}]
+        browser.ask("Emulation.setEmulatedMedia", media="print", features=dark_paper)
         assert [brightness(colour) for colour in colours()] == light
 
     def test_the_table_sorts_on_a_click(self, browser, file, record):
