@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .comparison import Comparison as Comparison
     from .comparison import compare as compare
     from .graph import Graph as Graph
+    from .report.plots import plot_levels as plot_levels
+    from .report.plots import plot_sizes as plot_sizes
     from .result import BFSResult as BFSResult
     from .search import bfs as bfs
     from .validation import validate as validate
@@ -35,6 +37,8 @@ _HOMES = {
     "bfs": "search",
     "compare": "comparison",
     "load": "catalog",
+    "plot_levels": "report.plots",
+    "plot_sizes": "report.plots",
     "read": "adapters.files",
     "validate": "validation",
 }

@@ -97,6 +97,9 @@ def compare(
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a row a run as CSV.", show_default=False)
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with plots for a browser.", show_default=False)
+    ] = None,
     force: Force = False,
     directed: Directed = None,
     source_column: SourceColumn = None,
@@ -113,11 +116,13 @@ def compare(
       rapids-bfs compare rmat:20 --engines cpu,scipy --sources 64 --json rmat20.json
 
       rapids-bfs compare edges.parquet --source-column src --target-column dst --source 17
+
+      rapids-bfs compare rmat:16 --html report.html
     """
     from .adapters.files import check_output
     from .comparison import compare as run_comparison
 
-    for output in filter(None, (json, csv)):
+    for output in filter(None, (json, csv, html)):
         check_output(output, force)
     edges = _edges(graph, directed, source_column, target_column)
     loaded = _load(graph, directed, source_column, target_column) if edges is None else edges.graph
@@ -138,6 +143,8 @@ def compare(
         comparison.to_json(json)
     if csv:
         comparison.to_csv(csv)
+    if html:
+        comparison.to_html(html)
     if comparison.interrupted:
         raise typer.Exit(INTERRUPTED)
     if not comparison.valid:

@@ -9,9 +9,10 @@ import shlex
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from os import PathLike
+from pathlib import Path
 from statistics import harmonic_mean, median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,10 +25,14 @@ from .engines import Choice, Options, Traversal, choose, registered
 from .errors import InputError, TraversalError
 from .graph import Graph
 from .memory import PeakDeviceBytes
+from .result import BFSResult
 from .search import checked_depth_limit, source_vertices
+from .trace import Trace
 from .validation import validate
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from .edges import Edges
 
 SOURCES = 16
@@ -66,6 +71,7 @@ class EngineRuns:
     ``edges_ms`` are the times of the whole way, from a list of edges over a graph to an answer, if there was a list.
     ``prepare_bytes`` and ``run_bytes`` are how much more of the device's memory was taken at a time, at most, by the
     preparation and by one search; None for engines that do without a device.
+    ``trace`` is one more search from the first source, not timed, where the engine notes what each level did.
     """
 
     engine: str
@@ -76,6 +82,7 @@ class EngineRuns:
     prepare_bytes: int | None = None
     run_bytes: int | None = None
     runs: list[Run] = field(default_factory=list)
+    trace: Trace | None = None
 
     @property
     def run_ms(self) -> list[float]:
@@ -108,7 +115,7 @@ class EngineRuns:
 
 @dataclass
 class Comparison:
-    """The outcome of `compare`. It prints as a table and writes itself as JSON and CSV.
+    """The outcome of `compare`. It prints as a table, plots itself, and writes itself as JSON, CSV and HTML.
 
     Attributes
     ----------
@@ -117,6 +124,8 @@ class Comparison:
         Those that could not run are there with the reason.
     baseline : str or None
         The engine that the others' speed is given relative to.
+    levels : Trace or None
+        The levels that a search from the first source finds.
     interrupted : bool
         Ctrl-C ended it early; what was finished is there.
     """
@@ -124,6 +133,7 @@ class Comparison:
     graph: Graph
     engines: list[EngineRuns]
     baseline: str | None = None
+    levels: Trace | None = None
     interrupted: bool = False
     seed: int | None = None
     command: str = ""
@@ -162,6 +172,7 @@ class Comparison:
             "seed": self.seed,
             "baseline": self.baseline,
             "interrupted": self.interrupted,
+            "levels": None if self.levels is None else self.levels.to_columns(),
             "engines": [
                 {
                     "engine": runs.engine,
@@ -179,6 +190,7 @@ class Comparison:
                     "depth": runs.depth,
                     "teps_harmonic_mean": runs.teps_harmonic_mean,
                     "ratio_to_baseline": self.ratio_to_baseline(runs.engine),
+                    "trace": None if runs.trace is None else runs.trace.to_columns(),
                     "runs": [
                         {
                             "source": _plain(run.source),
@@ -208,6 +220,21 @@ class Comparison:
             writer = csv.DictWriter(out, names)
             writer.writeheader()
             writer.writerows(rows)
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a page for a browser to ``path``: one file that holds everything and needs no network."""
+        from .report.page import page
+
+        Path(path).write_text(page(self.to_dict()), encoding="utf-8")
+
+    def plot(self) -> Figure:
+        """A Matplotlib figure: each engine's times, every search a dot, and how many times as fast as the baseline.
+
+        It shows itself in a notebook; ``figure.savefig("times.svg")`` keeps it.
+        """
+        from .report.plots import plot_comparison
+
+        return plot_comparison(self.to_dict())
 
     def __rich__(self) -> Any:
         from .report.table import comparison_table
@@ -367,7 +394,16 @@ def _run(
             if runs.unavailable:
                 continue
             with _reason_into(runs):
-                runs.runs.append(_timed(traversal, vertices[turn : turn + 1], ids[turn], options))
+                run, result = _timed(traversal, vertices[turn : turn + 1], ids[turn], options)
+                runs.runs.append(run)
+                if turn == 0 and run.valid:
+                    comparison.levels = Trace.of(graph, result.distances, None)
+
+    for runs, traversal in ready:
+        if traversal.traces and not runs.unavailable:
+            progress(done, total, f"{runs.engine}: trace")
+            with _reason_into(runs):
+                runs.trace = traversal.run(vertices[:1], replace(options, trace=True)).trace
 
 
 @contextmanager
@@ -417,13 +453,13 @@ def _from_edges(
             raise TraversalError(f"reached {count()} vertices from the list of edges, and {reached} from the graph")
 
 
-def _timed(traversal: Traversal, source: np.ndarray, id: Hashable, options: Options) -> Run:
+def _timed(traversal: Traversal, source: np.ndarray, id: Hashable, options: Options) -> tuple[Run, BFSResult]:
     begin = perf_counter()
     found = traversal.search(source, options)
     ms = 1e3 * (perf_counter() - begin)
     result = traversal.result(found, source, options)
     verdict = validate(traversal.graph, result)
-    return Run(id, ms, result.num_reached, result.depth, result.num_traversed_edges, str(verdict))
+    return Run(id, ms, result.num_reached, result.depth, result.num_traversed_edges, str(verdict)), result
 
 
 def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:

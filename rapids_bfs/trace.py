@@ -12,6 +12,7 @@ from .graph import Graph
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
     from rich.table import Table
 
 
@@ -79,6 +80,16 @@ class Trace(Sequence[Level]):
     def to_records(self) -> list[dict[str, Any]]:
         """A dict for each level, fit for JSON."""
         return [level._asdict() for level in self]
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """A list for each field of `Level`, fit for JSON: a fraction of the records' size."""
+        return {field: [getattr(level, field) for level in self] for field in Level._fields}
+
+    def plot(self) -> Figure:
+        """A Matplotlib figure: the frontier by level, its direction coloured, and the time that a level took."""
+        from .report.plots import plot_trace
+
+        return plot_trace(self)
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas frame with a row for each level."""

@@ -2,27 +2,11 @@
 
 import numpy as np
 import scipy.sparse
-from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
 
-from rapids_bfs import as_graph
+from rapids_bfs.testing import edge_lists, graphs
 
-
-@st.composite
-def edge_lists(draw, max_vertices=12, max_edges=40):
-    """``(n, sources, targets)`` with self-loops, duplicates, isolated vertices and several components; n may be 0."""
-    n = draw(st.integers(0, max_vertices))
-    vertices = st.integers(0, max(n - 1, 0))
-    edges = draw(st.lists(st.tuples(vertices, vertices), max_size=max_edges if n else 0))
-    sources, targets = np.array(edges, np.int64).reshape(-1, 2).T
-    return n, sources, targets
-
-
-@st.composite
-def graphs(draw, min_vertices=0, **sizes):
-    """A `Graph`, directed or not, of `edge_lists`."""
-    n, sources, targets = draw(edge_lists(**sizes).filter(lambda edges: edges[0] >= min_vertices))
-    return as_graph((sources, targets), vertices=n, directed=draw(st.booleans()))
+__all__ = ["edge_lists", "edges_of", "graphs", "oracle_distances"]
 
 
 def oracle_distances(graph, sources, depth_limit=None):

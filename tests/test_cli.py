@@ -69,6 +69,15 @@ def test_compare(rapids_bfs, tmp_path):
     assert len((tmp_path / "k.csv").read_text().splitlines()) >= 1 + 3 * 3
 
 
+def test_compare_writes_a_page(rapids_bfs, refused, tmp_path):
+    done = rapids_bfs("compare", "karate", "--sources", 2, "--engines", "cpu", "--html", "k.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "k.html").read_text()
+    assert text.startswith("<!doctype html>")
+    assert "rapids-bfs compare karate --sources 2 --engines cpu --html k.html" in text
+    assert "exists" in refused("compare", "rmat:99", "--html", tmp_path / "k.html")
+
+
 def test_compare_from_named_sources(rapids_bfs):
     done = rapids_bfs("compare", "karate", "--engines", "cpu,cpu:sequential", "--source", 0, "--source", 33)
     assert done.returncode == 0, done.stderr

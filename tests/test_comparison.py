@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import rapids_bfs.engines
-from rapids_bfs import InputError, compare
+from rapids_bfs import InputError, bfs, compare
 from rapids_bfs.comparison import sample_sources
 from rapids_bfs.engines import Engine
 from rapids_bfs.engines.cpu import CPU, Sequential
 from rapids_bfs.generators import generate
+from rapids_bfs.trace import Step
 
 
 class Broken(Engine):
@@ -44,6 +45,22 @@ class Lying(CPU):
         return Liar(graph)
 
 
+class Watched(CPU):
+    """Notes three levels, if it is asked to."""
+
+    name = "watched"
+
+    def prepare(self, graph, algorithm):
+        class Noting(Sequential):
+            traces = True
+
+            def search(self, sources, options):
+                self.steps = [Step("bottom-up", 0.5)] * 3 if options.trace else None
+                return super().search(sources, options)
+
+        return Noting(graph)
+
+
 class Interrupting(CPU):
     """Ctrl-C during the third search on the real graph."""
 
@@ -65,7 +82,7 @@ class Interrupting(CPU):
 @pytest.fixture
 def engines(monkeypatch):
     """The registry with the engines above in it."""
-    known = rapids_bfs.engines.registered() | {e.name: e() for e in (Broken, Absent, Lying, Interrupting)}
+    known = rapids_bfs.engines.registered() | {e.name: e() for e in (Broken, Absent, Lying, Watched, Interrupting)}
     monkeypatch.setattr(rapids_bfs.engines, "registered", lambda: known)
     rapids_bfs.engines.choose.cache_clear()
     yield known
@@ -113,6 +130,18 @@ def test_json_and_csv(tmp_path):
             ("scipy", "0"),
             ("scipy", "33"),
         ]
+
+
+def test_levels_and_traces(engines):
+    comparison = compare("karate", [0, 33], engines="watched,cpu")
+    found = np.bincount(bfs("karate", 0).distances).tolist()
+    assert [level.newly_reached for level in comparison.levels] == found[1:]
+    assert [level.direction for level in comparison["watched"].trace] == ["bottom-up"] * 3
+    assert comparison["cpu"].trace is None
+    assert len(comparison["watched"].runs) == 2  # the traced search is not one of those that are timed
+    kept = comparison.to_dict()
+    assert kept["levels"]["newly_reached"] == found[1:]
+    assert [engine["trace"] and engine["trace"]["milliseconds"] for engine in kept["engines"]] == [[0.5] * 3, None]
 
 
 def test_labels_are_the_sources():

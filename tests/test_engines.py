@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from strategies import graphs, oracle_distances
 
 import rapids_bfs
-from rapids_bfs import InputError, as_graph, bfs, validate
+from rapids_bfs import InputError, as_graph, bfs
 from rapids_bfs.engines import Options, choose, cpu, registered
 from rapids_bfs.generators import generate
+from rapids_bfs.testing import assert_valid_bfs
 
 ENGINES = ["cpu", "cpu:sequential", "scipy", "networkx"]
 SHAPES = ["path:9", "star:9", "complete:7", "tree:15", "grid:5", "rmat:8", "urand:8"]
@@ -56,7 +57,7 @@ def test_distances_and_tree_are_right(engine, data):
     result = bfs(graph, sources, depth_limit=depth_limit, predecessors=predecessors, engine=engine)
     np.testing.assert_array_equal(result.distances, oracle_distances(graph, sources, depth_limit))
     assert (result.predecessors is not None) == predecessors
-    assert validate(graph, result), validate(graph, result)
+    assert_valid_bfs(graph, result)
 
 
 @given(data=st.data())
@@ -68,7 +69,7 @@ def test_target_ends_the_search_after_its_level(engine, data):
     whole = oracle_distances(graph, [source])
     stop = whole[target] if whole[target] >= 0 else graph.num_vertices
     np.testing.assert_array_equal(result.distances, np.where(whole > stop, -1, whole))
-    assert validate(graph, result)
+    assert_valid_bfs(graph, result)
 
 
 def test_a_target_that_is_the_source_ends_the_search_at_once(engine):
@@ -86,7 +87,7 @@ def test_buffers_carry_nothing_over_to_the_next_run(engine, data):
         deterministic = deterministic and not (engine == "scipy" and len(sources) > 1)
         result = traversal.run(np.array(sources), Options(predecessors=predecessors, deterministic=deterministic))
         np.testing.assert_array_equal(result.distances, oracle_distances(graph, sources))
-        assert validate(graph, result), validate(graph, result)
+        assert_valid_bfs(graph, result)
 
 
 @given(data=st.data())
@@ -107,7 +108,7 @@ def test_shapes(engine, spec):
     for source in (0, graph.num_vertices - 1):
         result = bfs(graph, source, engine=engine)
         np.testing.assert_array_equal(result.distances, oracle_distances(graph, [source]))
-        assert validate(graph, result)
+        assert_valid_bfs(graph, result)
 
 
 @pytest.mark.parametrize("spec", ["rmat:18", "urand:17:8", "grid:400", "star:200000"])
@@ -118,8 +119,8 @@ def test_answer_does_not_depend_on_threads(spec, one_and_two_threads):
         one, two = one_and_two_threads(lambda source=source: bfs(graph, source))
         np.testing.assert_array_equal(one.distances, two.distances)
         np.testing.assert_array_equal(one.distances, oracle_distances(graph, [source]))
-        assert validate(graph, one)
-        assert validate(graph, two)
+        assert_valid_bfs(graph, one)
+        assert_valid_bfs(graph, two)
         one, two = one_and_two_threads(lambda source=source: bfs(graph, source, deterministic=True))
         np.testing.assert_array_equal(one.predecessors, two.predecessors)
 
@@ -133,7 +134,7 @@ def test_parallel_search_of_small_graphs(data):
         patch.setattr(cpu, "SMALL", 0)
         result = bfs(graph, sources, engine="cpu")
     np.testing.assert_array_equal(result.distances, oracle_distances(graph, sources))
-    assert validate(graph, result)
+    assert_valid_bfs(graph, result)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -147,7 +148,7 @@ def test_parallel_search_of_random_graphs(seed):
     for depth_limit in (None, 2, 3):
         result = bfs(graph, sources, depth_limit=depth_limit, engine="cpu")
         np.testing.assert_array_equal(result.distances, oracle_distances(graph, sources, depth_limit))
-        assert validate(graph, result), validate(graph, result)
+        assert_valid_bfs(graph, result)
 
 
 def test_directed_graph_searches_bottom_up_over_its_reverse():
@@ -158,7 +159,7 @@ def test_directed_graph_searches_bottom_up_over_its_reverse():
     for source in range(5):
         result = bfs(graph, source)
         np.testing.assert_array_equal(result.distances, oracle_distances(graph, [source]))
-        assert validate(graph, result)
+        assert_valid_bfs(graph, result)
 
 
 def test_int64_offsets():

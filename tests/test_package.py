@@ -1,10 +1,12 @@
 """The package as it is imported and installed."""
 
 import doctest
-import importlib
+import importlib.util
+import pkgutil
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -43,11 +45,23 @@ def test_kernels_are_inside_the_package_and_know_nothing_of_it():
     }
 
 
-@pytest.mark.parametrize("module", ["rapids_bfs", "rapids_bfs.adapters", "rapids_bfs.search"])
+def modules_with_examples():
+    """Every module of the package, kernels included, that shows a session."""
+    names = ["rapids_bfs", *(found.name for found in pkgutil.walk_packages(rapids_bfs.__path__, "rapids_bfs."))]
+    return [name for name in names if ">>> " in Path(importlib.util.find_spec(name).origin).read_text()]
+
+
+@pytest.mark.parametrize("module", modules_with_examples())
 def test_examples_in_docstrings(module):
     found = doctest.testmod(importlib.import_module(module))
     assert found.attempted > 0
     assert found.failed == 0
+
+
+def test_examples_are_found():
+    assert {"rapids_bfs", "rapids_bfs.adapters", "rapids_bfs.search", "rapids_bfs.testing"} <= {
+        *modules_with_examples()
+    }
 
 
 def test_version_is_the_one_installed():

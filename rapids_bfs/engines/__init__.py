@@ -49,6 +49,7 @@ class Traversal(ABC):
 
     checks: ClassVar[bool] = False  # can `search` verify each level?
     searches_on: str = CPU  # where it wants its graph: "cpu" or "cuda"
+    traces: ClassVar[bool] = False  # does a traced `search` note its steps?
     steps: list[Step] | None = None  # the levels of the last traced search, where `search` notes them
 
     def __init__(self, graph: Graph) -> None:
@@ -148,6 +149,12 @@ def registered() -> dict[str, Engine]:
     found = {point.name: point.load()() for point in entry_points(group=GROUP)}
     rank = {name: place for place, name in enumerate(PREFERENCE)}
     return dict(sorted(found.items(), key=lambda item: (rank.get(item[0], len(rank)), item[0])))
+
+
+def register(engine: Engine) -> None:
+    """Add an engine for the rest of this process, or replace the one of its name. A package has an entry point."""
+    registered()[engine.name] = engine
+    choose.cache_clear()
 
 
 @cache

@@ -54,6 +54,8 @@ Search: Any = structure("Search", POINTERS, NUMBERS)
 class DirectionOptimizing(Traversal):
     """A search in one cooperative launch, its parameters in a structure of which a run changes a few fields."""
 
+    traces = True
+
     def __init__(self, graph: Graph, device: Device, tuning: Tuning = DEFAULT) -> None:
         super().__init__(graph)
         n, m = graph.num_vertices, graph.num_arcs

@@ -93,6 +93,7 @@ class LevelByLevel(Traversal):
     """A search that returns to the host after each level, to learn whether to go on."""
 
     checks = True
+    traces = True
     file: ClassVar[str]
 
     def __init__(self, graph: Graph, device: Device, *buffers: tuple[int, Any]) -> None:

@@ -85,9 +85,20 @@ def number(value: float | None) -> str:
     return f"{value:,.{decimals}f}"
 
 
+def duration(ms: float) -> str:
+    """A time given in milliseconds, in the unit that suits it: three digits."""
+    unit, many = time_unit(ms)
+    return f"{number(many * ms)} {unit}"
+
+
+def time_unit(ms: float) -> tuple[str, float]:
+    """The unit that suits a time, and how many of it a millisecond is."""
+    return ("s", 1e-3) if ms >= 1e3 else ("ms", 1.0) if ms >= 1 else ("µs", 1e3)
+
+
 def as_text(renderable: Any) -> str:
     """What rich would print, without colours."""
-    width = shutil.get_terminal_size((120, 24)).columns
+    width = shutil.get_terminal_size((140, 24)).columns
     console = Console(width=max(width, 100), color_system=None, force_terminal=False)
     with console.capture() as capture:
         console.print(renderable)

@@ -1,0 +1,192 @@
+# %% [markdown]
+# # BFS on a GPU, from the queue to one launch
+#
+# Breadth-first search visits a graph in rings: first the neighbours of the source, then theirs, and so on. Four ways
+# to do that on a GPU, each faster than the one before, first on a graph small enough to draw and then on a big one.
+#
+# Without a GPU the kernels run in Numba's simulator: the same code, the same answers, but no times worth reading.
+
+# %%
+import os
+
+from rapids_bfs.driver import driver
+
+on_gpu = bool(driver().devices)
+if not on_gpu:
+    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before Numba is imported
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import rapids_bfs
+from rapids_bfs.report.layout import radial
+
+print(*driver().devices or ["no GPU: the kernels run in the simulator"])
+
+# %% [markdown]
+# ## A graph that can be drawn
+#
+# Zachary's karate club: 34 members, 78 friendships. The source is in the middle, each ring is a level, and the thick
+# lines are the tree that the search leaves behind.
+
+# %%
+karate = rapids_bfs.load("karate")
+result = rapids_bfs.bfs(karate, 0, deterministic=True)
+rapids_bfs.plot_levels(karate, result)
+
+# %% [markdown]
+# ## The queue
+#
+# The textbook's BFS takes one vertex at a time from a queue. All that a GPU can do about it: the vertices of one level,
+# the *frontier* (orange below), do not depend on one another, so they can be expanded at once. How many there are at
+# once decides everything that follows.
+
+
+# %%
+def draw_level(axes, graph, result, level):
+    """The frontier of a level in orange, what was reached before in blue, what is still unknown in white."""
+    places = radial(result.distances, result.predecessors)
+    for edge in zip(*graph.vertex_pairs(), strict=True):
+        axes.plot(*places[list(edge)].T, color="#BBBBBB", linewidth=0.5, zorder=1)
+    at = result.distances
+    for chosen, colour, mark in (
+        (at > level, "white", "o"),
+        (at < level, "#0072B2", "o"),
+        (at == level, "#E69F00", "D"),
+    ):
+        axes.scatter(*places[chosen].T, s=45, color=colour, marker=mark, edgecolor="#333333", zorder=2)
+    axes.set_title(f"level {level + 1} expands {np.count_nonzero(at == level)}")
+    axes.set_aspect("equal")
+    axes.axis("off")
+
+
+figure, panels = plt.subplots(2, 2, figsize=(8, 7.2), layout="constrained")
+for level, axes in enumerate(panels.flat):
+    draw_level(axes, karate, result, level)
+
+# %% [markdown]
+# ## Three kernels from the literature
+#
+# | kernel | a thread is | a level costs |
+# |---|---|---|
+# | `frontier-mask` (Harish and Narayanan 2007) | a vertex, in the frontier or not | a look at all *n* vertices |
+# | `two-kernel` (Rodinia 2009) | the same, then a second kernel commits what the first found | two looks at all *n*, and no race between levels |
+# | `block-queue` | an edge; a block takes a vertex of the frontier | the frontier and its edges alone |
+#
+# On the small graph already: `frontier-mask` starts 34 threads at each level, whoever has work to do.
+
+# %%
+trace = rapids_bfs.bfs(karate, 0, engine="numba-cuda:frontier-mask", trace=True).trace
+frontier = [level.frontier_vertices for level in trace]
+plt.figure(figsize=(8, 2.6), layout="constrained")
+plt.bar(
+    range(1, len(trace) + 1),
+    karate.num_vertices,
+    color="white",
+    edgecolor="#8C8C8C",
+    hatch="..",
+    label="threads started",
+)
+plt.bar(range(1, len(trace) + 1), frontier, color="#0072B2", width=0.5, label="threads with a vertex to expand")
+plt.xticks(range(1, len(trace) + 1))
+plt.xlabel("level")
+plt.ylabel("threads")
+plt.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+plt.show()
+# %% [markdown]
+# ## A big graph
+#
+# Graph500's R-MAT graphs look like social networks: a few hubs, many leaves, six levels or so. This is what each kernel
+# does at each level of one search.
+
+# %%
+big = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:10")
+source = int(np.argmax(big.degrees == 3))  # someone with three friends
+kernels = [f"numba-cuda:{name}" for name in ("frontier-mask", "two-kernel", "block-queue")] + ["cupy"] * on_gpu
+
+
+def traced(kernel):
+    rapids_bfs.bfs(big, source, engine=kernel)  # compiles it
+    return rapids_bfs.bfs(big, source, engine=kernel, trace=True).trace
+
+
+traces = {kernel: traced(kernel) for kernel in kernels}
+big
+
+# %%
+plt.figure(figsize=(7.2, 3.6), layout="constrained")
+for (kernel, trace), style in zip(traces.items(), ("o-", "s--", "^-.", "D:"), strict=False):
+    plt.plot([level.level for level in trace], [1e3 * level.milliseconds for level in trace], style, label=kernel)
+plt.yscale("log")
+plt.xticks(range(1, max(map(len, traces.values())) + 1))
+plt.xlabel("level")
+plt.ylabel("time of the level (µs" + ("" if on_gpu else ", simulated") + ")")
+plt.legend()
+plt.show()
+# %% [markdown]
+# The first two cost much the same at every level, wide or narrow: they look at every vertex, and a hub's long adjacency
+# is the work of one thread while the others of its warp wait. `block-queue` pays for the frontier alone, and gives a
+# hub a whole block.
+
+# %% [markdown]
+# ## Turning round
+#
+# Two levels hold nearly all the edges. There most edges lead to vertices that are found already. Beamer's idea (2012):
+# let the vertices that are *not* found yet look for the frontier, and stop at the first edge that hits it. That pays
+# when the frontier has more than 1/15 of the edges that are still unexplored.
+
+# %%
+levels = traces["numba-cuda:block-queue"]
+edges = np.array([level.frontier_edges for level in levels])
+unexplored = big.num_arcs - np.cumsum(edges)
+bottom_up = edges * 15 > unexplored
+place = np.arange(1, len(edges) + 1)
+plt.figure(figsize=(7.2, 3), layout="constrained")
+plt.bar(place[~bottom_up] - 0.2, edges[~bottom_up], 0.4, color="#0072B2", label="frontier edges: top-down pays")
+plt.bar(
+    place[bottom_up] - 0.2,
+    edges[bottom_up],
+    0.4,
+    color="#E69F00",
+    hatch="////",
+    edgecolor="white",
+    label="frontier edges: bottom-up pays",
+)
+plt.bar(place + 0.2, unexplored, 0.4, color="white", edgecolor="#8C8C8C", label="edges still unexplored")
+plt.yscale("symlog", linthresh=10)
+plt.xlabel("level")
+plt.ylabel("edges")
+plt.legend(fontsize=8)
+plt.show()
+# %% [markdown]
+# ## One launch
+#
+# What is left is the host: a launch and a wait cost more than a small level. The engine `cupy` does the whole search in
+# one cooperative launch, with a barrier of a microsecond between levels, its directions chosen on the GPU.
+
+# %%
+if on_gpu:
+    shown = traces["cupy"].plot()
+else:
+    shown = "There is no GPU here: see `rapids-bfs trace rmat:20 --engine cupy` on one."
+shown
+
+# %% [markdown]
+# ## Who was how fast
+#
+# Every engine from the same sources, each answer checked by Graph500's rules.
+
+# %%
+engines = [*kernels, "cupy:block-queue", "cpu", "scipy"] if on_gpu else ["cpu", "cpu:sequential", "scipy"]
+comparison = rapids_bfs.compare("rmat:20" if on_gpu else "rmat:16", 8, engines=engines)
+comparison.plot()
+
+# %% [markdown]
+# | step | what it won |
+# |---|---|
+# | one thread a vertex | the level at once |
+# | a queue, a thread an edge | no look at vertices without work; hubs shared out |
+# | bottom-up where the frontier is wide | most edges are never looked at |
+# | one launch | the levels that are too small to be worth a launch |
+#
+# Each kernel's file under `kernels/` says what its arrays hold, what a level costs, and which races it has.

@@ -1,0 +1,56 @@
+"""The pytest fixture ``bfs_engine``: a test that asks for it runs once for each engine.
+
+    def test_search(bfs_engine):
+        result = rapids_bfs.bfs("karate", 0, engine=bfs_engine)
+
+``pytest --bfs-engines=cpu,cupy:block-queue`` names the engines, and then each must be able to run. Without it they are
+all that are registered, and those that cannot run here are skipped with their reason.
+
+pytest loads this module wherever the package is installed, so it imports nothing before a test uses the fixture.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("rapids-bfs").addoption(
+        "--bfs-engines",
+        metavar="A,B:ALGORITHM",
+        help="engines that tests with the fixture bfs_engine run on (default: all that can run here)",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "bfs_engine" in metafunc.fixturenames:
+        metafunc.parametrize("bfs_engine", _engines(metafunc.config), indirect=True, scope="session")
+
+
+def _engines(config: pytest.Config) -> list[str]:
+    from .engines import choose, registered
+    from .errors import InputError
+
+    named = config.getoption("--bfs-engines")
+    if named is None:
+        return list(registered())
+    try:
+        return [choose(name.strip()).name for name in named.split(",")]
+    except InputError as error:
+        raise pytest.Collector.CollectError(f"--bfs-engines: {error}") from None
+
+
+@pytest.fixture(scope="session")
+def bfs_engine(request: pytest.FixtureRequest) -> str:
+    """The name of an engine that is warm, for ``rapids_bfs.bfs(..., engine=bfs_engine)``."""
+    from . import as_graph, bfs, validate
+    from .engines import choose
+
+    name: str = request.param
+    if reason := choose(name).engine.unavailable():
+        skipped_or_failed = pytest.fail if request.config.getoption("--bfs-engines") else pytest.skip
+        skipped_or_failed(f"engine {name!r} cannot run here: {reason}")
+    for directed in (False, True):
+        graph = as_graph(([0, 1], [1, 2]), directed=directed)
+        validate(graph, bfs(graph, 0, engine=name))  # compiles what they need, so that no test's time has it
+    return name

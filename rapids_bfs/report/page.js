@@ -1,0 +1,27 @@
+"use strict";
+
+// A click on a column's heading sorts by it; another click turns the order round. Empty cells stay at the end.
+function sortBy(heading) {
+  const ascending = heading.getAttribute("aria-sort") !== "ascending";
+  const column = [...heading.parentNode.children].indexOf(heading);
+  const body = heading.closest("table").tBodies[0];
+  const key = row => row.children[column].dataset.value;
+  const compare = (a, b) => (isNaN(a) || isNaN(b) ? a.localeCompare(b) : a - b);
+  const rows = [...body.rows].sort((one, other) => {
+    const [a, b] = [key(one), key(other)];
+    if (a === "" || b === "") return (a === "") - (b === "");
+    return ascending ? compare(a, b) : compare(b, a);
+  });
+  for (const each of heading.parentNode.children) each.removeAttribute("aria-sort");
+  heading.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+  body.append(...rows);
+}
+
+for (const button of document.querySelectorAll("thead button")) {
+  button.addEventListener("click", () => sortBy(button.closest("th")));
+}
+
+document.getElementById("save").addEventListener("click", event => {
+  const text = JSON.stringify(JSON.parse(document.getElementById("comparison").textContent), null, 1);
+  event.target.href = URL.createObjectURL(new Blob([text], {type: "application/json"}));
+});

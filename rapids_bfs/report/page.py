@@ -1,0 +1,194 @@
+"""The report page: a comparison as one HTML file that holds everything and loads nothing."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from html import escape
+from importlib import resources
+from typing import Any
+
+from .charts import level_charts, ratio_chart, time_chart
+from .table import duration, number
+
+# Columns of the table: heading, key of an engine's record, what to multiply by.
+COLUMNS = (
+    ("median ms", "median_ms", 1),
+    ("min ms", "min_ms", 1),
+    ("max ms", "max_ms", 1),
+    ("MTEPS", "teps_harmonic_mean", 1e-6),
+    ("x baseline", "ratio_to_baseline", 1),
+    ("prepare ms", "prepare_ms", 1),
+    ("warm-up ms", "warmup_ms", 1),
+    ("reached", "reached", 1),
+    ("depth", "depth", 1),
+)
+MOST_ROWS = 64  # of a table of levels
+STRIPES = (
+    '<svg width="0" height="0" style="position:absolute" aria-hidden="true"><pattern id="stripes" width="6" height="6"'
+    ' patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6"/>'
+    '<line x1="0" y1="0" x2="0" y2="6"/></pattern></svg>'
+)
+
+
+def page(record: dict[str, Any]) -> str:
+    """The page of a comparison, given as `Comparison.to_dict` gives it or as its JSON was read."""
+    ran = sorted((engine for engine in record["engines"] if engine["run_ms"]), key=lambda each: each["median_ms"])
+    sections = [_summary(record, ran), _table(record, ran), _charts(record, ran), _levels(record), _missing(record)]
+    sections += [_conditions(record), _data(record)]
+    body = "\n".join(section for section in sections if section)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<link rel="icon" href="data:,">\n<title>{escape(record["graph"]["name"])}: BFS side by side</title>\n'
+        f"<style>\n{_file('page.css')}</style>\n</head>\n<body>\n{STRIPES}\n{body}\n"
+        f"<script>\n{_file('page.js')}</script>\n</body>\n</html>\n"
+    )
+
+
+def _file(name: str) -> str:
+    return (resources.files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
+    graph = record["graph"]
+    kind = "directed" if graph["directed"] else "undirected"
+    runs = [run for engine in ran for run in engine["runs"]]
+    wrong = [(engine, run) for engine in ran for run in engine["runs"] if run["verdict"] != "valid"]
+    lines = [
+        f"<header><h1>{escape(graph['name'])}: breadth-first search, side by side</h1>",
+        f'<p class="soft">{graph["vertices"]:,} vertices, {graph["edges"]:,} {kind} edges, '
+        f"{max((len(engine['runs']) for engine in ran), default=0)} sources; {_day(record['started'])}</p>",
+    ]
+    if ran:
+        best = ran[0]
+        ratio = best["ratio_to_baseline"]
+        compared = f", {number(ratio)} times as fast as {escape(record['baseline'])}" if ratio and ratio != 1 else ""
+        name = f"<code>{escape(best['engine'])}</code>"
+        lines.append(f"<p>Fastest: {name}, {duration(best['median_ms'])} for a search{compared}.</p>")
+        if not wrong:
+            lines.append(f'<p class="good">All {len(runs):,} answers are valid by the rules of Graph500.</p>')
+    for engine, run in wrong:
+        what = f"{engine['engine']}, source {run['source']}: {run['verdict']}"
+        lines.append(f'<p class="bad">{escape(what)}</p>')
+    if record["interrupted"]:
+        lines.append('<p class="bad">Interrupted: only finished searches are shown.</p>')
+    return "\n".join(lines) + "</header>"
+
+
+def _day(started: str) -> str:
+    """An ISO time as people write it."""
+    return datetime.fromisoformat(started).strftime("%-d %B %Y, %H:%M %Z") if started else ""
+
+
+def _table(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
+    if not ran:
+        return ""
+    names = [name.replace("baseline", record["baseline"] or "") for name, _, _ in COLUMNS]
+    heads = "".join(f'<th scope="col"><button>{escape(name)}</button></th>' for name in ("engine", "valid", *names))
+    rows = []
+    for engine in ran:
+        figures = engine | {"min_ms": min(engine["run_ms"]), "max_ms": max(engine["run_ms"])}
+        cells = [_cell(figures[key], factor) for _, key, factor in COLUMNS]
+        verdict = (
+            '<td class="good" data-value="1">yes</td>' if engine["valid"] else '<td class="bad" data-value="0">NO</td>'
+        )
+        name = escape(engine["engine"])
+        rows.append(f'<tr><th scope="row" class="name" data-value="{name}">{name}</th>{verdict}{"".join(cells)}</tr>\n')
+    return (
+        f'<h2>Figures</h2>\n<div class="scroll" tabindex="0"><table id="figures"><thead><tr>{heads}</tr></thead>\n'
+        f"<tbody>\n{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _cell(value: float | None, factor: float) -> str:
+    if value is None:
+        return '<td data-value=""></td>'
+    scaled = factor * value
+    return f'<td data-value="{scaled}">{f"{scaled:,}" if isinstance(scaled, int) else number(scaled)}</td>'
+
+
+def _charts(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
+    if not ran:
+        return ""
+    charts = [f"<h2>Time</h2>\n{time_chart(ran)}"]
+    compared = [engine for engine in ran if engine["ratio_to_baseline"]]
+    if len(compared) > 1:
+        charts.append(f"<h2>Speed</h2>\n{ratio_chart(compared, record['baseline'])}")
+    return "\n".join(charts)
+
+
+def _levels(record: dict[str, Any]) -> str:
+    levels = record.get("levels")
+    if not levels:
+        return ""
+    source = next(engine["sources"][0] for engine in record["engines"] if engine["sources"])
+    traced = [engine for engine in record["engines"] if engine.get("trace")]
+    parts = [f"<h2>Levels of the search from {escape(str(source))}</h2>"]
+    if traced:
+        parts.append(
+            '<p><span class="key"><svg><rect class="top-down" width="100%" height="100%"/></svg>top-down</span>'
+            '<span class="key"><svg><rect class="bottom-up" width="100%" height="100%"/></svg>bottom-up</span></p>'
+        )
+    for engine in traced:
+        name = escape(engine["engine"])
+        parts.append(f'<h3 class="name">{name}</h3>{level_charts(engine["trace"], engine["engine"])}')
+        parts.append(_level_table(engine["trace"]))
+    if not traced:
+        parts.append(level_charts(levels, record["graph"]["name"]) + _level_table(levels))
+    return "\n".join(parts)
+
+
+def _level_table(trace: dict[str, list[Any]]) -> str:
+    if len(trace["level"]) > MOST_ROWS:
+        return '<p class="soft">Level by level in the JSON below.</p>'
+    known = [key for key, values in trace.items() if any(value is not None for value in values)]
+    heads = "".join(f'<th scope="col">{key.replace("_", " ")}</th>' for key in known)
+    rows = "".join(
+        f"<tr>{''.join(_level_cell(trace[key][row]) for key in known)}</tr>" for row in range(len(trace["level"]))
+    )
+    return (
+        "<details><summary>as a table</summary>"
+        f'<div class="scroll" tabindex="0"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+        "</details>"
+    )
+
+
+def _level_cell(value: Any) -> str:
+    text = f"{value:,}" if isinstance(value, int) else f"{value:.4f}" if isinstance(value, float) else str(value or "")
+    return f"<td>{escape(text)}</td>"
+
+
+def _missing(record: dict[str, Any]) -> str:
+    reasons = {engine["engine"]: engine["unavailable"] for engine in record["engines"] if engine["unavailable"]}
+    return f"<h2>What did not run</h2>\n{_definitions(reasons)}" if reasons else ""
+
+
+def _conditions(record: dict[str, Any]) -> str:
+    machine = record["machine"]
+    about = {
+        "processor": f"{machine['processor']}, {machine['cores']} cores, {machine['memory_bytes'] / 2**30:.0f} GiB",
+        "CUDA devices": ", ".join(machine["cuda_devices"]) or "none",
+        "system": machine["system"],
+        "versions": ", ".join(f"{name} {version}" for name, version in record["versions"].items()),
+        "sources": "as named" if record["seed"] is None else f"drawn at random, seed {record['seed']}",
+    }
+    return (
+        f'<h2>How it was measured</h2>\n<p><code class="command">{escape(record["command"])}</code></p>\n'
+        "<p>Each engine prepares and warms up, compilation included, before anything is timed. Then they take turns, "
+        "source by source. A time is from the call to the finished answer in the engine's own form, with predecessors. "
+        "TEPS are Graph500's: the input edges of the traversed component over the time, as a harmonic mean.</p>\n"
+        f"{_definitions(about)}"
+    )
+
+
+def _definitions(pairs: dict[str, str]) -> str:
+    return f"<dl>{''.join(f'<dt>{escape(term)}</dt><dd>{escape(text)}</dd>' for term, text in pairs.items())}</dl>"
+
+
+def _data(record: dict[str, Any]) -> str:
+    text = json.dumps(record, separators=(",", ":"), default=str).replace("<", "\\u003c")
+    return (
+        '<p class="screen"><a id="save" href="#" download="comparison.json">Save all of it as JSON</a></p>\n'
+        f'<script type="application/json" id="comparison">{text}</script>'
+    )

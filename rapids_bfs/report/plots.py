@@ -1,0 +1,290 @@
+"""Pictures of comparisons, traces and searches, by Matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from io import BytesIO
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..extras import needed
+from . import palette
+from .layout import radial
+from .table import duration, number, time_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..comparison import Comparison
+    from ..graph import Graph
+    from ..result import BFSResult
+    from ..trace import Trace
+
+Record = dict[str, Any]  # a comparison, or one of its engines, as JSON has it
+
+HATCHES = {"top-down": None, "bottom-up": "////", None: None}
+MARKERS = "os^DvPX*"
+STYLES = ("-", "--", "-.", ":")
+MOST_BARS = 64  # levels; more are drawn as one outline
+MOST_VERTICES = 600  # that `plot_levels` draws
+MOST_KEYS = 12  # levels that get an entry in its legend
+SIDE = 6.4  # of its picture, inches
+POINTS = 370  # across what it draws
+LEGIBLE = 9  # points of a circle that an id fits in
+SETTINGS = {
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "hatch.linewidth": 0.6,
+    "svg.fonttype": "none",  # text stays text
+}
+
+
+def plot_comparison(record: Record) -> Figure:
+    """Each engine's times, every search a dot, and beside them how many times as fast as the baseline it was.
+
+    ``record`` is a comparison as `Comparison.to_dict` gives it or as its JSON was read.
+    """
+    ran = sorted((engine for engine in record["engines"] if engine["run_ms"]), key=lambda each: -each["median_ms"])
+    if not ran:
+        raise InputError("no engine ran: there is nothing to plot")
+    ratios = {row: engine["ratio_to_baseline"] for row, engine in enumerate(ran) if engine["ratio_to_baseline"]}
+    with _settings():
+        figure = _figure(9.6, 1.5 + 0.36 * len(ran))
+        panels = figure.subplots(1, 2 if len(ratios) > 1 else 1, sharey=True, squeeze=False)[0]
+        _draw_times(panels[0], ran)
+        graph = record["graph"]
+        panels[0].set_title(f"{graph['name']}: {graph['vertices']:,} vertices, {graph['edges']:,} edges")
+        if len(panels) > 1:
+            _draw_ratios(panels[1], ratios)
+            panels[1].set_xlabel(f"speed relative to\n{record['baseline']} (ratio of medians)")
+        for axes in panels:
+            axes.grid(axis="x", color="#E5E5E5")
+            axes.set_axisbelow(True)
+            axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def _draw_times(axes: Axes, ran: Sequence[Record]) -> None:
+    """A row an engine, the fastest on top."""
+    for row, engine in enumerate(ran):
+        times = engine["run_ms"]
+        colour = palette.BLUE if engine["valid"] else palette.VERMILLION
+        axes.plot([min(times), max(times)], [row, row], color=colour, alpha=0.35, linewidth=4)
+        axes.plot(times, [row] * len(times), "o", color=colour, alpha=0.5, markersize=4, markeredgewidth=0)
+        axes.plot(engine["median_ms"], row, "|", color="black", markersize=15, markeredgewidth=2)
+        _note(axes, duration(engine["median_ms"]), max(times), row)
+    _log_axis(axes.xaxis, [ms for engine in ran for ms in engine["run_ms"]])
+    axes.set_xlabel("time of a search (ms)\na dot is a search, the upright stroke the median")
+    axes.set_yticks(range(len(ran)), [engine["engine"] + ("" if engine["valid"] else " (WRONG)") for engine in ran])
+    axes.set_ylim(-0.6, len(ran) - 0.4)
+
+
+def _draw_ratios(axes: Axes, ratios: dict[int, float]) -> None:
+    """The ratio of each row, from 1 to the right or to the left."""
+    for row, ratio in ratios.items():
+        axes.plot([1, ratio], [row, row], color=palette.GREY, linewidth=1.5, zorder=1)
+        axes.plot(ratio, row, "D" if ratio == 1 else "o", color=palette.BLUE, markersize=6)
+        _note(axes, f"{number(ratio)} x", max(ratio, 1), row)
+    axes.axvline(1, color="black", linewidth=0.8)
+    _log_axis(axes.xaxis, [1, *ratios.values()])
+
+
+def plot_sizes(comparisons: Iterable[Comparison | Record]) -> Figure:
+    """Each engine's speed against the graph's size, a line an engine.
+
+    Takes comparisons on graphs of several sizes, as they are or as their JSON was read.
+    """
+    points: dict[str, list[tuple[int, float]]] = {}
+    for comparison in comparisons:
+        record = comparison if isinstance(comparison, dict) else comparison.to_dict()
+        for engine in record["engines"]:
+            if engine["teps_harmonic_mean"]:
+                speed = engine["teps_harmonic_mean"] / 1e6
+                points.setdefault(engine["engine"], []).append((record["graph"]["edges"], speed))
+    if not points:
+        raise InputError("no engine ran: there is nothing to plot")
+    with _settings():
+        figure = _figure(7.2, 4.2)
+        axes = figure.subplots()
+        for name, colour, marker, style in zip(
+            points, cycle(palette.LINES), cycle(MARKERS), cycle(STYLES), strict=False
+        ):
+            sizes, speeds = zip(*sorted(points[name]), strict=True)
+            axes.plot(sizes, speeds, label=name, color=colour, marker=marker, linestyle=style)
+        axes.set(xscale="log", yscale="log")
+        axes.set_xlabel("edges of the graph")
+        axes.set_ylabel("speed (millions of edges per second)")
+        axes.grid(color="#E5E5E5")
+        figure.legend(loc="outside right upper", frameon=False)
+    return figure
+
+
+def plot_trace(trace: Trace) -> Figure:
+    """The frontier by level, its direction coloured, and below it the time that each level took, where it is known."""
+    if not len(trace):
+        raise InputError("the search had no levels: there is nothing to plot")
+    timed = any(level.milliseconds is not None for level in trace)
+    with _settings():
+        figure = _figure(7.2, 4.6 if timed else 2.8)
+        panels = figure.subplots(1 + timed, 1, sharex=True, squeeze=False)[:, 0]
+        _bars(panels[0], trace, [level.frontier_vertices for level in trace])
+        panels[0].set_yscale("log")
+        panels[0].set_ylim(bottom=0.7)
+        panels[0].yaxis.set_minor_formatter(needed("matplotlib.ticker", "a plot").NullFormatter())
+        panels[0].set_ylabel("frontier (vertices)")
+        if timed:
+            times = [level.milliseconds or 0.0 for level in trace]
+            unit, many = time_unit(max(times))
+            _bars(panels[1], trace, [many * ms for ms in times])
+            panels[1].set_ylabel(f"time ({unit})")
+            panels[1].set_ylim(bottom=0)
+        panels[-1].set_xlabel("level")
+        panels[-1].xaxis.get_major_locator().set_params(integer=True)
+        for axes in panels:
+            axes.grid(axis="y", color="#E5E5E5")
+            axes.set_axisbelow(True)
+        if any(level.direction for level in trace):
+            figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False)
+    return figure
+
+
+def _bars(axes: Axes, trace: Trace, heights: Sequence[float]) -> None:
+    """A bar a level, in the colour and hatch of its direction; one outline for many levels."""
+    levels = np.array([level.level for level in trace])
+    for direction in dict.fromkeys(level.direction for level in trace):
+        ours = np.array([level.direction == direction for level in trace])
+        style: dict[str, Any] = {
+            "color": palette.DIRECTIONS[direction],
+            "hatch": HATCHES[direction],
+            "edgecolor": "white" if HATCHES[direction] else palette.DIRECTIONS[direction],
+            "label": direction,
+        }
+        if len(levels) <= MOST_BARS:
+            axes.bar(levels[ours], np.array(heights)[ours], width=0.8, linewidth=0, **style)
+        else:
+            del style["color"]
+            edges = np.append(levels, levels[-1] + 1) - 0.5
+            style["facecolor"] = palette.DIRECTIONS[direction]
+            axes.stairs(np.where(ours, heights, 0), edges, fill=True, linewidth=0, **style)
+
+
+def plot_levels(graph: Graph, result: BFSResult) -> Figure:
+    """A small graph with the sources in the middle and a ring a level; thick lines are the tree's edges.
+
+    Vertices that were not reached stand in a row below.
+
+    Raises `InputError` for more than 600 vertices, and for a result without predecessors.
+    """
+    n = graph.num_vertices
+    if n > MOST_VERTICES:
+        raise InputError(f"{graph.name} has {n:,} vertices: more than {MOST_VERTICES} make no picture that can be read")
+    if result.predecessors is None:
+        raise InputError("the search kept no predecessors, along which its levels are drawn: ask for predecessors=True")
+    distances, predecessors = np.asarray(result.distances), np.asarray(result.predecessors)
+    positions = radial(distances, predecessors)
+    children = np.flatnonzero(predecessors >= 0)
+    with _settings():
+        figure = _figure(SIDE, SIDE)
+        axes = figure.subplots()
+        axes.set_aspect("equal")
+        axes.axis("off")
+        axes.set_title(f"{graph.name}: {result.num_reached} of {n} vertices in {max(result.depth, 0)} levels")
+        for radius in np.unique(np.hypot(*positions[distances > 0].T).round(6)):
+            axes.add_patch(_circle(radius))
+        tree = np.stack([predecessors[children], children], axis=1)
+        _draw_edges(axes, positions[np.stack(graph.vertex_pairs(), axis=1)], color="#9A9A9A", linewidth=0.5, alpha=0.5)
+        _draw_edges(axes, positions[tree], color="#333333", linewidth=float(np.clip(100 / max(n, 1), 0.5, 1.6)))
+        _draw_vertices(axes, positions, distances, graph.ids_of(np.arange(n)).tolist())
+        if result.depth < MOST_KEYS:
+            figure.legend(loc="outside lower center", ncols=min(result.depth + 2, 4), labelspacing=1, frameon=False)
+    return figure
+
+
+def _draw_vertices(axes: Axes, positions: np.ndarray, distances: np.ndarray, ids: list[Any]) -> None:
+    """Circles as large as they can be without overlap, dark to light by distance, with ids where these are legible."""
+    depth = int(distances.max(initial=0))
+    colours = needed("matplotlib", "a plot").colormaps["cividis"](np.linspace(0, 1, max(depth + 1, 2)))
+    points = POINTS / max(np.ptp(positions, axis=0).max(initial=1.0), 1.0) * _closest(positions)
+    points = float(np.clip(0.9 * points, 3, 18))
+    for level in range(-1, depth + 1):
+        at = positions[distances == level]
+        name = f"distance {level}" if level >= 0 else "not reached"
+        colour = colours[level] if level >= 0 else "white"
+        if len(at):
+            axes.scatter(
+                at[:, 0], at[:, 1], s=points**2, color=colour, edgecolor="#333333", zorder=3, label=f"{name}: {len(at)}"
+            )
+    if points < LEGIBLE:
+        return
+    inside = max((len(str(id)) for id in ids), default=0) <= 3
+    for vertex, id in enumerate(ids):
+        dark = inside and 0 <= distances[vertex] <= depth / 2
+        style: dict[str, Any] = {"size": 7, "color": "white" if dark else "black", "zorder": 4, "va": "center"}
+        shift = 0 if inside else points / 2 + 1
+        centre = "center" if inside else "left"
+        axes.annotate(str(id), positions[vertex], (shift, 0), textcoords="offset points", ha=centre, **style)
+
+
+def _closest(positions: np.ndarray) -> float:
+    """The smallest distance between two of the points; 1 if there are none."""
+    if len(positions) < 2:
+        return 1.0
+    apart = np.linalg.norm(positions[:, None] - positions, axis=2)
+    return float(apart[np.triu_indices(len(positions), 1)].min())
+
+
+def _draw_edges(axes: Axes, segments: np.ndarray, **style: Any) -> None:
+    collections = needed("matplotlib.collections", "a plot")
+    axes.add_collection(collections.LineCollection(segments, **style))
+
+
+def _circle(radius: float) -> Any:
+    patches = needed("matplotlib.patches", "a plot")
+    return patches.Circle((0, 0), radius, fill=False, color="#D0D0D0", linewidth=0.6, linestyle=(0, (2, 3)), zorder=0)
+
+
+def _note(axes: Axes, text: str, x: float, y: float) -> None:
+    axes.annotate(text, (x, y), (7, 0), textcoords="offset points", va="center", size=8)
+
+
+def _log_axis(axis: Any, values: Sequence[float]) -> None:
+    """A logarithmic axis around the values, with room beyond the largest for a note."""
+    ticker = needed("matplotlib.ticker", "a plot")
+    low, high = min(values), max(values)
+    spread = max(high / low, 2.0)
+    axis.axes.set_xscale("log")
+    axis.axes.set_xlim(low / spread**0.06, high * max(spread, 5) ** 0.3)
+    steps = (1,) if spread > 50 else (1, 2, 5) if spread > 10 else (1, 1.5, 2, 3, 4, 6)
+    axis.set_major_locator(ticker.LogLocator(subs=steps))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def _settings() -> Any:
+    return needed("matplotlib", "a plot").rc_context(SETTINGS)
+
+
+def _figure(width: float, height: float) -> Any:
+    """A figure of this size in inches."""
+    return _picture()(figsize=(width, height), layout="constrained", facecolor="white")
+
+
+@cache
+def _picture() -> Any:
+    """Matplotlib's figure, but for showing itself in a notebook, whatever the notebook has set up."""
+
+    class Picture(needed("matplotlib.figure", "a plot").Figure):  # type: ignore[misc]
+        def _repr_png_(self) -> bytes:
+            out = BytesIO()
+            self.savefig(out, format="png", dpi=110)
+            return out.getvalue()
+
+    return Picture

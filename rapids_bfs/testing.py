@@ -1,0 +1,114 @@
+"""For tests: is an answer right, are two the same, and random graphs for Hypothesis.
+
+>>> import rapids_bfs
+>>> graph = rapids_bfs.load("karate")
+>>> result = rapids_bfs.bfs(graph, 0, engine="cpu")
+>>> assert_valid_bfs(graph, result)
+>>> assert_same_distances(result, rapids_bfs.bfs(graph, 0, engine="scipy"))
+
+The pytest fixture ``bfs_engine`` runs a test once for each engine, see `rapids_bfs.pytest_plugin`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .adapters import as_graph
+from .extras import needed
+from .graph import Graph
+from .result import BFSResult
+from .validation import validate
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    EdgeList = tuple[int, np.ndarray, np.ndarray]
+
+
+def assert_valid_bfs(graph: Any, result: BFSResult) -> None:
+    """Raise `AssertionError` if the result breaks one of Graph500's rules, naming the rule and the first vertex.
+
+    ``graph`` is anything that `rapids_bfs.as_graph` takes.
+    """
+    verdict = validate(as_graph(graph), result)
+    if not verdict:
+        raise AssertionError(str(verdict))
+
+
+def assert_same_distances(result: BFSResult, expected: Any) -> None:
+    """Raise `AssertionError` if a distance is not the expected one, naming the first vertex.
+
+    ``expected`` is another result; an array of n distances, -1 or infinite where the search does not reach; or a
+    mapping from the ids that it reaches, as `networkx.single_source_shortest_path_length` returns.
+
+    >>> import networkx as nx
+    >>> from rapids_bfs import bfs
+    >>> graph = nx.path_graph(["a", "b", "c"])
+    >>> assert_same_distances(bfs(graph, "a"), nx.single_source_shortest_path_length(graph, "a"))
+    >>> assert_same_distances(bfs(graph, "a"), [0, 1, 3])
+    Traceback (most recent call last):
+    ...
+    AssertionError: 1 of 3 distances differ: vertex 'c' has 2 instead of 3
+    """
+    graph = result.graph
+    wanted = _distances(graph, expected)
+    if wanted.shape != result.distances.shape:
+        raise AssertionError(
+            f"{graph.name} has {graph.num_vertices} vertices, and {wanted.size} distances are expected"
+        )
+    wrong = np.flatnonzero(wanted != result.distances)
+    if len(wrong):
+        vertex = wrong[0]
+        id = graph.ids_of(wrong[:1]).tolist()[0]
+        raise AssertionError(
+            f"{len(wrong)} of {graph.num_vertices} distances differ:"
+            f" vertex {id!r} has {result.distances[vertex]} instead of {wanted[vertex]}"
+        )
+
+
+def _distances(graph: Graph, expected: Any) -> np.ndarray:
+    """Distances by vertex, -1 where none, from whatever `assert_same_distances` takes."""
+    if isinstance(expected, BFSResult):
+        if expected.graph is graph:
+            return expected.distances
+        ids = expected.graph.ids_of(np.arange(expected.graph.num_vertices))
+        expected = dict(zip(ids.tolist(), expected.distances.tolist(), strict=True))
+    if isinstance(expected, Mapping):
+        distances = np.full(graph.num_vertices, -1)
+        distances[graph.vertices_of(expected)] = list(expected.values())
+        return distances
+    array = np.asarray(expected)
+    return np.where(np.isfinite(array), array, -1)
+
+
+def edge_lists(*, min_vertices: int = 0, max_vertices: int = 12, max_edges: int = 40) -> SearchStrategy[EdgeList]:
+    """Draws ``(n, sources, targets)``, with self-loops, duplicates, isolated vertices and several components."""
+    st = needed("hypothesis.strategies", "drawing graphs")
+
+    def of(n: int) -> Any:
+        vertices = st.integers(0, max(n - 1, 0))
+        return st.tuples(st.just(n), st.lists(st.tuples(vertices, vertices), max_size=max_edges if n else 0))
+
+    def as_arrays(drawn: tuple[int, list[tuple[int, int]]]) -> EdgeList:
+        n, edges = drawn
+        sources, targets = np.array(edges, np.int64).reshape(-1, 2).T
+        return n, sources, targets
+
+    drawn: SearchStrategy[EdgeList] = st.integers(min_vertices, max_vertices).flatmap(of).map(as_arrays)
+    return drawn
+
+
+def graphs(*, min_vertices: int = 0, max_vertices: int = 12, max_edges: int = 40) -> SearchStrategy[Graph]:
+    """Draws a `Graph`, directed or not, of `edge_lists`; without ``min_vertices`` it may be empty."""
+    st = needed("hypothesis.strategies", "drawing graphs")
+
+    def of(edges: EdgeList, directed: bool) -> Graph:
+        n, sources, targets = edges
+        return as_graph((sources, targets), vertices=n, directed=directed)
+
+    edges = edge_lists(min_vertices=min_vertices, max_vertices=max_vertices, max_edges=max_edges)
+    drawn: SearchStrategy[Graph] = st.builds(of, edges, st.booleans())
+    return drawn
