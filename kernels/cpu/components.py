@@ -33,11 +33,13 @@ def components(offsets, targets, queue, starts):
 
 
 @njit(cache=True, nogil=True)
-def strong_components(offsets, targets, members, starts):
+def strong_components(offsets, targets, members, starts, at_once):
     """Strongly connected components in the order in which a depth-first search completes them; return how many.
 
     ``members[n]`` and ``starts[n + 1]`` are filled as by `components`, each component with its root first and the
-    others in the reverse order of completion.
+    others in the reverse order of completion. With ``at_once`` the search ends when it has met all vertices and sees
+    that those without a component make up the last one; they come in the order of completion then, and those that
+    are not completed after them.
     Source: R. Tarjan, Depth-first search and linear graph algorithms, SIAM Journal on Computing 1(2), 1972;
     E. Nuutila, E. Soisalon-Soininen, On finding the strongly connected components in a directed graph, 1994.
     """
@@ -66,8 +68,14 @@ def strong_components(offsets, targets, members, starts):
                     found[neighbor] = low[neighbor] = time
                     path[depth] = neighbor
                     depth += 1
-                elif not done[neighbor]:
-                    low[vertex] = min(low[vertex], low[neighbor])
+                elif not done[neighbor] and low[neighbor] < low[vertex]:
+                    low[vertex] = low[neighbor]
+                    if at_once and time == n and low[vertex] == found[root]:
+                        starts[count] = tail
+                        members[tail : tail + held] = open_vertices[:held]
+                        members[tail + held :] = path[:depth]
+                        starts[count + 1] = n
+                        return count + 1
                 continue
             depth -= 1
             if depth:

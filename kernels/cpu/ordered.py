@@ -14,15 +14,16 @@ UNSEEN, ROOT = -2, -1  # in the two trees of `meet`
 
 
 @njit(parallel=True, cache=True, nogil=True)
-def search_each(offsets, targets, sources, depth_limit, distances, predecessors, queues, reached):
+def search_each(offsets, targets, sources, depth_limit, distances, predecessors, queues, reached, threads):
     """Search from each of ``sources[k]`` alone, as `sequential.search`: row i of the arrays [k, n] is that of source i.
 
-    ``reached[k]`` is how much of a queue is filled. ``predecessors`` may have no columns. O(k (n + m)).
+    ``reached[k]`` is how much of a queue is filled. O(k (n + m)).
     """
-    for i in prange(len(sources)):
-        reached[i] = sequential.search(
-            offsets, targets, sources[i : i + 1], depth_limit, NO_TARGET, distances[i], predecessors[i], queues[i]
-        )
+    for thread in prange(threads):
+        for i in range(thread, len(sources), threads):
+            reached[i] = sequential.search(
+                offsets, targets, sources[i : i + 1], depth_limit, NO_TARGET, distances[i], predecessors[i], queues[i]
+            )
 
 
 @njit(cache=True, nogil=True)

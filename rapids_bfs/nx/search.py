@@ -23,6 +23,7 @@ VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
 
 BATCH = 64  # sources that are searched side by side
 BATCH_ENTRIES = 1 << 24  # of an array [sources, n]
+SERIAL_EDGES = 1 << 15  # with fewer to look at, one thread does it
 
 
 def engine() -> str:
@@ -120,7 +121,7 @@ def ordered_search(
     """Search from distinct vertices as a sequential queue does, ``over`` the forward edges unless others are given."""
     edges = graph.forward if over is None else over
     if engine() in ("auto", "cpu", "cpu:sequential"):
-        return _sequential(graph, edges, sources, levels(limit))
+        return _sequential(graph, edges, sources, _depth(limit))
     from ..search import bfs
 
     result = bfs(edges, sources, depth_limit=levels(limit), deterministic=True, engine=engine())
@@ -130,7 +131,7 @@ def ordered_search(
     return Search(graph, order[:reached], len(sources), result.distances, result.predecessors)
 
 
-def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, limit: int | None) -> Search:
+def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth: int) -> Search:
     n = len(graph)
     distances = np.empty(n, np.int32)
     predecessors, order = np.empty((2, n), edges.targets.dtype)
@@ -138,13 +139,18 @@ def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, limit:
         edges.offsets,
         edges.targets,
         sources,
-        NO_LIMIT if limit is None else limit,
+        depth,
         ordered.NO_TARGET,
         distances,
         predecessors,
         order,
     )
     return Search(graph, order[:reached], len(sources), distances, predecessors)
+
+
+def _depth(limit: Any) -> int:
+    depth = levels(limit)
+    return NO_LIMIT if depth is None else depth
 
 
 def search_from(graph: ConvertedGraph, node: Any, limit: Any = None, *, over: Graph | None = None) -> Search:
@@ -156,7 +162,7 @@ def searches(graph: ConvertedGraph, limit: Any = None) -> Iterator[tuple[Any, Se
     """Every node and the search from it. They are made some at a time: few at first, more and more later."""
     n = len(graph)
     most = max(1, min(BATCH, BATCH_ENTRIES // max(n, 1)))
-    depth = NO_LIMIT if (stop := levels(limit)) is None else stop
+    depth = _depth(limit)
     first, size = 0, 1
     while first < n:
         sources = np.arange(first, min(first + size, n))
@@ -167,11 +173,15 @@ def searches(graph: ConvertedGraph, limit: Any = None) -> Iterator[tuple[Any, Se
 
 def _batch(graph: ConvertedGraph, sources: np.ndarray, depth: int) -> list[Search]:
     edges, k, n = graph.forward, len(sources), len(graph)
+    if k * edges.num_arcs < SERIAL_EDGES:
+        return [_sequential(graph, edges, sources[i : i + 1], depth) for i in range(k)]
     distances = np.empty((k, n), np.int32)
     predecessors, orders = np.empty((2, k, n), edges.targets.dtype)
     reached = np.empty(k, np.int64)
-    with pool:
-        ordered.search_each(edges.offsets, edges.targets, sources, depth, distances, predecessors, orders, reached)
+    with pool as threads:
+        ordered.search_each(
+            edges.offsets, edges.targets, sources, depth, distances, predecessors, orders, reached, threads
+        )
     return [Search(graph, orders[i, : reached[i]], 1, distances[i], predecessors[i]) for i in range(k)]
 
 
