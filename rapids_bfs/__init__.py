@@ -31,8 +31,6 @@ __version__ = "0.1.0"
 
 # Where each public name lives; nothing heavy is imported before it is used.
 _HOMES = {
-    "bfs_batch": "_standin",
-    "betweenness": "_standin",
     "BFSResult": "result",
     "BatchResult": "batch",
     "Comparison": "comparison",

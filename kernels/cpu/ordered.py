@@ -141,7 +141,7 @@ def _advance(offsets, targets, queue, begin, end, tree, other):
 
 @njit(cache=True, nogil=True)
 def order_along(offsets, targets, sources, predecessors, queue):
-    """Fill ``queue[n]`` in the order in which a sequential queue builds the tree ``predecessors[n]``; return its end."""
+    """Fill ``queue[n]`` as a sequential queue that builds the tree ``predecessors[n]`` fills it; return its end."""
     tail = len(sources)
     queue[:tail] = sources
     head = 0

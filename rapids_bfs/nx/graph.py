@@ -63,7 +63,7 @@ class ConvertedGraph:
         """Offsets and targets of a dict from nodes to the dicts of their neighbours."""
         kinds = {type(rows), *map(type, rows.values()), *map(type, rows)}
         if kinds <= {dict, int, str}:
-            found = self._borrowed(rows)
+            found = self._borrowed(rows)  # type: ignore[arg-type]
             if found is not None:
                 return found
         lists = list(map(list, rows.values()))
@@ -146,7 +146,7 @@ class ConvertedGraph:
 
     def nodes_at(self, vertices: np.ndarray) -> list[Any]:
         """The nodes of vertices."""
-        return self.nodes[vertices].tolist()  # type: ignore[no-any-return]
+        return self.nodes[vertices].tolist()
 
 
 def _offsets(degrees: np.ndarray) -> np.ndarray:

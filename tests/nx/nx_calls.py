@@ -218,7 +218,7 @@ def close(one, other):
         return (
             isinstance(one, float | int)
             and isinstance(other, float | int)
-            and (math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-13) or one != one and other != other)
+            and (math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-13) or (one != one and other != other))
         )
     if isinstance(one, list | tuple):
         return type(one) is type(other) and len(one) == len(other) and all(map(close, one, other))

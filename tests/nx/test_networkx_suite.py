@@ -11,17 +11,27 @@ import networkx as nx
 
 from rapids_bfs.nx.functions import FUNCTIONS
 
-FILES = """
-    algorithms.traversal.tests.test_bfs algorithms.shortest_paths.tests.test_unweighted
-    algorithms.shortest_paths.tests.test_generic algorithms.tests.test_distance_measures algorithms.tests.test_dag
-    algorithms.components.tests.test_connected algorithms.components.tests.test_weakly_connected
-    algorithms.components.tests.test_strongly_connected algorithms.bipartite.tests.test_basic
-    generators.tests.test_ego algorithms.tree.tests.test_recognition
-    algorithms.centrality.tests.test_closeness_centrality algorithms.centrality.tests.test_harmonic_centrality
-    algorithms.centrality.tests.test_betweenness_centrality
-    algorithms.centrality.tests.test_betweenness_centrality_subset algorithms.centrality.tests.test_reaching
-    algorithms.tests.test_wiener algorithms.tests.test_efficiency algorithms.tests.test_cycles
-""".split()
+FILES = [
+    "algorithms.traversal.tests.test_bfs",
+    "algorithms.shortest_paths.tests.test_unweighted",
+    "algorithms.shortest_paths.tests.test_generic",
+    "algorithms.tests.test_distance_measures",
+    "algorithms.tests.test_dag",
+    "algorithms.components.tests.test_connected",
+    "algorithms.components.tests.test_weakly_connected",
+    "algorithms.components.tests.test_strongly_connected",
+    "algorithms.bipartite.tests.test_basic",
+    "generators.tests.test_ego",
+    "algorithms.tree.tests.test_recognition",
+    "algorithms.centrality.tests.test_closeness_centrality",
+    "algorithms.centrality.tests.test_harmonic_centrality",
+    "algorithms.centrality.tests.test_betweenness_centrality",
+    "algorithms.centrality.tests.test_betweenness_centrality_subset",
+    "algorithms.centrality.tests.test_reaching",
+    "algorithms.tests.test_wiener",
+    "algorithms.tests.test_efficiency",
+    "algorithms.tests.test_cycles",
+]
 
 
 def test_passes_and_every_function_is_dispatched_here(tmp_path):

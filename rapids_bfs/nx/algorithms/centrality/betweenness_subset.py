@@ -41,7 +41,7 @@ def _vertices(G: ConvertedGraph, sources: Any, targets: Any) -> tuple[np.ndarray
     """The vertices of the sources, as often as they occur, and those of the targets that are nodes."""
     starts, ends = list(sources), list(targets)
     try:
-        found = {G.find(end) for end in ends} - {None}
+        found = {vertex for end in ends if (vertex := G.find(end)) is not None}
         return G.vertices(starts), np.array(sorted(found), np.int64)
     except LeftToNetworkX:
         raise LeftToNetworkX(sources=starts, targets=ends) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def sets_of(G: ConvertedGraph, edges: Graph, find: Callable[..., int]) -> Iterat
     """The components that ``find`` finds, as sets of nodes."""
     members, starts = _found(edges, find)
     nodes, bounds = G.nodes_at(members), starts.tolist()
-    return (set(nodes[begin:end]) for begin, end in zip(bounds[:-1], bounds[1:], strict=True))
+    return (set(nodes[begin:end]) for begin, end in pairwise(bounds))
 
 
 def count_of(edges: Graph, find: Callable[..., int]) -> int:

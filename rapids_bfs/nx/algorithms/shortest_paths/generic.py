@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...graph import ConvertedGraph, LeftToNetworkX
-from ...search import VERSION, connected_summary, search_from, searches
+from ...search import VERSION, connected_summary, search_from
 from .unweighted import (
     all_pairs_shortest_path,
     all_pairs_shortest_path_length,
