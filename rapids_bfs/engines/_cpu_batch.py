@@ -62,7 +62,9 @@ class BitParallel(BatchTraversal):
 
     def _search(self, batch, valid, sources, depth_limit, summary, threads):
         limit = NO_LIMIT if depth_limit is None else depth_limit
-        return bit_parallel.search(batch, valid, self.numbered.rank[sources], limit, summary, min(threads, self.threads))
+        return bit_parallel.search(
+            batch, valid, self.numbered.rank[sources], limit, summary, min(threads, self.threads)
+        )
 
     def _batch(self, k: int, distances: bool) -> tuple[bit_parallel.Batch, tuple[np.uint64, ...]]:
         """The arrays for ``k`` sources, and the bits that stand for them."""

@@ -18,6 +18,8 @@ from .functions import BACKEND, FUNCTIONS, Function
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
     """True, or why not."""
+    if not is_ours(name):
+        return f"{name} is another function in this version of NetworkX"
     arguments = _bound(name, args, kwargs)
     if arguments is None:
         return "NetworkX says what is wrong with these arguments"
@@ -48,18 +50,32 @@ def conversions(graph: Any) -> Iterator[Any]:
     return (each for each in cached if getattr(each, "__networkx_backend__", None) == BACKEND)
 
 
+def is_ours(name: str) -> bool:
+    """Does the installed NetworkX have the function that is declared by this name?"""
+    function = _original(name)
+    return function is not None and function.__module__ == f"networkx.{FUNCTIONS[name].module}"
+
+
 @cache
-def _signature(name: str) -> inspect.Signature:
+def _original(name: str) -> Any:
     from networkx.utils.backends import _registered_algorithms
 
-    return inspect.signature(_registered_algorithms[name].orig_func)
+    function = _registered_algorithms.get(name)
+    return None if function is None else function.orig_func
+
+
+@cache
+def _signature(name: str) -> inspect.Signature:
+    return inspect.signature(_original(name))
 
 
 def _bound(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
     try:
-        return _signature(name).bind(*args, **kwargs).arguments
+        bound = _signature(name).bind(*args, **kwargs)
     except TypeError:
         return None
+    bound.apply_defaults()
+    return bound.arguments
 
 
 def _work(function: Function, graph: Any, arguments: Mapping[str, Any], enough: int) -> bool:

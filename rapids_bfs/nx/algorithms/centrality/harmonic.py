@@ -8,31 +8,32 @@ import numpy as np
 
 from .... import bfs_batch
 from ...graph import ConvertedGraph
-from ...search import engine
+from ...search import engine, summary
 
 
 def harmonic_centrality(
     G: ConvertedGraph, nbunch: Any = None, distance: None = None, sources: Any = None
 ) -> dict[Any, float]:
     ends, starts = _nodes(G, nbunch), _nodes(G, sources)
-    centrality: dict[Any, float] = dict.fromkeys(ends, 0)
-    if len(ends) < len(starts):
-        vertices, others, edges, axis = G.vertices(ends), G.vertices(starts), G.backward, 1
-    else:
-        vertices, others, edges, axis = G.vertices(starts), G.vertices(ends), G.forward, 0
+    sums = _from_all(G, ends) if len(starts) == len(G) else _from_some(G, ends, starts)
+    return {node: total or 0 for node, total in zip(ends, sums.tolist(), strict=True)}
+
+
+def _from_all(G: ConvertedGraph, ends: set[Any]) -> np.ndarray:
+    sums: np.ndarray = summary(G, ends, over=G.backward).harmonic
+    return sums
+
+
+def _from_some(G: ConvertedGraph, ends: set[Any], starts: set[Any]) -> np.ndarray:
+    vertices = G.vertices(ends)
     sums = np.zeros(len(ends))
 
     def add(rows: slice, distances: np.ndarray) -> None:
-        near = distances[:, others]
-        parts = np.divide(1.0, near, out=np.zeros(near.shape), where=near > 0)
-        if axis:
-            sums[rows] = parts.sum(axis=1)
-        else:
-            np.add(sums, parts.sum(axis=0), out=sums)
+        near = distances[:, vertices]
+        np.add(sums, np.divide(1, near, out=np.zeros(near.shape), where=near > 0).sum(axis=0), out=sums)
 
-    bfs_batch(edges, vertices, on_batch=add, engine=engine())
-    centrality.update((node, total) for node, total in zip(ends, sums.tolist(), strict=True) if total)
-    return centrality
+    bfs_batch(G.forward, G.vertices(starts), on_batch=add, engine=engine())
+    return sums
 
 
 def _nodes(G: ConvertedGraph, bunch: Any) -> set[Any]:
