@@ -23,12 +23,19 @@ VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
 
 BATCH = 64  # sources that are searched side by side
 BATCH_ENTRIES = 1 << 24  # of an array [sources, n]
-SERIAL_EDGES = 1 << 15  # with fewer to look at, one thread does it
+TINY = 1 << 14  # vertices times arcs
+SERIAL_EDGES = 1 << 20  # with fewer to look at, one thread does it: waking others on a busy machine takes milliseconds
 
 
 def engine() -> str:
     """The engine that ``nx.config.backends.rapids_bfs`` asks for."""
     return str(nx.config.backends.rapids_bfs.engine)
+
+
+def batch_engine(edges: Graph) -> str:
+    """The engine for searches from many vertices: a tiny graph is searched before other threads are awake."""
+    tiny = edges.num_vertices * edges.num_arcs < TINY
+    return "cpu:sequential" if tiny and engine() == "auto" else engine()
 
 
 @contextmanager
@@ -188,7 +195,8 @@ def _batch(graph: ConvertedGraph, sources: np.ndarray, depth: int) -> list[Searc
 def summary(graph: ConvertedGraph, nodes: Any = None, *, over: Graph | None = None) -> Any:
     """How many vertices the search from each of these nodes (all, if None) reaches, how far, and the sums of that."""
     sources = None if nodes is None else graph.vertices(nodes)
-    return bfs_batch(graph.forward if over is None else over, sources, keep="summary", engine=engine())
+    edges = graph.forward if over is None else over
+    return bfs_batch(edges, sources, keep="summary", engine=batch_engine(edges))
 
 
 def connected_summary(graph: ConvertedGraph, nodes: Any = None) -> Any:
