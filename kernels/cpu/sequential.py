@@ -28,7 +28,7 @@ def search(offsets, targets, sources, depth_limit, target, distances, predecesso
             tail += 1
 
     head = 0
-    while head < tail:
+    while head < tail < len(distances):  # once all are found no edge tells anything new
         vertex = queue[head]
         head += 1
         distance = distances[vertex] + 1

@@ -1,0 +1,185 @@
+"""Searches whose order counts: the order in which a sequential queue discovers, and what follows from it.
+
+``offsets[n + 1], targets[m]``: out-edges; ``in_offsets, in_targets``: in-edges. A ``queue`` holds vertices in the
+order of discovery. Nothing here is atomic: a search belongs to one thread, and several run side by side.
+"""
+
+import numpy as np
+from numba import njit, prange
+
+from . import sequential
+
+NO_TARGET = -1
+UNSEEN, ROOT = -2, -1  # in the two trees of `meet`
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def search_each(offsets, targets, sources, depth_limit, distances, predecessors, queues, reached, threads):
+    """Search from each of ``sources[k]`` alone, as `sequential.search`: row i of the arrays [k, n] is that of source i.
+
+    ``reached[k]`` is how much of a queue is filled. O(k (n + m)).
+    """
+    for thread in prange(threads):
+        for i in range(thread, len(sources), threads):
+            reached[i] = sequential.search(
+                offsets, targets, sources[i : i + 1], depth_limit, NO_TARGET, distances[i], predecessors[i], queues[i]
+            )
+
+
+@njit(cache=True, nogil=True)
+def all_predecessors(offsets, targets, queue, distances, bounds, predecessors):
+    """Every vertex one level up of each vertex in the queue, in queue order.
+
+    Fills ``bounds[len(queue) + 1]`` and ``predecessors[m]``: those of ``queue[i]`` are
+    ``predecessors[bounds[i]:bounds[i + 1]]``. O(n + m).
+    """
+    place = np.empty(len(distances), np.int64)
+    for i in range(len(queue)):
+        place[queue[i]] = i
+    bounds[:] = 0
+    for vertex in queue:
+        for edge in range(offsets[vertex], offsets[vertex + 1]):
+            neighbor = targets[edge]
+            if distances[neighbor] == distances[vertex] + 1:
+                bounds[place[neighbor] + 1] += 1
+    for i in range(len(queue)):
+        bounds[i + 1] += bounds[i]
+    cursors = bounds[:-1].copy()
+    for vertex in queue:
+        for edge in range(offsets[vertex], offsets[vertex + 1]):
+            neighbor = targets[edge]
+            if distances[neighbor] == distances[vertex] + 1:
+                predecessors[cursors[place[neighbor]]] = vertex
+                cursors[place[neighbor]] += 1
+
+
+@njit(cache=True, nogil=True)
+def heads(offsets, targets, source, directed, found, queue):
+    """The ends of the edges that a search from ``source`` walks, each once, in the order met; return how many.
+
+    The source is among them if an edge leads back to it; an undirected edge is walked once, so there only a
+    self-loop does. ``found[n]`` is False before and after.
+    """
+    tail = 0
+    vertex = source
+    head = -1
+    while head < tail:
+        if head >= 0:
+            vertex = queue[head]
+        head += 1
+        if vertex == source and head > 0:
+            continue
+        for edge in range(offsets[vertex], offsets[vertex + 1]):
+            neighbor = targets[edge]
+            if found[neighbor] or (neighbor == source and vertex != source and not directed):
+                continue
+            found[neighbor] = True
+            queue[tail] = neighbor
+            tail += 1
+    for i in range(tail):
+        found[queue[i]] = False
+    return tail
+
+
+@njit(cache=True, nogil=True)
+def meet(offsets, targets, in_offsets, in_targets, source, target, path):
+    """A shortest path by two searches towards each other, the smaller frontier first; return its vertices' number.
+
+    0 if there is none. ``path[n]`` is filled from the source on. The path is that of NetworkX's
+    `bidirectional_shortest_path`.
+    Source: I. Pohl, Bi-directional search, Machine Intelligence 6, 1971.
+    """
+    n = len(path)
+    tree, in_tree = np.full(n, UNSEEN, np.int64), np.full(n, UNSEEN, np.int64)
+    queue, in_queue = np.empty(n, np.int64), np.empty(n, np.int64)
+    tree[source] = in_tree[target] = ROOT
+    queue[0], in_queue[0] = source, target
+    begin, end, in_begin, in_end = 0, 1, 0, 1
+    middle = source if source == target else -1
+    while middle < 0 and begin < end and in_begin < in_end:
+        if end - begin <= in_end - in_begin:
+            middle, tail = _advance(offsets, targets, queue, begin, end, tree, in_tree)
+            begin, end = end, tail
+        else:
+            middle, tail = _advance(in_offsets, in_targets, in_queue, in_begin, in_end, in_tree, tree)
+            in_begin, in_end = in_end, tail
+    if middle < 0:
+        return 0
+    length = 0
+    vertex = middle
+    while vertex != ROOT:
+        length += 1
+        vertex = tree[vertex]
+    vertex = middle
+    for i in range(length - 1, -1, -1):
+        path[i] = vertex
+        vertex = tree[vertex]
+    vertex = in_tree[middle]
+    while vertex != ROOT:
+        path[length] = vertex
+        length += 1
+        vertex = in_tree[vertex]
+    return length
+
+
+@njit(cache=True, nogil=True)
+def _advance(offsets, targets, queue, begin, end, tree, other):
+    """Expand ``queue[begin:end]``; return the first vertex that the other search knows (or -1) and the queue's end."""
+    tail = end
+    for i in range(begin, end):
+        vertex = queue[i]
+        for edge in range(offsets[vertex], offsets[vertex + 1]):
+            neighbor = np.int64(targets[edge])
+            if tree[neighbor] == UNSEEN:
+                tree[neighbor] = vertex
+                queue[tail] = neighbor
+                tail += 1
+            if other[neighbor] != UNSEEN:
+                return neighbor, tail
+    return np.int64(-1), tail
+
+
+@njit(cache=True, nogil=True)
+def order_along(offsets, targets, sources, predecessors, queue):
+    """Fill ``queue[n]`` as a sequential queue that builds the tree ``predecessors[n]`` fills it; return its end."""
+    tail = len(sources)
+    queue[:tail] = sources
+    head = 0
+    while head < tail:
+        vertex = queue[head]
+        head += 1
+        for edge in range(offsets[vertex], offsets[vertex + 1]):
+            neighbor = targets[edge]
+            if predecessors[neighbor] == vertex:
+                queue[tail] = neighbor
+                tail += 1
+    return tail
+
+
+@njit(cache=True, nogil=True)
+def add_to_edges(offsets, targets, queue, distances, wanted, sums):
+    """Add to ``sums[m]`` what the paths from ``queue[0]`` to the ``wanted[n]`` vertices owe to each edge.
+
+    As NetworkX has it in `edge_betweenness_centrality_subset`: a wanted vertex divides what depends on it among its
+    predecessors by their number of paths, another one evenly.
+    """
+    n = len(distances)
+    paths, dependency, parents = np.zeros(n), np.zeros(n), np.zeros(n)
+    paths[queue[0]] = 1
+    for vertex in queue:
+        for edge in range(offsets[vertex], offsets[vertex + 1]):
+            neighbor = targets[edge]
+            if distances[neighbor] == distances[vertex] + 1:
+                paths[neighbor] += paths[vertex]
+                parents[neighbor] += 1
+    for i in range(len(queue) - 1, -1, -1):
+        vertex = queue[i]
+        for edge in range(offsets[vertex], offsets[vertex + 1]):
+            neighbor = targets[edge]
+            if distances[neighbor] == distances[vertex] + 1:
+                if wanted[neighbor]:
+                    share = paths[vertex] / paths[neighbor] * (1 + dependency[neighbor])
+                else:
+                    share = dependency[neighbor] / parents[neighbor]
+                sums[edge] += share
+                dependency[vertex] += share

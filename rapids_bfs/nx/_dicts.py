@@ -1,0 +1,76 @@
+"""NetworkX's dicts of dicts to CSR, through CPython's own C interface.
+
+A loop in compiled code over ``PyDict_Next`` borrows keys where Python's iterators count references, and asks for the
+memory of many keys at once; what is left is the wait for that memory. It holds the interpreter's lock throughout.
+Source: Python/C API reference manual, Dictionary objects.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+
+from ..kernels.cpu.atomics import prefetch
+
+_ADDRESS = types.intp
+_OUT = types.CPointer(_ADDRESS)
+_next_item = types.ExternalFunction("PyDict_Next", types.intc(_ADDRESS, _OUT, _OUT, _OUT))
+_size = types.ExternalFunction("PyDict_Size", _ADDRESS(_ADDRESS))
+_item = types.ExternalFunction("PyDict_GetItemWithError", _ADDRESS(_ADDRESS, _ADDRESS))
+_integer = types.ExternalFunction("PyLong_AsSsize_t", _ADDRESS(_ADDRESS))
+_clear_error = types.ExternalFunction("PyErr_Clear", types.void())
+
+_HELD = 4096  # keys whose memory is asked for before the first is read
+
+
+@njit(cache=True)
+def count(rows, degrees):
+    """Fill ``degrees[n]`` with the lengths of the dicts that are the values of the dict at address ``rows``."""
+    place, key, row = np.zeros(1, np.intp), np.zeros(1, np.intp), np.zeros(1, np.intp)
+    i = 0
+    while _next_item(rows, place.ctypes, key.ctypes, row.ctypes):
+        degrees[i] = _size(row[0])
+        i += 1
+
+
+@njit(cache=True)
+def fill(rows, index, plain, memory, targets):
+    """Fill ``targets[m]`` with the vertices that are the keys of the rows; True if every key is a vertex.
+
+    ``index`` is the address of a dict from keys to vertices, used for keys that are not vertices themselves
+    (``plain``). ``memory`` is any array of bytes, ``memory`` being where its address is 0 for the prefetch.
+    """
+    place, key, row = np.zeros(1, np.intp), np.zeros(1, np.intp), np.zeros(1, np.intp)
+    inner, value = np.zeros(1, np.intp), np.zeros(1, np.intp)
+    held_keys = np.empty(_HELD, np.intp)
+    held = done = 0
+    origin = memory.ctypes.data
+    while _next_item(rows, place.ctypes, key.ctypes, row.ctypes):
+        inner[0] = 0
+        while _next_item(row[0], inner.ctypes, key.ctypes, value.ctypes):
+            if done + held == len(targets):
+                return False
+            prefetch(memory, key[0] - origin)
+            held_keys[held] = key[0]
+            held += 1
+            if held == _HELD:
+                if not _translate(held_keys, held, index, plain, targets[done:]):
+                    return False
+                done += held
+                held = 0
+    return _translate(held_keys, held, index, plain, targets[done:]) and done + held == len(targets)
+
+
+@njit(cache=True)
+def _translate(keys, held, index, plain, vertices):
+    for i in range(held):
+        if plain:
+            vertex = _integer(keys[i])
+        else:
+            found = _item(index, keys[i])
+            vertex = _integer(found) if found else -1
+        if vertex < 0:
+            _clear_error()
+            return False
+        vertices[i] = vertex
+    return True

@@ -1,0 +1,47 @@
+"""How many shortest paths between some nodes lead through a node or an edge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from networkx.algorithms.centrality import betweenness_subset as theirs
+
+from .... import betweenness
+from ....kernels.cpu import ordered
+from ...graph import ConvertedGraph, LeftToNetworkX
+from ...search import engine, ordered_search
+from .betweenness import of_edges, rescaled, with_keys
+
+
+def betweenness_centrality_subset(
+    G: ConvertedGraph, sources: Any, targets: Any, normalized: bool = False, weight: None = None
+) -> dict[Any, float]:
+    starts, ends = _vertices(G, sources, targets)
+    sums = betweenness(G.forward, starts, targets=ends, engine=engine())
+    found = dict(zip(G.nodes.tolist(), sums.tolist(), strict=True))
+    return rescaled(theirs._rescale, G, found, normalized=normalized, endpoints=False)
+
+
+def edge_betweenness_centrality_subset(
+    G: ConvertedGraph, sources: Any, targets: Any, normalized: bool = False, weight: None = None
+) -> dict[Any, float]:
+    starts, ends = _vertices(G, sources, targets)
+    edges, wanted = G.forward, np.zeros(len(G), bool)
+    wanted[ends] = True
+    sums = np.zeros(edges.num_arcs)
+    for start in starts:
+        search = ordered_search(G, np.array([start]))
+        ordered.add_to_edges(edges.offsets, edges.targets, search.order, search.distances, wanted, sums)
+    rescale = getattr(theirs, "_rescale_e", theirs._rescale)
+    return with_keys(G, rescaled(rescale, G, of_edges(G, sums), normalized=normalized))
+
+
+def _vertices(G: ConvertedGraph, sources: Any, targets: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices of the sources, as often as they occur, and those of the targets that are nodes."""
+    starts, ends = list(sources), list(targets)
+    try:
+        found = {vertex for end in ends if (vertex := G.find(end)) is not None}
+        return G.vertices(starts), np.array(sorted(found), np.int64)
+    except LeftToNetworkX:
+        raise LeftToNetworkX(sources=starts, targets=ends) from None

@@ -1,0 +1,23 @@
+"""Components of directed graphs, directions aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ....kernels.cpu import components
+from ...graph import ConvertedGraph
+from ...search import search_from
+from .connected import count_of, sets_of
+
+
+def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
+    return sets_of(G, G.mutual, components.components)
+
+
+def number_weakly_connected_components(G: ConvertedGraph) -> int:
+    return count_of(G.mutual, components.components)
+
+
+def is_weakly_connected(G: ConvertedGraph) -> bool:
+    return len(search_from(G, G.nodes[0], over=G.mutual).order) == len(G)

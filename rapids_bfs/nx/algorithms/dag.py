@@ -1,0 +1,44 @@
+"""What can be reached from where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.cpu import ordered
+from ..graph import ConvertedGraph, LeftToNetworkX
+from ..search import search_from, searches
+
+
+def descendants(G: ConvertedGraph, source: Any) -> set[Any]:
+    return set(search_from(G, source).children)
+
+
+def ancestors(G: ConvertedGraph, source: Any) -> set[Any]:
+    return set(search_from(G, source, over=G.backward).children)
+
+
+def transitive_closure(G: ConvertedGraph, reflexive: bool | None = False) -> Any:
+    if reflexive not in (None, True, False):
+        raise LeftToNetworkX
+    closure = G.origin.copy()
+    if reflexive is False:
+        for node, found in zip(G.nodes.tolist(), _heads(G), strict=True):
+            closure.add_edges_from((node, each) for each in found if each not in closure[node])
+        return closure
+    for node, search in searches(G):
+        found = set(search.children)
+        if reflexive:
+            found = found | {node}  # whose order is not that of |=
+        closure.add_edges_from((node, each) for each in found if each not in closure[node])
+    return closure
+
+
+def _heads(G: ConvertedGraph) -> Any:
+    """For each node the ends of the edges that can be walked from it, in the order of a search."""
+    edges, n = G.forward, len(G)
+    found, queue = np.zeros(n, bool), np.empty(n, edges.targets.dtype)
+    for vertex in range(n):
+        tail = ordered.heads(edges.offsets, edges.targets, vertex, G.is_directed(), found, queue)
+        yield G.nodes_at(queue[:tail])

@@ -1,0 +1,19 @@
+"""Means of the reciprocals of distances."""
+
+from __future__ import annotations
+
+from ...kernels.cpu import neighborhoods
+from ...threads import pool
+from ..graph import ConvertedGraph
+from ..search import summary
+
+
+def global_efficiency(G: ConvertedGraph) -> float:
+    n = len(G)
+    return float(summary(G).harmonic.sum()) / (n * (n - 1)) if n > 1 else 0
+
+
+def local_efficiency(G: ConvertedGraph) -> float:
+    with pool as threads:
+        found = neighborhoods.efficiencies(G.forward.offsets, G.forward.targets, threads)
+    return sum(found.tolist()) / len(G)

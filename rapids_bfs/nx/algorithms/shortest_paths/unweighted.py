@@ -1,0 +1,83 @@
+"""Shortest paths from one node, to one node, between two, and between all."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ....kernels.cpu import ordered
+from ...graph import ConvertedGraph, LeftToNetworkX
+from ...search import VERSION, Search, many_objects, search_from, searches
+
+TARGET_LENGTHS_CHANGE = (
+    "\n\nsingle_target_shortest_path_length will return a dict instead of\nan iterator in version 3.5"
+)
+
+
+def single_source_shortest_path_length(G: ConvertedGraph, source: Any, cutoff: Any = None) -> dict[Any, int]:
+    return search_from(G, source, cutoff).lengths
+
+
+def single_target_shortest_path_length(G: ConvertedGraph, target: Any, cutoff: Any = None) -> Any:
+    lengths = search_from(G, target, cutoff, over=G.backward).lengths
+    if VERSION >= (3, 5):
+        return lengths
+    warnings.warn(TARGET_LENGTHS_CHANGE, FutureWarning, stacklevel=4)
+    return iter(lengths.items())
+
+
+def all_pairs_shortest_path_length(G: ConvertedGraph, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, int]]]:
+    return ((node, search.lengths) for node, search in searches(G, cutoff))
+
+
+def bidirectional_shortest_path(G: ConvertedGraph, source: Any, target: Any) -> list[Any]:
+    path = path_between(G, source, target)
+    if not len(path):
+        raise LeftToNetworkX
+    return G.nodes_at(path)
+
+
+def path_between(G: ConvertedGraph, source: Any, target: Any) -> np.ndarray:
+    """The vertices of NetworkX's shortest path; empty if there is none."""
+    path = np.empty(len(G), np.int64)
+    out, into = G.forward, G.backward
+    length = ordered.meet(
+        out.offsets, out.targets, into.offsets, into.targets, G.vertex(source), G.vertex(target), path
+    )
+    return path[:length]
+
+
+def single_source_shortest_path(G: ConvertedGraph, source: Any, cutoff: Any = None) -> dict[Any, list[Any]]:
+    return search_from(G, source, cutoff).paths()
+
+
+def single_target_shortest_path(G: ConvertedGraph, target: Any, cutoff: Any = None) -> dict[Any, list[Any]]:
+    return search_from(G, target, cutoff, over=G.backward).paths(towards=True)
+
+
+def all_pairs_shortest_path(G: ConvertedGraph, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
+    return ((node, search.paths()) for node, search in searches(G, cutoff))
+
+
+def predecessor(G: ConvertedGraph, source: Any, target: Any = None, cutoff: Any = None, return_seen: Any = None) -> Any:
+    limit = max(cutoff, 1) if cutoff and not math.isnan(cutoff) else None  # NetworkX always goes one level
+    search = search_from(G, source, limit)
+    found, seen = all_predecessors(search), search.lengths
+    if target is None:
+        return (found, seen) if return_seen else found
+    return (found.get(target, []), seen.get(target, -1)) if return_seen else found.get(target, [])
+
+
+@many_objects()
+def all_predecessors(search: Search) -> dict[Any, list[Any]]:
+    """Every node one level up of each node reached."""
+    graph = search.graph
+    edges = graph.forward
+    starts, vertices = np.empty(len(search.order) + 1, np.int64), np.empty(edges.num_arcs, edges.targets.dtype)
+    ordered.all_predecessors(edges.offsets, edges.targets, search.order, search.distances, starts, vertices)
+    bounds, nodes = starts.tolist(), graph.nodes_at(vertices[: starts[-1]])
+    return dict(zip(search.nodes, map(nodes.__getitem__, map(slice, bounds[:-1], bounds[1:])), strict=True))

@@ -1,0 +1,164 @@
+"""Every function of the backend, declared once: where NetworkX has it, what it searches, what it cannot take.
+
+The dispatch interface, `get_info`, `can_run` and `should_run` are all read from `FUNCTIONS`. This module imports
+nothing but the standard library: NetworkX calls `get_info` whenever it is imported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+BACKEND = "rapids_bfs"
+MIN_EDGES = 20_000  # measured by tests/benchmarks/bench_networkx.py
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of NetworkX's that the backend has.
+
+    Attributes
+    ----------
+    module : str
+        Where it is, below ``networkx`` and below ``rapids_bfs.nx`` alike.
+    ends : tuple of str
+        The arguments that name vertices to search from or to. With one of them given the call is a single search,
+        with two it is a path between two vertices.
+    per_vertex : bool
+        Without an end given, is there a search from every vertex, rather than one pass over the graph?
+    limit : str or None
+        The argument that says how far to search.
+    without : tuple of str
+        Arguments that must be None: they would give edges a length, or write to the graph.
+    early : bool
+        NetworkX often knows the answer after a few edges.
+    idle : tuple of str
+        Arguments with which there is nothing to search here, or which ask a Python function at every vertex: such
+        calls are NetworkX's.
+    """
+
+    module: str
+    ends: tuple[str, ...] = ()
+    per_vertex: bool = False
+    limit: str | None = None
+    without: tuple[str, ...] = ()
+    early: bool = False
+    idle: tuple[str, ...] = ()
+
+
+def _declare(module: str, *names: str, **features: Any) -> dict[str, Function]:
+    return dict.fromkeys(names, Function(module, **features))
+
+
+_BFS = "algorithms.traversal.breadth_first_search"
+_UNWEIGHTED = "algorithms.shortest_paths.unweighted"
+_PATHS = "algorithms.shortest_paths.generic"
+_DISTANCE = "algorithms.distance_measures"
+_CENTRALITY = "algorithms.centrality"
+_COMPONENTS = "algorithms.components"
+_BETWEENNESS = f"{_CENTRALITY}.betweenness"
+
+FUNCTIONS: dict[str, Function] = {
+    **_declare(
+        _BFS, "bfs_edges", "bfs_tree", "bfs_predecessors", "bfs_successors", ends=("source",), limit="depth_limit"
+    ),
+    **_declare(_BFS, "generic_bfs_edges", ends=("source",), limit="depth_limit", idle=("neighbors",)),
+    **_declare(_BFS, "bfs_layers", "bfs_labeled_edges", ends=("sources",)),
+    **_declare(_BFS, "descendants_at_distance", ends=("source",), limit="distance"),
+    **_declare(
+        _UNWEIGHTED,
+        "single_source_shortest_path",
+        "single_source_shortest_path_length",
+        ends=("source",),
+        limit="cutoff",
+    ),
+    **_declare(
+        _UNWEIGHTED,
+        "single_target_shortest_path",
+        "single_target_shortest_path_length",
+        ends=("target",),
+        limit="cutoff",
+    ),
+    **_declare(
+        _UNWEIGHTED, "all_pairs_shortest_path", "all_pairs_shortest_path_length", per_vertex=True, limit="cutoff"
+    ),
+    **_declare(_UNWEIGHTED, "bidirectional_shortest_path", ends=("source", "target"), early=True),
+    **_declare(_UNWEIGHTED, "predecessor", ends=("source",), limit="cutoff"),
+    **_declare(_PATHS, "has_path", ends=("source", "target"), early=True),
+    **_declare(
+        _PATHS, "shortest_path", "shortest_path_length", ends=("source", "target"), per_vertex=True, without=("weight",)
+    ),
+    **_declare(_PATHS, "average_shortest_path_length", per_vertex=True, without=("weight",)),
+    **_declare(_PATHS, "all_shortest_paths", "single_source_all_shortest_paths", ends=("source",), without=("weight",)),
+    **_declare(_PATHS, "all_pairs_all_shortest_paths", per_vertex=True, without=("weight",)),
+    **_declare(_DISTANCE, "eccentricity", ends=("v",), per_vertex=True, without=("weight",), idle=("sp",)),
+    **_declare(
+        _DISTANCE, "diameter", "radius", "center", "periphery", per_vertex=True, without=("weight",), idle=("e",)
+    ),
+    **_declare(_DISTANCE, "barycenter", "centroid", per_vertex=True, without=("weight", "attr"), idle=("sp",)),
+    **_declare(_DISTANCE, "harmonic_diameter", per_vertex=True, without=("weight",), idle=("sp",)),
+    **_declare("algorithms.dag", "descendants", "ancestors", ends=("source",)),
+    **_declare("algorithms.dag", "transitive_closure", per_vertex=True),
+    **_declare(f"{_COMPONENTS}.connected", "connected_components", "number_connected_components", "is_connected"),
+    **_declare(f"{_COMPONENTS}.connected", "node_connected_component", ends=("n",)),
+    **_declare(
+        f"{_COMPONENTS}.weakly_connected",
+        "weakly_connected_components",
+        "number_weakly_connected_components",
+        "is_weakly_connected",
+    ),
+    **_declare(
+        f"{_COMPONENTS}.strongly_connected",
+        "strongly_connected_components",
+        "number_strongly_connected_components",
+        "is_strongly_connected",
+    ),
+    **_declare("algorithms.bipartite.basic", "is_bipartite", "color", "sets", early=True),
+    **_declare("generators.ego", "ego_graph", ends=("n",), limit="radius", without=("distance",)),
+    **_declare("algorithms.tree.recognition", "is_tree", "is_arborescence", early=True),
+    **_declare("algorithms.tree.recognition", "is_forest", "is_branching"),
+    **_declare(
+        f"{_CENTRALITY}.closeness",
+        "closeness_centrality",
+        ends=("u",),
+        per_vertex=True,
+        without=("distance",),
+        idle=("sp",),
+    ),
+    **_declare(f"{_CENTRALITY}.harmonic", "harmonic_centrality", per_vertex=True, without=("distance",)),
+    **_declare(
+        _BETWEENNESS, "betweenness_centrality", "edge_betweenness_centrality", per_vertex=True, without=("weight",)
+    ),
+    **_declare(
+        f"{_BETWEENNESS}_subset",
+        "betweenness_centrality_subset",
+        "edge_betweenness_centrality_subset",
+        per_vertex=True,
+        without=("weight",),
+    ),
+    **_declare(f"{_CENTRALITY}.reaching", "global_reaching_centrality", per_vertex=True, without=("weight",)),
+    **_declare(
+        f"{_CENTRALITY}.reaching", "local_reaching_centrality", ends=("v",), without=("weight",), idle=("paths",)
+    ),
+    **_declare("algorithms.wiener", "wiener_index", per_vertex=True, without=("weight",)),
+    **_declare("algorithms.efficiency_measures", "global_efficiency", "local_efficiency", per_vertex=True),
+    **_declare("algorithms.cycles", "girth", per_vertex=True),
+}
+
+
+def get_info() -> dict[str, Any]:
+    """What NetworkX wants to know of the backend, without importing it."""
+    return {
+        "backend_name": BACKEND,
+        "project": "rapids-bfs",
+        "package": "rapids_bfs",
+        "short_summary": "Breadth-first search on CPU and GPU, in NetworkX's own order.",
+        "default_config": {"engine": "auto", "min_edges": MIN_EDGES},
+        "functions": {name: _documented(function) for name, function in FUNCTIONS.items()},
+    }
+
+
+def _documented(function: Function) -> dict[str, str]:
+    if not function.without:
+        return {}
+    return {"additional_docs": " and ".join(f"`{argument}`" for argument in function.without) + " must be None."}

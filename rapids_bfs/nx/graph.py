@@ -1,0 +1,186 @@
+"""What a NetworkX graph is converted to: CSR in its own adjacency order, and its nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from ..graph import Graph, index_dtype
+from .functions import BACKEND
+
+
+class LeftToNetworkX(Exception):
+    """A call that NetworkX answers best itself, mostly with an exception of its own.
+
+    ``arguments`` replace those of the call, where an iterator has been used up.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        self.arguments = arguments
+
+
+class ConvertedGraph:
+    """A NetworkX graph as the backend searches it. Parallel edges count once, as they do in an adjacency.
+
+    Attributes
+    ----------
+    origin : networkx.Graph
+        The graph that was converted; it has the attributes. NetworkX drops the conversion when it changes.
+    nodes : object array of n
+        The nodes in NetworkX's order; vertex v is ``nodes[v]``.
+    forward : Graph
+        Its adjacencies are in the order of ``G.adj``, those of its reverse in that of ``G.pred``. What engines
+        prepare is kept with it.
+    """
+
+    __networkx_backend__ = BACKEND
+
+    def __init__(self, origin: Any) -> None:
+        rows = origin._adj
+        nodes = list(rows)
+        n = len(nodes)
+        self.origin = origin
+        self.nodes = np.fromiter(nodes, object, n)
+        self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(n), strict=True))
+        offsets, targets = self._compressed(rows)
+        self.forward = Graph(offsets, targets, directed=origin.is_directed(), name=origin.name or "networkx")
+
+    def is_directed(self) -> bool:
+        return self.forward.directed
+
+    def is_multigraph(self) -> bool:
+        return bool(self.origin.is_multigraph())
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def _compressed(self, rows: Mapping[Any, Mapping[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
+        """Offsets and targets of a dict from nodes to the dicts of their neighbours."""
+        kinds = {type(rows), *map(type, rows.values()), *map(type, rows)}
+        if kinds <= {dict, int, str}:
+            found = self._borrowed(rows)  # type: ignore[arg-type]
+            if found is not None:
+                return found
+        lists = list(map(list, rows.values()))
+        offsets = _offsets(np.fromiter(map(len, lists), np.int64, len(lists)))
+        vertices = map(int if self.index is None else self.index.__getitem__, chain.from_iterable(lists))
+        return offsets, np.fromiter(vertices, index_dtype(len(self)), int(offsets[-1]))
+
+    def _borrowed(self, rows: dict[Any, dict[Any, Any]]) -> tuple[np.ndarray, np.ndarray] | None:
+        """The same, several times as fast; None if a neighbour is no such object as nodes are."""
+        from . import _dicts
+
+        degrees = np.empty(len(self), np.int64)
+        _dicts.count(id(rows), degrees)
+        offsets = _offsets(degrees)
+        targets = np.empty(offsets[-1], index_dtype(len(self)))
+        plain = self.index is None
+        whole = _dicts.fill(id(rows), 0 if plain else id(self.index), plain, np.empty(0, np.uint8), targets)
+        return (offsets, targets) if whole else None
+
+    @cached_property
+    def backward(self) -> Graph:
+        """The graph of the in-edges, in the order of ``G.pred``."""
+        if not self.is_directed():
+            return self.forward
+        offsets, targets = self._compressed(self.origin._pred)
+        self.forward._reverse = Graph(offsets, targets, name=self.forward.name)
+        self.forward._reverse._reverse = self.forward
+        return self.forward._reverse
+
+    @cached_property
+    def mutual(self) -> Graph:
+        """The graph with every edge in both directions, a vertex's out-edges before its in-edges."""
+        return _joined(self.forward, self.backward) if self.is_directed() else self.forward
+
+    @cached_property
+    def mutual_in_first(self) -> Graph:
+        """`mutual`, but a vertex's in-edges come first."""
+        return _joined(self.backward, self.forward) if self.is_directed() else self.forward
+
+    def sorted(self, edges: Graph, vertices: np.ndarray, sort: Callable[[Iterable[Any]], Iterable[Any]]) -> Graph:
+        """The edges out of ``vertices``, each adjacency as ``sort`` orders it; none may lead to a vertex between which
+        and these there was no edge."""
+        rows = {}
+        for vertex in vertices.tolist():
+            neighbors = edges.targets[edges.offsets[vertex] : edges.offsets[vertex + 1]]
+            rows[vertex] = self.vertices(sort(iter(self.nodes_at(neighbors))))
+        degrees = np.zeros(len(self), np.int64)
+        degrees[vertices] = [len(row) for row in rows.values()]
+        offsets = np.concatenate([[0], np.cumsum(degrees)])
+        ascending = [rows[vertex] for vertex in sorted(rows)]
+        targets = np.concatenate([np.empty(0, np.int64), *ascending]).astype(edges.targets.dtype)
+        return Graph(offsets, targets)
+
+    @cached_property
+    def num_edges(self) -> int:
+        """Edges as NetworkX counts them, parallel ones too."""
+        return int(self.origin.number_of_edges()) if self.is_multigraph() else self.forward.num_edges
+
+    def vertex(self, node: Any) -> int:
+        """The vertex of a node; `LeftToNetworkX` if it is none."""
+        found = self.find(node)
+        if found is None:
+            raise LeftToNetworkX
+        return found
+
+    def find(self, node: Any) -> int | None:
+        """The vertex of a node, or None."""
+        try:
+            hash(node)
+            if self.index is not None:
+                return self.index.get(node)
+            vertex = int(node)
+        except (TypeError, ValueError, OverflowError):
+            return None
+        return vertex if 0 <= vertex < len(self.nodes) and vertex == node else None
+
+    def vertices(self, nodes: Iterable[Any]) -> np.ndarray:
+        """The vertices (int64) of several nodes."""
+        return np.fromiter(map(self.vertex, nodes), np.int64)
+
+    def nodes_at(self, vertices: np.ndarray) -> list[Any]:
+        """The nodes of vertices."""
+        return self.nodes[vertices].tolist()
+
+
+def _offsets(degrees: np.ndarray) -> np.ndarray:
+    """Exclusive prefix sum of ``degrees[n]``, n + 1."""
+    edges = int(degrees.sum())
+    offsets = np.zeros(len(degrees) + 1, index_dtype(edges))
+    np.cumsum(degrees, out=offsets[1:])
+    return offsets
+
+
+def _joined(first: Graph, second: Graph) -> Graph:
+    """The edges of both, in each adjacency those of ``first`` before those of ``second``."""
+    before = second.offsets[:-1].astype(np.int64)
+    after = first.offsets[1:].astype(np.int64)
+    targets = np.empty(first.num_arcs + second.num_arcs, first.targets.dtype)
+    targets[np.arange(first.num_arcs) + np.repeat(before, first.degrees)] = first.targets
+    targets[np.arange(second.num_arcs) + np.repeat(after, second.degrees)] = second.targets
+    offsets = first.offsets.astype(np.int64) + second.offsets
+    return Graph(offsets.astype(index_dtype(len(targets))), targets, directed=False, name=first.name)
+
+
+def _are_numbers(nodes: list[Any]) -> bool:
+    """Are the nodes 0..n-1, in this order?"""
+    try:
+        return bool(nodes == list(range(len(nodes)))) and set(map(type, nodes)) <= {int}
+    except Exception:  # a node whose comparison fails
+        return False
+
+
+def levels(limit: Any) -> int | None:
+    """How many levels NetworkX goes down with this ``cutoff`` or ``depth_limit``; None for all."""
+    if limit is None or limit == math.inf:
+        return None
+    try:
+        return max(math.ceil(limit), 0)
+    except (TypeError, ValueError, OverflowError):
+        raise LeftToNetworkX from None

@@ -1,0 +1,118 @@
+"""Which calls the backend can run, and which it should.
+
+A call runs here if its graph is converted already, or if NetworkX would have to look at ``min_edges`` edges or more
+to answer it: then converting and searching cost less. A path between two vertices, or an odd cycle, is found after a
+few edges mostly, so that alone is no reason to convert.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import chain
+from typing import Any
+
+from .functions import BACKEND, FUNCTIONS, Function
+
+
+def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
+    """True, or why not."""
+    if not is_ours(name):
+        return f"{name} is another function in this version of NetworkX"
+    arguments = _bound(name, args, kwargs)
+    if arguments is None:
+        return "NetworkX says what is wrong with these arguments"
+    given = next((each for each in FUNCTIONS[name].without if arguments.get(each) is not None), None)
+    return True if given is None else f"{given} must be None"
+
+
+def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
+    """True, or why not."""
+    import networkx as nx
+
+    function, arguments = FUNCTIONS[name], _bound(name, args, kwargs)
+    assert arguments is not None
+    if asked := next((each for each in function.idle if arguments.get(each) is not None), None):
+        return f"with {asked} there is nothing to search"
+    graph = arguments["G"]
+    if nx.config.cache_converted_graphs and next(conversions(graph), None) is not None:
+        return True
+    if _work(function, graph, arguments, nx.config.backends.rapids_bfs.min_edges):
+        return True
+    return "NetworkX answers sooner than the graph is converted"
+
+
+def conversions(graph: Any) -> Iterator[Any]:
+    """What NetworkX has cached of this graph's conversions."""
+    cache = getattr(graph, "__networkx_cache__", None) or {}
+    cached = list(cache.get("backends", {}).get(BACKEND, {}).values())
+    return (each for each in cached if getattr(each, "__networkx_backend__", None) == BACKEND)
+
+
+def is_ours(name: str) -> bool:
+    """Does the installed NetworkX have the function that is declared by this name?"""
+    function = _original(name)
+    return function is not None and function.__module__ == f"networkx.{FUNCTIONS[name].module}"
+
+
+@cache
+def _original(name: str) -> Any:
+    from networkx.utils.backends import _registered_algorithms
+
+    function = _registered_algorithms.get(name)
+    return None if function is None else function.orig_func
+
+
+@cache
+def _signature(name: str) -> inspect.Signature:
+    return inspect.signature(_original(name))
+
+
+def _bound(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
+    try:
+        bound = _signature(name).bind(*args, **kwargs)
+    except TypeError:
+        return None
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def _work(function: Function, graph: Any, arguments: Mapping[str, Any], enough: int) -> bool:
+    """Would NetworkX look at ``enough`` edges? Looks at no more than these itself."""
+    given = [arguments[end] for end in function.ends if arguments.get(end) is not None]
+    if len(given) > 1 or function.early:
+        return False
+    if given:
+        limit = arguments.get(function.limit) if function.limit else None
+        return _reaches(graph, given[0], limit, enough)
+    if function.per_vertex:
+        enough //= max(len(graph), 1)
+    edges = 0
+    for row in graph._adj.values():
+        edges += len(row)
+        if edges >= enough:
+            return True
+    return False
+
+
+def _reaches(graph: Any, source: Any, limit: Any, enough: int) -> bool:
+    """Does a search from ``source`` look at ``enough`` edges before it ends or comes to its limit?"""
+    rows = graph._adj
+    if source not in graph and isinstance(source, Iterator):
+        return True  # it can be looked at once only
+    try:
+        level = {source} if source in graph else set(source)
+        seen: set[Any] = set()
+        edges = depth = 0
+        while level and (limit is None or depth < limit):
+            seen |= level
+            lists = list(map(rows.__getitem__, level))
+            edges += sum(map(len, lists))
+            if edges >= enough:
+                return True
+            level = set(chain.from_iterable(lists)) - seen
+            depth += 1
+    except (KeyError, TypeError):
+        pass  # no node: NetworkX says so
+    return False
