@@ -16,7 +16,10 @@ from .errors import InputError
 if TYPE_CHECKING:
     from .adapters import as_graph as as_graph
     from .adapters.files import read as read
+    from .batch import BatchResult as BatchResult
+    from .batch import bfs_batch as bfs_batch
     from .catalog import load as load
+    from .centrality import betweenness as betweenness
     from .comparison import Comparison as Comparison
     from .comparison import compare as compare
     from .graph import Graph as Graph
@@ -29,10 +32,13 @@ __version__ = "0.1.0"
 # Where each public name lives; nothing heavy is imported before it is used.
 _HOMES = {
     "BFSResult": "result",
+    "BatchResult": "batch",
     "Comparison": "comparison",
     "Graph": "graph",
     "as_graph": "adapters",
+    "betweenness": "centrality",
     "bfs": "search",
+    "bfs_batch": "batch",
     "compare": "comparison",
     "load": "catalog",
     "read": "adapters.files",

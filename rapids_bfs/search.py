@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .device import on_device, to_host
-from .engines import Options, choose
+from .engines import Options, ready
 from .errors import InputError
 from .graph import Graph
 from .result import BFSResult
@@ -71,10 +71,7 @@ def bfs(
     >>> result.path_to("d")[0], result.distance_to("d")
     ('a', 2)
     """
-    if not isinstance(graph, Graph):
-        from .adapters import as_graph
-
-        graph = as_graph(graph)
+    graph = as_searchable(graph)
     options = Options(
         checked_depth_limit(depth_limit),
         None if target is None else graph.vertex_of(target),
@@ -83,10 +80,7 @@ def bfs(
         trace,
         check,
     )
-    choice = choose(engine, deterministic)
-    reason = choice.engine.unavailable()
-    if reason:
-        raise InputError(f"engine {choice.name!r} cannot run here: {reason}")
+    choice = ready(engine, deterministic)
     sources = source_vertices(graph, source)
     reason = choice.engine.declines(graph, choice.algorithm, options, len(sources))
     if reason:
@@ -94,6 +88,15 @@ def bfs(
     traversal = choice.traversal(graph)
     with traversal.lock:
         return traversal.run(sources, options).copy()
+
+
+def as_searchable(graph: Any) -> Graph:
+    """``graph`` itself if it is a `Graph`, else what `as_graph` makes of it."""
+    if isinstance(graph, Graph):
+        return graph
+    from .adapters import as_graph
+
+    return as_graph(graph)
 
 
 def checked_depth_limit(depth_limit: int | None) -> int | None:

@@ -28,6 +28,7 @@ def _read_modify_write(operation):
 
 fetch_add = intrinsic(_read_modify_write("add"))
 fetch_or = intrinsic(_read_modify_write("or"))
+exchange = intrinsic(_read_modify_write("xchg"))
 
 
 @intrinsic

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -89,6 +89,50 @@ class Traversal(ABC):
         return self.result(self.search(sources, options), sources, options)
 
 
+class Summary(NamedTuple):
+    """What the distances from each of k sources add up to; see `rapids_bfs.batch.BatchResult`."""
+
+    reached: np.ndarray  # int64
+    total: np.ndarray  # int64
+    eccentricity: np.ndarray  # int32
+    harmonic: np.ndarray  # float64
+
+    @classmethod
+    def of(cls, k: int) -> Summary:
+        """That of sources which have reached only themselves."""
+        return cls(np.ones(k, np.int64), np.zeros(k, np.int64), np.zeros(k, np.int32), np.zeros(k))
+
+
+class BatchTraversal(ABC):
+    """An engine's preparation for searches of one graph from many sources at once."""
+
+    batch_size: int  # sources that it searches from at the same time; it takes any number
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.lock = threading.RLock()  # the buffers serve one batch at a time
+
+    @abstractmethod
+    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
+        """Search from these vertices (int64, k), and fill ``distances`` (int32, k x n)."""
+
+    @abstractmethod
+    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+        """Search from these vertices (int64, k), and keep only what their distances add up to."""
+
+
+class Betweenness(ABC):
+    """An engine's preparation for counting the shortest paths through the vertices or arcs of one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.lock = threading.RLock()
+
+    @abstractmethod
+    def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:
+        """The sums (float64) over pairs of these sources (int64, k) and the targets (bool, n), n or one an arc."""
+
+
 class Engine(ABC):
     """A way to run BFS."""
 
@@ -125,6 +169,16 @@ class Engine(ABC):
         found = traversal.search(sources, options)
         return lambda: traversal.result(found, sources, options).num_reached
 
+    def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
+        """Do all that does not depend on the sources; unless an engine knows better, they take turns."""
+        from ._one_by_one import OneByOne
+
+        return OneByOne(graph, self.prepare(graph, algorithm))
+
+    def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness | None:
+        """Do all that does not depend on the sources; None if the engine has no betweenness."""
+        return None
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -136,9 +190,21 @@ class Choice:
 
     def traversal(self, graph: Graph) -> Traversal:
         """This choice prepared for ``graph``, the same one at every call."""
-        found = graph.traversals.get(self.name)
+        return self._kept(graph, self.name, self.engine.prepare)
+
+    def batch_traversal(self, graph: Graph) -> BatchTraversal:
+        """This choice prepared for many sources of ``graph``, the same one at every call."""
+        return self._kept(graph, f"{self.name}, batches", self.engine.prepare_batch)
+
+    def betweenness(self, graph: Graph) -> Betweenness | None:
+        """This choice prepared for the betweenness of ``graph``, the same one at every call; None if it has none."""
+        return self._kept(graph, f"{self.name}, betweenness", self.engine.prepare_betweenness)
+
+    def _kept(self, graph: Graph, key: str, prepare: Callable[[Graph, str], Any]) -> Any:
+        """What ``prepare`` makes of ``graph``, kept with it."""
+        found = graph.traversals.get(key)
         if found is None:
-            found = graph.traversals.setdefault(self.name, self.engine.prepare(graph, self.algorithm))
+            found = graph.traversals.setdefault(key, prepare(graph, self.algorithm))
         return found
 
 
@@ -166,3 +232,12 @@ def choose(spec: str, deterministic: bool = False) -> Choice:
         raise InputError(f"engine {name!r} has no algorithm {algorithm!r}: it has {', '.join(engine.algorithms)}")
     algorithm = algorithm or engine.algorithms[0]
     return Choice(engine, algorithm, name if algorithm == engine.algorithms[0] else f"{name}:{algorithm}")
+
+
+def ready(spec: str, deterministic: bool = False) -> Choice:
+    """`choose`, and see that it can run here. Raises `InputError` if it cannot."""
+    choice = choose(spec, deterministic)
+    reason = choice.engine.unavailable()
+    if reason:
+        raise InputError(f"engine {choice.name!r} cannot run here: {reason}")
+    return choice

@@ -9,7 +9,7 @@ from ..kernels.cpu import direction_optimizing, sequential
 from ..kernels.cpu.bits import words
 from ..memory import require_bytes
 from ..threads import pool
-from . import Engine, Options, Traversal
+from . import BatchTraversal, Betweenness, Engine, Options, Traversal
 
 SMALL = 1 << 16  # edges; a graph with fewer is searched before other threads are awake
 NO_LIMIT = np.iinfo(np.int64).max
@@ -23,6 +23,18 @@ class CPU(Engine):
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return Sequential(graph) if algorithm == "sequential" else DirectionOptimizing(graph)
+
+    def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
+        if algorithm == "sequential":
+            return super().prepare_batch(graph, algorithm)
+        from ._cpu_batch import BitParallel
+
+        return BitParallel(graph)
+
+    def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness:
+        from ._cpu_batch import Brandes
+
+        return Brandes(graph)
 
 
 class Sequential(Traversal):

@@ -1,0 +1,422 @@
+"""Bit-parallel BFS: many sources at once, on all cores.
+
+Each vertex has a row of bits, one a source, 64 to a word. A level joins the rows of neighbours, so that an edge is
+looked at once for all the sources that get there at the same level; in a small world these are most of them.
+
+*Top-down*: threads take blocks of the frontier, the vertices that any source reached at the last level, and OR the
+row of each into its neighbours', but for what these have seen. A second pass settles the vertices found. *Bottom-up*:
+threads take blocks of all vertices; each that misses a source looks for it among the rows of its in-neighbours, and
+stops when it has found all that are still under way. A row belongs to one thread, so nothing here is atomic. A level
+with few edges runs on the calling thread alone.
+
+A level notes what it found in one of two forms. *Distances* are bit-sliced: word ``w`` of ``planes[p]`` holds bit p
+of the distances of 64 sources, so a vertex writes a word or two a level whatever the number of sources; `write`
+turns 64 x 64 bits at a time into rows of distances. *Counts* of the vertices that each source reached at a level are
+vertical counters: adding a row is eight steps of a carry over whole rows.
+
+=======================================  =====================================================================
+``offsets[n + 1], targets[m]``           out-edges
+``in_offsets[n + 1], in_targets[m]``     in-edges (the same arrays if the graph is symmetric)
+``valid``                                a tuple of words: the bits that stand for a source
+``seen[n * width]``                      rows: sources that have reached the vertex
+``frontier, upcoming[n * width]``        rows: sources that reached it at the last level, and at this one
+``stamps[n]``                            the last level whose frontier the vertex was put in
+``queues[2, n]``                         the frontier's vertices and the next one's, while top-down
+``buffers[threads, CAPACITY]``           vertices won, on their way into the queue
+``under_way[threads * width]``           a row a thread: sources that reached any vertex at this level
+``wanted[width]``                        a row: sources that reached any vertex at the last level
+``planes[:, n * width]``                 bits of the distances; no plane if nobody asks
+``tallies[threads, TALLIES * width]``    vertical counters
+``counts[threads, 64 * width]``          vertices by source; of length 0 if nobody asks
+``counters[COUNTERS]``                   what the threads share: the next block to take, the end of the queue
+=======================================  =====================================================================
+
+Sources: M. Then et al., The more the merrier: efficient multi-source graph traversal, PVLDB 8(4), 2014;
+H. Liu, H. H. Huang, Y. Hu, iBFS: concurrent breadth-first search on GPUs, SIGMOD 2016, for going bottom-up. Bit-sliced
+distances and counters are ours.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+from numba import njit, prange
+
+from .atomics import exchange, fetch_add, fetch_or
+from .bits import ONE, WORD, bit_of
+from .vectors import any_bit, choose, load_row, no_words, store_numbers, store_row, word_at, words_of
+
+ALPHA = 4  # bottom-up when the frontier has more than 1/ALPHA of the edges into vertices that miss a source
+SERIAL_EDGES = 1 << 13  # with less to do than this, one thread does it
+BLOCK = 64  # vertices that a thread takes at a time
+CAPACITY = 1024  # vertices in a thread's buffer
+TALLIES = 8  # bits of a vertical counter
+FULL = (1 << TALLIES) - 1  # rows that it can add
+
+NEXT_BLOCK, TAIL, COUNTERS = 0, 8, 16  # elements of `counters`, a cache line apart
+NOTHING = np.uint64(0)
+
+Batch = namedtuple(
+    "Batch",
+    "offsets targets in_offsets in_targets seen frontier upcoming stamps queues buffers under_way wanted planes"
+    " tallies counts counters",
+)
+
+
+@njit(cache=True, nogil=True)
+def _expand(b, valid, queue, end, upcoming_queue, level, alone, frontier, upcoming, buffer):
+    """OR the rows of ``queue[:end]`` into their out-neighbours', a block at a time, and enqueue these."""
+    width = len(valid)
+    held = 0
+    while True:
+        start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
+        if start >= end:
+            break
+        for position in range(start, min(start + BLOCK, end)):
+            vertex = queue[position]
+            row = load_row(frontier, vertex, valid)
+            for edge in range(b.offsets[vertex], b.offsets[vertex + 1]):
+                neighbor = b.targets[edge]
+                there = load_row(upcoming, neighbor, row)
+                new = row & ~(load_row(b.seen, neighbor, row) | there)
+                if not any_bit(new):
+                    continue
+                if alone:
+                    store_row(upcoming, neighbor, there | new)
+                else:
+                    for place in range(width):
+                        word = word_at(new, place)
+                        if word:
+                            fetch_or(upcoming, neighbor * width + place, word)
+                if not any_bit(there) and exchange(b.stamps, neighbor, np.int32(level)) != level:
+                    if held == CAPACITY:
+                        _spill(upcoming_queue, buffer, held, b.counters)
+                        held = 0
+                    buffer[held] = neighbor
+                    held += 1
+    _spill(upcoming_queue, buffer, held, b.counters)
+
+
+@njit(cache=True, nogil=True)
+def _spill(queue, buffer, held, counters):
+    tail = fetch_add(counters, TAIL, held)
+    for i in range(held):
+        queue[tail + i] = buffer[i]
+
+
+@njit(cache=True, nogil=True)
+def _note(b, valid, level, vertex, new, tally, held, counts):
+    """Write down that the sources in ``new`` reached the vertex; return the rows held in the tally."""
+    for plane in range(len(b.planes)):
+        if level >> plane & 1:
+            planes = b.planes[plane]
+            store_row(planes, vertex, load_row(planes, vertex, new) | new)
+    if len(counts) == 0:
+        return 0
+    carry = new
+    for place in range(TALLIES):
+        row = load_row(tally, place, new)
+        store_row(tally, place, row ^ carry)
+        carry = row & carry
+    if held + 1 < FULL:
+        return held + 1
+    _empty(tally, counts)
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _empty(tally, counts):
+    """Add the vertical counters to ``counts`` and set them to zero."""
+    words = len(counts) // WORD
+    for place in range(TALLIES):
+        for word in range(words):
+            bits = tally[place * words + word]
+            for i in range(WORD):
+                counts[word * WORD + i] += np.int64(bits >> np.uint64(i) & ONE) << place
+            tally[place * words + word] = 0
+
+
+@njit(cache=True, nogil=True)
+def _settle(b, valid, queue, end, level, upcoming, thread):
+    """Note what the vertices in ``queue[:end]`` found, a block at a time; return their out-edges."""
+    counts, tally = b.counts[thread], b.tallies[thread]
+    under_way = no_words(valid)
+    edges = 0
+    held = 0
+    while True:
+        start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
+        if start >= end:
+            break
+        for position in range(start, min(start + BLOCK, end)):
+            vertex = queue[position]
+            new = load_row(upcoming, vertex, valid)
+            store_row(b.seen, vertex, load_row(b.seen, vertex, new) | new)
+            held = _note(b, valid, level, vertex, new, tally, held, counts)
+            under_way = under_way | new
+            edges += b.offsets[vertex + 1] - b.offsets[vertex]
+    if held:
+        _empty(tally, counts)
+    store_row(b.under_way, thread, under_way)
+    return edges
+
+
+@njit(cache=True, nogil=True)
+def _forget(b, valid, queue, end, frontier):
+    """Empty the rows of ``queue[:end]``, a block at a time."""
+    nothing = no_words(valid)
+    while True:
+        start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
+        if start >= end:
+            break
+        for position in range(start, min(start + BLOCK, end)):
+            store_row(frontier, queue[position], nothing)
+
+
+@njit(cache=True, nogil=True)
+def _sweep(b, valid, level, frontier, upcoming, thread):
+    """Let the vertices that miss a source under way look for it, a block at a time.
+
+    Returns how many found any, their out-edges, and the in-edges of those that still miss one.
+    """
+    counts, tally = b.counts[thread], b.tallies[thread]
+    n = len(b.stamps)
+    wanted = load_row(b.wanted, 0, valid)
+    nothing = no_words(wanted)
+    under_way = nothing
+    found = 0
+    edges = 0
+    open_edges = 0
+    held = 0
+    while True:
+        start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
+        if start >= n:
+            break
+        for vertex in range(start, min(start + BLOCK, n)):
+            seen = load_row(b.seen, vertex, wanted)
+            missing = wanted & ~seen
+            new = nothing
+            if any_bit(missing):
+                first, last = b.in_offsets[vertex], b.in_offsets[vertex + 1]
+                for edge in range(first, last):
+                    new = new | load_row(frontier, b.in_targets[edge], new)
+                    if not any_bit(missing & ~new):
+                        break
+                new = new & missing
+                if any_bit(missing & ~new):
+                    open_edges += last - first
+                if any_bit(new):
+                    store_row(b.seen, vertex, seen | new)
+                    held = _note(b, valid, level, vertex, new, tally, held, counts)
+                    under_way = under_way | new
+                    found += 1
+                    edges += b.offsets[vertex + 1] - b.offsets[vertex]
+            store_row(upcoming, vertex, new)
+    if held:
+        _empty(tally, counts)
+    store_row(b.under_way, thread, under_way)
+    return found, edges, open_edges
+
+
+@njit(cache=True, nogil=True)
+def _to_queue(b, valid, frontier, queue):
+    """Put the vertices whose row is not empty into the queue, a block at a time."""
+    n = len(b.stamps)
+    while True:
+        start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
+        if start >= n:
+            break
+        stop = min(start + BLOCK, n)
+        held = 0
+        for vertex in range(start, stop):
+            held += any_bit(load_row(frontier, vertex, valid))
+        tail = fetch_add(b.counters, TAIL, held)
+        for vertex in range(start, stop):
+            if any_bit(load_row(frontier, vertex, valid)):
+                queue[tail] = vertex
+                tail += 1
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def _expand_together(b, valid, queue, end, upcoming_queue, level, frontier, upcoming, threads):
+    for thread in prange(threads):
+        _expand(b, valid, queue, end, upcoming_queue, level, False, frontier, upcoming, b.buffers[thread])
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def _settle_together(b, valid, queue, end, level, upcoming, threads):
+    edges = 0
+    for thread in prange(threads):
+        edges += _settle(b, valid, queue, end, level, upcoming, thread)
+    return edges
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def _sweep_together(b, valid, level, frontier, upcoming, threads):
+    found = 0
+    edges = 0
+    open_edges = 0
+    for thread in prange(threads):
+        some = _sweep(b, valid, level, frontier, upcoming, thread)
+        found += some[0]
+        edges += some[1]
+        open_edges += some[2]
+    return found, edges, open_edges
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def _to_queue_together(b, valid, frontier, queue, threads):
+    for _ in prange(threads):
+        _to_queue(b, valid, frontier, queue)
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def clear(array):
+    """Fill ``array``, of any shape, with zeros."""
+    flat = array.reshape(-1)
+    for i in prange(len(flat)):
+        flat[i] = 0
+
+
+@njit(cache=True, nogil=True)
+def _start(b, valid, sources, queue):
+    """Put the sources into the frontier; return how many vertices they are, and their out-edges."""
+    width = len(valid)
+    size = 0
+    edges = 0
+    for i in range(len(sources)):
+        source = sources[i]
+        if not any_bit(load_row(b.seen, source, valid)):
+            queue[size] = source
+            size += 1
+            edges += b.offsets[source + 1] - b.offsets[source]
+        place = source * width + i // WORD
+        b.seen[place] |= bit_of(i)
+        b.frontier[place] |= bit_of(i)
+    store_row(b.wanted, 0, words_of(valid))
+    return size, edges
+
+
+@njit(cache=True, nogil=True)
+def _end_level(b, valid, level, summary, threads):
+    """Gather what the threads found: the sources that are under way, and the summary's sums."""
+    under_way = no_words(valid)
+    for thread in range(threads):
+        under_way = under_way | load_row(b.under_way, thread, under_way)
+        store_row(b.under_way, thread, no_words(under_way))
+    store_row(b.wanted, 0, under_way)
+    counts = b.counts
+    for source in range(counts.shape[1]):
+        count = 0
+        for thread in range(threads):
+            count += counts[thread, source]
+            counts[thread, source] = 0
+        if count:
+            summary.reached[source] += count
+            summary.total[source] += level * count
+            summary.eccentricity[source] = level
+            summary.harmonic[source] += count / level
+
+
+@njit(cache=True, nogil=True)
+def search(b, valid, sources, depth_limit, summary, threads):
+    """Search from up to 64 * width ``sources``; return the number of levels.
+
+    Bits of the distances are in ``planes``, if there are any; ``summary`` is complete if ``counts`` are there. A source
+    may be given more than once.
+    """
+    n, m = len(b.stamps), len(b.targets)
+    clear(b.seen)
+    clear(b.frontier)
+    clear(b.upcoming)
+    clear(b.stamps)
+    frontier, upcoming = b.frontier, b.upcoming
+    queue, upcoming_queue = b.queues[0], b.queues[1]
+    size, edges = _start(b, valid, sources, queue)
+    open_edges = m
+    level = 0
+    was_bottom_up = False
+    while size > 0 and level < depth_limit:
+        level += 1
+        bottom_up = edges > (open_edges + n) // ALPHA
+        b.counters[NEXT_BLOCK] = b.counters[TAIL] = 0
+        if bottom_up:
+            if threads == 1 or n + open_edges < SERIAL_EDGES:
+                size, edges, open_edges = _sweep(b, valid, level, frontier, upcoming, 0)
+            else:
+                size, edges, open_edges = _sweep_together(b, valid, level, frontier, upcoming, threads)
+        else:
+            alone = threads == 1 or edges < SERIAL_EDGES
+            if was_bottom_up:
+                _to_queue_together(b, valid, frontier, queue, threads)
+                clear(upcoming)
+                b.counters[NEXT_BLOCK] = b.counters[TAIL] = 0
+            if alone:
+                _expand(b, valid, queue, size, upcoming_queue, level, True, frontier, upcoming, b.buffers[0])
+            else:
+                _expand_together(b, valid, queue, size, upcoming_queue, level, frontier, upcoming, threads)
+            b.counters[NEXT_BLOCK] = 0
+            _forget(b, valid, queue, size, frontier)
+            b.counters[NEXT_BLOCK] = 0
+            size = b.counters[TAIL]
+            if alone:
+                edges = _settle(b, valid, upcoming_queue, size, level, upcoming, 0)
+            else:
+                edges = _settle_together(b, valid, upcoming_queue, size, level, upcoming, threads)
+            queue, upcoming_queue = upcoming_queue, queue
+        frontier, upcoming = upcoming, frontier
+        was_bottom_up = bottom_up
+        _end_level(b, valid, level, summary, threads)
+    return level
+
+
+@njit(cache=True, nogil=True)
+def _transpose(rows):
+    """Transpose 64 x 64 bits in place (H. S. Warren, Hacker's Delight, 7-3, from the low bits up)."""
+    mask = np.uint64(0x00000000FFFFFFFF)
+    step = 32
+    while step:
+        shift = np.uint64(step)
+        for block in range(0, WORD, 2 * step):
+            for i in range(block, block + step):
+                swapped = (rows[i] >> shift ^ rows[i + step]) & mask
+                rows[i] ^= swapped << shift
+                rows[i + step] ^= swapped
+        step //= 2
+        mask ^= mask << np.uint64(step)
+
+
+@njit(cache=True, nogil=True)
+def _load_columns(rows, first, width, word, columns):
+    """The column ``word`` of 64 rows from ``first`` on, transposed; rows past the last are zero."""
+    n = len(rows) // width
+    for i in range(WORD):
+        columns[i] = rows[(first + i) * width + word] if first + i < n else NOTHING
+    _transpose(columns)
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def write(b, valid, levels, distances):
+    """Turn the planes of a search of so many levels into ``distances[k, n]``, int32, -1 where a source is not."""
+    width = len(valid)
+    k, n = distances.shape
+    bits = 0
+    while levels >> bits:
+        bits += 1
+    for tile in prange((n + WORD - 1) // WORD):
+        first = tile * WORD
+        seen = np.empty(WORD, np.uint64)
+        planes = np.empty((bits, WORD), np.uint64)
+        ragged = np.empty(WORD, np.int32)
+        for word in range((k + WORD - 1) // WORD):
+            _load_columns(b.seen, first, width, word, seen)
+            for plane in range(bits):
+                _load_columns(b.planes[plane], first, width, word, planes[plane])
+            for i in range(min(WORD, k - word * WORD)):
+                numbers = choose(seen[i], 0, -1)
+                for plane in range(bits):
+                    numbers = numbers | choose(planes[plane, i], 1 << plane, 0)
+                row = distances[word * WORD + i]
+                if first + WORD <= n:
+                    store_numbers(row, first, numbers)
+                else:
+                    store_numbers(ragged, 0, numbers)
+                    row[first:] = ragged[: n - first]

@@ -1,0 +1,179 @@
+"""Vectors in registers: rows of 64-bit words as wide as a batch is, and a number for each bit of a word.
+
+A row of an array is ``array[row * width:(row + 1) * width]``. Its width is that of a tuple of words or of a vector,
+a constant to the compiler, so that a function is compiled for each width that it is called with.
+"""
+
+import operator
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, overload, register_model
+
+WORD_TYPE = ir.IntType(64)
+WORD = 64
+
+
+class Words(types.Type):
+    """``width`` words of 64 bits."""
+
+    def __init__(self, width):
+        self.width = width
+        super().__init__(name=f"Words({width})")
+
+
+@register_model(Words)
+class WordsModel(models.PrimitiveModel):
+    def __init__(self, manager, words):
+        super().__init__(manager, words, ir.VectorType(WORD_TYPE, words.width))
+
+
+class Numbers(types.Type):
+    """64 numbers of type int32."""
+
+    def __init__(self):
+        super().__init__(name="Numbers")
+
+
+@register_model(Numbers)
+class NumbersModel(models.PrimitiveModel):
+    def __init__(self, manager, numbers):
+        super().__init__(manager, numbers, ir.VectorType(ir.IntType(32), WORD))
+
+
+NUMBERS = Numbers()
+
+
+def _width(like):
+    return like.width if isinstance(like, Words) else len(like)
+
+
+def _pointer_to_row(context, builder, array_type, array, row, vector):
+    """A pointer to ``vector`` at the row, aligned as a word is."""
+    view = context.make_array(array_type)(context, builder, array)
+    place = builder.mul(row, context.get_constant(types.intp, vector.count))
+    element = cgutils.get_item_pointer(context, builder, array_type, view, [place], wraparound=False)
+    return builder.bitcast(element, vector.as_pointer())
+
+
+@intrinsic
+def load_row(typing_context, array, row, like):
+    """A row, as wide as ``like``."""
+    words = Words(_width(like))
+
+    def generate(context, builder, signature, args):
+        vector = context.get_value_type(words)
+        return builder.load(_pointer_to_row(context, builder, array, args[0], args[1], vector), align=8)
+
+    return words(array, types.intp, like), generate
+
+
+@intrinsic
+def store_row(typing_context, array, row, words):
+    """Write a row."""
+
+    def generate(context, builder, signature, args):
+        builder.store(args[2], _pointer_to_row(context, builder, array, args[0], args[1], args[2].type), align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, words), generate
+
+
+@intrinsic
+def words_of(typing_context, numbers):
+    """The words of a tuple."""
+    words = Words(len(numbers))
+
+    def generate(context, builder, signature, args):
+        vector = ir.Constant(context.get_value_type(words), ir.Undefined)
+        for place, number in enumerate(cgutils.unpack_tuple(builder, args[0])):
+            vector = builder.insert_element(vector, number, ir.IntType(32)(place))
+        return vector
+
+    return words(numbers), generate
+
+
+@intrinsic
+def no_words(typing_context, like):
+    """Words without a bit set, as many as there are in ``like``."""
+    words = Words(_width(like))
+    return words(like), lambda context, builder, signature, args: ir.Constant(context.get_value_type(words), None)
+
+
+@intrinsic
+def word_at(typing_context, words, place):
+    """One of the words."""
+    return types.uint64(words, types.intp), lambda context, builder, signature, args: builder.extract_element(*args)
+
+
+@intrinsic
+def any_bit(typing_context, words):
+    """Is any bit set?"""
+
+    def generate(context, builder, signature, args):
+        bits = builder.bitcast(args[0], ir.IntType(64 * words.width))
+        return builder.icmp_unsigned("!=", bits, bits.type(0))
+
+    return types.boolean(words), generate
+
+
+def _overload(operation, instruction):
+    """Let ``operation`` join two vectors by an instruction of the builder."""
+
+    @intrinsic
+    def join(typing_context, one, other):
+        return one(one, other), lambda context, builder, signature, args: getattr(builder, instruction)(*args)
+
+    @overload(operation, inline="always")
+    def declare(one, other):
+        if isinstance(one, Words | Numbers) and one == other:
+            return lambda one, other: join(one, other)
+        return None
+
+
+_overload(operator.and_, "and_")
+_overload(operator.or_, "or_")
+_overload(operator.xor, "xor")
+
+
+@intrinsic
+def _inverted(typing_context, words):
+    return words(words), lambda context, builder, signature, args: builder.not_(args[0])
+
+
+@overload(operator.invert, inline="always")
+def _invert(words):
+    return (lambda words: _inverted(words)) if isinstance(words, Words) else None
+
+
+@intrinsic
+def choose(typing_context, word, one, zero):
+    """``Numbers``: ``one`` where the word has a bit, ``zero`` where it has none."""
+
+    def generate(context, builder, signature, args):
+        vector = context.get_value_type(NUMBERS)
+        bits = builder.bitcast(args[0], ir.VectorType(ir.IntType(1), WORD))
+        undefined = ir.Constant(vector, ir.Undefined)
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), WORD), None)
+        one, zero = (
+            builder.shuffle_vector(builder.insert_element(undefined, each, ir.IntType(32)(0)), undefined, zeros)
+            for each in args[1:]
+        )
+        return builder.select(bits, one, zero)
+
+    return NUMBERS(types.uint64, types.int32, types.int32), generate
+
+
+@intrinsic
+def store_numbers(typing_context, array, place, numbers):
+    """Write numbers to ``array[place:place + 64]``."""
+
+    def generate(context, builder, signature, args):
+        array_type = signature.args[0]
+        view = context.make_array(array_type)(context, builder, args[0])
+        element = cgutils.get_item_pointer(context, builder, array_type, view, [args[1]], wraparound=False)
+        builder.store(args[2], builder.bitcast(element, args[2].type.as_pointer()), align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, numbers), generate

@@ -1,0 +1,172 @@
+"""`bfs_batch`: searches from many sources at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .engines import BatchTraversal, Summary, ready
+from .errors import InputError
+from .graph import Graph
+from .memory import available_bytes, require_bytes
+from .search import as_searchable, checked_depth_limit
+
+DISTANCE_BYTES = 4
+
+OnBatch = Callable[[slice, np.ndarray], None]
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """What searches from k sources found, one by one, in the order of the sources.
+
+    Attributes
+    ----------
+    graph : Graph
+    sources : int64 array of k
+        The vertices that the searches started from.
+    distances : int32 array of k x n, or None
+        Edges on a shortest path from the source; -1 where it does not reach.
+    reached : int64 array of k, or None
+        Vertices reached, the source included.
+    total : int64 array of k, or None
+        Sum of the distances.
+    eccentricity : int32 array of k, or None
+        The largest distance.
+    harmonic : float64 array of k, or None
+        Sum of 1 / distance over the vertices reached other than the source.
+    depth_limit : int or None
+        The searches went no further than this.
+    """
+
+    graph: Graph
+    sources: np.ndarray
+    distances: np.ndarray | None = None
+    reached: np.ndarray | None = None
+    total: np.ndarray | None = None
+    eccentricity: np.ndarray | None = None
+    harmonic: np.ndarray | None = None
+    depth_limit: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<BatchResult on {self.graph.name!r}: {len(self.sources):,} sources>"
+
+
+def bfs_batch(
+    graph: Any,
+    sources: Iterable[Hashable] | None = None,
+    *,
+    keep: str = "distances",
+    depth_limit: int | None = None,
+    engine: str = "auto",
+    on_batch: OnBatch | None = None,
+    batch_size: int | None = None,
+) -> BatchResult:
+    """Breadth-first search from each of many sources, many of them at once.
+
+    Parameters
+    ----------
+    graph : Graph or anything that `as_graph` takes
+        A directed graph is searched along its out-edges; distances to the sources are those in ``graph.reverse``.
+    sources : list, set or array of vertex ids, optional
+        None is every vertex. An id may occur more than once.
+    keep : {"distances", "summary"}
+        The distances of all vertices, k x n of them; or of each source only what these add up to.
+    depth_limit : int, optional
+        Go no further than this; 0 reaches the source alone.
+    engine : str
+        "auto", "cpu", ...: see `rapids-bfs info`. One that cannot search from many sources at once searches from one
+        after the other.
+    on_batch : function of (slice, array), optional
+        Called with each batch: which of the sources it is, and their distances (int32, as many rows, n columns), which
+        hold until it returns. Nothing is kept.
+    batch_size : int, optional
+        Sources at once. None is what is fastest and fits the memory.
+
+    Returns
+    -------
+    BatchResult
+
+    Raises
+    ------
+    InputError
+        If the graph cannot be made, a source is no vertex, the engine is unknown or cannot run here, or the memory is
+        too small for what is to be kept or for a single batch.
+
+    Examples
+    --------
+    >>> bfs_batch({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}, ["a", "b"]).distances
+    array([[ 0,  1,  1,  2],
+           [-1,  0, -1,  1]], dtype=int32)
+    >>> bfs_batch("karate", keep="summary").eccentricity.max()
+    np.int32(5)
+    """
+    graph = as_searchable(graph)
+    vertices = vertices_of_sources(graph, sources)
+    limit = checked_depth_limit(depth_limit)
+    if keep not in ("distances", "summary"):
+        raise InputError(f"keep must be 'distances' or 'summary', not {keep!r}")
+    if on_batch is not None and keep == "summary":
+        raise InputError("on_batch is called with distances: it cannot be had with keep='summary'")
+    if batch_size is not None and batch_size < 1:
+        raise InputError(f"batch_size must be at least 1, not {batch_size}")
+    traversal = ready(engine).batch_traversal(graph)
+    with traversal.lock:
+        if keep == "summary":
+            return _summary(traversal, vertices, limit, batch_size)
+        if on_batch is None:
+            return _distances(traversal, vertices, limit, batch_size)
+        _hand_over(traversal, vertices, limit, batch_size, on_batch)
+        return BatchResult(graph, vertices, depth_limit=limit)
+
+
+def _summary(traversal: BatchTraversal, vertices: np.ndarray, limit: int | None, size: int | None) -> BatchResult:
+    batches = _batches(len(vertices), size or traversal.batch_size)
+    found = [Summary.of(0), *(traversal.summary(vertices[rows], limit) for rows in batches)]
+    columns = {name: np.concatenate([getattr(each, name) for each in found]) for name in Summary._fields}
+    return BatchResult(traversal.graph, vertices, **columns, depth_limit=limit)
+
+
+def _distances(traversal: BatchTraversal, vertices: np.ndarray, limit: int | None, size: int | None) -> BatchResult:
+    k, n = len(vertices), traversal.graph.num_vertices
+    require_bytes(DISTANCE_BYTES * k * n, f"distances of {n:,} vertices from {k:,} sources (keep='summary' needs none)")
+    distances = np.empty((k, n), np.int32)
+    for rows in _batches(k, size or traversal.batch_size):
+        traversal.distances(vertices[rows], limit, distances[rows])
+    return BatchResult(traversal.graph, vertices, distances, depth_limit=limit)
+
+
+def _hand_over(
+    traversal: BatchTraversal, vertices: np.ndarray, limit: int | None, size: int | None, on_batch: OnBatch
+) -> None:
+    n = traversal.graph.num_vertices
+    if size is None:
+        fitting = available_bytes() // (2 * DISTANCE_BYTES * max(n, 1))
+        size = max(1, min(traversal.batch_size, fitting))
+    size = min(size, max(len(vertices), 1))
+    require_bytes(DISTANCE_BYTES * size * n, f"distances of {n:,} vertices from {size:,} sources at once")
+    distances = np.empty((size, n), np.int32)
+    for rows in _batches(len(vertices), size):
+        found = distances[: rows.stop - rows.start]
+        traversal.distances(vertices[rows], limit, found)
+        on_batch(rows, found)
+
+
+def _batches(k: int, size: int) -> list[slice]:
+    return [slice(begin, min(begin + size, k)) for begin in range(0, k, size)]
+
+
+def vertices_of_sources(graph: Graph, sources: Iterable[Hashable] | None) -> np.ndarray:
+    """The vertices (int64) that have these ids, in their order; all vertices if None.
+
+    Raises `InputError` if ``sources`` are not several ids, or one is no vertex.
+    """
+    if sources is None:
+        return np.arange(graph.num_vertices)
+    ids: Any = sources.to_numpy() if hasattr(sources, "to_numpy") else sources
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise InputError(f"a batch takes a list of sources, not {ids!r}")
+    return graph.vertices_of(ids)

@@ -1,0 +1,75 @@
+"""`betweenness`: how many shortest paths lead through each vertex or arc."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .batch import vertices_of_sources
+from .engines import Betweenness, ready, registered
+from .errors import InputError
+from .graph import Graph
+from .search import as_searchable
+
+
+def betweenness(
+    graph: Any,
+    sources: Iterable[Hashable] | None = None,
+    *,
+    targets: Iterable[Hashable] | None = None,
+    endpoints: bool = False,
+    edges: bool = False,
+    engine: str = "auto",
+) -> np.ndarray:
+    """The sum over ordered pairs (source, target) of the fraction of shortest paths that lead through each vertex.
+
+    It is not normalised, and an undirected graph counts both directions of a pair.
+
+    Parameters
+    ----------
+    graph : Graph or anything that `as_graph` takes
+        An arc that is there twice counts as two paths.
+    sources, targets : list, set or array of vertex ids, optional
+        Pairs are those of a source and a target other than it; None is every vertex. A source may occur more than once.
+    endpoints : bool
+        Count a path for its two ends too, not only for the vertices between them.
+    edges : bool
+        Count for the arcs instead.
+    engine : str
+        "cpu", ...; "auto" is the first that can run and has betweenness.
+
+    Returns
+    -------
+    float64 array
+        A value for each vertex; with ``edges`` one for each entry of ``graph.targets``.
+
+    Raises
+    ------
+    InputError
+        If the graph cannot be made, a source or target is no vertex, or the engine is unknown, cannot run here, has no
+        betweenness, or lacks the memory.
+
+    Examples
+    --------
+    >>> betweenness([("a", "b"), ("b", "c"), ("c", "d")])
+    array([0., 2., 2., 0.])
+    """
+    graph = as_searchable(graph)
+    vertices = vertices_of_sources(graph, sources)
+    is_target = np.zeros(graph.num_vertices, bool)
+    is_target[vertices_of_sources(graph, targets)] = True
+    engine_ready = _prepared(graph, engine)
+    with engine_ready.lock:
+        return engine_ready.scores(vertices, is_target, endpoints, edges)
+
+
+def _prepared(graph: Graph, engine: str) -> Betweenness:
+    names = [engine]
+    if engine == "auto":
+        names = [name for name, each in registered().items() if each.unavailable() is None]
+    for name in names:
+        if found := ready(name).betweenness(graph):
+            return found
+    raise InputError(f"engine {engine!r} has no betweenness: use engine='cpu'")

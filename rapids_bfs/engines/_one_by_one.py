@@ -1,0 +1,36 @@
+"""Many sources for an engine that takes one at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..graph import Graph
+from . import BatchTraversal, Options, Summary, Traversal
+
+
+class OneByOne(BatchTraversal):
+    """The engine's own searches, one after the other."""
+
+    batch_size = 1
+
+    def __init__(self, graph: Graph, traversal: Traversal) -> None:
+        super().__init__(graph)
+        self.traversal = traversal
+
+    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
+        for row, source in zip(distances, sources, strict=True):
+            row[:] = self._from(source, depth_limit)
+
+    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+        summary = Summary.of(len(sources))
+        for place, source in enumerate(sources):
+            distances = self._from(source, depth_limit)
+            distances = distances[distances >= 0]
+            summary.reached[place] = len(distances)
+            summary.total[place] = distances.sum(dtype=np.int64)
+            summary.eccentricity[place] = distances.max()
+            summary.harmonic[place] = (1 / distances[distances > 0]).sum()
+        return summary
+
+    def _from(self, source: np.int64, depth_limit: int | None) -> np.ndarray:
+        return self.traversal.run(np.array([source]), Options(depth_limit, predecessors=False)).distances

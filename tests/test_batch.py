@@ -1,0 +1,83 @@
+"""Many sources at once against SciPy's Dijkstra, and betweenness against NetworkX."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import dijkstra
+from strategies import graphs
+
+from rapids_bfs import as_graph, bfs_batch
+from rapids_bfs.adapters.scipy import to_scipy
+from rapids_bfs.generators import generate
+
+ENGINES = ["cpu", "cpu:sequential", "scipy"]
+SHAPES = ["path:300", "star:99", "complete:70", "tree:255", "grid:20", "rmat:9", "urand:8"]
+
+
+def expected_distances(graph, sources, depth_limit=None):
+    """Distances from each source, k x n, by SciPy's Dijkstra on unit weights."""
+    if graph.num_vertices == 0 or len(sources) == 0:
+        return np.empty((len(sources), graph.num_vertices), np.int32)
+    distances = dijkstra(to_scipy(graph, np.float64, copy=True), indices=sources, unweighted=True)
+    if depth_limit is not None:
+        distances[distances > depth_limit] = np.inf
+    return np.where(np.isfinite(distances), distances, -1).astype(np.int32)
+
+
+def assert_summary_is_that_of(distances, result):
+    reached = distances >= 0
+    np.testing.assert_array_equal(result.reached, reached.sum(axis=1))
+    np.testing.assert_array_equal(result.total, np.where(reached, distances, 0).sum(axis=1))
+    np.testing.assert_array_equal(result.eccentricity, distances.max(axis=1, initial=0))
+    inverses = np.where(distances > 0, 1 / np.maximum(distances, 1), 0)
+    np.testing.assert_allclose(result.harmonic, inverses.sum(axis=1))
+    assert result.distances is None
+
+
+def assert_right(graph, sources, engine, depth_limit=None):
+    """Every way to ask for the batch gives the answer of Dijkstra."""
+    expected = expected_distances(graph, sources, depth_limit)
+    result = bfs_batch(graph, sources, depth_limit=depth_limit, engine=engine)
+    np.testing.assert_array_equal(result.distances, expected)
+    np.testing.assert_array_equal(result.sources, sources)
+    summary = bfs_batch(graph, sources, keep="summary", depth_limit=depth_limit, engine=engine)
+    assert_summary_is_that_of(expected, summary)
+
+
+@pytest.fixture(params=ENGINES, scope="module")
+def engine(request):
+    return request.param
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_random_graphs(engine, data):
+    graph = data.draw(graphs(min_vertices=1))
+    sources = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), max_size=150))
+    assert_right(graph, sources, engine, data.draw(st.none() | st.integers(0, 4)))
+
+
+@pytest.mark.parametrize("spec", SHAPES)
+def test_shapes(engine, spec):
+    graph = generate(spec)
+    assert_right(graph, np.arange(graph.num_vertices), engine)
+
+
+@given(data=st.data())
+def test_buffers_carry_nothing_over(data):
+    graph = data.draw(graphs(min_vertices=1))
+    some = st.lists(st.integers(0, graph.num_vertices - 1), max_size=70)
+    for sources in data.draw(st.lists(some, min_size=2, max_size=4)):
+        assert_right(graph, sources, "cpu", data.draw(st.none() | st.integers(0, 3)))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_levels_shared_out_among_threads(seed):
+    """Graphs with enough edges for top-down and bottom-up levels in parallel, in every width."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2_000, 20_000)), int(rng.integers(20_000, 200_000))
+    ends = rng.zipf(1.5, (2, m)) % n if seed % 2 else rng.integers(0, n, (2, m))
+    graph = as_graph(tuple(ends), vertices=n, directed=bool(seed % 3))
+    sources = rng.integers(0, n, (5, 64, 65, 513, 700)[seed % 5])
+    assert_right(graph, sources, "cpu", None if seed % 4 else 3)
