@@ -11,10 +11,12 @@ with few edges runs on the calling thread alone.
 
 A level notes what it found in one of two forms. *Distances* are bit-sliced: word ``w`` of ``planes[p]`` holds bit p
 of the distances of 64 sources, so a vertex writes a word or two a level whatever the number of sources; `write`
-turns 64 x 64 bits at a time into rows of distances. *Counts* of the vertices that each source reached at a level are
+turns them into rows of distances. *Counts* of the vertices that each source reached at a level are
 vertical counters: adding a row is eight steps of a carry over whole rows.
 
 =======================================  =====================================================================
+``rank[n]``                              a vertex's number here; the arrays below go by it
+``active``                               vertices with in-edges; the others' numbers follow theirs
 ``offsets[n + 1], targets[m]``           out-edges
 ``in_offsets[n + 1], in_targets[m]``     in-edges (the same arrays if the graph is symmetric)
 ``valid``                                a tuple of words: the bits that stand for a source
@@ -43,22 +45,23 @@ from numba import njit, prange
 
 from .atomics import exchange, fetch_add, fetch_or
 from .bits import ONE, WORD, bit_of
-from .vectors import any_bit, choose, load_row, no_words, store_numbers, store_row, word_at, words_of
+from .vectors import any_bit, choose, load_row, no_words, store_numbers, store_row, transpose_bytes, widen, word_at, words_of
 
 ALPHA = 4  # bottom-up when the frontier has more than 1/ALPHA of the edges into vertices that miss a source
 SERIAL_EDGES = 1 << 13  # with less to do than this, one thread does it
 BLOCK = 64  # vertices that a thread takes at a time
 CAPACITY = 1024  # vertices in a thread's buffer
+TILE = 16 * WORD  # vertices whose distances a thread writes at a time
+BYTE = 8
 TALLIES = 8  # bits of a vertical counter
 FULL = (1 << TALLIES) - 1  # rows that it can add
 
 NEXT_BLOCK, TAIL, COUNTERS = 0, 8, 16  # elements of `counters`, a cache line apart
-NOTHING = np.uint64(0)
 
 Batch = namedtuple(
     "Batch",
-    "offsets targets in_offsets in_targets seen frontier upcoming stamps queues buffers under_way wanted planes"
-    " tallies counts counters",
+    "rank active offsets targets in_offsets in_targets seen frontier upcoming stamps queues buffers under_way wanted"
+    " planes tallies counts counters",
 )
 
 
@@ -178,7 +181,7 @@ def _sweep(b, valid, level, frontier, upcoming, thread):
     Returns how many found any, their out-edges, and the in-edges of those that still miss one.
     """
     counts, tally = b.counts[thread], b.tallies[thread]
-    n = len(b.stamps)
+    n = b.active
     wanted = load_row(b.wanted, 0, valid)
     nothing = no_words(wanted)
     under_way = nothing
@@ -219,7 +222,7 @@ def _sweep(b, valid, level, frontier, upcoming, thread):
 @njit(cache=True, nogil=True)
 def _to_queue(b, valid, frontier, queue):
     """Put the vertices whose row is not empty into the queue, a block at a time."""
-    n = len(b.stamps)
+    n = b.active
     while True:
         start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
         if start >= n:
@@ -323,7 +326,7 @@ def search(b, valid, sources, depth_limit, summary, threads):
     Bits of the distances are in ``planes``, if there are any; ``summary`` is complete if ``counts`` are there. A source
     may be given more than once.
     """
-    n, m = len(b.stamps), len(b.targets)
+    n, m = b.active, len(b.targets)
     clear(b.seen)
     clear(b.frontier)
     clear(b.upcoming)
@@ -369,28 +372,31 @@ def search(b, valid, sources, depth_limit, summary, threads):
 
 
 @njit(cache=True, nogil=True)
-def _transpose(rows):
-    """Transpose 64 x 64 bits in place (H. S. Warren, Hacker's Delight, 7-3, from the low bits up)."""
-    mask = np.uint64(0x00000000FFFFFFFF)
-    step = 32
-    while step:
-        shift = np.uint64(step)
-        for block in range(0, WORD, 2 * step):
-            for i in range(block, block + step):
-                swapped = (rows[i] >> shift ^ rows[i + step]) & mask
-                rows[i] ^= swapped << shift
-                rows[i + step] ^= swapped
-        step //= 2
-        mask ^= mask << np.uint64(step)
+def _load_columns(rows, rank, first, width, word, columns):
+    """Sort the bytes of a column of words, those of `TILE` vertices from ``first`` on, for `choose`.
 
-
-@njit(cache=True, nogil=True)
-def _load_columns(rows, first, width, word, columns):
-    """The column ``word`` of 64 rows from ``first`` on, transposed; rows past the last are zero."""
-    n = len(rows) // width
-    for i in range(WORD):
-        columns[i] = rows[(first + i) * width + word] if first + i < n else NOTHING
-    _transpose(columns)
+    Of each 64 vertices come first their 64 lowest bytes, the bits of sources 0 to 7, then the next ones.
+    """
+    last = len(rank) - 1
+    for i in range(0, min(TILE, last + 1 - first), BYTE):
+        v = first + i
+        bytes = transpose_bytes(
+            words_of(
+                (
+                    rows[rank[v] * width + word],
+                    rows[rank[min(v + 1, last)] * width + word],
+                    rows[rank[min(v + 2, last)] * width + word],
+                    rows[rank[min(v + 3, last)] * width + word],
+                    rows[rank[min(v + 4, last)] * width + word],
+                    rows[rank[min(v + 5, last)] * width + word],
+                    rows[rank[min(v + 6, last)] * width + word],
+                    rows[rank[min(v + 7, last)] * width + word],
+                )
+            )
+        )
+        place = i // WORD * WORD + i % WORD // BYTE
+        for byte in range(BYTE):
+            columns[place + BYTE * byte] = word_at(bytes, byte)
 
 
 @njit(parallel=True, cache=True, nogil=True)
@@ -399,24 +405,29 @@ def write(b, valid, levels, distances):
     width = len(valid)
     k, n = distances.shape
     bits = 0
-    while levels >> bits:
+    while bits < len(b.planes) and levels >> bits:
         bits += 1
-    for tile in prange((n + WORD - 1) // WORD):
-        first = tile * WORD
-        seen = np.empty(WORD, np.uint64)
-        planes = np.empty((bits, WORD), np.uint64)
+    for tile in prange((n + TILE - 1) // TILE):
+        first = tile * TILE
+        seen = np.empty(TILE, np.uint64)
+        planes = np.empty((bits, TILE), np.uint64)
         ragged = np.empty(WORD, np.int32)
         for word in range((k + WORD - 1) // WORD):
-            _load_columns(b.seen, first, width, word, seen)
+            _load_columns(b.seen, b.rank, first, width, word, seen)
             for plane in range(bits):
-                _load_columns(b.planes[plane], first, width, word, planes[plane])
+                _load_columns(b.planes[plane], b.rank, first, width, word, planes[plane])
             for i in range(min(WORD, k - word * WORD)):
-                numbers = choose(seen[i], 0, -1)
-                for plane in range(bits):
-                    numbers = numbers | choose(planes[plane, i], 1 << plane, 0)
                 row = distances[word * WORD + i]
-                if first + WORD <= n:
-                    store_numbers(row, first, numbers)
-                else:
-                    store_numbers(ragged, 0, numbers)
-                    row[first:] = ragged[: n - first]
+                for start in range(0, min(TILE, n - first), WORD):
+                    place, bit = start + i // BYTE * BYTE, i % BYTE
+                    low = choose(seen, place, bit, 0, -1)
+                    for plane in range(min(bits, BYTE - 1)):
+                        low = low | choose(planes[plane], place, bit, 1 << plane, 0)
+                    numbers = widen(low, 0)
+                    for plane in range(BYTE - 1, bits):
+                        numbers = numbers | widen(choose(planes[plane], place, bit, 1, 0), plane)
+                    if first + start + WORD <= n:
+                        store_numbers(row, first + start, numbers)
+                    else:
+                        store_numbers(ragged, 0, numbers)
+                        row[first + start :] = ragged[: n - first - start]

@@ -30,19 +30,20 @@ class WordsModel(models.PrimitiveModel):
 
 
 class Numbers(types.Type):
-    """64 numbers of type int32."""
+    """64 integers of so many bits."""
 
-    def __init__(self):
-        super().__init__(name="Numbers")
+    def __init__(self, bits):
+        self.bits = bits
+        super().__init__(name=f"Numbers({bits})")
 
 
 @register_model(Numbers)
 class NumbersModel(models.PrimitiveModel):
     def __init__(self, manager, numbers):
-        super().__init__(manager, numbers, ir.VectorType(ir.IntType(32), WORD))
+        super().__init__(manager, numbers, ir.VectorType(ir.IntType(numbers.bits), WORD))
 
 
-NUMBERS = Numbers()
+BYTES, INTEGERS = Numbers(8), Numbers(32)
 
 
 def _width(like):
@@ -148,21 +149,52 @@ def _invert(words):
 
 
 @intrinsic
-def choose(typing_context, word, one, zero):
-    """``Numbers``: ``one`` where the word has a bit, ``zero`` where it has none."""
+def transpose_bytes(typing_context, words):
+    """Eight words as a matrix of 8 x 8 bytes, transposed."""
 
     def generate(context, builder, signature, args):
-        vector = context.get_value_type(NUMBERS)
-        bits = builder.bitcast(args[0], ir.VectorType(ir.IntType(1), WORD))
-        undefined = ir.Constant(vector, ir.Undefined)
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), WORD), None)
-        one, zero = (
-            builder.shuffle_vector(builder.insert_element(undefined, each, ir.IntType(32)(0)), undefined, zeros)
-            for each in args[1:]
-        )
-        return builder.select(bits, one, zero)
+        matrix = builder.bitcast(args[0], ir.VectorType(ir.IntType(8), WORD))
+        places = ir.VectorType(ir.IntType(32), WORD)
+        order = ir.Constant(places, [column * 8 + row for row in range(8) for column in range(8)])
+        return builder.bitcast(builder.shuffle_vector(matrix, matrix, order), args[0].type)
 
-    return NUMBERS(types.uint64, types.int32, types.int32), generate
+    return words(words), generate
+
+
+def _splat(builder, value, vector):
+    undefined = ir.Constant(vector, ir.Undefined)
+    first = builder.insert_element(undefined, value, ir.IntType(32)(0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None))
+
+
+@intrinsic
+def choose(typing_context, array, place, bit, one, zero):
+    """64 bytes: ``one`` where a byte has the bit, ``zero`` where not, for the bytes of eight words of the array."""
+
+    def generate(context, builder, signature, args):
+        array, place, bit, one, zero = args
+        array_type = signature.args[0]
+        view = context.make_array(array_type)(context, builder, array)
+        element = cgutils.get_item_pointer(context, builder, array_type, view, [place], wraparound=False)
+        vector = context.get_value_type(BYTES)
+        loaded = builder.load(builder.bitcast(element, vector.as_pointer()), align=8)
+        mask = _splat(builder, builder.shl(vector.element(1), builder.trunc(bit, vector.element)), vector)
+        bits = builder.icmp_unsigned("!=", builder.and_(loaded, mask), ir.Constant(vector, None))
+        return builder.select(bits, _splat(builder, one, vector), _splat(builder, zero, vector))
+
+    return BYTES(array, types.intp, types.intp, types.int8, types.int8), generate
+
+
+@intrinsic
+def widen(typing_context, numbers, shift):
+    """64 bytes as numbers of 32 bits with their signs, each shifted to the left."""
+
+    def generate(context, builder, signature, args):
+        vector = context.get_value_type(INTEGERS)
+        shift = builder.trunc(args[1], vector.element)
+        return builder.shl(builder.sext(args[0], vector), _splat(builder, shift, vector))
+
+    return INTEGERS(BYTES, types.intp), generate
 
 
 @intrinsic

@@ -10,9 +10,10 @@ from ..kernels.cpu.bits import WORD
 from ..memory import available_bytes, require_bytes
 from ..threads import pool
 from . import BatchTraversal, Betweenness, Summary
+from ._hub_order import numbered_by_degree
 
 NO_LIMIT = np.iinfo(np.int64).max
-WIDTHS = (1, 8)  # words a vertex: 64 or 512 sources at once
+WIDTHS = (1, 4, 16)  # words a vertex: 64, 256 or 1024 sources at once
 ROWS = 3  # of a vertex: seen, frontier, upcoming
 
 
@@ -22,12 +23,12 @@ class BitParallel(BatchTraversal):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         n = graph.num_vertices
-        self.reverse = graph.reverse
         self.planes = max(n - 1, 1).bit_length()
         require_bytes(self._bytes(1), "a search from 64 sources at once")
         self.widest = max(width for width in WIDTHS if width == 1 or 2 * self._bytes(width) < available_bytes())
         self.batch_size = WORD * self.widest
         vertex = graph.targets.dtype
+        self.numbered = numbered_by_degree(graph)
         self.stamps = np.zeros(n, np.int32)
         self.queues = np.empty((2, n), vertex)
         self.counters = np.zeros(bit_parallel.COUNTERS, np.int64)
@@ -61,7 +62,7 @@ class BitParallel(BatchTraversal):
 
     def _search(self, batch, valid, sources, depth_limit, summary, threads):
         limit = NO_LIMIT if depth_limit is None else depth_limit
-        return bit_parallel.search(batch, valid, sources, limit, summary, min(threads, self.threads))
+        return bit_parallel.search(batch, valid, self.numbered.rank[sources], limit, summary, min(threads, self.threads))
 
     def _batch(self, k: int, distances: bool) -> tuple[bit_parallel.Batch, tuple[np.uint64, ...]]:
         """The arrays for ``k`` sources, and the bits that stand for them."""
@@ -81,10 +82,7 @@ class BitParallel(BatchTraversal):
         planes = np.zeros((self.planes, n * width), np.uint64)
         counts = np.zeros((self.threads, WORD * width), np.int64)
         shared = {
-            "offsets": self.graph.offsets,
-            "targets": self.graph.targets,
-            "in_offsets": self.reverse.offsets,
-            "in_targets": self.reverse.targets,
+            **self.numbered._asdict(),
             "seen": rows[0],
             "frontier": rows[1],
             "upcoming": rows[2],
