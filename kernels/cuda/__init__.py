@@ -3,8 +3,15 @@
 import re
 from importlib.resources import files
 
+WIDTHS = (1, 4, 16)  # words a vertex in `bit_parallel`: 64, 256 or 1024 sources at once
+
 # The kernels of each file: a name for each, and the template instance that it stands for.
 KERNELS = {
+    "bit_parallel": {
+        f"{kernel}_{width}": f"{kernel}<{width}, {{vertex}}, {{offset}}>"
+        for kernel in ("search", "write")
+        for width in WIDTHS
+    },
     "csr": {
         "look": "look<{vertex}>",
         "mark": "mark<{vertex}>",
