@@ -805,7 +805,7 @@ template <typename Vertex, typename Offset>
 __global__ void prepare(Vertex n, const Offset* offsets, const Offset* in_offsets, const Vertex* in_targets,
                         Vertex* hub, Vertex* heavy, unsigned* isolated) {
     constexpr long long ENOUGH = 1 << 16;  // in-edges among which they are looked for
-    constexpr long long NONE_LEFT = 1ll << 62;
+    constexpr int INT_LIMIT = 0x7fffffff;
     const long long warp = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / WARP;
     const long long warps = static_cast<long long>(gridDim.x) * blockDim.x / WARP;
     for (long long word = warp; word * WARP < n; word += warps) {
@@ -818,35 +818,34 @@ __global__ void prepare(Vertex n, const Offset* offsets, const Offset* in_offset
             }
             const long long begin = in_offsets[vertex], all = in_offsets[vertex + 1], end = min(all, begin + ENOUGH);
             if (begin == all && offsets[vertex] == offsets[vertex + 1]) bits |= 1u << i;
-            // Each round takes the heaviest edge after that of the round before, by degree, then by place.
-            long long degree_before = NONE_LEFT, edge_before = -1;
+            // Each lane keeps the two heaviest of its edges; the heaviest of all lanes are taken one after the other. In
+            // rows of up to 64 edges none is missed.
+            int heaviest[2] = {-1, -1};
+            Vertex whose[2] = {-1, -1};
+            for (long long edge = begin + lane_id(); edge < end; edge += WARP) {
+                const Vertex neighbor = in_targets[edge];
+                const long long out = offsets[neighbor + 1] - offsets[neighbor];
+                const int degree = static_cast<int>(min(out, static_cast<long long>(INT_LIMIT)));
+                if (degree > heaviest[0]) {
+                    heaviest[1] = heaviest[0], whose[1] = whose[0];
+                    heaviest[0] = degree, whose[0] = neighbor;
+                } else if (degree > heaviest[1]) {
+                    heaviest[1] = degree, whose[1] = neighbor;
+                }
+            }
             for (int round = 0; round <= GROUP; ++round) {
-                long long most = -1, where = NONE_LEFT;
-                for (long long edge = begin + lane_id(); edge < end; edge += WARP) {
-                    const Vertex neighbor = in_targets[edge];
-                    const long long degree = offsets[neighbor + 1] - offsets[neighbor];
-                    const bool left = degree < degree_before || (degree == degree_before && edge > edge_before);
-                    if (left && degree > most) {
-                        most = degree;
-                        where = edge;
+                const int most = reduce_max(heaviest[0]);
+                const int lane = __ffs(__ballot_sync(ALL, heaviest[0] == most)) - 1;
+                if (lane_id() == lane) {
+                    if (round == 0) {
+                        hub[vertex] = most < 0 ? static_cast<Vertex>(vertex) : whose[0];
+                    } else {
+                        heavy[vertex * GROUP + round - 1] = whose[0];
                     }
+                    heaviest[0] = heaviest[1], whose[0] = whose[1];
+                    heaviest[1] = -1, whose[1] = -1;
                 }
-                for (int distance = WARP / 2; distance; distance /= 2) {
-                    const long long other = __shfl_xor_sync(ALL, most, distance);
-                    const long long theirs = __shfl_xor_sync(ALL, where, distance);
-                    if (other > most || (other == most && theirs < where)) {
-                        most = other;
-                        where = theirs;
-                    }
-                }
-                degree_before = most;
-                edge_before = where;
-                if (lane_id() != 0) continue;
-                if (round == 0) {
-                    hub[vertex] = most < 0 ? static_cast<Vertex>(vertex) : in_targets[where];
-                } else {
-                    heavy[vertex * GROUP + round - 1] = most < 0 ? Vertex(-1) : in_targets[where];
-                }
+                __syncwarp();
             }
         }
         if (lane_id() == 0) isolated[word] = bits;
