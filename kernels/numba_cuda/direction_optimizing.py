@@ -6,8 +6,10 @@ level costs and why no race does harm stand there. Here is what differs in Numba
 Arrays come as raw pointers and everything that a search needs as one named tuple, whose fields are the kernel's
 arguments one by one: the host keeps them in the same structure as the other kernel's. Integers are 64 bits wide in
 Numba, whatever goes into an operation; a variable that needs no more than 32 is made so wherever it is set. Counters
-are signed, since an unsigned and a signed integer of 64 bits would meet in a float. `state` has plain elements of 64
-bits at the places below, a pair of the queue lies at ``queue[2 * i]``.
+are signed, since an unsigned and a signed integer of 64 bits would meet in a float. A frontier is two variables,
+``vertices`` and ``edges``. `state` has plain elements of 64 bits at the places below, a pair of the queue lies at
+``queue[2 * i]``, a chunk at ``queue[4 * i]`` of the queue in shared memory: first, rest, vertex and nothing. What is
+an array of a few registers there is one here, see `registers`; a group of number k begins at its element ``4 * k``.
 
 Sources: as in ``direction_optimizing.cu``.
 """
@@ -18,42 +20,63 @@ import numpy as np
 from numba import cuda
 from numba.cuda import types
 
-from ..whole_search import ALONE_UNROLL, GIVEN_UP, LEVELS, NUMBER, NUMBERS, POINTERS, TILE
+from ..whole_search import BITMAPS, GIVEN_UP, GROUP, LEVELS, LIST, NUMBER, NUMBERS, POINTERS, TILE, TILES
 from .pointers import (
     ALL,
+    behind,
+    block_barrier,
+    cluster_barrier,
+    cluster_size,
     fetch_add,
     fetch_add_ordered,
     fetch_or,
     give_up,
     is_null,
     like,
+    load_four,
     load_four_read_only,
     load_ordered,
     load_pair,
     load_read_only,
     load_shared_by_blocks,
     nanoseconds,
+    of_block,
     pointer_into,
+    prefetch,
+    reduce_max,
     reduce_or,
     registers,
-    size_of,
+    store_four,
     store_pair,
 )
 
 WARP = 32
-UNROLL = 4  # edges or vertices that a lane has under way at a time
-LANE_ROUNDS = 8  # groups of 4 in-edges that a lane looks at before its warp takes the rest over
+UNROLL = 4  # edges, vertices or groups that a lane has under way at a time
+GROUPED = UNROLL * GROUP  # neighbours, where they are groups
+SKIP = np.int32(-2)  # no distance
 PATIENCE = 1 << 27  # looks at the barrier before the search is torn down: about a minute
 TURN_ALONE = 1 << 20  # levels that a block goes alone before it shows itself at the barrier
-ENOUGH = 1 << 16  # in-edges among which the hub is looked for
+SOLO = 128  # threads of a block that works without a cluster: others would be in their way
+CHUNK = 4  # a thread for each edge of a chunk
+SLOTS = 4  # edges that a thread has under way at a time
+FULL = 1 << 24  # added to a count to end the team's work: no queue holds so many chunks
+ENOUGH = 1 << 16  # in-edges among which the heaviest are looked for
+NONE_LEFT = 1 << 62
 TOP_BIT = np.int64(-1 << 63)
 
 # Elements of `state`, those that all blocks ask for in lines of their own.
-ARRIVED, TAILS, FINISHED, STALE, TARGET_LEVEL, ALONE = 0, 16, 32, 33, 35, 36
-LEVEL, VERTICES, EDGES, UNEXPLORED = range(4)  # of what a block that went alone leaves, from ALONE on, two of them
-TOLD_COUNTED, TOLD_TARGET_LEVEL, TOLD_ALONE, TOLD = 0, 1, 2, 6  # elements of `told` and how many
+# The team leaves its level in two of them in turn; the tails and what it explored are three.
+ARRIVED, TAILS, FINISHED, STALE, TARGET_LEVEL, EXPLORED, LEVEL = 0, 16, 32, 33, 35, 36, 39
+
+# What a block is told at the end of a turn, in shared memory, and how many elements that has.
+TOLD_COUNTED, TOLD_EXPLORED, TOLD_LEVEL, TOLD_TARGET_LEVEL, TOLD = range(5)
 
 Search = namedtuple("Search", POINTERS + NUMBERS)
+
+# Bitmaps of the vertices visited so far, each with all of the one before. A level without a queue adds one and leaves
+# its distances to `record`; levels with a queue write theirs at once, and all go on in one bitmap. `levels` has, for
+# each bitmap, that of its vertices that are not in the one before; SKIP if their distances are written.
+Ring = namedtuple("Ring", ("words", "levels", "oldest", "newest"))
 
 
 def inlined(function):
@@ -63,9 +86,9 @@ def inlined(function):
 def argument_types(vertex, offset):
     """The types of the fields of `Search`, for Numba's types of a vertex and an offset."""
     known = {
-        **dict.fromkeys(("targets", "in_targets", "hub", "queued", "predecessors", "sources"), vertex),
+        **dict.fromkeys(("targets", "in_targets", "hub", "heavy", "queued", "predecessors", "sources"), vertex),
         **dict.fromkeys(("offsets", "in_offsets", "queue"), offset),
-        **dict.fromkeys(("isolated", "visited", "other", "distances"), types.int32),
+        **dict.fromkeys(("isolated", "visited", "distances"), types.int32),
         **dict.fromkeys(("state", "trace", "status"), types.int64),
     }
     return [*(types.CPointer(known[name]) for name in POINTERS), *(types.int64 for _ in NUMBERS)]
@@ -76,7 +99,7 @@ def signatures(vertex_bytes, offset_bytes):
     vertex, offset = (types.int32 if each == 4 else types.int64 for each in (vertex_bytes, offset_bytes))
     vertices, offsets, words = types.CPointer(vertex), types.CPointer(offset), types.CPointer(types.int32)
     return {
-        "prepare": (vertex, offsets, offsets, vertices, vertices, words),
+        "prepare": (vertex, offsets, offsets, vertices, vertices, vertices, words),
         "search": (types.NamedTuple(argument_types(vertex, offset), Search),),
     }
 
@@ -138,16 +161,22 @@ def from_lane(value, lane):
     return cuda.shfl_sync(ALL, value, lane)
 
 
-@inlined
-def inclusive_scan(value):
-    """The sum over the lanes up to this one."""
-    lane = lane_id()
-    for step in range(5):
-        distance = 1 << step
-        below = cuda.shfl_up_sync(ALL, value, distance)
-        if lane >= distance:
-            value += below
-    return value
+def scanner(integer):
+    @inlined
+    def inclusive_scan(value):
+        """The sum over the lanes up to this one."""
+        lane = lane_id()
+        for step in range(5):
+            distance = 1 << step
+            below = cuda.shfl_up_sync(ALL, value, distance)
+            if lane >= distance:
+                value = integer(value + below)
+        return value
+
+    return inclusive_scan
+
+
+inclusive_scan, inclusive_scan_32 = scanner(np.int64), scanner(np.int32)
 
 
 @inlined
@@ -158,9 +187,8 @@ def degree_of(s, vertex):
 
 
 @inlined
-def settle(s, vertex, parent, level):
-    """Write down that this level reached a vertex."""
-    s.distances[vertex] = level
+def adopt(s, vertex, parent, level):
+    """Write down who reached a vertex, and when it was the target."""
     if not is_null(s.predecessors):
         s.predecessors[vertex] = parent
     if vertex == s.target:
@@ -192,9 +220,9 @@ def grid_barrier(state):
 
 
 @inlined
-def tail_of(turn):
-    """The place in `state` of the counter of a turn: of this one, of the next, which is zero, or of the one before."""
-    return np.int32(TAILS + np.uint32(turn) % np.uint32(3))
+def of_turn(first, turn):
+    """The place in `state` of the one of three that belongs to a turn: the next one's is zero."""
+    return np.int32(first + np.uint32(turn) % np.uint32(3))
 
 
 @inlined
@@ -203,12 +231,13 @@ def end_turn(state, turn, edge_bits, told):
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:
         if cuda.blockIdx.x == 0:
-            state[tail_of(turn + 1)] = 0
+            state[of_turn(TAILS, turn + 1)] = 0
+            state[of_turn(EXPLORED, turn + 1)] = 0
         grid_barrier(state)
-        told[TOLD_COUNTED] = load_shared_by_blocks(state, tail_of(turn))
+        told[TOLD_COUNTED] = load_shared_by_blocks(state, of_turn(TAILS, turn))
+        told[TOLD_EXPLORED] = load_shared_by_blocks(state, of_turn(EXPLORED, turn))
+        told[TOLD_LEVEL] = load_shared_by_blocks(state, LEVEL + (turn & 1))
         told[TOLD_TARGET_LEVEL] = load_shared_by_blocks(state, TARGET_LEVEL)
-        for i in range(4):
-            told[TOLD_ALONE + i] = load_shared_by_blocks(state, ALONE + (turn & 1) * 4 + i)
     cuda.syncthreads()
     return unpacked(told[TOLD_COUNTED], edge_bits)
 
@@ -235,8 +264,7 @@ def enqueue(s, begin, tail, count, keep, vertex, first, degree):
         if keep[k] and degree[k] > 0:
             slot, edges = unpacked(place, s.edge_bits)
             store_pair(s.queue, begin + slot, edges, first[k] - edges)
-            if not is_null(s.predecessors):
-                s.queued[begin + slot] = vertex[k]
+            s.queued[begin + slot] = vertex[k]
             place += packed(1, degree[k], s.edge_bits)
 
 
@@ -259,73 +287,117 @@ def slot_of(queue, begin, vertices, edge):
     return slot
 
 
-@inlined
-def expand(s, visited, level, begin, vertices, edges, tail, warp, warps):
-    """A top-down level: expand the frontier behind ``begin``, a run of edges for each warp."""
-    share = (edges + warps - 1) // warps
-    run = share + WARP - 1 >> 5 << 5
-    place = warp * run
-    stop = min(place + run, edges)
-    if place >= stop:
-        return
-    lane = lane_id()
-    won = registers(s.distances, UNROLL)
-    neighbor = registers(s.targets, UNROLL)
-    parent = registers(s.targets, UNROLL)
-    first = registers(s.offsets, UNROLL)
-    degree = registers(s.offsets, UNROLL)
+# Loads and atomics that are independent stand in loops of their own, here and below, so that they are all on their way
+# before the first is waited for.
 
-    # A window of 32 entries, one a lane, and the edges that it covers.
-    slot = slot_of(s.queue, begin, vertices, place)
-    while place < stop:
-        prefix, shift = like(s.queue, edges), like(s.queue, 0)
-        owner = like(s.queued, -1)
-        if slot + lane < vertices:
-            prefix, shift = load_pair(s.queue, begin + slot + lane)
-            if not is_null(s.predecessors):
+
+@inlined
+def load_rows(s, count, wanted, vertex, first, last):
+    """The bounds of the rows of these vertices."""
+    for k in range(count):
+        first[k] = 0
+        last[k] = 0
+        if wanted[k]:
+            first[k] = load_read_only(s.offsets, vertex[k])
+            last[k] = load_read_only(s.offsets, vertex[k] + 1)
+
+
+def expander(dense):
+    count = 2 * UNROLL if dense else UNROLL
+
+    @inlined
+    def expand(s, visited, level, begin, vertices, edges, tail, warp, warps):
+        """A top-down level: expand the frontier behind ``begin``, a run of edges for each warp.
+
+        Dense: reach vertices in the bitmap alone. Else give them their distance and append them to the queue. Returns
+        how many this lane reached.
+        """
+        reached = np.int32(0)
+        share = (edges + warps - 1) // warps
+        run = share + WARP - 1 >> 5 << 5
+        place = warp * run
+        stop = min(place + run, edges)
+        if place >= stop:
+            return reached
+        lane = lane_id()
+        look = run > count * WARP  # before the atomic, which is slow if there are many
+        won = registers(s.distances, count)
+        neighbor = registers(s.targets, count)
+        parent = registers(s.targets, count)
+        word = registers(s.distances, count)
+        first = registers(s.offsets, count)
+        degree = registers(s.offsets, count)
+
+        # A window of 32 entries, one a lane, and the edges that it covers.
+        slot = slot_of(s.queue, begin, vertices, place)
+        while place < stop:
+            prefix, shift = like(s.queue, edges), like(s.queue, 0)
+            owner = like(s.queued, -1)
+            if slot + lane < vertices:
+                prefix, shift = load_pair(s.queue, begin + slot + lane)
                 owner = s.queued[begin + slot + lane]
-        end = edges
-        if slot + WARP < vertices:
-            end = np.int64(s.queue[2 * (begin + slot + WARP)])
-        end = min(end, stop)
+            end = edges
+            if slot + WARP < vertices:
+                end = np.int64(s.queue[2 * (begin + slot + WARP)])
+            end = min(end, stop)
 
-        while place < end:
-            for k in range(UNROLL):
-                # Each entry that begins within these 32 edges marks its first; the marks up to an edge count to its
-                # owner.
-                batch = place + k * WARP
-                start = prefix - batch
-                before = count_of(ballot(start <= 0)) - 1
-                mark = np.int32(0)
-                if start > 0 and start < WARP:
-                    mark = np.int32(1 << start)
-                marks = reduce_or(mark)
-                who = np.int32((before + count_of(marks & (lanes_below() << 1 | 1))) & 31)
-                theirs = from_lane(shift, who)
-                parent[k] = from_lane(owner, who)
-                won[k] = batch + lane < end
-                neighbor[k] = 0
-                if won[k]:
-                    neighbor[k] = load_read_only(s.targets, theirs + batch + lane)
-            for k in range(UNROLL):
-                won[k] = won[k] and not test(visited, neighbor[k])
-            for k in range(UNROLL):
-                if won[k]:
-                    first[k], degree[k] = degree_of(s, neighbor[k])
-                    bit = bit_of(neighbor[k])
-                    won[k] = fetch_or(visited, neighbor[k] >> 5, bit) & bit == 0
-            for k in range(UNROLL):
-                if won[k]:
-                    settle(s, neighbor[k], parent[k], level)
-            enqueue(s, begin + vertices, tail, UNROLL, won, neighbor, first, degree)
-            place += UNROLL * WARP
-        place = end
-        slot += WARP
+            while place < end:
+                for k in range(count):
+                    # Each entry that begins within these 32 edges marks its first; the marks up to an edge count to
+                    # its owner.
+                    batch = place + k * WARP
+                    start = prefix - batch
+                    before = count_of(ballot(start <= 0)) - 1
+                    mark = np.int32(0)
+                    if start > 0 and start < WARP:
+                        mark = np.int32(1 << start)
+                    marks = reduce_or(mark)
+                    who = np.int32((before + count_of(marks & (lanes_below() << 1 | 1))) & 31)
+                    theirs = from_lane(shift, who)
+                    parent[k] = from_lane(owner, who)
+                    won[k] = batch + lane < end
+                    neighbor[k] = 0
+                    if won[k]:
+                        neighbor[k] = load_read_only(s.targets, theirs + batch + lane)
+                if look:
+                    for k in range(count):
+                        word[k] = visited[neighbor[k] >> 5]
+                    for k in range(count):
+                        won[k] = won[k] and word[k] & bit_of(neighbor[k]) == 0
+                if not dense:
+                    load_rows(s, count, won, neighbor, first, degree)
+                for k in range(count):
+                    word[k] = -1
+                    if won[k]:
+                        word[k] = fetch_or(visited, neighbor[k] >> 5, bit_of(neighbor[k]))
+                for k in range(count):
+                    won[k] = word[k] & bit_of(neighbor[k]) == 0
+                    if won[k]:
+                        adopt(s, neighbor[k], parent[k], level)
+                        if not dense:
+                            s.distances[neighbor[k]] = level
+                        reached = np.int32(reached + 1)
+                if not dense:
+                    for k in range(count):
+                        degree[k] -= first[k]
+                    enqueue(s, begin + vertices, tail, count, won, neighbor, first, degree)
+                place += count * WARP
+            place = end
+            slot += WARP
+        return reached
+
+    return expand
+
+
+expand, expand_dense = expander(False), expander(True)
 
 
 @inlined
-def list_bits(bits, found):
-    """List the set bits of the words that the lanes hold, in order, as word * 32 + bit; return how many there are."""
+def list_bits(bits, found, base):
+    """List the set bits of the words that the lanes hold, in order, as base + word * 32 + bit.
+
+    Returns how many there are.
+    """
     lane = lane_id()
     count = np.int32(0)
     some = ballot(bits != 0)
@@ -333,7 +405,7 @@ def list_bits(bits, found):
         word = lowest(some)
         those = from_lane(bits, word)
         if those >> lane & 1:
-            found[count + count_of(those & lanes_below())] = word * WARP + lane
+            found[count + count_of(those & lanes_below())] = base + word * WARP + lane
         count = np.int32(count + count_of(those))
         some = without_lowest(some)
     cuda.syncwarp()
@@ -341,42 +413,79 @@ def list_bits(bits, found):
 
 
 @inlined
-def reach(s, hits, origin, local, parent, level):
-    """Bottom-up: settle the vertex number ``local`` of a tile and mark it in the tile's words."""
-    settle(s, like(s.targets, origin + local), parent, level)
+def load_group(targets, group, last, m, k, loaded):
+    """A group of in-neighbours as number ``k``, if it begins before ``last``; what lies past the end is 0."""
+    place = group * GROUP
+    for i in range(GROUP):
+        loaded[k * GROUP + i] = 0
+    if place < last and place + GROUP <= m:
+        a, b, c, d = load_four_read_only(targets, group)
+        loaded[k * GROUP] = a
+        loaded[k * GROUP + 1] = b
+        loaded[k * GROUP + 2] = c
+        loaded[k * GROUP + 3] = d
+    if place < last and place + GROUP > m:
+        for i in range(GROUP - 1):
+            if place + i < m:
+                loaded[k * GROUP + i] = load_read_only(targets, place + i)
+
+
+@inlined
+def vertex_of(s, origin, stride, local):
+    """The vertex at place ``local`` in tiles that begin ``stride`` vertices after one another, from ``origin`` on."""
+    return like(s.targets, origin + (local >> 10) * stride + (local & TILE * WARP - 1))
+
+
+@inlined
+def reach(s, hits, vertex, local, parent, level):
+    """Bottom-up: a vertex has found its parent; mark it in the words of the tiles."""
+    adopt(s, vertex, parent, level)
     fetch_or(hits, local >> 5, bit_of(local))
 
 
 @inlined
-def one_of(edge, begin, end, neighbor, otherwise):
-    """The neighbor if its edge is within bounds."""
-    return neighbor if edge >= begin and edge < end else otherwise
+def keep_missed(found, missed, miss, local):
+    """Append those who miss to the front of the list, which has ``missed``. Returns how many it has then."""
+    misses = ballot(miss)
+    if miss:
+        found[missed + count_of(misses & lanes_below())] = local
+    return np.int32(missed + count_of(misses))
 
 
 @inlined
 def sweep(s, visited, upcoming, level, warp, warps, found, hits):
-    """A bottom-up level: let unvisited vertices look for the frontier, a tile of words at a time.
+    """A bottom-up level: let unvisited vertices look for the frontier.
 
-    Returns in the last lane how many of the warp's found it. ``found`` has room for the vertices of a tile, ``hits``
-    for its words.
+    A warp takes tiles of words until it has enough unvisited vertices. Returns how many found the frontier, counted in
+    the lanes. ``found`` has room for LIST vertices, ``hits`` for the words of TILES tiles.
     """
     words = s.n + WARP - 1 >> 5
     lane = lane_id()
-    total = np.int64(0)
+    tile = np.int32(s.tile)
+    stride = like(s.targets, warps * tile * WARP)
+    reached = np.int32(0)
     local = registers(s.distances, UNROLL)
     hub = registers(s.targets, UNROLL)
-    hit = registers(s.distances, UNROLL)
+    first = registers(s.offsets, UNROLL)
+    last = registers(s.offsets, UNROLL)
+    group = registers(s.targets, GROUPED)
+    word = registers(s.distances, GROUPED)
 
-    tile = np.int64(warp)
-    while tile * s.tile < words:
-        word = tile * s.tile + lane
-        mine = lane < s.tile and word < words
-        seen = np.int32(-1)
-        if mine:
-            seen = visited[word]
-        origin = like(s.targets, tile * s.tile * WARP)
-        hits[lane] = 0
-        unseen = list_bits(np.int32(~seen), found)
+    here = np.int64(warp)
+    while here * tile < words:
+        origin = like(s.targets, here * tile * WARP)
+        tiles = np.int32(0)
+        unseen = np.int32(0)
+        while tiles < TILES and unseen <= LIST - TILE * WARP and here * tile < words:
+            place = here * tile + lane
+            seen = np.int32(-1)
+            if lane < tile and place < words:
+                seen = visited[place]
+            hits[tiles * TILE + lane] = seen
+            count = list_bits(np.int32(~seen), behind(found, unseen), tiles * TILE * WARP)
+            unseen = np.int32(unseen + count)
+            tiles = np.int32(tiles + 1)
+            here += warps
 
         # The hubs. Who misses moves to the front of the list.
         missed = np.int32(0)
@@ -388,85 +497,209 @@ def sweep(s, visited, upcoming, level, warp, warps, found, hits):
                 hub[k] = 0
                 if place < unseen:
                     local[k] = found[place]
-                    hub[k] = load_read_only(s.hub, origin + local[k])
+                    hub[k] = load_read_only(s.hub, vertex_of(s, origin, stride, local[k]))
             for k in range(UNROLL):
-                hit[k] = local[k] >= 0 and test(visited, hub[k])
+                word[k] = visited[hub[k] >> 5]
             cuda.syncwarp()
             for k in range(UNROLL):
-                if hit[k]:
-                    reach(s, hits, origin, local[k], hub[k], level)
-                miss = local[k] >= 0 and not hit[k]
-                misses = ballot(miss)
-                if miss:
-                    found[missed + count_of(misses & lanes_below())] = local[k]
-                missed = np.int32(missed + count_of(misses))
+                hit = word[k] & bit_of(hub[k]) != 0
+                if local[k] >= 0 and hit:
+                    reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], hub[k], level)
+                    reached = np.int32(reached + 1)
+                missed = keep_missed(found, missed, local[k] >= 0 and not hit, local[k])
             begin = np.int32(begin + UNROLL * WARP)
         cuda.syncwarp()
 
-        # The other in-neighbours, four at a time; where they are many, the lanes go on together.
+        # The next four.
+        without_hub = missed
+        missed = np.int32(0)
         begin = np.int32(0)
-        while begin < missed:
-            here = np.int32(0)
-            edge, end = np.int64(0), np.int64(0)
-            if begin + lane < missed:
-                here = np.int32(found[begin + lane])
-                edge = np.int64(load_read_only(s.in_offsets, origin + here))
-                end = np.int64(load_read_only(s.in_offsets, origin + here + 1))
-            vertex = like(s.targets, origin + here)
-            parent = like(s.targets, -1)
-            group = edge >> 2
-            rounds = np.int32(0)
-            while rounds < LANE_ROUNDS and parent < 0 and group * 4 < end:
-                place = group * 4
-                a, b, c, d = load_four_read_only(s.in_targets, group)
-                a = one_of(place, edge, end, a, vertex)  # itself: unvisited
-                b = one_of(place + 1, edge, end, b, vertex)
-                c = one_of(place + 2, edge, end, c, vertex)
-                d = one_of(place + 3, edge, end, d, vertex)
-                hit_a, hit_b, hit_c, hit_d = test(visited, a), test(visited, b), test(visited, c), test(visited, d)
-                if hit_d:
-                    parent = d
-                if hit_c:
-                    parent = c
-                if hit_b:
-                    parent = b
-                if hit_a:
-                    parent = a
-                rounds = np.int32(rounds + 1)
-                group += 1
+        while begin < without_hub:
+            for k in range(UNROLL):
+                place = begin + k * WARP + lane
+                local[k] = -1
+                vertex = origin
+                if place < without_hub:
+                    local[k] = found[place]
+                    vertex = vertex_of(s, origin, stride, local[k])
+                a, b, c, d = load_four_read_only(s.heavy, np.int64(vertex))
+                group[k * GROUP] = a
+                group[k * GROUP + 1] = b
+                group[k * GROUP + 2] = c
+                group[k * GROUP + 3] = d
+            for i in range(GROUPED):
+                word[i] = visited[max(group[i], 0) >> 5]
             cuda.syncwarp()
-            rest = ballot(parent < 0 and group * 4 < end)
-            while rest != 0:
-                who = lowest(rest)
-                last = from_lane(end, who)
-                place = from_lane(group, who) * 4
-                while place < last:
-                    neighbor = like(s.targets, -1)
-                    if place + lane < last:
-                        neighbor = load_read_only(s.in_targets, place + lane)
-                    some = ballot(neighbor >= 0 and test(visited, neighbor))
-                    if some != 0:
-                        first = from_lane(neighbor, lowest(some))
-                        if lane == who:
-                            parent = first
-                        break
-                    place += WARP
-                rest = without_lowest(rest)
-            if parent >= 0:
-                reach(s, hits, origin, here, parent, level)
-            begin = np.int32(begin + WARP)
+            for k in range(UNROLL):
+                parent = like(s.targets, -1)
+                for i in range(GROUP - 1, -1, -1):
+                    neighbor = group[k * GROUP + i]
+                    if neighbor >= 0 and word[k * GROUP + i] & bit_of(neighbor) != 0:
+                        parent = neighbor
+                if local[k] >= 0 and parent >= 0:
+                    reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], parent, level)
+                    reached = np.int32(reached + 1)
+                miss = local[k] >= 0 and parent < 0 and group[k * GROUP + GROUP - 1] >= 0
+                missed = keep_missed(found, missed, miss, local[k])
+            begin = np.int32(begin + UNROLL * WARP)
         cuda.syncwarp()
-        if mine:
-            upcoming[word] = seen | hits[lane]
-        total += count_of(hits[lane])
+
+        # All in-neighbours in groups, round after round; the fewer vertices are left, the more lanes each has.
+        done = np.int64(0)  # groups that those left have looked at
+        while missed > 0:
+            left = missed
+            missed = np.int32(0)
+            bits = np.int32(0)
+            while bits < 5 and left << bits + 1 <= UNROLL * WARP:
+                bits = np.int32(bits + 1)
+            width = np.int32(1 << bits)
+            part = np.int32(lane & width - 1)
+            begin = np.int32(0)
+            while begin < left:
+                for k in range(UNROLL):
+                    place = begin + (k * WARP + lane >> bits)
+                    local[k] = -1
+                    first[k] = 0
+                    last[k] = 0
+                    if place < left:
+                        local[k] = found[place]
+                        vertex = vertex_of(s, origin, stride, local[k])
+                        first[k] = load_read_only(s.in_offsets, vertex)
+                        last[k] = load_read_only(s.in_offsets, vertex + 1)
+                for k in range(UNROLL):
+                    load_group(s.in_targets, (first[k] >> 2) + done + part, last[k], s.m, k, group)
+                for i in range(GROUPED):
+                    word[i] = visited[group[i] >> 5]
+                cuda.syncwarp()
+                for k in range(UNROLL):
+                    place = ((first[k] >> 2) + done + part) * GROUP
+                    inside = np.int32(max(first[k] - place, 0))  # the first of the group in the row
+                    outside = np.int32(min(last[k] - place, GROUP))  # and the first behind it
+                    parent = like(s.targets, -1)
+                    for i in range(GROUP - 1, -1, -1):
+                        neighbor = group[k * GROUP + i]
+                        if i >= inside and i < outside and word[k * GROUP + i] & bit_of(neighbor) != 0:
+                            parent = neighbor
+                    some = np.int32(ballot(parent >= 0) >> lane - part & (1 << width) - 1)
+                    if some != 0 and lowest(some) == part:
+                        reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], parent, level)
+                        reached = np.int32(reached + 1)
+                    more = place + (width - part) * GROUP < last[k]
+                    missed = keep_missed(found, missed, part == 0 and some == 0 and more, local[k])
+                begin = np.int32(begin + (UNROLL * WARP >> bits))
+            cuda.syncwarp()
+            done += width
         cuda.syncwarp()
-        tile += warps
-    return inclusive_scan(total)
+        for i in range(tiles):
+            place = (here - (tiles - i) * np.int64(warps)) * tile + lane
+            if lane < tile and place < words:
+                upcoming[place] = hits[i * TILE + lane]
+        cuda.syncwarp()
+    return reached
 
 
 @inlined
-def to_queue(s, before, visited, begin, tail, warp, warps, found):
-    """Append the vertices that the last bottom-up level reached to the queue behind ``begin``."""
+def bitmap_at(s, ring, place):
+    return behind(s.visited, (place & BITMAPS - 1) * (ring.words + 3 >> 2 << 2))
+
+
+@inlined
+def newest(s, ring):
+    return bitmap_at(s, ring, ring.newest)
+
+
+@inlined
+def is_full(ring):
+    return ring.newest - ring.oldest == BITMAPS - 2
+
+
+@inlined
+def with_another(ring, level):
+    """The ring with one bitmap more."""
+    place = np.int32(ring.newest + 1)
+    if cuda.threadIdx.x == 0:
+        ring.levels[place & BITMAPS - 1] = level
+    return Ring(ring.words, ring.levels, ring.oldest, place)
+
+
+@inlined
+def with_oldest(ring, place):
+    """The ring without the bitmaps before this one."""
+    return Ring(ring.words, ring.levels, np.int32(place), ring.newest)
+
+
+@inlined
+def record(s, ring, unreached, with_isolated, warp, warps):
+    """Write the distances that the levels without a queue left open, and `unreached` for vertices in no bitmap.
+
+    Unless that is SKIP. ``with_isolated``: also -1 for those, since memory is faster at whole runs. To be called by
+    whole blocks.
+    """
+    distances = cuda.shared.array(BITMAPS, np.int32)  # by the number of bitmaps that do not have the vertex
+    lane, thread = lane_id(), np.int32(cuda.threadIdx.x)
+    bitmaps = np.int32(ring.newest - ring.oldest + 1)
+    bits = registers(s.distances, BITMAPS)
+    distance = registers(s.distances, 4)
+    cuda.syncthreads()
+    if thread <= bitmaps:
+        if thread == 0:
+            distances[thread] = SKIP
+        elif thread == bitmaps:
+            distances[thread] = unreached
+        else:
+            distances[thread] = ring.levels[ring.oldest + thread & BITMAPS - 1]
+    cuda.syncthreads()
+    start = np.int64(warp) * WARP
+    while start < ring.words:
+        inside = start + lane < ring.words
+        for i in range(BITMAPS - 1):
+            bits[i] = -1
+            if i < bitmaps and inside:
+                bits[i] = load_shared_by_blocks(bitmap_at(s, ring, ring.oldest + i), start + lane)
+        isolated = np.int32(0)
+        if with_isolated and inside:
+            isolated = load_read_only(s.isolated, start + lane)
+        some = ballot(np.int32(~bits[0] | isolated) != 0)
+        # Four vertices a lane: 8 lanes take a word.
+        for first in range(0, WARP, 4):
+            if some >> first & 15 == 0:
+                continue
+            which = np.int32(first + (lane >> 3))
+            shift = np.int32((lane & 7) * 4)
+            lacking = np.int32(0)  # a byte a vertex
+            for i in range(BITMAPS - 1):
+                if i < bitmaps:
+                    four = np.int32(~from_lane(bits[i], which) >> shift & 15)
+                    lacking = np.int32(lacking + (four * 0x00204081 & 0x01010101))
+            alone = np.int32(from_lane(isolated, which) >> shift)
+            vertex = (start + which) * WARP + shift
+            whole = True
+            for i in range(4):
+                distance[i] = distances[lacking >> 8 * i & 255]
+                if alone >> i & 1:
+                    distance[i] = -1
+                if vertex + i >= s.n:
+                    distance[i] = SKIP
+                whole = whole and distance[i] != SKIP
+            if whole:
+                store_four(s.distances, vertex >> 2, distance[0], distance[1], distance[2], distance[3])
+            else:
+                for i in range(4):
+                    if distance[i] != SKIP:
+                        s.distances[vertex + i] = distance[i]
+            if unreached != SKIP and not is_null(s.predecessors):
+                for i in range(4):
+                    if lacking >> 8 * i & 255 == bitmaps and vertex + i < s.n:
+                        s.predecessors[vertex + i] = -1
+        start += warps * WARP
+
+
+@inlined
+def to_queue(s, before, visited, copy, begin, tail, warp, warps, found):
+    """Append the vertices that the last level reached to the queue behind ``begin``, and copy the bitmap.
+
+    They are those in its bitmap and not in the one before.
+    """
     words = s.n + WARP - 1 >> 5
     lane = lane_id()
     keep = registers(s.distances, 1)
@@ -478,8 +711,10 @@ def to_queue(s, before, visited, begin, tail, warp, warps, found):
         word = tile * s.tile + lane
         fresh = np.int32(0)
         if lane < s.tile and word < words:
-            fresh = np.int32(visited[word] & ~before[word])
-        reached = list_bits(fresh, found)
+            bits = visited[word]
+            copy[word] = bits
+            fresh = np.int32(bits & ~before[word])
+        reached = list_bits(fresh, found, 0)
         start = np.int32(0)
         while start < reached:
             keep[0] = start + lane < reached
@@ -492,117 +727,245 @@ def to_queue(s, before, visited, begin, tail, warp, warps, found):
         tile += warps
 
 
-@inlined
-def local_queue(s, memory, which):
-    """The entries and the vertices of a queue in shared memory."""
-    entries = s.capacity * 2 * size_of(s.queue)
-    vertices = s.capacity * size_of(s.queued)
-    return pointer_into(memory, which * entries, s.queue), pointer_into(
-        memory, 2 * entries + which * vertices, s.queued
-    )
+# The team: block 0, or the blocks of its cluster, going on without the others.
 
 
 @inlined
-def go_alone(s, visited, level, begin, vertices, edges, unexplored, memory):
-    """Top-down levels by one block, from the frontier behind ``begin`` until it has more than ``alone`` edges.
+def team_barrier(size):
+    """Wait for all blocks of a team, or for the SOLO threads of the only one.
 
-    It then stands behind ``begin + vertices``. Returns the last level, the frontier and the unexplored edges.
+    What they wrote before, in their shared memory too, is seen after.
     """
-    totals = cuda.shared.array(WARP, np.int64)  # of each warp
-    thread, threads = cuda.threadIdx.x, cuda.blockDim.x
-    lane, warp = lane_id(), np.int32(thread >> 5)
-    behind = begin + vertices
+    if size == 1:
+        block_barrier(SOLO)
+    else:
+        cluster_barrier()
+
+
+@inlined
+def enqueue_chunks(s, queue, counts, counter, begin, tail, count, keep, vertex, first, degree):
+    """Append the chunks of the vertices that this warp keeps, ``count`` a lane, to the queue of its block.
+
+    A chunk is up to CHUNK edges of a vertex. Its rest counts the edges from its first to the end of the vertex's
+    adjacency; it is negated in all chunks of a vertex but the first, and 0 where there is nothing. What finds no room
+    goes to the queue of the whole grid behind ``begin`` instead, unless it is there already (``begin`` is negative),
+    and then the team ends its work.
+    """
+    lane = lane_id()
+    capacity = np.int32(s.capacity)
+    place = registers(s.distances, SLOTS)
+    total = np.int32(0)
+    large = False
+    for k in range(count):
+        kept = ballot(keep[k] != 0)
+        place[k] = total + count_of(kept & lanes_below())
+        total = np.int32(total + count_of(kept))
+        large = large or (keep[k] and degree[k] > CHUNK)
+    if total == 0:
+        return
+    if ballot(large) != 0:  # some have several chunks
+        mine = np.int32(0)
+        for k in range(count):
+            place[k] = mine
+            if keep[k]:
+                mine = np.int32(mine + min((np.int64(degree[k]) + CHUNK - 1) >> 2, capacity + 1))
+        until = inclusive_scan_32(mine)
+        for k in range(count):
+            place[k] += until - mine
+        total = from_lane(until, WARP - 1)
+    start = np.int32(0)
+    if lane == 0:
+        start = np.int32(fetch_add(counts, counter, total) & FULL - 1)
+    start = from_lane(start, 0)
+    if start + total > capacity:
+        i = np.int32(start + lane)
+        while i < capacity:
+            queue[4 * i + 1] = 0
+            i = np.int32(i + WARP)
+        if begin >= 0:
+            enqueue(s, begin, tail, count, keep, vertex, first, degree)
+        return
+    for k in range(count):
+        if keep[k]:
+            at = np.int32(start + place[k])
+            store_four(queue, at, first[k], degree[k], vertex[k], 0)
+            done = like(s.offsets, CHUNK)
+            while done < degree[k]:
+                at = np.int32(at + 1)
+                store_four(queue, at, first[k] + done, done - degree[k], vertex[k], 0)
+                done = like(s.offsets, done + CHUNK)
+
+
+@inlined
+def go_alone(s, visited, level, begin, vertices, edges, turn, size, limit, memory):
+    """Top-down levels by a team of ``size`` blocks, from the frontier behind ``begin`` on.
+
+    Until it has more than ``limit`` chunks; it then stands behind ``begin + vertices``. If there is no room for the
+    first, the team goes no level. Each block goes on with what it found, as long as it has a thread for each edge;
+    beyond that the chunks are shared out evenly. Leaves its last level and the edges of the vertices that it reached in
+    `state`.
+    """
+    # Chunks that this block appended: to this level's queue, to the next, and zero.
+    counts = pointer_into(cuda.shared.array(3, np.int32), 0, np.int32)
+    thread = np.int32(cuda.threadIdx.x)
+    threads = np.int32(SOLO)
+    rank = np.int32(0)
+    if size > 1:
+        threads = np.int32(cuda.blockDim.x)
+        rank = np.int32(cuda.blockIdx.x)
+    if thread >= threads:
+        return
+    lane = lane_id()
+    warp_begin = np.int32(thread & -WARP)
+    capacity = np.int32(s.capacity)
+    first_level = level
     last = np.int32(min(s.depth_limit, level + TURN_ALONE))
-    now = np.int32(0)
-    entries, owners = local_queue(s, memory, now)
-    i = np.int32(thread)
-    while i < vertices:
-        prefix, shift = load_pair(s.queue, begin + i)
-        store_pair(entries, i, prefix, shift)
-        if not is_null(s.predecessors):
-            owners[i] = s.queued[begin + i]
-        i = np.int32(i + threads)
-    if thread < WARP:
-        totals[thread] = 0
-    cuda.syncthreads()
+    after = begin + vertices
+    tail = of_turn(TAILS, turn)
+    queue = pointer_into(memory, 0, s.offsets)  # of this level
+    upcoming = behind(queue, 4 * s.capacity)
+    counter, next_counter, spare = np.int32(0), np.int32(1), np.int32(2)
+    explored = np.int64(0)
+    won = registers(s.distances, SLOTS)
+    neighbor = registers(s.targets, SLOTS)
+    source = registers(s.targets, SLOTS)
+    first = registers(s.offsets, SLOTS)
+    degree = registers(s.offsets, SLOTS)
+    word = registers(s.distances, SLOTS)
 
-    won = registers(s.distances, ALONE_UNROLL)
-    neighbor = registers(s.targets, ALONE_UNROLL)
-    parent = registers(s.targets, ALONE_UNROLL)
-    first = registers(s.offsets, ALONE_UNROLL)
-    degree = registers(s.offsets, ALONE_UNROLL)
-    arrived = False
-    while vertices > 0 and edges <= s.alone and level < last and not arrived:
+    if thread < 3:
+        counts[thread] = 0
+    team_barrier(size)
+    i = np.int64(rank * threads + warp_begin)
+    while i < vertices:
+        won[0] = i + lane < vertices
+        if won[0]:
+            prefix, shift = load_pair(s.queue, begin + i + lane)
+            end = edges
+            if i + lane + 1 < vertices:
+                end = np.int64(s.queue[2 * (begin + i + lane + 1)])
+            neighbor[0] = s.queued[begin + i + lane]
+            first[0] = prefix + shift
+            degree[0] = end - prefix
+        enqueue_chunks(s, queue, counts, counter, -1, tail, 1, won, neighbor, first, degree)
+        i += size * threads
+    team_barrier(size)
+
+    while True:
+        stop = counts[counter]  # chunks: this block's are those between
+        begin_here = np.int32(0)
+        total, most = stop, stop
+        until, before = np.int32(0), np.int32(0)  # those of the blocks up to the lane's, without it
+        spread = False
+        if size > 1:
+            theirs = np.int32(0)
+            if lane < size:
+                theirs = of_block(counts, lane)[counter]
+            most = reduce_max(theirs)
+            until = inclusive_scan_32(theirs)
+            total = from_lane(until, WARP - 1)
+            before = np.int32(until - theirs)
+            spread = most * CHUNK > threads
+            if spread:
+                share = np.int32((np.uint32(total) + np.uint32(size) - np.uint32(1)) // np.uint32(size))
+                begin_here = np.int32(rank * share)
+                stop = np.int32(min(begin_here + share, total))
+        if total == 0 or most > capacity or total > limit or level == last:
+            break
         level = np.int32(level + 1)
-        unexplored -= edges
-        entries, owners = local_queue(s, memory, now)
-        few = np.int32(edges)
-        for k in range(ALONE_UNROLL):
-            won[k] = 0
-            edge = np.int32(k * threads + thread)
-            if edge < few:
-                slot = np.int32(0)
-                size = np.int32(vertices)
-                while size > 1:
-                    half = np.int32(size >> 1)
-                    if entries[2 * (slot + half)] <= edge:
-                        slot = np.int32(slot + half)
-                    size = np.int32(size - half)
-                won[k] = 1
-                neighbor[k] = load_read_only(s.targets, entries[2 * slot + 1] + edge)
-                if not is_null(s.predecessors):
-                    parent[k] = owners[slot]
-        for k in range(ALONE_UNROLL):
-            if won[k]:
-                first[k], degree[k] = degree_of(s, neighbor[k])
-                bit = bit_of(neighbor[k])
-                won[k] = fetch_or(visited, neighbor[k] >> 5, bit) & bit == 0
-        mine = np.int64(0)
-        for k in range(ALONE_UNROLL):
-            if won[k]:
-                settle(s, neighbor[k], parent[k], level)
-                if degree[k] > 0:
-                    mine += packed(1, degree[k], s.edge_bits)
+        if thread == 0:
+            counts[spare] = 0
 
-        # Slots and prefixes: a scan over the lanes, then over the warps.
-        place = inclusive_scan(mine)
-        if lane == WARP - 1:
-            totals[warp] = place
-        cuda.syncthreads()
-        each = inclusive_scan(totals[lane])
-        total = from_lane(each, WARP - 1)
-        earlier = from_lane(each, (warp - 1) & 31)
-        if warp > 0:
-            place += earlier
-        place -= mine
-        now = np.int32(1 - now)
-        entries, owners = local_queue(s, memory, now)
-        for k in range(ALONE_UNROLL):
-            if won[k] and degree[k] > 0:
-                slot, prefix = unpacked(place, s.edge_bits)
-                store_pair(entries, slot, prefix, first[k] - prefix)
-                if not is_null(s.predecessors):
-                    owners[slot] = neighbor[k]
-                place += packed(1, degree[k], s.edge_bits)
-        vertices, edges = unpacked(total, s.edge_bits)
-        if not is_null(s.trace) and thread == 0:
+        start = np.int32(begin_here * CHUNK + warp_begin)
+        stop_edge = np.int32(stop * CHUNK)
+        while start < stop_edge:
+            for k in range(SLOTS):
+                won[k] = 0
+                if start + k * threads < stop_edge:
+                    edge = np.int32(start + k * threads + lane)
+                    place = np.int32(edge >> 2)
+                    inside = place < stop
+                    whose_queue = queue
+                    if spread:
+                        whose = np.int32(0)  # the first block with more chunks up to it
+                        for half in range(5):
+                            step = 16 >> half
+                            if from_lane(until, np.int32(whose + step - 1)) <= place:
+                                whose = np.int32(whose + step)
+                        others = from_lane(before, whose)
+                        if inside:
+                            whose_queue = of_block(queue, whose)
+                            place = np.int32(place - others)
+                    first[k] = 0
+                    degree[k] = 0
+                    source[k] = 0
+                    if inside:
+                        begins, rest, owner, _ = load_four(whose_queue, place)
+                        first[k] = begins
+                        degree[k] = rest
+                        source[k] = owner
+            for k in range(SLOTS):
+                neighbor[k] = 0
+                if start + k * threads < stop_edge:
+                    at = np.int32(lane & CHUNK - 1)
+                    won[k] = at < abs(degree[k])
+                    if won[k]:
+                        neighbor[k] = load_read_only(s.targets, first[k] + at)
+            for k in range(SLOTS):
+                if start + k * threads < stop_edge:
+                    word[k] = -1
+                    first[k] = 0
+                    degree[k] = 0
+                    if won[k]:
+                        word[k] = fetch_or(visited, neighbor[k] >> 5, bit_of(neighbor[k]))
+                        first[k] = load_read_only(s.offsets, neighbor[k])
+                        degree[k] = load_read_only(s.offsets, neighbor[k] + 1)
+            for k in range(SLOTS):
+                if start + k * threads < stop_edge:
+                    degree[k] -= first[k]
+                    won[k] = word[k] & bit_of(neighbor[k]) == 0
+                    if won[k]:
+                        prefetch(s.targets, first[k])
+                        if not is_null(s.predecessors):
+                            s.predecessors[neighbor[k]] = source[k]
+                        s.distances[neighbor[k]] = level
+                        if neighbor[k] == s.target:
+                            s.state[TARGET_LEVEL] = level
+                            fetch_add(counts, next_counter, FULL)
+                        explored += degree[k]
+                        won[k] = degree[k] > 0
+            enqueue_chunks(s, upcoming, counts, next_counter, after, tail, SLOTS, won, neighbor, first, degree)
+            start = np.int32(start + SLOTS * threads)
+        team_barrier(size)
+        if not is_null(s.trace) and rank == 0 and thread == 0:
             s.trace[level] = nanoseconds() * 2
-        cuda.syncthreads()
-        arrived = s.target >= 0 and is_reached(load_shared_by_blocks(s.state, TARGET_LEVEL), level)
+        queue, upcoming = upcoming, queue
+        counter, next_counter, spare = next_counter, spare, counter
 
-    entries, owners = local_queue(s, memory, now)
-    i = np.int32(thread)
-    while i < vertices:
-        prefix, shift = load_pair(entries, i)
-        store_pair(s.queue, behind + i, prefix, shift)
-        if not is_null(s.predecessors):
-            s.queued[behind + i] = owners[i]
-        i = np.int32(i + threads)
-    return level, vertices, edges, unexplored
+    # Hand over: the first chunk of each vertex stands for all.
+    left = np.int32(0)
+    if level > first_level:
+        left = np.int32(min(counts[counter] & FULL - 1, capacity))
+    here = warp_begin
+    while here < left:
+        won[0] = 0
+        if here + lane < left:
+            begins, rest, owner, _ = load_four(queue, here + lane)
+            won[0] = rest > 0
+            neighbor[0] = owner
+            first[0] = begins
+            degree[0] = rest
+        enqueue(s, after, tail, 1, won, neighbor, first, degree)
+        here = np.int32(here + threads)
+    explored = from_lane(inclusive_scan(explored), WARP - 1)
+    if lane == 0 and explored > 0:
+        fetch_add(s.state, of_turn(EXPLORED, turn), explored)
+    if rank == 0 and thread == 0:
+        s.state[LEVEL + (turn & 1)] = level
 
 
-def prepare(n, offsets, in_offsets, in_targets, hub, isolated):
-    """Fill ``hub`` and ``isolated``: a warp takes 32 vertices, its lanes the in-edges of one after the other."""
+def prepare(n, offsets, in_offsets, in_targets, hub, heavy, isolated):
+    """Fill ``hub``, ``heavy`` and ``isolated``: a warp takes 32 vertices, its lanes the in-edges of one by one."""
     lane = lane_id()
     word = np.int64(cuda.blockIdx.x) * (cuda.blockDim.x >> 5) + (cuda.threadIdx.x >> 5)
     while word * WARP < n:
@@ -615,22 +978,30 @@ def prepare(n, offsets, in_offsets, in_targets, hub, isolated):
             begin, end = np.int64(in_offsets[vertex]), np.int64(in_offsets[vertex + 1])
             if begin == end and offsets[vertex] == offsets[vertex + 1]:
                 bits = np.int32(bits | 1 << i)
-            most = np.int64(-1)
-            best = vertex
-            edge = begin + lane
-            while edge < min(end, begin + ENOUGH):
-                neighbor = np.int64(in_targets[edge])
-                degree = np.int64(offsets[neighbor + 1] - offsets[neighbor])
-                if degree > most:
-                    most, best = degree, neighbor
-                edge += WARP
-            for step in range(5):
-                other = cuda.shfl_xor_sync(ALL, most, 1 << step)
-                theirs = cuda.shfl_xor_sync(ALL, best, 1 << step)
-                if other > most:
-                    most, best = other, theirs
-            if lane == 0:
-                hub[vertex] = best
+            end = min(end, begin + ENOUGH)
+            # Each round takes the heaviest edge after that of the round before, by degree, then by place.
+            degree_before, edge_before = np.int64(NONE_LEFT), np.int64(-1)
+            for place in range(1 + GROUP):
+                most, where = np.int64(-1), np.int64(NONE_LEFT)
+                edge = begin + lane
+                while edge < end:
+                    neighbor = np.int64(in_targets[edge])
+                    degree = np.int64(offsets[neighbor + 1] - offsets[neighbor])
+                    left = degree < degree_before or (degree == degree_before and edge > edge_before)
+                    if left and degree > most:
+                        most, where = degree, edge
+                    edge += WARP
+                for step in range(5):
+                    other = cuda.shfl_xor_sync(ALL, most, 1 << step)
+                    theirs = cuda.shfl_xor_sync(ALL, where, 1 << step)
+                    if other > most or (other == most and theirs < where):
+                        most, where = other, theirs
+                degree_before, edge_before = most, where
+                if lane == 0:
+                    if place == 0:
+                        hub[vertex] = in_targets[where] if most >= 0 else vertex
+                    else:
+                        heavy[vertex * GROUP + place - 1] = in_targets[where] if most >= 0 else -1
         if lane == 0:
             isolated[word] = bits
         word += cuda.gridDim.x * (cuda.blockDim.x >> 5)
@@ -639,18 +1010,21 @@ def prepare(n, offsets, in_offsets, in_targets, hub, isolated):
 def search(s):
     memory = cuda.shared.array(0, np.int8, alignment=16)
     told = cuda.shared.array(TOLD, np.int64)
-    reached = cuda.shared.array(1, np.int32)  # by the block in this level, bottom-up
+    reached = cuda.shared.array(1, np.int32)  # by the block in this level, where the queue does not count
+    levels = cuda.shared.array(BITMAPS, np.int32)
     lane, warp_of_block = lane_id(), np.int32(cuda.threadIdx.x >> 5)
     warps_of_block = np.int32(cuda.blockDim.x >> 5)
     warps = np.int32(cuda.gridDim.x * warps_of_block)
     warp = np.int32(warp_of_block * cuda.gridDim.x + cuda.blockIdx.x)  # neighbours on different multiprocessors
     thread, threads = cuda.grid(1), cuda.gridsize(1)
+    cluster = cluster_size()
     words = s.n + WARP - 1 >> 5
-    hits = pointer_into(memory, warp_of_block * TILE * 4, s.visited)
-    found = pointer_into(memory, warps_of_block * TILE * 4 + warp_of_block * TILE * WARP * 2, np.uint16)
+    hits = pointer_into(memory, warp_of_block * TILES * TILE * 4, s.visited)
+    found = pointer_into(memory, warps_of_block * TILES * TILE * 4 + warp_of_block * LIST * 2, np.uint16)
     one_source = s.count == 1
     was_stale = s.state[STALE + (s.number - 1 & 1)] != 0
     stale = STALE + (s.number & 1)
+    ring = Ring(words, levels, np.int32(0), np.int32(0))
 
     # Begin: nothing is visited but the isolated vertices, and the source if there is only one.
     if cuda.threadIdx.x == 0:
@@ -676,8 +1050,8 @@ def search(s):
             s.trace[0] = nanoseconds() * 2
         if one_source:
             store_pair(s.queue, 0, 0, s.offsets[s.source])
+            s.queued[0] = s.source
             if not is_null(s.predecessors):
-                s.queued[0] = s.source
                 s.predecessors[s.source] = -1
             s.distances[s.source] = 0
     turn = np.int32(0)
@@ -704,88 +1078,108 @@ def search(s):
                 s.distances[source[0]] = 0
                 if not is_null(s.predecessors):
                     s.predecessors[source[0]] = -1
-            enqueue(s, 0, tail_of(turn), 1, keep, source, firsts, degrees)
+            enqueue(s, 0, of_turn(TAILS, turn), 1, keep, source, firsts, degrees)
             start += warps * WARP
         vertices, edges = end_turn(s.state, turn, s.edge_bits, told)
         turn = np.int32(turn + 1)
 
     # The levels. Every thread follows them in variables of its own.
-    visited, other = s.visited, s.other
-    begin = np.int64(0)  # of the frontier in the queue; going bottom-up, where the next one will begin
+    begin = np.int64(0)  # of the frontier in the queue; where it is not there, of the next one that will be
     unexplored = s.m
     level = np.int32(0)
-    bottom_up = False
+    queued = True  # the frontier is in the queue, not just in the newest bitmap and not in the one before
+    small = np.int64(0)  # frontiers in a row, bottom-up
+    stuck = False  # did the team find no room for the frontier?
     given_up = False
     while vertices > 0 and level < s.depth_limit and not given_up:
         if s.target >= 0 and is_reached(told[TOLD_TARGET_LEVEL], level):
             break
         expanded = vertices
 
-        if not bottom_up and edges <= s.alone:
-            if cuda.blockIdx.x == 0:
-                level, vertices, edges, unexplored = go_alone(
-                    s, visited, level, begin, vertices, edges, unexplored, memory
-                )
-                if cuda.threadIdx.x == 0:
-                    alone = ALONE + (turn & 1) * 4
-                    s.state[alone + LEVEL] = level
-                    s.state[alone + VERTICES] = vertices
-                    s.state[alone + EDGES] = edges
-                    s.state[alone + UNEXPLORED] = unexplored
-            end_turn(s.state, turn, s.edge_bits, told)
+        chunks = vertices + (edges >> 2)  # at most
+        if queued and not stuck and chunks <= (s.together if cluster > 1 else s.alone):
+            size, limit = np.int32(1), s.alone
+            if chunks > s.alone:
+                size, limit = cluster, s.together
+            if cuda.blockIdx.x < size:
+                go_alone(s, newest(s, ring), level, begin, vertices, edges, turn, size, np.int32(limit), memory)
+            left_vertices, left_edges = end_turn(s.state, turn, s.edge_bits, told)
             turn = np.int32(turn + 1)
-            level = np.int32(told[TOLD_ALONE + LEVEL])
-            vertices, edges = told[TOLD_ALONE + VERTICES], told[TOLD_ALONE + EDGES]
-            unexplored = told[TOLD_ALONE + UNEXPLORED]
+            stuck = level == told[TOLD_LEVEL]
+            if stuck:
+                continue
+            unexplored += left_edges - told[TOLD_EXPLORED] - edges
+            vertices, edges = left_vertices, left_edges
+            level = np.int32(told[TOLD_LEVEL])
             begin += expanded
             given_up = level > s.n
             continue
 
         level = np.int32(level + 1)
+        stuck = False
         given_up = level > s.n  # as many levels as vertices, if each reaches one and the last none
-        tail = tail_of(turn)
-        if not bottom_up:
-            bottom_up = edges > unexplored // s.alpha
+        bottom_up = not queued or edges > unexplored // s.alpha
+        dense = bottom_up or edges > s.dense
+        if queued:
             unexplored -= edges
-            if not bottom_up:
-                expand(s, visited, level, begin, vertices, edges, tail, warp, warps)
             begin += expanded
-        if bottom_up:
-            mine = sweep(s, visited, other, level, warp, warps, found, hits)
-            if lane == WARP - 1 and mine > 0:
-                cuda.atomic.add(reached, 0, np.int32(mine))
+        if dense:
+            if is_full(ring):
+                record(s, ring, SKIP, False, warp, warps)
+                ring = with_oldest(ring, ring.newest)
+            visited = newest(s, ring)
+            ring = with_another(ring, level)
+            upcoming = newest(s, ring)
+            if bottom_up:
+                mine = sweep(s, visited, upcoming, level, warp, warps, found, hits)
+            else:
+                word = thread
+                while word < words:
+                    upcoming[word] = load_shared_by_blocks(visited, word)
+                    word += threads
+                end_turn(s.state, turn, s.edge_bits, told)
+                turn = np.int32(turn + 1)
+                mine = expand_dense(s, upcoming, level, begin - expanded, expanded, edges, 0, warp, warps)
+            mine = from_lane(inclusive_scan_32(mine), WARP - 1)
+            if lane == 0 and mine > 0:
+                cuda.atomic.add(reached, 0, mine)
             cuda.syncthreads()
             if cuda.threadIdx.x == 0:
                 total = cuda.atomic.exch(reached, 0, 0)
                 if total > 0:
-                    fetch_add(s.state, tail, packed(total, 0, s.edge_bits))
-            visited, other = other, visited
+                    fetch_add(s.state, of_turn(TAILS, turn), packed(total, 0, s.edge_bits))
+        else:
+            tail = of_turn(TAILS, turn)
+            expand(s, newest(s, ring), level, begin - expanded, expanded, edges, tail, warp, warps)
+        queued = not dense
         vertices, edges = end_turn(s.state, turn, s.edge_bits, told)
         turn = np.int32(turn + 1)
         if not is_null(s.trace) and thread == 0:
             s.trace[level] = nanoseconds() * 2 + bottom_up
-        if bottom_up and vertices > 0 and vertices < expanded and vertices < s.n // s.beta:
-            to_queue(s, other, visited, begin, tail_of(turn), warp, warps, found)
+        if queued or vertices == 0:
+            continue
+
+        # Back to the queue? After bottom-up levels, when the frontier has been small and shrinking for some time.
+        if bottom_up:
+            small = small + 1 if vertices < expanded and vertices < s.n // s.beta else 0
+            back = small >= s.tail
+        else:
+            small = 0
+            back = vertices * (s.m // s.n) <= unexplored // s.alpha
+        if back:
+            if is_full(ring):
+                record(s, ring, SKIP, False, warp, warps)
+                ring = with_oldest(ring, ring.newest - 1)
+            before, visited = bitmap_at(s, ring, ring.newest - 1), newest(s, ring)
+            ring = with_another(ring, SKIP)
+            to_queue(s, before, visited, newest(s, ring), begin, of_turn(TAILS, turn), warp, warps, found)
             vertices, edges = end_turn(s.state, turn, s.edge_bits, told)
             turn = np.int32(turn + 1)
-            bottom_up = False
+            queued = True
+            small = 0
 
-    # End: whatever was not visited is unreached.
-    start = np.int64(warp) * WARP
-    while start < words:
-        unseen = np.int32(0)
-        if start + lane < words:
-            unseen = np.int32(~visited[start + lane])
-        some = ballot(unseen != 0)
-        while some != 0:
-            which = lowest(some)
-            if from_lane(unseen, which) >> lane & 1:
-                vertex = (start + which) * WARP + lane
-                s.distances[vertex] = -1
-                if not is_null(s.predecessors):
-                    s.predecessors[vertex] = -1
-            some = without_lowest(some)
-        start += warps * WARP
+    with_isolated = ring.newest > ring.oldest and load_shared_by_blocks(s.state, stale) == 0
+    record(s, ring, np.int32(-1), with_isolated, warp, warps)
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:
         cuda.threadfence()

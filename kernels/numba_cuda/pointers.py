@@ -4,6 +4,8 @@ A pointer is of type ``CPointer``, and ``pointer[i]`` loads and stores as in C: 
 wrap around, and a kernel gets it as one argument. Atomics here work on global and on shared memory.
 """
 
+import operator
+
 import numpy as np
 from llvmlite import ir
 from numba import cuda
@@ -74,6 +76,16 @@ def pointer_into(typingctx, array, byte, other):
 
 
 @intrinsic
+def behind(typingctx, pointer, count):
+    """``&pointer[count]``."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.gep(arguments[0], [arguments[1]])
+
+    return pointer(pointer, count), generate
+
+
+@intrinsic
 def registers(typingctx, pointer, count):
     """Uninitialized elements like ``pointer``'s, for loops over them that the compiler unrolls."""
     if not isinstance(count, types.IntegerLiteral):
@@ -122,43 +134,62 @@ def load_four_read_only(typingctx, pointer, group):
     return types.UniTuple(pointer.dtype, 4)(pointer, group), generate
 
 
-def pair_address(builder, pointer, index):
-    """The address of the pair number ``index``, and its alignment."""
+def vector_address(builder, pointer, index, count):
+    """The address of the vector number ``index`` of ``count`` elements, and its alignment: at most 16 bytes."""
     bits = pointer.type.pointee.width
-    pairs = builder.bitcast(pointer, ir.VectorType(ir.IntType(bits), 2).as_pointer())
-    return builder.gep(pairs, [index]), bits // 4
+    vectors = builder.bitcast(pointer, ir.VectorType(ir.IntType(bits), count).as_pointer())
+    return builder.gep(vectors, [index]), min(count * bits // 8, 16)
 
 
-@intrinsic
-def load_pair(typingctx, pointer, index):
-    """``pointer[2 * index]`` and the element behind it."""
+def vector_loader(count, description):
+    @intrinsic
+    def load(typingctx, pointer, index):
+        def generate(context, builder, signature, arguments):
+            address, align = vector_address(builder, *arguments, count)
+            loaded = builder.load(address, align=align)
+            result = ir.Constant(context.get_value_type(signature.return_type), ir.Undefined)
+            for i in range(count):
+                result = builder.insert_value(result, builder.extract_element(loaded, I32(i)), i)
+            return result
 
-    def generate(context, builder, signature, arguments):
-        address, align = pair_address(builder, *arguments)
-        loaded = builder.load(address, align=align)
-        result = ir.Constant(context.get_value_type(signature.return_type), ir.Undefined)
-        for i in range(2):
-            result = builder.insert_value(result, builder.extract_element(loaded, I32(i)), i)
-        return result
+        return types.UniTuple(pointer.dtype, count)(pointer, index), generate
 
-    return types.UniTuple(pointer.dtype, 2)(pointer, index), generate
+    load.__doc__ = description
+    return load
+
+
+load_pair = vector_loader(2, "The elements ``2 * index`` and ``2 * index + 1``.")
+load_four = vector_loader(4, "The elements ``4 * index`` to ``4 * index + 3``.")
+
+
+def store_vector(context, builder, arguments):
+    pointer, index, *values = arguments
+    address, align = vector_address(builder, pointer, index, len(values))
+    vector = ir.Constant(ir.VectorType(pointer.type.pointee, len(values)), ir.Undefined)
+    for i, value in enumerate(values):
+        vector = builder.insert_element(vector, value, I32(i))
+    builder.store(vector, address, align=align)
+    return context.get_dummy_value()
 
 
 @intrinsic
 def store_pair(typingctx, pointer, index, first, second):
-    """Set ``pointer[2 * index]`` and the element behind it."""
-    element = pointer.dtype
+    """Set the elements ``2 * index`` and ``2 * index + 1``."""
 
     def generate(context, builder, signature, arguments):
-        pointer, index, *values = arguments
-        address, align = pair_address(builder, pointer, index)
-        pair = ir.Constant(ir.VectorType(pointer.type.pointee, 2), ir.Undefined)
-        for i, value in enumerate(values):
-            pair = builder.insert_element(pair, value, I32(i))
-        builder.store(pair, address, align=align)
-        return context.get_dummy_value()
+        return store_vector(context, builder, arguments)
 
-    return types.none(pointer, index, element, element), generate
+    return types.none(pointer, index, *[pointer.dtype] * 2), generate
+
+
+@intrinsic
+def store_four(typingctx, pointer, index, first, second, third, fourth):
+    """Set the elements ``4 * index`` to ``4 * index + 3``."""
+
+    def generate(context, builder, signature, arguments):
+        return store_vector(context, builder, arguments)
+
+    return types.none(pointer, index, *[pointer.dtype] * 4), generate
 
 
 def atomic(operation):
@@ -199,9 +230,10 @@ def loader(order, description):
     @intrinsic
     def load(typingctx, pointer, index):
         def generate(context, builder, signature, arguments):
-            text = f"ld.{order}.gpu.global.b64 $0, [$1];"
             operands = [global_address(builder, *arguments)]
-            return assemble(builder, text, "=l,l,~{memory}", I64, operands, side_effect=True)
+            bits = signature.return_type.bitwidth
+            text, constraints = f"ld.{order}.gpu.global.b{bits} $0, [$1];", f"={REGISTER[bits]},l,~{{memory}}"
+            return assemble(builder, text, constraints, ir.IntType(bits), operands, side_effect=True)
 
         return pointer.dtype(pointer, index), generate
 
@@ -209,8 +241,8 @@ def loader(order, description):
     return load
 
 
-load_ordered = loader("acquire", "An element of 64 bits in global memory; see `fetch_add_ordered`.")
-load_shared_by_blocks = loader("relaxed", "An element of 64 bits in global memory, as other blocks left it.")
+load_ordered = loader("acquire", "An element in global memory; see `fetch_add_ordered`.")
+load_shared_by_blocks = loader("relaxed", "An element in global memory, as other blocks left it.")
 
 
 @intrinsic
@@ -234,20 +266,98 @@ def give_up(typingctx):
     return types.none(), generate
 
 
-def butterfly_or(bits):
-    for step in range(5):
-        bits = np.int32(bits | cuda.shfl_xor_sync(ALL, bits, 1 << step))
-    return bits
+def capability():
+    """The compute capability that is compiled for."""
+    return targetconfig.ConfigStack().top().compute_capability
+
+
+def reducer(combine, instruction, description):
+    def butterfly(value):
+        for step in range(5):
+            value = np.int32(combine(value, cuda.shfl_xor_sync(ALL, value, 1 << step)))
+        return value
+
+    @intrinsic
+    def reduce(typingctx, value):
+        def generate(context, builder, signature, arguments):
+            if capability() < (8, 0):
+                return context.compile_internal(builder, butterfly, signature, arguments)
+            text = f"redux.sync.{instruction} $0, $1, 0xffffffff;"
+            return assemble(builder, text, "=r,r", I32, arguments, side_effect=True, attrs=("convergent",))
+
+        return types.int32(types.int32), generate
+
+    reduce.__doc__ = description
+    return reduce
+
+
+reduce_or = reducer(operator.or_, "or.b32", "The union of what the lanes of the warp hold.")
+reduce_max = reducer(max, "max.s32", "The greatest of what the lanes of the warp hold.")
 
 
 @intrinsic
-def reduce_or(typingctx, bits):
-    """The union of what the lanes of the warp hold."""
+def prefetch(typingctx, pointer, index):
+    """Let ``pointer[index]``, in global memory, come into the cache."""
 
     def generate(context, builder, signature, arguments):
-        if targetconfig.ConfigStack().top().compute_capability < (8, 0):
-            return context.compile_internal(builder, butterfly_or, signature, arguments)
-        text = "redux.sync.or.b32 $0, $1, 0xffffffff;"
-        return assemble(builder, text, "=r,r", I32, arguments, side_effect=True, attrs=("convergent",))
+        address = global_address(builder, *arguments)
+        assemble(builder, "prefetch.global.L2 [$0];", "l", ir.VoidType(), [address], side_effect=True)
+        return context.get_dummy_value()
 
-    return types.int32(types.int32), generate
+    return types.none(pointer, index), generate
+
+
+def barrier(builder, text):
+    assemble(builder, text, "~{memory}", ir.VoidType(), [], side_effect=True, attrs=("convergent",))
+
+
+@intrinsic
+def block_barrier(typingctx, threads):
+    """Wait for the first ``threads`` threads of the block, which alone call this."""
+    if not isinstance(threads, types.IntegerLiteral):
+        raise RequireLiteralValue(threads)
+
+    def generate(context, builder, signature, arguments):
+        barrier(builder, f"bar.sync 1, {threads.literal_value};")
+        return context.get_dummy_value()
+
+    return types.none(threads), generate
+
+
+@intrinsic
+def cluster_barrier(typingctx):
+    """Wait for the blocks of the cluster; what they wrote before is seen after."""
+
+    def generate(context, builder, signature, arguments):
+        if capability() >= (9, 0):
+            barrier(builder, "barrier.cluster.arrive.release; barrier.cluster.wait.acquire;")
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic
+def cluster_size(typingctx):
+    """Blocks of a cluster."""
+
+    def generate(context, builder, signature, arguments):
+        if capability() < (9, 0):
+            return I32(1)
+        return assemble(builder, "mov.u32 $0, %cluster_nctarank;", "=r", I32, [])
+
+    return types.int32(), generate
+
+
+@intrinsic
+def of_block(typingctx, pointer, rank):
+    """Where another block of the cluster has what ``pointer`` points to in this block's shared memory."""
+
+    def generate(context, builder, signature, arguments):
+        pointer, rank = arguments
+        if capability() < (9, 0):
+            return pointer
+        operands = [builder.ptrtoint(pointer, I64), context.cast(builder, rank, signature.args[1], types.int32)]
+        address = assemble(builder, "mapa.u64 $0, $1, $2;", "=l,l,r", I64, operands)
+        return builder.inttoptr(address, pointer.type)
+
+    return pointer(pointer, rank), generate
