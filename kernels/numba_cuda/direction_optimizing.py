@@ -632,8 +632,8 @@ def with_oldest(ring, place):
 def record(s, ring, unreached, with_isolated, warp, warps):
     """Write the distances that the levels without a queue left open, and `unreached` for vertices in no bitmap.
 
-    Unless that is SKIP. ``with_isolated``: also the distances of those, since memory is faster at whole runs. To be
-    called by whole blocks.
+    Unless that is SKIP. ``with_isolated``: also the distances of those, since memory is faster at whole runs. To
+    be called by whole blocks.
     """
     distances = cuda.shared.array(BITMAPS, np.int32)  # by the number of bitmaps that do not have the vertex
     lane, thread = lane_id(), np.int32(cuda.threadIdx.x)
@@ -677,7 +677,7 @@ def record(s, ring, unreached, with_isolated, warp, warps):
             for i in range(4):
                 distance[i] = distances[lacking >> 8 * i & 255]
                 if alone >> i & 1:
-                    distance[i] = np.int32(s.unreached)
+                    distance[i] = s.unreached
                 if vertex + i >= s.n:
                     distance[i] = SKIP
                 whole = whole and distance[i] != SKIP
@@ -689,8 +689,8 @@ def record(s, ring, unreached, with_isolated, warp, warps):
                         s.distances[vertex + i] = distance[i]
             if unreached != SKIP and not is_null(s.predecessors):
                 for i in range(4):
-                    never = s.fresh != 0 and alone >> i & 1 != 0
-                    if (lacking >> 8 * i & 255 == bitmaps or never) and vertex + i < s.n:
+                    reached = lacking >> 8 * i & 255 < bitmaps and not (s.fresh != 0 and alone >> i & 1)
+                    if not reached and vertex + i < s.n:
                         s.predecessors[vertex + i] = -1
         start += warps * WARP
 
@@ -1025,6 +1025,7 @@ def search(s):
     one_source = s.count == 1
     was_stale = s.state[STALE + (s.number - 1 & 1)] != 0
     stale = STALE + (s.number & 1)
+    unreached = np.int32(s.unreached)
     ring = Ring(words, levels, np.int32(0), np.int32(0))
 
     # Begin: nothing is visited but the isolated vertices, and the source if there is only one.
@@ -1038,7 +1039,7 @@ def search(s):
             while left != 0:
                 vertex = word * WARP + lowest(left)
                 if vertex < s.n and not (one_source and vertex == s.source):
-                    s.distances[vertex] = s.unreached
+                    s.distances[vertex] = unreached
                 left = without_lowest(left)
         if one_source and word == s.source >> 5:
             bits = np.int32(bits | bit_of(s.source))
@@ -1180,15 +1181,12 @@ def search(s):
             small = 0
 
     with_isolated = s.fresh != 0 or ring.newest > ring.oldest
-    record(s, ring, np.int32(s.unreached), with_isolated, warp, warps)
+    record(s, ring, unreached, with_isolated, warp, warps)
     if with_isolated and (not one_source or test(s.isolated, s.source)):  # a source may be isolated
         end_turn(s.state, turn, s.edge_bits, told)
-        i = np.int64(thread)
+        i = thread
         while i < s.count:
-            if one_source:
-                s.distances[s.source] = 0
-            else:
-                s.distances[s.sources[i]] = 0
+            s.distances[s.source if one_source else np.int64(s.sources[i])] = 0
             i += threads
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:
