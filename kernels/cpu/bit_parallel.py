@@ -45,7 +45,18 @@ from numba import njit, prange
 
 from .atomics import exchange, fetch_add, fetch_or
 from .bits import ONE, WORD, bit_of
-from .vectors import any_bit, choose, load_row, no_words, store_numbers, store_row, transpose_bytes, widen, word_at, words_of
+from .vectors import (
+    any_bit,
+    choose,
+    load_row,
+    no_words,
+    store_numbers,
+    store_row,
+    transpose_bytes,
+    widen,
+    word_at,
+    words_of,
+)
 
 ALPHA = 4  # bottom-up when the frontier has more than 1/ALPHA of the edges into vertices that miss a source
 SERIAL_EDGES = 1 << 13  # with less to do than this, one thread does it
