@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from .device import CUDA, finish, moved, on_device, to_host
 from .engines import BatchTraversal, Summary, ready
 from .errors import InputError
 from .graph import Graph
-from .memory import available_bytes, require_bytes
+from .memory import available_bytes, available_device_bytes, require_bytes, require_device_bytes
 from .search import as_searchable, checked_depth_limit
 
 DISTANCE_BYTES = 4
@@ -22,6 +23,8 @@ OnBatch = Callable[[slice, np.ndarray], None]
 @dataclass(frozen=True)
 class BatchResult:
     """What searches from k sources found, one by one, in the order of the sources.
+
+    Distances live where the graph lives, everything else on the host.
 
     Attributes
     ----------
@@ -132,11 +135,11 @@ def _summary(traversal: BatchTraversal, vertices: np.ndarray, limit: int | None,
 
 def _distances(traversal: BatchTraversal, vertices: np.ndarray, limit: int | None, size: int | None) -> BatchResult:
     k, n = len(vertices), traversal.graph.num_vertices
-    require_bytes(DISTANCE_BYTES * k * n, f"distances of {n:,} vertices from {k:,} sources (keep='summary' needs none)")
-    distances = np.empty((k, n), np.int32)
+    _require(traversal, k, f"distances of {n:,} vertices from {k:,} sources (keep='summary' needs none)")
+    distances = _empty(traversal, k)
     for rows in _batches(k, size or traversal.batch_size):
         traversal.distances(vertices[rows], limit, distances[rows])
-    return BatchResult(traversal.graph, vertices, distances, depth_limit=limit)
+    return BatchResult(traversal.graph, vertices, moved(distances, traversal.graph.device), depth_limit=limit)
 
 
 def _hand_over(
@@ -144,15 +147,38 @@ def _hand_over(
 ) -> None:
     n = traversal.graph.num_vertices
     if size is None:
-        fitting = available_bytes() // (2 * DISTANCE_BYTES * max(n, 1))
+        available = available_device_bytes() if _on_device(traversal) else available_bytes()
+        fitting = available // (2 * DISTANCE_BYTES * max(n, 1))
         size = max(1, min(traversal.batch_size, fitting))
     size = min(size, max(len(vertices), 1))
-    require_bytes(DISTANCE_BYTES * size * n, f"distances of {n:,} vertices from {size:,} sources at once")
-    distances = np.empty((size, n), np.int32)
+    _require(traversal, size, f"distances of {n:,} vertices from {size:,} sources at once")
+    distances = _empty(traversal, size)
     for rows in _batches(len(vertices), size):
         found = distances[: rows.stop - rows.start]
         traversal.distances(vertices[rows], limit, found)
-        on_batch(rows, found)
+        on_batch(rows, moved(found, traversal.graph.device))
+
+
+def _on_device(traversal: BatchTraversal) -> bool:
+    """Are the distances written on the device? They are if the graph lives there and the engine can."""
+    return traversal.graph.device == traversal.searches_on == CUDA
+
+
+def _require(traversal: BatchTraversal, rows: int, what: str) -> None:
+    require = require_device_bytes if _on_device(traversal) else require_bytes
+    require(DISTANCE_BYTES * rows * traversal.graph.num_vertices, what)
+
+
+def _empty(traversal: BatchTraversal, rows: int) -> np.ndarray:
+    """Room for the distances of so many sources."""
+    shape = rows, traversal.graph.num_vertices
+    if not _on_device(traversal):
+        return np.empty(shape, np.int32)
+    import cupy
+
+    distances: np.ndarray = cupy.empty(shape, np.int32)
+    finish()  # the engine works on a stream of its own
+    return distances
 
 
 def _batches(k: int, size: int) -> list[slice]:
@@ -166,7 +192,8 @@ def vertices_of_sources(graph: Graph, sources: Iterable[Hashable] | None) -> np.
     """
     if sources is None:
         return np.arange(graph.num_vertices)
-    ids: Any = sources.to_numpy() if hasattr(sources, "to_numpy") else sources
+    ids: Any = to_host(sources) if on_device(sources) else sources
+    ids = ids.to_numpy() if hasattr(ids, "to_numpy") else ids
     if isinstance(ids, str) or not isinstance(ids, Iterable):
         raise InputError(f"a batch takes a list of sources, not {ids!r}")
     return graph.vertices_of(ids)

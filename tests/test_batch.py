@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
 from strategies import graphs
 
-from rapids_bfs import as_graph, bfs_batch
+from rapids_bfs import InputError, as_graph, bfs_batch
 from rapids_bfs.adapters.scipy import to_scipy
 from rapids_bfs.generators import generate
 
@@ -81,3 +81,65 @@ def test_levels_shared_out_among_threads(seed):
     graph = as_graph(tuple(ends), vertices=n, directed=bool(seed % 3))
     sources = rng.integers(0, n, (5, 64, 65, 513, 700)[seed % 5])
     assert_right(graph, sources, "cpu", None if seed % 4 else 3)
+
+
+def test_on_batch_sees_every_source_once(engine):
+    graph = generate("rmat:8")
+    sources = np.arange(0, graph.num_vertices, 3)
+    seen = np.full((len(sources), graph.num_vertices), -2)
+    sizes = []
+
+    def keep(rows, distances):
+        seen[rows] = distances
+        sizes.append(len(distances))
+
+    result = bfs_batch(graph, sources, engine=engine, on_batch=keep, batch_size=30)
+    np.testing.assert_array_equal(seen, expected_distances(graph, sources))
+    assert result.distances is None
+    assert max(sizes) == 30
+    assert sum(sizes) == len(sources)
+
+
+def test_no_source_is_no_batch(engine):
+    graph = generate("path:5")
+    batches = []
+    assert bfs_batch(graph, [], engine=engine).distances.shape == (0, 5)
+    assert bfs_batch(graph, [], keep="summary", engine=engine).harmonic.shape == (0,)
+    bfs_batch(graph, [], engine=engine, on_batch=lambda rows, distances: batches.append(rows))
+    assert not batches
+
+
+def test_a_graph_without_vertices(engine):
+    assert bfs_batch(as_graph(([], [])), engine=engine).distances.shape == (0, 0)
+
+
+def test_ids_are_the_users():
+    result = bfs_batch({"a": ["b"], "b": ["c"], "c": []}, ["b", "a", "b"])
+    assert result.sources.tolist() == [1, 0, 1]
+    assert result.distances.tolist() == [[-1, 0, 1], [0, 1, 2], [-1, 0, 1]]
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"sources": [0, 34]}, "34 is no vertex of karate"),
+            ({"sources": 3}, "a batch takes a list of sources, not 3"),
+            ({"sources": "ab"}, "a batch takes a list of sources, not 'ab'"),
+            ({"keep": "sums"}, "keep must be 'distances' or 'summary', not 'sums'"),
+            ({"keep": "summary", "on_batch": print}, "on_batch is called with distances"),
+            ({"batch_size": 0}, "batch_size must be at least 1, not 0"),
+            ({"depth_limit": -1}, "depth_limit must be at least 0"),
+            ({"engine": "gpu"}, "unknown engine 'gpu'"),
+        ],
+    )
+    def test_is_named(self, arguments, message):
+        with pytest.raises(InputError, match=message):
+            bfs_batch("karate", **arguments)
+
+    def test_too_little_memory(self, monkeypatch):
+        graph = generate("path:34")
+        bfs_batch(graph, [0], engine="scipy")
+        monkeypatch.setattr("rapids_bfs.memory.available_bytes", lambda: 1000)
+        with pytest.raises(InputError, match=r"34 vertices from 34 sources .* needs 4,624 bytes of memory and 1,000"):
+            bfs_batch(graph, engine="scipy")

@@ -632,8 +632,8 @@ def with_oldest(ring, place):
 def record(s, ring, unreached, with_isolated, warp, warps):
     """Write the distances that the levels without a queue left open, and `unreached` for vertices in no bitmap.
 
-    Unless that is SKIP. ``with_isolated``: also -1 for those, since memory is faster at whole runs. To be called by
-    whole blocks.
+    Unless that is SKIP. ``with_isolated``: also the distances of those, since memory is faster at whole runs. To
+    be called by whole blocks.
     """
     distances = cuda.shared.array(BITMAPS, np.int32)  # by the number of bitmaps that do not have the vertex
     lane, thread = lane_id(), np.int32(cuda.threadIdx.x)
@@ -677,7 +677,7 @@ def record(s, ring, unreached, with_isolated, warp, warps):
             for i in range(4):
                 distance[i] = distances[lacking >> 8 * i & 255]
                 if alone >> i & 1:
-                    distance[i] = -1
+                    distance[i] = s.unreached
                 if vertex + i >= s.n:
                     distance[i] = SKIP
                 whole = whole and distance[i] != SKIP
@@ -689,7 +689,8 @@ def record(s, ring, unreached, with_isolated, warp, warps):
                         s.distances[vertex + i] = distance[i]
             if unreached != SKIP and not is_null(s.predecessors):
                 for i in range(4):
-                    if lacking >> 8 * i & 255 == bitmaps and vertex + i < s.n:
+                    reached = lacking >> 8 * i & 255 < bitmaps and not (s.fresh != 0 and alone >> i & 1)
+                    if not reached and vertex + i < s.n:
                         s.predecessors[vertex + i] = -1
         start += warps * WARP
 
@@ -1024,6 +1025,7 @@ def search(s):
     one_source = s.count == 1
     was_stale = s.state[STALE + (s.number - 1 & 1)] != 0
     stale = STALE + (s.number & 1)
+    unreached = np.int32(s.unreached)
     ring = Ring(words, levels, np.int32(0), np.int32(0))
 
     # Begin: nothing is visited but the isolated vertices, and the source if there is only one.
@@ -1032,12 +1034,12 @@ def search(s):
     word = thread
     while word < words:
         bits = load_read_only(s.isolated, word)
-        if was_stale:
+        if was_stale and s.fresh == 0:
             left = bits
             while left != 0:
                 vertex = word * WARP + lowest(left)
                 if vertex < s.n and not (one_source and vertex == s.source):
-                    s.distances[vertex] = -1
+                    s.distances[vertex] = unreached
                 left = without_lowest(left)
         if one_source and word == s.source >> 5:
             bits = np.int32(bits | bit_of(s.source))
@@ -1045,7 +1047,7 @@ def search(s):
         word += threads
     if thread == 0:
         s.state[TARGET_LEVEL] = 0
-        s.state[stale] = one_source and test(s.isolated, s.source)
+        s.state[stale] = was_stale if s.fresh != 0 else one_source and test(s.isolated, s.source)
         if not is_null(s.trace):
             s.trace[0] = nanoseconds() * 2
         if one_source:
@@ -1072,7 +1074,7 @@ def search(s):
             if keep[0]:
                 source[0] = s.sources[start + lane]
                 firsts[0], degrees[0] = degree_of(s, source[0])
-                if test(s.isolated, source[0]):
+                if s.fresh == 0 and test(s.isolated, source[0]):
                     s.state[stale] = 1
                 fetch_or(s.visited, source[0] >> 5, bit_of(source[0]))
                 s.distances[source[0]] = 0
@@ -1178,8 +1180,14 @@ def search(s):
             queued = True
             small = 0
 
-    with_isolated = ring.newest > ring.oldest and load_shared_by_blocks(s.state, stale) == 0
-    record(s, ring, np.int32(-1), with_isolated, warp, warps)
+    with_isolated = s.fresh != 0 or ring.newest > ring.oldest
+    record(s, ring, unreached, with_isolated, warp, warps)
+    if with_isolated and (not one_source or test(s.isolated, s.source)):  # a source may be isolated
+        end_turn(s.state, turn, s.edge_bits, told)
+        i = thread
+        while i < s.count:
+            s.distances[s.source if one_source else np.int64(s.sources[i])] = 0
+            i += threads
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:
         cuda.threadfence()

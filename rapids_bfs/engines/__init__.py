@@ -108,6 +108,7 @@ class BatchTraversal(ABC):
     """An engine's preparation for searches of one graph from many sources at once."""
 
     batch_size: int  # sources that it searches from at the same time; it takes any number
+    searches_on: str = CPU  # where it can write distances: on the host always, and here
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -115,7 +116,7 @@ class BatchTraversal(ABC):
 
     @abstractmethod
     def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
-        """Search from these vertices (int64, k), and fill ``distances`` (int32, k x n)."""
+        """Search from these vertices (int64, k), and fill ``distances`` (int32, k x n), wherever it is."""
 
     @abstractmethod
     def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..graph import Graph
+from ..graph import CPU, Graph
 from ..kernels.cpu import betweenness, bit_parallel
 from ..kernels.cpu.bits import WORD
 from ..memory import available_bytes, require_bytes
@@ -14,6 +14,8 @@ from ._hub_order import numbered_by_degree
 
 NO_LIMIT = np.iinfo(np.int64).max
 WIDTHS = (1, 4, 16)  # words a vertex: 64, 256 or 1024 sources at once
+Valid = tuple[np.uint64, ...]  # a bit for each source
+
 ROWS = 3  # of a vertex: seen, frontier, upcoming
 
 
@@ -28,7 +30,7 @@ class BitParallel(BatchTraversal):
         self.widest = max(width for width in WIDTHS if width == 1 or 2 * self._bytes(width) < available_bytes())
         self.batch_size = WORD * self.widest
         vertex = graph.targets.dtype
-        self.numbered = numbered_by_degree(graph)
+        self.numbered = numbered_by_degree(graph.on(CPU))
         self.stamps = np.zeros(n, np.int32)
         self.queues = np.empty((2, n), vertex)
         self.counters = np.zeros(bit_parallel.COUNTERS, np.int64)
@@ -60,13 +62,22 @@ class BitParallel(BatchTraversal):
                 self._search(batch, valid, sources[some], depth_limit, part, threads)
         return whole
 
-    def _search(self, batch, valid, sources, depth_limit, summary, threads):
+    def _search(
+        self,
+        batch: bit_parallel.Batch,
+        valid: Valid,
+        sources: np.ndarray,
+        depth_limit: int | None,
+        summary: Summary,
+        threads: int,
+    ) -> int:
         limit = NO_LIMIT if depth_limit is None else depth_limit
-        return bit_parallel.search(
+        levels: int = bit_parallel.search(
             batch, valid, self.numbered.rank[sources], limit, summary, min(threads, self.threads)
         )
+        return levels
 
-    def _batch(self, k: int, distances: bool) -> tuple[bit_parallel.Batch, tuple[np.uint64, ...]]:
+    def _batch(self, k: int, distances: bool) -> tuple[bit_parallel.Batch, Valid]:
         """The arrays for ``k`` sources, and the bits that stand for them."""
         width = next(width for width in WIDTHS if width == self.widest or k <= WORD * width)
         if width != self.width:
@@ -104,7 +115,7 @@ class Brandes(Betweenness):
     """`betweenness`, with sums for each thread."""
 
     def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:
-        graph = self.graph
+        graph = self.graph.on(CPU)
         length = graph.num_arcs if edges else graph.num_vertices
         with pool as threads:
             threads = max(1, min(threads, len(sources)))

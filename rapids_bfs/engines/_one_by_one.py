@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..device import to_host
 from ..graph import Graph
 from . import BatchTraversal, Options, Summary, Traversal
 
@@ -33,4 +34,5 @@ class OneByOne(BatchTraversal):
         return summary
 
     def _from(self, source: np.int64, depth_limit: int | None) -> np.ndarray:
-        return self.traversal.run(np.array([source]), Options(depth_limit, predecessors=False)).distances
+        result = self.traversal.run(np.array([source]), Options(depth_limit, predecessors=False))
+        return to_host(result.distances)

@@ -13,7 +13,8 @@ from ..device import CUDA, aligned, missing, module
 from ..errors import InputError
 from ..graph import Graph
 from ..memory import available_device_bytes
-from . import Engine, Traversal
+from . import BatchTraversal, Engine, Traversal
+from ._bit_parallel import BitParallel
 from ._direction_optimizing import DirectionOptimizing
 from ._launch import CompiledKernel
 from ._levels import ALGORITHMS, Device, FrontierMask, Kernel
@@ -36,6 +37,11 @@ class CuPy(Engine):
             return DirectionOptimizing(graph, device)
         make = FrontierMaskTexture if algorithm == "frontier-mask-texture" else ALGORITHMS[algorithm]
         return make(graph, device)
+
+    def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
+        if algorithm != self.algorithms[0]:
+            return super().prepare_batch(graph, algorithm)
+        return BitParallel(graph, CuPyDevice())
 
 
 @cache

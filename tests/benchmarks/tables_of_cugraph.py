@@ -11,7 +11,8 @@ COLUMNS = {
     "cugraph": "`cugraph.bfs`",
     "pylibcugraph": "`pylibcugraph.bfs`",
     "pylibcugraph:direction-optimizing": "direction-optimizing",
-    "cupy": "`rapids_bfs.bfs`",
+    "cupy": "engine `cupy`, prepared",
+    "bfs()": "`rapids_bfs.bfs`",
     "drop-in": "`rapids_bfs.cugraph.bfs`",
 }
 

@@ -20,6 +20,9 @@ BENIGN = {
     "direction_optimizing: expand": "a bit is read while others set it: who reads 0 too late loses the atomic OR",
     "direction_optimizing: settle": "blocks ahead may write the target's level while others ask for it: the"
     " level itself says which it is",
+    "bit_parallel: expand": "a row is read while others OR into it: who reads too little does an atomic in vain,"
+    " and the stamp decides who lists the vertex",
+    "bit_parallel: sweep": "a heavy vertex's row is read while others OR into it: who reads too little looks in vain",
     "csr: mark": "threads that mark a vertex store the same",
     "validation: check": "threads that confirm a vertex store the same",
     "deterministic: mark": "a bit is read while the one edge that won its vertex sets it: the others have lost anyhow",
@@ -35,8 +38,8 @@ def search():
     """Every engine and algorithm on small graphs; what is made of them on the device, and validation there."""
     import numpy as np
 
-    from rapids_bfs import bfs, load, validate
-    from rapids_bfs.engines import Options, _deterministic, registered
+    from rapids_bfs import bfs, bfs_batch, load, validate
+    from rapids_bfs.engines import Options, _bit_parallel, _deterministic, registered
     from rapids_bfs.generators import generate
 
     whole = replace(_deterministic.DEFAULT, grid=4, alone=0)
@@ -55,6 +58,15 @@ def search():
                 for options in ({}, {"predecessors": False, "target": far}, {"depth_limit": 2}):
                     expected = bfs(graph, [0, far], engine="cpu:sequential", **options).distances
                     np.testing.assert_array_equal(bfs(graph, [0, far], engine=engine, **options).distances, expected)
+        batch = registered()["cupy"].prepare_batch(graph, "direction-optimizing")
+        sources = np.arange(100) % graph.num_vertices
+        expected = bfs_batch(graph, sources, engine="cpu").distances
+        for alpha in (1, 3, 1 << 40):
+            batch.tune(replace(_bit_parallel.DEFAULT, alpha=alpha, grid=4))
+            distances = np.empty_like(expected)
+            batch.distances(sources, None, distances)
+            np.testing.assert_array_equal(distances, expected)
+            np.testing.assert_array_equal(batch.summary(sources, None).reached, (expected >= 0).sum(axis=1))
         traversal = registered()["cupy"].prepare(graph, "direction-optimizing")
         expected = bfs(graph, [0, far], engine="cpu:sequential").predecessors
         for tuning in tunings:

@@ -106,13 +106,13 @@ def test_a_vertex_with_very_many_edges_that_no_level_reaches(engine):
     assert result.num_reached == 41
 
 
-def test_answers_in_arrays_that_were_never_written(tuning):
+def test_answers_in_arrays_that_were_never_written(engine, tuning):
     """Also isolated vertices are written, and nothing of the next ordinary search is lost, nor of the last."""
     cupy = pytest.importorskip("cupy")
     rng = np.random.default_rng(9)
     for _ in range(60):
         graph = random_graph(rng, most_vertices=100, most_edges=60)
-        traversal = search(graph, tuning, "cupy")
+        traversal = search(graph, tuning, engine)
         n = graph.num_vertices
         for _ in range(6):
             sources, options = random_options(rng, n)

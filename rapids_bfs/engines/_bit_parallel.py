@@ -1,0 +1,201 @@
+"""The host's side of `bit_parallel` on a GPU: a batch in one launch, and another that writes its distances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..device import on_device
+from ..errors import InputError
+from ..graph import CPU, Graph
+from ..kernels.cuda import WIDTHS
+from . import BatchTraversal, Summary
+from ._hub_order import numbered_by_degree
+from ._launch import address, fill
+from ._levels import Device, require_device_bytes
+from ._one_launch import structure
+
+FILE = "bit_parallel"
+BITS = 64  # of a word
+PIECE = 128  # as in the kernel: edges that a group takes at a time
+STATE_BYTES = 2048  # no less than sizeof(State)
+WRITE_THREADS = 256
+HEADROOM = 0.8  # of the free memory that a batch may take
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a batch may be tuned by; no answer depends on it."""
+
+    alpha: int = 8  # bottom-up when the frontier has more than 1/alpha of the edges
+    threads: int = 512  # of a block
+    blocks: int = 2  # of a multiprocessor, as the compiler is told
+    grid: int | None = None  # blocks in all, at most; None: as many as the device holds and the graph needs
+    widest: int = WIDTHS[-1]  # words of a vertex, at most
+
+
+DEFAULT = Tuning()
+
+POINTERS = (
+    *("rank", "offsets", "targets", "in_offsets", "in_targets", "heavy", "pieces", "sources", "seen", "now", "last"),
+    *("stamps", "found", "found_before", "items", "planes", "counts", "counts_before"),
+    *("reached", "total", "eccentricity", "harmonic", "distances", "state"),
+)
+NUMBERS = ("n", "m", "k", "active", "heavies", "piece_count", "bits", "depth_limit", "alpha")
+Batch = structure("Batch", POINTERS, NUMBERS)
+
+
+class BitParallel(BatchTraversal):
+    """Batches as wide as the sources are many and the memory allows; the rows are allocated when first needed."""
+
+    def __init__(self, graph: Graph, device: Device, tuning: Tuning = DEFAULT) -> None:
+        super().__init__(graph)
+        self.device = device
+        self.searches_on = device.searches_on
+        self.planes = max(graph.num_vertices - 1, 1).bit_length()
+        n, vertex, offset = graph.num_vertices, graph.targets.dtype, graph.offsets.dtype
+        self.numbered = numbered_by_degree(graph.on(CPU))
+        heavy, pieces = pieces_of(self.numbered.in_offsets, vertex)
+        self.arrays = {
+            "rank": self.numbered.rank,
+            "offsets": self.numbered.offsets,
+            "targets": self.numbered.targets,
+            "in_offsets": self.numbered.in_offsets,
+            "in_targets": self.numbered.in_targets,
+            "heavy": heavy,
+            "pieces": pieces.view(np.uint8),
+        }
+        items = n + graph.num_arcs // PIECE
+        needs = {
+            "stamps": (n, np.int32),
+            "found": (n, vertex),
+            "found_before": (n, vertex),
+            "items": (items * pieces.dtype.itemsize, np.uint8),
+            "state": (STATE_BYTES, np.uint8),
+        }
+        uploads = [(len(array), array.dtype) for array in self.arrays.values()]
+        require_device_bytes(device, graph, [*uploads, *needs.values(), (self._bytes(WIDTHS[0]), np.uint8)])
+        with device.active():
+            if self.numbered.in_targets is self.numbered.targets:
+                self.arrays["targets"] = self.arrays["in_targets"] = device.upload(self.numbered.targets)
+            self.arrays = {name: device.upload(array) for name, array in self.arrays.items()}
+            self.arrays |= {name: device.empty(*need) for name, need in needs.items()}
+            fill(self.arrays["state"], 0, device.stream_handle)
+        self.parameters = Batch(
+            **{name: address(array) for name, array in self.arrays.items()},
+            n=n,
+            m=graph.num_arcs,
+            active=self.numbered.active,
+            heavies=len(heavy),
+            piece_count=len(pieces),
+            bits=self.planes,
+        )
+        self.types = vertex, offset
+        self.tune(tuning)
+
+    def _bytes(self, width: int) -> int:
+        """Of the rows, planes and distances of a batch."""
+        return 8 * self.graph.num_vertices * width * (3 + self.planes + BITS // 2)
+
+    def tune(self, tuning: Tuning) -> None:
+        """Search like this from now on."""
+        self.tuning = tuning
+        self.parameters.alpha = tuning.alpha
+        room = HEADROOM * self.device.free_bytes()
+        fitting = [width for width in WIDTHS if width <= tuning.widest and self._bytes(width) <= room]
+        self.widest = max(fitting, default=WIDTHS[0])
+        self.batch_size = BITS * self.widest
+        self.width = 0
+
+    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: Any) -> None:
+        for begin in range(0, len(sources), self.batch_size):
+            some = distances[begin : begin + self.batch_size]
+            with self.device.active():
+                self._make_room(len(some))
+                found = some if on_device(some) else self._staging(some.size)
+                self.parameters.distances = address(found)
+                self.parameters.planes = address(self.rows["planes"])
+                self._launch(sources[begin : begin + self.batch_size], depth_limit, "search", "write")
+                if found is not some:
+                    some[:] = self.device.host(found).reshape(some.shape)
+
+    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+        whole = Summary.of(len(sources))
+        for begin in range(0, len(sources), self.batch_size):
+            some = sources[begin : begin + self.batch_size]
+            with self.device.active():
+                self._make_room(len(some))
+                self.parameters.planes = None
+                self._launch(some, depth_limit, "search")
+                for name, column in whole._asdict().items():
+                    column[begin : begin + len(some)] = self.device.host(self.rows[name])[: len(some)]
+        return whole
+
+    def _staging(self, size: int) -> Any:
+        """Room on the device for a batch's distances, on their way to the host."""
+        if "distances" not in self.rows:
+            self.rows["distances"] = self.device.empty(BITS * self.width * self.graph.num_vertices, np.int32)
+        return self.rows["distances"][:size]
+
+    def _make_room(self, k: int) -> None:
+        """Allocate the rows for ``k`` sources, unless the last batch was of that width."""
+        width = next(width for width in WIDTHS if width >= self.widest or k <= BITS * width)
+        if width == self.width:
+            return
+        self.rows: dict[str, Any] = {}  # frees those of the last width
+        words, count = self.graph.num_vertices * width, BITS * width
+        needs = {
+            "seen": (words, np.uint64),
+            "now": (words, np.uint64),
+            "last": (words, np.uint64),
+            "planes": (self.planes * words, np.uint64),
+            "counts": (count, np.uint64),
+            "counts_before": (count, np.uint64),
+            "reached": (count, np.int64),
+            "total": (count, np.int64),
+            "eccentricity": (count, np.int32),
+            "harmonic": (count, np.float64),
+        }
+        require_device_bytes(self.device, self.graph.on(self.searches_on), [*needs.values()])
+        self.width = width
+        self.rows = {name: self.device.empty(*need) for name, need in needs.items()}
+        for name, array in self.rows.items():
+            setattr(self.parameters, name, address(array))
+        self.kernels = {name: self._launcher(name) for name in ("search", "write")}
+
+    def _launcher(self, name: str) -> Any:
+        tuning, stream = self.tuning, self.device.stream_handle
+        kernel = self.device.compiled(FILE, f"{name}_{self.width}", *self.types, tuning.threads, tuning.blocks)
+        if name == "write":
+            return kernel.launcher(self.device.resident_blocks, WRITE_THREADS, 0, stream, self.parameters)
+        grid = kernel.resident_blocks(tuning.threads, 0) * self.device.multiprocessors
+        if not grid:
+            raise InputError(f"this device has no room for a block of {tuning.threads} threads")
+        lanes = self.graph.num_vertices * self.width + self.graph.num_arcs // PIECE
+        grid = min(grid, max(1, lanes // tuning.threads) if tuning.grid is None else tuning.grid)
+        return kernel.launcher(grid, tuning.threads, 0, stream, self.parameters, cooperative=True)
+
+    def _launch(self, sources: np.ndarray, depth_limit: int | None, *names: str) -> None:
+        on_gpu = self.device.upload(self.numbered.rank[sources])
+        self.parameters.sources = address(on_gpu)
+        self.parameters.k = len(sources)
+        most = self.graph.num_vertices
+        self.parameters.depth_limit = most if depth_limit is None else min(depth_limit, most)
+        for name in names:
+            self.kernels[name]()
+        self.device.synchronize()
+
+
+def pieces_of(in_offsets: np.ndarray, vertex: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices with more than `PIECE` in-edges, and runs of at most so many of these edges: where they begin, and
+    whose they are."""
+    degrees = np.diff(in_offsets)
+    heavy = np.flatnonzero(degrees > PIECE)
+    counts = -(-degrees[heavy] // PIECE)
+    pieces = np.empty(int(counts.sum()), np.dtype([("begin", in_offsets.dtype), ("vertex", vertex)], align=True))
+    pieces["vertex"] = np.repeat(heavy, counts)
+    steps = np.arange(len(pieces)) - np.repeat(np.cumsum(counts) - counts, counts)
+    pieces["begin"] = in_offsets[pieces["vertex"]] + PIECE * steps
+    return heavy.astype(vertex), pieces
