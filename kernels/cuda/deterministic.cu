@@ -244,7 +244,8 @@ __device__ void walk(const Search<Vertex, Offset>& s, const Run& run, const unsi
                 const int who = (before + __popc(starts & (lanes_below() << 1 | 1))) % WARP;
                 const Offset shift = __shfl_sync(ALL, entry.shift, who);
                 slot[k] = first + who;
-                neighbor[k] = live[k] ? __ldg(s.targets + (shift + batch + lane)) : 0;
+                neighbor[k] = 0;
+                if (live[k]) neighbor[k] = __ldg(s.targets + (shift + batch + lane));
             }
             visit(next, live, neighbor, slot);
         }
@@ -256,6 +257,34 @@ __device__ void walk(const Search<Vertex, Offset>& s, const Run& run, const unsi
 // The sum of a counter over the warp, in every lane.
 __device__ inline Counter sum_of_warp(Counter value) { return __shfl_sync(ALL, inclusive_scan(value), WARP - 1); }
 
+// Loads and atomics that are independent stand in loops of their own, here and below, so that they are all on their way
+// before the first is waited for.
+
+// Which of these are live and have no bit? Who is not live is vertex 0.
+template <typename Vertex>
+__device__ inline void find_open(const unsigned* bitmap, const bool (&live)[UNROLL], const Vertex (&vertex)[UNROLL],
+                                 bool (&open)[UNROLL]) {
+    unsigned word[UNROLL];
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) word[k] = bitmap[word_of(vertex[k])];
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) open[k] = live[k] && !(word[k] & bit_of(vertex[k]));
+}
+
+// The bounds of the rows of those that are wanted; 0 for the others.
+template <typename Vertex, typename Offset>
+__device__ inline void load_rows(const Search<Vertex, Offset>& s, const bool (&wanted)[UNROLL],
+                                 const Vertex (&vertex)[UNROLL], Offset (&first)[UNROLL], Offset (&last)[UNROLL]) {
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+        first[k] = last[k] = 0;
+        if (wanted[k]) {
+            first[k] = __ldg(s.offsets + vertex[k]);
+            last[k] = __ldg(s.offsets + vertex[k] + 1);
+        }
+    }
+}
+
 // The first step of an ordered level: each unvisited neighbour takes the smallest number of an edge to it.
 template <typename Vertex, typename Offset>
 __device__ void claim(const Search<Vertex, Offset>& s, const unsigned* visited, const Run& run) {
@@ -263,8 +292,7 @@ __device__ void claim(const Search<Vertex, Offset>& s, const unsigned* visited, 
     walk(s, run, nullptr,
          [&](long long edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
              bool open[UNROLL];
-#pragma unroll
-             for (int k = 0; k < UNROLL; ++k) open[k] = live[k] && !test(visited, neighbor[k]);
+             find_open(visited, live, neighbor, open);
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
                  const typename S::Rank mine = static_cast<typename S::Rank>(edge + k * WARP + lane_id());
@@ -282,22 +310,34 @@ __device__ void mark(const Search<Vertex, Offset>& s, unsigned* visited, int lev
     walk(s, run, nullptr,
          [&](long long edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&slot)[UNROLL]) {
              bool won[UNROLL];
+             typename S::Rank rank[UNROLL];
+             Vertex parent[UNROLL];
+             Offset first[UNROLL], last[UNROLL];
+             find_open(visited, live, neighbor, won);
 #pragma unroll
-             for (int k = 0; k < UNROLL; ++k) won[k] = live[k] && !test(visited, neighbor[k]);
+             for (int k = 0; k < UNROLL; ++k) {
+                 rank[k] = 0;
+                 if (won[k]) rank[k] = __ldcg(s.rank + neighbor[k]);
+             }
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
                  const typename S::Rank number = static_cast<typename S::Rank>(edge + k * WARP + lane_id());
-                 won[k] = won[k] && __ldcg(s.rank + neighbor[k]) == (S::CLAIMED | number);
+                 won[k] = won[k] && rank[k] == (S::CLAIMED | number);
+             }
+             load_rows(s, won, neighbor, first, last);
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) {
+                 parent[k] = -1;
+                 if (won[k]) parent[k] = s.queued[run.begin + slot[k]];
              }
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
                  const unsigned word = __ballot_sync(ALL, won[k]);
                  if (lane_id() == 0 && live[k]) s.marks[edge / WARP + k] = word;
                  if (!won[k]) continue;
-                 settle(s, neighbor[k], s.queued[run.begin + slot[k]], level);
+                 settle(s, neighbor[k], parent[k], level);
                  atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
-                 const Offset degree = __ldg(s.offsets + neighbor[k] + 1) - __ldg(s.offsets + neighbor[k]);
-                 if (degree) mine += packed(1, degree, s.edge_bits);
+                 if (last[k] > first[k]) mine += packed(1, last[k] - first[k], s.edge_bits);
              }
          });
     mine = sum_of_warp(mine);
@@ -310,11 +350,11 @@ __device__ void count(const Search<Vertex, Offset>& s, const Run& run, const Blo
     Counter mine = 0;
     walk(s, run, s.marks,
          [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
+             Offset first[UNROLL], last[UNROLL];
+             load_rows(s, live, neighbor, first, last);
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
-                 if (!live[k]) continue;
-                 const Offset degree = __ldg(s.offsets + neighbor[k] + 1) - __ldg(s.offsets + neighbor[k]);
-                 if (degree) mine += packed(1, degree, s.edge_bits);
+                 if (last[k] > first[k]) mine += packed(1, last[k] - first[k], s.edge_bits);
              }
          });
     mine = sum_of_warp(mine);
@@ -347,11 +387,9 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, cons
     walk(s, run, s.marks,
          [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
              Offset first[UNROLL], degree[UNROLL];
+             load_rows(s, live, neighbor, first, degree);
 #pragma unroll
-             for (int k = 0; k < UNROLL; ++k) {
-                 first[k] = live[k] ? __ldg(s.offsets + neighbor[k]) : 0;
-                 degree[k] = live[k] ? __ldg(s.offsets + neighbor[k] + 1) - first[k] : 0;
-             }
+             for (int k = 0; k < UNROLL; ++k) degree[k] -= first[k];
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
                  if (!__ballot_sync(ALL, live[k])) continue;
@@ -378,12 +416,12 @@ __device__ void claim_slots(const Search<Vertex, Offset>& s, const unsigned* rea
          [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&slot)[UNROLL]) {
              bool open[UNROLL];
              typename S::Rank before[UNROLL];
-#pragma unroll
-             for (int k = 0; k < UNROLL; ++k) open[k] = live[k] && !test(reached, neighbor[k]);
+             find_open(reached, live, neighbor, open);
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
                  const typename S::Rank mine = S::CLAIMED | static_cast<typename S::Rank>(slot[k]);
-                 before[k] = open[k] ? atomicMin(s.rank + neighbor[k], mine) : 0;
+                 before[k] = 0;
+                 if (open[k]) before[k] = atomicMin(s.rank + neighbor[k], mine);
              }
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
@@ -489,13 +527,19 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                 Vertex four[4];
                 typename S::Rank rank[4];
                 load_group(s.in_targets, group, end, s.m, four);
+                unsigned word[4];
+#pragma unroll
+                for (int k = 0; k < 4; ++k) word[k] = visited[word_of(four[k])];
 #pragma unroll
                 for (int k = 0; k < 4; ++k) {
                     const bool valid = group * 4 + k >= edge && group * 4 + k < end;
-                    if (!valid || !test(visited, four[k])) four[k] = -1;
+                    if (!valid || !(word[k] & bit_of(four[k]))) four[k] = -1;
                 }
 #pragma unroll
-                for (int k = 0; k < 4; ++k) rank[k] = four[k] >= 0 ? s.rank[four[k]] : 0;
+                for (int k = 0; k < 4; ++k) {
+                    rank[k] = 0;
+                    if (four[k] >= 0) rank[k] = s.rank[four[k]];
+                }
 #pragma unroll
                 for (int k = 0; k < 4; ++k) first.consider(s, four[k], rank[k]);
             }

@@ -607,7 +607,7 @@ constexpr int SLOTS = 4;       // edges that a thread has under way at a time
 constexpr int FULL = 1 << 24;  // added to a count to end the team's work: no queue holds so many chunks
 
 // Append the chunks of the vertices that this warp `keep`s to the queue of its block. What finds no room goes to the
-// queue of the whole grid instead, and then the team ends its work.
+// queue of the whole grid instead, unless `behind` is -1, and then the team ends its work.
 template <int COUNT, typename Vertex, typename Offset>
 __device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<Vertex, Offset>* queue, int* count,
                                       long long behind, Counter* tail, const bool (&keep)[COUNT],
@@ -641,7 +641,7 @@ __device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<Ver
     start = __shfl_sync(ALL, start, 0);
     if (start + total > capacity) {
         for (int i = start + lane_id(); i < capacity; i += WARP) queue[i].rest = 0;
-        enqueue(s, behind, tail, keep, vertex, first, degree);
+        if (behind >= 0) enqueue(s, behind, tail, keep, vertex, first, degree);
         return;
     }
 #pragma unroll
@@ -689,9 +689,10 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
             first[0] = entry->prefix + entry->shift;
             degree[0] = static_cast<Offset>(next - entry->prefix);
         }
-        enqueue_chunks(s, queue, count, behind, tail, keep, vertex, first, degree);
+        enqueue_chunks(s, queue, count, -1, tail, keep, vertex, first, degree);
     }
     team_barrier(size);
+    const int start_level = level;
 
     for (;;) {
         int stop = *count, total = stop, most = stop, from = 0;  // chunks: this block's are those between
@@ -721,12 +722,13 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
 
         for (int start = from * CHUNK + warp_begin; start < stop * CHUNK; start += SLOTS * threads) {
             bool won[SLOTS];
-            Vertex neighbor[SLOTS], source[SLOTS];
+            Vertex neighbor[SLOTS];
             Offset first[SLOTS], degree[SLOTS];
             unsigned word[SLOTS];
+            Chunk<Vertex, Offset> work[SLOTS];
 #pragma unroll
             for (int k = 0; k < SLOTS; ++k) {
-                won[k] = false;
+                work[k] = {0, 0, 0};
                 if (start + k * threads >= stop * CHUNK) continue;
                 const int edge = start + k * threads + lane;
                 const int place = edge / CHUNK;
@@ -742,12 +744,14 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
                     const int others = __shfl_sync(ALL, before, whose);
                     chunk = of_block(queue + (inside ? place - others : 0), inside ? whose : 0);
                 }
-                Chunk<Vertex, Offset> work = {0, 0, 0};
-                if (inside) work = *chunk;
-                won[k] = edge % CHUNK < abs(work.rest);
-                source[k] = work.vertex;
+                if (inside) work[k] = *chunk;
+            }
+#pragma unroll
+            for (int k = 0; k < SLOTS; ++k) {
+                const int part = lane % CHUNK;
+                won[k] = part < abs(work[k].rest);
                 neighbor[k] = 0;
-                if (won[k]) neighbor[k] = __ldg(s.targets + work.first + edge % CHUNK);
+                if (won[k]) neighbor[k] = __ldg(s.targets + work[k].first + part);
             }
 #pragma unroll
             for (int k = 0; k < SLOTS; ++k) {
@@ -767,7 +771,7 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
                 won[k] = !(word[k] & bit_of(neighbor[k]));
                 if (!won[k]) continue;
                 prefetch(s.targets + first[k]);
-                if (s.predecessors) s.predecessors[neighbor[k]] = source[k];
+                if (s.predecessors) s.predecessors[neighbor[k]] = work[k].vertex;
                 s.distances[neighbor[k]] = level;
                 if (neighbor[k] == s.target) {
                     s.state->target_level = level;
@@ -785,8 +789,8 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
         count = next_count, next_count = spare, spare = done;
     }
 
-    // Hand over: the first chunk of each vertex stands for all.
-    const int left = min(*count % FULL, capacity);
+    // Hand over: the first chunk of each vertex stands for all. Without room for the frontier there is nothing new.
+    const int left = level > start_level ? min(*count % FULL, capacity) : 0;
     for (int i = warp_begin; i < left; i += threads) {
         Chunk<Vertex, Offset> chunk = {0, 0, 0};
         if (i + lane < left) chunk = queue[i + lane];
@@ -947,10 +951,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 const int limit = static_cast<int>(size == 1 ? s.alone : s.together);
                 go_alone(s, ring.visited(), level, begin, frontier, turn, size, limit, memory);
             }
-            unexplored -= frontier.edges;
-            frontier = end_turn(state, turn++, edge_bits, &told);
-            unexplored += frontier.edges - static_cast<long long>(told.explored);
+            const Frontier handed = end_turn(state, turn++, edge_bits, &told);
             stuck = level == told.level;
+            if (stuck) continue;
+            unexplored += handed.edges - frontier.edges - static_cast<long long>(told.explored);
+            frontier = handed;
             level = static_cast<int>(told.level);
             begin += expanded;
             given_up = level > s.n;

@@ -2,10 +2,10 @@
 
     python3 tests/benchmarks/bench_cugraph.py rmat:20 grid:2048 --json FILE
 
-For each graph, symmetric and with the ids 0..n-1: `cugraph.bfs`, `pylibcugraph.bfs` both ways, a prepared search of
-the engine cupy, `rapids_bfs.bfs` on the device, and `rapids_bfs.cugraph.bfs` on the same `cugraph.Graph`, its frame
-included. Then the way from a cuDF edge list to a graph that is ready to be searched, and its peak of device memory.
-Last, karate, where Python is all there is.
+For each graph, symmetric and with the ids 0..n-1: `cugraph.bfs`, `pylibcugraph.bfs` both ways, a prepared search of the
+engine cupy, `rapids_bfs.bfs` on the device, and `rapids_bfs.cugraph.bfs` on the same `cugraph.Graph`, its frame too.
+Then the way from a cuDF edge list to a graph that is ready to be searched, and its peak of device memory. Last, karate,
+where Python is all there is.
 `--pool` gives RMM a pool; without it, as out of the box, RMM asks the driver for every array.
 """
 
