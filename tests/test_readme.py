@@ -96,6 +96,15 @@ def test_files_that_are_linked_are_there():
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
+@pytest.mark.parametrize("file", ["README.md", "CONTRIBUTING.md"])
+def test_files_that_are_named_are_there(file):
+    named = re.findall(
+        r"\b((?:kernels|rapids_bfs|tests|notebooks)/[a-z0-9_./-]*[a-z0-9])[` ]", (ROOT / file).read_text()
+    )
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 def test_measured_figures_are_in_the_results():
     """A table under "Measured" holds the medians of the JSON that is linked above it."""
     section = README.read_text().partition("## Measured")[2].partition("\n## ")[0]
