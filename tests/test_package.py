@@ -43,7 +43,9 @@ def test_kernels_are_inside_the_package_and_know_nothing_of_it():
     }
 
 
-@pytest.mark.parametrize("module", ["rapids_bfs", "rapids_bfs.adapters", "rapids_bfs.search"])
+@pytest.mark.parametrize(
+    "module", ["rapids_bfs", "rapids_bfs.adapters", "rapids_bfs.batch", "rapids_bfs.centrality", "rapids_bfs.search"]
+)
 def test_examples_in_docstrings(module):
     found = doctest.testmod(importlib.import_module(module))
     assert found.attempted > 0
