@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .adapters import as_graph
+from .device import CPU, to_host
 from .extras import needed
 from .graph import Graph
 from .result import BFSResult
@@ -42,7 +43,8 @@ def assert_same_distances(result: BFSResult, expected: Any) -> None:
     """Raise `AssertionError` if a distance is not the expected one, naming the first vertex.
 
     ``expected`` is another result; an array of n distances, -1 or infinite where the search does not reach; or a
-    mapping from the ids that it reaches, as `networkx.single_source_shortest_path_length` returns.
+    mapping from the ids that it reaches, as `networkx.single_source_shortest_path_length` returns. Results and arrays
+    may be on a device.
 
     >>> import networkx as nx
     >>> from rapids_bfs import bfs
@@ -53,6 +55,7 @@ def assert_same_distances(result: BFSResult, expected: Any) -> None:
     ...
     AssertionError: 1 of 3 distances differ: vertex 'c' has 2 instead of 3
     """
+    result = result.on(CPU)
     graph = result.graph
     wanted = _distances(graph, expected)
     if wanted.shape != result.distances.shape:
@@ -72,6 +75,7 @@ def assert_same_distances(result: BFSResult, expected: Any) -> None:
 def _distances(graph: Graph, expected: Any) -> np.ndarray:
     """Distances by vertex, -1 where none, from whatever `assert_same_distances` takes."""
     if isinstance(expected, BFSResult):
+        expected = expected.on(CPU)
         if expected.graph is graph:
             return expected.distances
         ids = expected.graph.ids_of(np.arange(expected.graph.num_vertices))
@@ -80,7 +84,7 @@ def _distances(graph: Graph, expected: Any) -> np.ndarray:
         distances = np.full(graph.num_vertices, -1)
         distances[graph.vertices_of(expected)] = list(expected.values())
         return distances
-    array = np.asarray(expected)
+    array = to_host(expected)
     return np.where(np.isfinite(array), array, -1)
 
 

@@ -1,11 +1,41 @@
 """Settings that all tests share."""
 
+from dataclasses import replace
+
+import pytest
 import validated
 from hypothesis import HealthCheck, settings
+
+from rapids_bfs import device
 
 # Compilation makes the first example slow; the machine may be shared.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
+
+
+class OnDevice:
+    """An array that stands for one on a device: it has a length and can be copied to the host, no more."""
+
+    def __init__(self, array):
+        self.__cuda_array_interface__ = {}
+        self.get, self.nbytes = array.copy, array.nbytes
+        self.length = len(array)
+
+    def __len__(self):
+        return self.length
+
+
+@pytest.fixture
+def put_on_device(monkeypatch):
+    """A function that puts a result and its graph on a device, whether or not there is one."""
+    monkeypatch.setattr(device, "to_device", lambda array: array)
+
+    def put(result):
+        graph = result.graph.replace(offsets=OnDevice(result.graph.offsets), targets=OnDevice(result.graph.targets))
+        arrays = {name: OnDevice(getattr(result, name)) for name in ("distances", "predecessors")}
+        return replace(result, graph=graph, **arrays)
+
+    return put
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -142,6 +142,12 @@ def test_levels_with_a_legend(spec):
     assert_nothing_is_cut_off(plot_levels(graph, bfs(graph, 0)))
 
 
+def test_levels_of_a_result_on_a_device(put_on_device):
+    result = bfs(GRAPH, 0)
+    there = put_on_device(result)
+    assert plot_levels(there.graph, there)._repr_png_() == plot_levels(GRAPH, result)._repr_png_()
+
+
 def test_ids_are_written_where_they_fit():
     graph = as_graph([("ann", "bob"), ("bob", "caroline")])
     figure = plot_levels(graph, bfs(graph, "ann"))

@@ -1,6 +1,7 @@
 """What README.md tells people to type works as it is written. Its first two commands are run by .ci/run."""
 
 import ast
+import importlib
 import json
 import os
 import re
@@ -12,6 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from readme import README, blocks
+
+from rapids_bfs import device, rapids
 
 ROOT = README.parent
 SHELL = [block for block in blocks("sh") if not block.lstrip().startswith(("python -m venv", "pip install"))]
@@ -40,21 +43,51 @@ def test_shell(block, folder):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_python(folder, monkeypatch):
-    """The blocks run one after another; an expression's value is what the comment behind it says."""
-    monkeypatch.chdir(folder)
-    names = {}
-    for block in blocks("python"):
-        if "def test_" in block:
-            continue
-        lines = block.splitlines()
-        for statement in ast.parse(block).body:
-            code = ast.unparse(statement)
-            said = re.search(r"  # => (.*)", lines[statement.end_lineno - 1])
-            if said:
-                assert repr(eval(code, names)) == said[1], code
-            else:
-                exec(code, names)
+def run(program, folder):
+    """Run these lines of Python; a line's value is what the comment behind it says."""
+    said = re.sub(
+        r"^(.*)  # => (.*)$", lambda m: f"assert repr({m[1]}) == {m[2]!r}, {m[1]}", program, flags=re.MULTILINE
+    )
+    environment = os.environ | {"MPLBACKEND": "agg"}
+    command = [sys.executable, "-c", said]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_python(folder):
+    """The blocks run one after another."""
+    run("".join(block for block in blocks("python") if "def test_" not in block), folder)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(device.missing() is not None, reason=str(device.missing()))
+def test_python_on_a_gpu(folder):
+    run("".join(blocks("python gpu")), folder)
+
+
+@pytest.mark.rapids
+@pytest.mark.skipif(rapids.missing("cugraph") is not None, reason=str(rapids.missing("cugraph")))
+def test_python_with_rapids(folder):
+    run("".join(blocks("python rapids")), folder)
+
+
+def test_what_python_on_a_gpu_takes_from_the_package_is_there():
+    taken = set()
+    for node in ast.walk(ast.parse("".join(blocks("python gpu") + blocks("python rapids")))):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "rapids_bfs":
+            taken.add(("rapids_bfs", node.attr))
+        elif isinstance(node, ast.ImportFrom):
+            taken.update((node.module, alias.name) for alias in node.names)
+    assert len(taken) >= 5
+    assert [(module, name) for module, name in taken if not hasattr(importlib.import_module(module), name)] == []
+
+
+@pytest.mark.parametrize("file", ["README.md", "CONTRIBUTING.md"])
+def test_the_checkout_is_installed_in_place(file):
+    """What Numba compiled for a copy outlives the copy, and its folder would hide a later installation in place."""
+    installs = re.findall(r"pip install (?:-e )?'?\..*", (ROOT / file).read_text())
+    assert installs
+    assert [line for line in installs if not line.startswith("pip install -e ")] == []
 
 
 def test_files_that_are_linked_are_there():

@@ -40,6 +40,15 @@ def test_answers_on_two_graphs_with_the_same_ids_are_compared_by_id():
     assert_same_distances(one, other)
 
 
+def test_answers_on_a_device_are_compared_on_the_host(put_on_device):
+    right = bfs("karate", 0)
+    assert_same_distances(put_on_device(right), put_on_device(right))
+    assert_same_distances(put_on_device(right), right)
+    assert_same_distances(right, put_on_device(right).distances)
+    with pytest.raises(AssertionError, match="33 of 34 distances differ"):
+        assert_same_distances(put_on_device(right), bfs("star:34", 0, depth_limit=0))
+
+
 def test_infinity_means_not_reached():
     assert_same_distances(bfs(as_graph(([0], [1]), vertices=3), 0), [0, 1, np.inf])
 

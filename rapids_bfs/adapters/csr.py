@@ -44,6 +44,21 @@ def from_csr(offsets: Any, targets: Any, *, directed: bool | None = None, name: 
     return graph if directed else graph.undirected
 
 
+def from_matrix(matrix: Any, *, directed: bool | None, name: str) -> Graph:
+    """A graph from a square sparse matrix of SciPy or CuPy: an edge from row to column for each stored entry."""
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{name}: an adjacency matrix must be square, not {' x '.join(map(str, matrix.shape))}")
+    if matrix.format == "csr":
+        return from_csr(matrix.indptr, matrix.indices, directed=directed, name=name)
+    if matrix.format == "csc":
+        columns = from_csr(matrix.indptr, matrix.indices, directed=True, name=name)
+        return from_csr(columns.reverse.offsets, columns.reverse.targets, directed=directed, name=name)
+    from .edges import from_edges
+
+    entries = matrix.tocoo()
+    return from_edges(entries.row, entries.col, vertices=matrix.shape[0], directed=directed, name=name)
+
+
 def _kept(array: Any, dtype: Any) -> Any:
     """A CuPy array itself if it is contiguous and of this dtype or int64, else a copy of this dtype."""
     import cupy

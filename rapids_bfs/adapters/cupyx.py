@@ -7,7 +7,7 @@ from typing import Any
 from ..device import CUDA
 from ..errors import InputError
 from ..graph import Graph
-from .csr import from_csr
+from .csr import from_matrix
 
 
 def matches(obj: Any) -> bool:
@@ -19,17 +19,7 @@ def from_cupyx(matrix: Any, *, directed: bool | None = None, name: str = "matrix
 
     CSR is taken without a copy of its indices. ``directed`` as in `rapids_bfs.adapters.csr.from_csr`.
     """
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"{name}: an adjacency matrix must be square, not {' x '.join(map(str, matrix.shape))}")
-    if matrix.format == "csr":
-        return from_csr(matrix.indptr, matrix.indices, directed=directed, name=name)
-    if matrix.format == "csc":
-        columns = from_csr(matrix.indptr, matrix.indices, directed=True, name=name)
-        return from_csr(columns.reverse.offsets, columns.reverse.targets, directed=directed, name=name)
-    from .device_edges import from_device_edges
-
-    entries = matrix.tocoo()
-    return from_device_edges(entries.row, entries.col, vertices=matrix.shape[0], directed=directed, name=name)
+    return from_matrix(matrix, directed=directed, name=name)
 
 
 def to_cupyx(graph: Graph) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..device import CPU
 from ..errors import InputError
 from ..extras import needed
 from . import palette
@@ -179,16 +180,17 @@ def _bars(axes: Axes, trace: Trace, heights: Sequence[float]) -> None:
 def plot_levels(graph: Graph, result: BFSResult) -> Figure:
     """A small graph with the sources in the middle and a ring a level; thick lines are the tree's edges.
 
-    Vertices that were not reached stand in a row below.
+    Vertices that were not reached stand in a row below. Both may be on a device; they are copied.
 
     Raises `InputError` for more than 600 vertices, and for a result without predecessors.
     """
     n = graph.num_vertices
     if n > MOST_VERTICES:
         raise InputError(f"{graph.name} has {n:,} vertices: more than {MOST_VERTICES} make no picture that can be read")
+    graph, result = graph.on(CPU), result.on(CPU)
     if result.predecessors is None:
         raise InputError("the search kept no predecessors, along which its levels are drawn: ask for predecessors=True")
-    distances, predecessors = np.asarray(result.distances), np.asarray(result.predecessors)
+    distances, predecessors = result.distances, result.predecessors
     positions = radial(distances, predecessors)
     children = np.flatnonzero(predecessors >= 0)
     with _settings():

@@ -1,17 +1,20 @@
 """Graphs that live on a device: made there, searched there, validated there, and the same as those on the host."""
 
+import importlib.util
+
 import numpy as np
 import pytest
 from oracle import random_graph, random_options
 from strategies import edges_of, oracle_distances
 
-from rapids_bfs import Graph, InputError, as_graph, bfs, load, validate
+from rapids_bfs import Graph, InputError, as_graph, bfs, load, plot_levels, validate
 from rapids_bfs.comparison import sample_sources
 from rapids_bfs.device import on_device, to_host
 from rapids_bfs.engines import Options, choose, registered
 from rapids_bfs.generators import generate
 from rapids_bfs.graph500 import graph500
 from rapids_bfs.memory import PeakDeviceBytes
+from rapids_bfs.testing import assert_same_distances, assert_valid_bfs
 
 cupy = pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rapids-bfs[cu13]'")
 device_csr = pytest.importorskip("rapids_bfs.device_csr")
@@ -224,6 +227,17 @@ def test_a_result_lives_where_its_graph_lives(engine):
                     assert (
                         len(result.path_to(vertex)) == expected.distances[vertex] + 1 == result.distance_to(vertex) + 1
                     )
+
+
+def test_a_result_on_the_device_is_asserted_on_and_drawn():
+    graph = load("karate", device="cuda")
+    result, expected = bfs(graph, 0, engine="cupy"), bfs("karate", 0, engine="scipy")
+    assert_same_distances(result, expected)
+    assert_same_distances(expected, result)
+    assert_same_distances(result, result.distances)
+    assert_valid_bfs(graph, result)
+    if importlib.util.find_spec("matplotlib"):
+        assert plot_levels(graph, result)._repr_png_()
 
 
 def test_a_result_outlives_the_next_search():
