@@ -213,7 +213,8 @@ assert pd.Series([1]).sum() == 1
 def test_proxies_of_cudf_pandas_are_recognised(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(CUDF_PANDAS)
-    done = subprocess.run([sys.executable, "-m", "cudf.pandas", str(script)], capture_output=True, text=True)
+    command = [sys.executable, "-m", "cudf.pandas", str(script)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
