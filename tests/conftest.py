@@ -1,5 +1,6 @@
 """Settings that all tests share."""
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,9 @@ import validated
 from hypothesis import HealthCheck, settings
 
 from rapids_bfs import device
+
+# Beside other work GNU's OpenMP would hold up each parallel loop, however small, with threads that wait busily.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 # Compilation makes the first example slow; the machine may be shared.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
