@@ -155,7 +155,7 @@ def as_block(ids: np.ndarray) -> np.ndarray:
 def gather(values: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """``values[indices]``, in parallel."""
     gathered = np.empty(len(indices), values.dtype)
-    with pool:
+    with pool.work_on(len(indices)):
         _gather(values, as_block(indices), gathered)
     return gathered
 
@@ -173,7 +173,7 @@ class Degrees:
 
     def add(self, source: np.ndarray, target: np.ndarray) -> None:
         """Count the edges of a block, all of them between vertices below ``len(self.out)``."""
-        with pool as threads:
+        with pool.work_on(len(source)) as threads:
             self._asymmetry += int(_count(as_block(source), as_block(target), self.out, self.into, threads))
 
     def grow(self, vertices: int) -> None:
@@ -200,7 +200,7 @@ def fill(degrees: np.ndarray, blocks: Iterable[Edges], *, mirror: bool = False) 
     targets = np.empty(edges, dtype)
     cursors = offsets[:-1].copy()
     for source, target in blocks:
-        with pool as threads:
+        with pool.work_on(len(source)) as threads:
             _place(as_block(source), as_block(target), mirror, cursors, targets, threads)
     return offsets, targets
 
@@ -247,7 +247,7 @@ def transposed_positions(offsets: np.ndarray, targets: np.ndarray) -> np.ndarray
 
 def ascends(offsets: np.ndarray, targets: np.ndarray) -> bool:
     """Does every adjacency ascend? Entries may repeat."""
-    with pool:
+    with pool.work_on(len(targets)):
         return int(_count_descents(offsets, targets)) == 0
 
 
@@ -277,14 +277,14 @@ def is_symmetric(offsets: np.ndarray, targets: np.ndarray) -> bool:
 
 def count_loops(offsets: np.ndarray, targets: np.ndarray) -> int:
     """Number of edges from a vertex to itself."""
-    with pool:
+    with pool.work_on(len(targets)):
         return int(_count_loops(offsets, targets))
 
 
 def count_repeats(offsets: np.ndarray, targets: np.ndarray) -> int:
     """Number of entries that equal the one before them in their adjacency, which must ascend."""
     degrees = np.empty(len(offsets) - 1, np.int64)
-    with pool:
+    with pool.work_on(len(targets)):
         _count_distinct(offsets, targets, True, degrees)
     return len(targets) - int(degrees.sum())
 
@@ -292,7 +292,7 @@ def count_repeats(offsets: np.ndarray, targets: np.ndarray) -> int:
 def without_repeats_and_loops(offsets: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The CSR of the distinct edges other than self-loops. Each adjacency must ascend."""
     degrees = np.empty(len(offsets) - 1, np.int64)
-    with pool:
+    with pool.work_on(len(targets)):
         _count_distinct(offsets, targets, False, degrees)
         new_offsets = _offsets(degrees)
         new_targets = np.empty(int(new_offsets[-1]), targets.dtype)

@@ -7,9 +7,13 @@ enter it at once.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 import numba
+
+FEW = 1 << 13  # with fewer things to do, one thread has done them before the others are awake
 
 
 class Pool:
@@ -26,6 +30,17 @@ class Pool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._lock.release()
+
+    @contextmanager
+    def work_on(self, things: int) -> Iterator[int]:
+        """``with pool.work_on(things) as threads``: the same, with one thread alone for few things."""
+        with self as threads:
+            try:
+                if things < FEW:
+                    numba.set_num_threads(1)
+                yield int(numba.get_num_threads())
+            finally:
+                numba.set_num_threads(threads)
 
 
 pool = Pool()

@@ -9,9 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import edge_lists, edges_of, graphs
 
-from rapids_bfs import Graph, InputError, as_graph, csr
+from rapids_bfs import Graph, InputError, as_graph, csr, threads
 from rapids_bfs.adapters.edges import EdgeList, from_edge_list
 from rapids_bfs.driver import driver
+
+
+@pytest.fixture(scope="module", autouse=True, params=["few for one thread", "all for all threads"])
+def sharing(request):
+    """Small graphs are left to one thread, or shared out as large ones are."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "all for all threads":
+            patch.setattr(threads, "FEW", 0)
+        yield
 
 
 def rows_of(graph):
