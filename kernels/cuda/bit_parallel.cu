@@ -50,8 +50,8 @@
 #define BLOCKS 2  // of a multiprocessor
 #endif
 
-constexpr int WARP = 32;
-constexpr unsigned ALL = ~0u;  // the lanes of a warp
+#include "grid.cuh"
+
 constexpr int BITS = 64;       // of a word
 constexpr int PIECE = 128;     // edges that a group takes at a time
 constexpr int UNROLL = 4;      // edges that a group has under way at a time
@@ -59,7 +59,6 @@ constexpr int TALLY = 8;       // bits of a vertical counter
 constexpr int FULL = (1 << TALLY) - 1;  // rows that it can add
 constexpr int SLOTS = 4;                // levels whose counters are kept
 constexpr int MOST_WORDS = 16;
-constexpr int PATIENCE = 1 << 27;  // looks at the barrier before the search is torn down: about a minute
 
 using Word = unsigned long long;
 
@@ -107,19 +106,6 @@ struct Batch {
     long long heavies, piece_count, bits, depth_limit;
     long long alpha;  // bottom-up when the frontier has more than 1/alpha of the edges
 };
-
-// Wait for all blocks. What any thread of a block wrote before its first thread calls this, with the block's barriers
-// around it, is seen by every thread after. Block 0 adds what makes the top bit change, so the count is never set back.
-__device__ inline void grid_barrier(unsigned* arrived) {
-    const unsigned step = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
-    unsigned before, now;
-    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(arrived), "r"(step) : "memory");
-    int patience = PATIENCE;
-    do {
-        asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
-        if (--patience == 0) __trap();
-    } while (((before ^ now) & 0x80000000u) == 0);
-}
 
 // The frontier of a level, the same in every thread.
 struct Frontier {

@@ -1,9 +1,8 @@
 // What a search in one cooperative launch is built from: warps, bitmaps, queues with prefix sums, the grid's barrier.
 
-constexpr int WARP = 32;
-constexpr unsigned ALL = ~0u;      // the lanes of a warp
+#include "grid.cuh"
+
 constexpr int GROUP = 4;           // neighbours that lie together in memory
-constexpr int PATIENCE = 1 << 27;  // looks at the barrier before the search is torn down: about a minute
 
 using Counter = unsigned long long;  // vertices << edge_bits | edges
 
@@ -86,17 +85,30 @@ __device__ inline Counter exclusive_scan_of_block(Counter value, Counter* totals
     return inclusive - value + (threadIdx.x < WARP ? 0 : below);
 }
 
-// Wait for all blocks. What any thread of a block wrote before its first thread calls this, with the block's barriers
-// around it, is seen by every thread after. Block 0 adds what makes the top bit change, so the count is never set back.
-__device__ inline void grid_barrier(unsigned* arrived) {
-    const unsigned step = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
-    unsigned before, now;
-    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(arrived), "r"(step) : "memory");
-    int patience = PATIENCE;
-    do {
-        asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
-        if (--patience == 0) __trap();
-    } while (((before ^ now) & 0x80000000u) == 0);
+// The sum over the lanes, in every lane.
+__device__ inline Counter sum_of_warp(Counter value) { return __shfl_sync(ALL, inclusive_scan(value), WARP - 1); }
+
+// The bounds of the rows of these vertices; 0 where they are not wanted. The loads stand in a loop of their own, so that
+// all are on their way before the first is waited for.
+template <int COUNT, typename Vertex, typename Offset>
+__device__ inline void load_rows(const Offset* offsets, const bool (&wanted)[COUNT], const Vertex (&vertex)[COUNT],
+                                 Offset (&first)[COUNT], Offset (&last)[COUNT]) {
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        first[k] = last[k] = 0;
+        if (wanted[k]) {
+            first[k] = __ldg(offsets + vertex[k]);
+            last[k] = __ldg(offsets + vertex[k] + 1);
+        }
+    }
+}
+
+// The lane whose entry has this lane's edge, where the entries of a window begin `start` edges from that of lane 0. Each
+// that begins within these 32 marks its first edge; the marks up to an edge count to its owner.
+__device__ inline int owner_of(long long start) {
+    const int before = __popc(__ballot_sync(ALL, start <= 0)) - 1;
+    const unsigned marks = reduce_or(start > 0 && start < WARP ? 1u << start : 0);
+    return (before + __popc(marks & (lanes_below() << 1 | 1))) % WARP;
 }
 
 // The slot of the vertex that has this edge of the level: the last whose prefix is at most `edge`. 32 slots are looked

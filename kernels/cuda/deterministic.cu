@@ -235,13 +235,8 @@ __device__ void walk(const Search<Vertex, Offset>& s, const Run& run, const unsi
             long long slot[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
-                // Each entry that begins within these 32 edges marks its first; the marks up to an edge count to its
-                // owner.
                 const long long batch = next + k * WARP;
-                const long long start = entry.prefix - batch;
-                const int before = __popc(__ballot_sync(ALL, start <= 0)) - 1;
-                const unsigned starts = reduce_or(start > 0 && start < WARP ? 1u << start : 0);
-                const int who = (before + __popc(starts & (lanes_below() << 1 | 1))) % WARP;
+                const int who = owner_of(entry.prefix - batch);
                 const Offset shift = __shfl_sync(ALL, entry.shift, who);
                 slot[k] = first + who;
                 neighbor[k] = 0;
@@ -253,9 +248,6 @@ __device__ void walk(const Search<Vertex, Offset>& s, const Run& run, const unsi
         first += covered <= next ? WARP : __popc(__ballot_sync(ALL, inside && entry.prefix <= next)) - 1;
     }
 }
-
-// The sum of a counter over the warp, in every lane.
-__device__ inline Counter sum_of_warp(Counter value) { return __shfl_sync(ALL, inclusive_scan(value), WARP - 1); }
 
 // Loads and atomics that are independent stand in loops of their own, here and below, so that they are all on their way
 // before the first is waited for.
@@ -269,20 +261,6 @@ __device__ inline void find_open(const unsigned* bitmap, const bool (&live)[UNRO
     for (int k = 0; k < UNROLL; ++k) word[k] = bitmap[word_of(vertex[k])];
 #pragma unroll
     for (int k = 0; k < UNROLL; ++k) open[k] = live[k] && !(word[k] & bit_of(vertex[k]));
-}
-
-// The bounds of the rows of those that are wanted; 0 for the others.
-template <typename Vertex, typename Offset>
-__device__ inline void load_rows(const Search<Vertex, Offset>& s, const bool (&wanted)[UNROLL],
-                                 const Vertex (&vertex)[UNROLL], Offset (&first)[UNROLL], Offset (&last)[UNROLL]) {
-#pragma unroll
-    for (int k = 0; k < UNROLL; ++k) {
-        first[k] = last[k] = 0;
-        if (wanted[k]) {
-            first[k] = __ldg(s.offsets + vertex[k]);
-            last[k] = __ldg(s.offsets + vertex[k] + 1);
-        }
-    }
 }
 
 // The first step of an ordered level: each unvisited neighbour takes the smallest number of an edge to it.
@@ -324,7 +302,7 @@ __device__ void mark(const Search<Vertex, Offset>& s, unsigned* visited, int lev
                  const typename S::Rank number = static_cast<typename S::Rank>(edge + k * WARP + lane_id());
                  won[k] = won[k] && rank[k] == (S::CLAIMED | number);
              }
-             load_rows(s, won, neighbor, first, last);
+             load_rows(s.offsets, won, neighbor, first, last);
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
                  parent[k] = -1;
@@ -351,7 +329,7 @@ __device__ void count(const Search<Vertex, Offset>& s, const Run& run, const Blo
     walk(s, run, s.marks,
          [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
              Offset first[UNROLL], last[UNROLL];
-             load_rows(s, live, neighbor, first, last);
+             load_rows(s.offsets, live, neighbor, first, last);
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
                  if (last[k] > first[k]) mine += packed(1, last[k] - first[k], s.edge_bits);
@@ -387,7 +365,7 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, cons
     walk(s, run, s.marks,
          [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
              Offset first[UNROLL], degree[UNROLL];
-             load_rows(s, live, neighbor, first, degree);
+             load_rows(s.offsets, live, neighbor, first, degree);
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) degree[k] -= first[k];
 #pragma unroll

@@ -180,20 +180,6 @@ __device__ inline void enqueue(const Search<Vertex, Offset>& s, long long begin,
 // Loads and atomics that are independent stand in loops of their own, here and below, so that they are all on their way
 // before the first is waited for.
 
-// The bounds of the rows of these vertices.
-template <int COUNT, typename Vertex, typename Offset>
-__device__ inline void load_rows(const Search<Vertex, Offset>& s, const bool (&wanted)[COUNT],
-                                 const Vertex (&vertex)[COUNT], Offset (&first)[COUNT], Offset (&last)[COUNT]) {
-#pragma unroll
-    for (int k = 0; k < COUNT; ++k) {
-        first[k] = last[k] = 0;
-        if (wanted[k]) {
-            first[k] = __ldg(s.offsets + vertex[k]);
-            last[k] = __ldg(s.offsets + vertex[k] + 1);
-        }
-    }
-}
-
 // A top-down level: expand the frontier behind `begin`, a run of edges for each warp. DENSE: reach vertices in the
 // bitmap alone, and return how many this lane reached; else give them their distance and append them to the queue.
 template <bool DENSE, typename Vertex, typename Offset>
@@ -226,13 +212,8 @@ __device__ unsigned expand(const Search<Vertex, Offset>& s, unsigned* visited, i
             unsigned word[COUNT];
 #pragma unroll
             for (int k = 0; k < COUNT; ++k) {
-                // Each entry that begins within these 32 edges marks its first; the marks up to an edge count to its
-                // owner.
                 const long long batch = next + k * WARP;
-                const long long start = entry.prefix - batch;
-                const int before = __popc(__ballot_sync(ALL, start <= 0)) - 1;
-                const unsigned marks = reduce_or(start > 0 && start < WARP ? 1u << start : 0);
-                const int who = (before + __popc(marks & (lanes_below() << 1 | 1))) % WARP;
+                const int who = owner_of(entry.prefix - batch);
                 const Offset shift = __shfl_sync(ALL, entry.shift, who);
                 parent[k] = __shfl_sync(ALL, owner, who);
                 won[k] = batch + lane < end;
@@ -246,7 +227,7 @@ __device__ unsigned expand(const Search<Vertex, Offset>& s, unsigned* visited, i
                 for (int k = 0; k < COUNT; ++k) won[k] = won[k] && !(word[k] & bit_of(neighbor[k]));
             }
             Offset first[DENSE ? 1 : COUNT], degree[DENSE ? 1 : COUNT];
-            if constexpr (!DENSE) load_rows(s, won, neighbor, first, degree);
+            if constexpr (!DENSE) load_rows(s.offsets, won, neighbor, first, degree);
 #pragma unroll
             for (int k = 0; k < COUNT; ++k) {
                 word[k] = ALL;
@@ -799,7 +780,7 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
         const Offset first[1] = {chunk.first}, degree[1] = {chunk.rest};
         enqueue(s, behind, tail, keep, vertex, first, degree);
     }
-    explored = __shfl_sync(ALL, inclusive_scan(explored), WARP - 1);
+    explored = sum_of_warp(explored);
     if (lane == 0 && explored) atomicAdd(&s.state->explored[turn_of_grid % 3], explored);
     if (rank == 0 && threadIdx.x == 0) s.state->level[turn_of_grid % 2] = level;
 }
@@ -986,7 +967,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 end_turn(state, turn++, edge_bits, &told);
                 mine = expand<true>(s, upcoming, level, begin - expanded, frontier, nullptr, warp, warps);
             }
-            mine = static_cast<unsigned>(__shfl_sync(ALL, inclusive_scan(mine), WARP - 1));
+            mine = static_cast<unsigned>(sum_of_warp(mine));
             if (lane == 0 && mine) atomicAdd(&found, mine);
             __syncthreads();
             if (threadIdx.x == 0) {
