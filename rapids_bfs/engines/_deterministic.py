@@ -9,13 +9,12 @@ import numpy as np
 
 from .. import csr
 from ..device import CPU
-from ..errors import InputError
 from ..graph import Graph
 from ..trace import Step
 from . import Options
 from ._launch import address, fill
 from ._levels import require_device_bytes
-from ._one_launch import SMALL_ARCS, STATE_BYTES, WARP, OneLaunch, structure, words_per_tile
+from ._one_launch import STATE_BYTES, WARP, OneLaunch, blocks_of_grid, structure, words_per_tile
 
 if TYPE_CHECKING:
     from ._direction_optimizing import DirectionOptimizing
@@ -140,13 +139,7 @@ class Deterministic:
         tiles = warps * TILE * (4 + 2 * WARP)  # a word and the list of its vertices
         shared = max(capacity * entry, tiles)
         kernel = device.compiled(FILE, "search", vertex, offset, threads, tuning.blocks)
-        grid = kernel.resident_blocks(threads, shared) * device.multiprocessors
-        if not grid:
-            raise InputError(f"this device has no room for a block of {threads} threads and {shared:,} bytes")
-        if tuning.grid is not None:
-            grid = min(grid, tuning.grid)
-        elif graph.num_arcs < SMALL_ARCS:
-            grid = 1
+        grid = blocks_of_grid(kernel, device, graph, tuning, shared)
         parameters = self.parameters
         for name in ("alpha", "wide", "share", "chunk", "patience"):
             setattr(parameters, name, getattr(tuning, name))

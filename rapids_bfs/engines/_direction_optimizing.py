@@ -17,7 +17,7 @@ from . import Options, Traversal
 from ._deterministic import Deterministic
 from ._launch import CompiledKernel, address, fill
 from ._levels import Device, require_device_bytes
-from ._one_launch import SMALL_ARCS, STATE_BYTES, WARP, OneLaunch, structure, words_per_tile
+from ._one_launch import STATE_BYTES, WARP, OneLaunch, blocks_of_grid, structure, words_per_tile
 
 FILE = "direction_optimizing"
 UNREACHED = -1  # the distance where there is none
@@ -142,13 +142,7 @@ class DirectionOptimizing(Traversal):
         tiles = warps * (TILES * TILE * 4 + LIST * 2)  # words, and a list of their vertices
         shared = max(queues, tiles)
         kernel = self._kernel("search")
-        grid = kernel.resident_blocks(threads, shared) * self.device.multiprocessors
-        if not grid:
-            raise InputError(f"this device has no room for a block of {threads} threads and {shared:,} bytes")
-        if tuning.grid is not None:
-            grid = min(grid, tuning.grid)
-        elif self.graph.num_arcs < SMALL_ARCS:
-            grid = 1
+        grid = blocks_of_grid(kernel, self.device, self.graph, tuning, shared)
         clusters = 0
         if tuning.cluster > 1 and grid > tuning.cluster:
             clusters = kernel.resident_clusters(tuning.cluster, threads, shared, self.device.stream_handle)

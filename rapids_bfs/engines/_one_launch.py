@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..driver import library
-from ..errors import TraversalError
+from ..errors import InputError, TraversalError
 from ..graph import Graph
 from ..kernels.whole_search import GIVEN_UP, LEVELS, NUMBER
 from ..trace import Step
 from . import Options
-from ._launch import address, current_context
+from ._launch import CompiledKernel, address, current_context
 from ._levels import Device
 
 STATE_BYTES = 1024  # no less than the kernels need
@@ -99,6 +99,16 @@ def structure(name: str, pointers: tuple[str, ...], numbers: tuple[str, ...]) ->
     """A structure of pointers, then of integers of 64 bits."""
     fields = [(field, ctypes.c_void_p) for field in pointers] + [(field, ctypes.c_int64) for field in numbers]
     return type(name, (ctypes.Structure,), {"_fields_": fields})
+
+
+def blocks_of_grid(kernel: CompiledKernel, device: Device, graph: Graph, tuning: Any, shared: int) -> int:
+    """How many blocks search: as many as the device holds, or one if the graph is small; `tuning.grid` at most."""
+    grid = kernel.resident_blocks(tuning.threads, shared) * device.multiprocessors
+    if not grid:
+        raise InputError(f"this device has no room for a block of {tuning.threads} threads and {shared:,} bytes")
+    if tuning.grid is not None:
+        return min(grid, int(tuning.grid))
+    return 1 if graph.num_arcs < SMALL_ARCS else grid
 
 
 def words_per_tile(most: int, vertices: int, warps: int) -> int:
