@@ -22,13 +22,12 @@ from statistics import mean, median
 from time import perf_counter
 
 import cupy
-import networkx as nx
 import numpy as np
 
-from rapids_bfs import Graph, as_graph
+from rapids_bfs import load
+from rapids_bfs.device import CPU, CUDA
 from rapids_bfs.engines import Options, _deterministic, choose, registered
 from rapids_bfs.engines._direction_optimizing import DEFAULT, Tuning
-from rapids_bfs.generators import EDGE_FACTOR, A, B, C
 from rapids_bfs.validation import validate
 
 GRAPHS = ["rmat:20", "rmat:22", "rmat:24", "urand:22", "urand:24", "grid:2048", "grid:4096", "path:1000000"]
@@ -41,54 +40,8 @@ SWEPT = [field.name for field in fields(Tuning) if field.name != "spin"]
 
 
 def generate(spec):
-    """A graph as `rapids_bfs.generators` makes them, with other random numbers; made on the GPU, kept on the host."""
-    kind, *sizes = spec.split(":")
-    if kind == "karate":
-        return as_graph(nx.karate_club_graph())
-    size = int(sizes[0])
-    cupy.random.seed(SEED)
-    n, source, target = {"rmat": rmat, "urand": urand, "grid": grid, "path": path, "star": star}[kind](size)
-    keys = cupy.concatenate([source * n + target, target * n + source])
-    keys = cupy.unique(keys[keys // n != keys % n])
-    offsets = cupy.zeros(n + 1, np.int64)
-    cupy.cumsum(cupy.bincount(keys // n, minlength=n), out=offsets[1:])
-    wide = len(keys) >= 1 << 31
-    offsets, targets = offsets.astype(np.int64 if wide else np.int32), (keys % n).astype(np.int32)
-    graph = Graph(offsets.get(), targets.get(), directed=False, name=spec)
-    del keys, source, target, offsets, targets
-    cupy.get_default_memory_pool().free_all_blocks()
-    return graph
-
-
-def rmat(scale):
-    n = 1 << scale
-    source, target = cupy.zeros((2, EDGE_FACTOR * n), np.int64)
-    for _ in range(scale):
-        draw = cupy.random.random(EDGE_FACTOR * n, dtype=np.float32)
-        down = draw >= A + B
-        source = 2 * source + down
-        target = 2 * target + cupy.where(down, draw >= A + B + C, draw >= A)
-    names = cupy.random.permutation(n)
-    return n, names[source], names[target]
-
-
-def urand(scale):
-    n = 1 << scale
-    return n, *cupy.random.randint(0, n, (2, EDGE_FACTOR * n), dtype=np.int64)
-
-
-def grid(side):
-    vertices = cupy.arange(side * side).reshape(side, side)
-    source = cupy.concatenate([vertices[:, :-1].ravel(), vertices[:-1, :].ravel()])
-    return side * side, source, cupy.concatenate([vertices[:, 1:].ravel(), vertices[1:, :].ravel()])
-
-
-def path(n):
-    return n, cupy.arange(n - 1), cupy.arange(1, n)
-
-
-def star(n):
-    return n, cupy.zeros(n - 1, np.int64), cupy.arange(1, n)
+    """The graph, drawn on the GPU if it is random, kept on the host."""
+    return load(spec, device=CUDA).on(CPU).replace(name=spec)
 
 
 def times(traversal, sources, options):
