@@ -209,10 +209,10 @@ class Searcher:
         if isinstance(start, int):
             return np.array([self.graph.vertex_of(start)])
         ids = _on_host(start)
-        if ids.dtype.kind not in "iu":
-            raise InputError(f"start must be an integer, or several, not of {ids.dtype}")
         if not len(ids):
             raise InputError("at least one start is needed")
+        if ids.dtype.kind not in "iu":
+            raise InputError(f"start must be an integer, or several, not of {ids.dtype}")
         return np.unique(self.graph.vertices_of(ids.tolist()))
 
     def _named_sources(self, start: Any) -> np.ndarray:

@@ -19,6 +19,7 @@ from ..device import missing as no_cupy
 from ..driver import no_device, too_old
 from ..graph import Graph
 from ..kernels.cuda import KERNELS
+from ..memory import available_device_bytes
 from . import Engine, Traversal, _simulator
 from ._direction_optimizing import DirectionOptimizing
 from ._launch import CompiledKernel, call
@@ -98,6 +99,8 @@ class NumbaDevice(Device):
         return _simulator.running() if simulated() else nullcontext()  # the stream goes with each call
 
     def free_bytes(self) -> float:
+        if self.searches_on == CUDA:
+            return available_device_bytes()  # Numba itself cannot say while RMM allocates for it
         return self.cuda.current_context().get_memory_info().free
 
     def upload(self, array: Any) -> Any:
