@@ -190,13 +190,13 @@ __device__ void hand_in(const Batch<Vertex, Offset>& b, int level, Place<WIDTH> 
     if (notes.under_way) atomicOr(gathered.under_way + at.word, notes.under_way);
     if (at.word == 0 && notes.edges) atomicAdd(&gathered.edges, notes.edges);
     __syncthreads();
-    if (threadIdx.x < WIDTH && gathered.under_way[threadIdx.x]) {
-        atomicOr(&b.state->under_way[slot][threadIdx.x], gathered.under_way[threadIdx.x]);
-        gathered.under_way[threadIdx.x] = 0;
+    if (threadIdx.x < WIDTH) {
+        const Word under_way = atomicExch(gathered.under_way + threadIdx.x, 0);
+        if (under_way) atomicOr(&b.state->under_way[slot][threadIdx.x], under_way);
     }
-    if (threadIdx.x == 0 && gathered.edges) {
-        atomicAdd(&b.state->edges[slot], gathered.edges);
-        gathered.edges = 0;
+    if (threadIdx.x == 0) {  // an exchange, which the compiler does not let other threads do in vain
+        const Word edges = atomicExch(&gathered.edges, 0);
+        if (edges) atomicAdd(&b.state->edges[slot], edges);
     }
     if (b.planes) return;
     for (int i = threadIdx.x; i < BITS * WIDTH; i += THREADS) {
