@@ -24,7 +24,8 @@ KERNELS = {
     },
     "direction_optimizing": {
         "prepare": "prepare<{vertex}, {offset}>",
-        "search": "search<{vertex}, {offset}>",
+        "search": "search<false, {vertex}, {offset}>",
+        "search_near": "search<true, {vertex}, {offset}>",
     },
     "deterministic": {"search": "search<{vertex}, {offset}>"},
     "frontier_mask": {

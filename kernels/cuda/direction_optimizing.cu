@@ -15,7 +15,8 @@
 //   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric); in_targets begin where groups
 //                                     of four may
 //   hub[n], heavy[n][4]               the in-neighbours to look at first, those with the most out-edges; the vertex
-//                                     itself if it has no in-edge, and -1 where there are no more
+//                                     itself if it has no in-edge, and -1 where there are no more. In a graph of small
+//                                     rows (`near`) the hub is among the four, and the last is MORE if there are others
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
 //   visited[BITMAPS][words]           bitmaps of the vertices reached so far, and of the isolated ones, see `Ring`
 //   queue[n]                          the reached vertices with out-edges, level after level: where the edges of each
@@ -64,6 +65,7 @@ constexpr int TILES = 8;               // tiles that it looks through at a time,
 constexpr int LIST = 2 * TILE * WARP;  // vertices of them that it has on its list, at most
 constexpr int BITMAPS = 8;             // of visited vertices, in turn
 constexpr int SKIP = -2;               // no distance
+constexpr int MORE = -2;               // no neighbour: more than are here
 constexpr int TURN_ALONE = 1 << 20;    // levels that a block goes alone before it shows itself at the barrier
 
 // Elements of `status`.
@@ -342,7 +344,7 @@ __device__ unsigned sweep(const Search<Vertex, Offset>& s, const unsigned* visit
                     if (group[k][i] >= 0 && word[k][i] & bit_of(group[k][i])) parent = group[k][i];
                 }
                 if (local[k] >= 0 && parent >= 0) reach(local[k], parent);
-                keep(local[k] >= 0 && parent < 0 && group[k][GROUP - 1] >= 0, local[k]);
+                keep(local[k] >= 0 && parent < 0 && group[k][GROUP - 1] != -1, local[k]);
             }
         }
         __syncwarp();
@@ -576,24 +578,41 @@ __device__ inline int reduce_max(int value) {
 }
 
 // Up to CHUNK edges of a vertex, in a queue in shared memory. `rest` counts the edges from `first` to the end of the
-// vertex's adjacency; it is negated in all chunks of a vertex but the first, and 0 where there is nothing.
-template <typename Vertex, typename Offset>
+// vertex's adjacency; it is negated in all chunks of a vertex but the first, and 0 where there is nothing. Where `first`
+// is HERE, the neighbours themselves are `near`, -1 in the place of the one that the vertex was reached from.
+template <bool NEAR, typename Vertex, typename Offset>
 struct alignas(16) Chunk {
     Offset first, rest;
-    Vertex vertex;
+    Vertex vertex, near[NEAR ? GROUP : 1];
 };
 
-constexpr int CHUNK = 4;       // a thread for each edge of a chunk
+constexpr int CHUNK = GROUP;   // a thread for each edge of a chunk
+constexpr int HERE = -1;       // no place in `targets`
 constexpr int SLOTS = 4;       // edges that a thread has under way at a time
 constexpr int FULL = 1 << 24;  // added to a count to end the team's work: no queue holds so many chunks
 
-// Append the chunks of the vertices that this warp `keep`s to the queue of its block. What finds no room goes to the
-// queue of the whole grid instead, unless `behind` is -1, and then the team ends its work.
-template <int COUNT, typename Vertex, typename Offset>
-__device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<Vertex, Offset>* queue, int* count,
+// Append the vertices of these chunks, of which this warp `keep`s some, to the queue of the whole grid.
+template <int COUNT, bool NEAR, typename Vertex, typename Offset>
+__device__ inline void hand_over(const Search<Vertex, Offset>& s, long long behind, Counter* tail,
+                                 const bool (&keep)[COUNT], const Chunk<NEAR, Vertex, Offset> (&chunk)[COUNT]) {
+    Vertex vertex[COUNT];
+    Offset first[COUNT], degree[COUNT];
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        vertex[k] = chunk[k].vertex;
+        first[k] = chunk[k].first;
+        degree[k] = chunk[k].rest;
+        if (NEAR && keep[k] && first[k] == HERE) first[k] = __ldg(s.offsets + vertex[k]);
+    }
+    enqueue(s, behind, tail, keep, vertex, first, degree);
+}
+
+// Append vertices that this warp `keep`s, each given as the first of its chunks, to the queue of its block. What finds
+// no room goes to the queue of the whole grid instead, unless `behind` is -1, and then the team ends its work.
+template <int COUNT, bool NEAR, typename Vertex, typename Offset>
+__device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<NEAR, Vertex, Offset>* queue, int* count,
                                       long long behind, Counter* tail, const bool (&keep)[COUNT],
-                                      const Vertex (&vertex)[COUNT], const Offset (&first)[COUNT],
-                                      const Offset (&degree)[COUNT]) {
+                                      const Chunk<NEAR, Vertex, Offset> (&chunk)[COUNT]) {
     const int capacity = static_cast<int>(s.capacity);
     int place[COUNT], total = 0;
     bool large = false;
@@ -602,7 +621,7 @@ __device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<Ver
         const unsigned kept = __ballot_sync(ALL, keep[k]);
         place[k] = total + __popc(kept & lanes_below());
         total += __popc(kept);
-        large = large || (keep[k] && degree[k] > CHUNK);
+        large = large || (keep[k] && chunk[k].rest > CHUNK);
     }
     if (total == 0) return;
     if (__any_sync(ALL, large)) {  // some have several chunks
@@ -610,7 +629,7 @@ __device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<Ver
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
             place[k] = static_cast<int>(mine);
-            if (keep[k]) mine += min((static_cast<Counter>(degree[k]) + CHUNK - 1) / CHUNK, Counter(capacity + 1));
+            if (keep[k]) mine += min((static_cast<Counter>(chunk[k].rest) + CHUNK - 1) / CHUNK, Counter(capacity + 1));
         }
         const int until = static_cast<int>(inclusive_scan(mine));
 #pragma unroll
@@ -622,15 +641,16 @@ __device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<Ver
     start = __shfl_sync(ALL, start, 0);
     if (start + total > capacity) {
         for (int i = start + lane_id(); i < capacity; i += WARP) queue[i].rest = 0;
-        if (behind >= 0) enqueue(s, behind, tail, keep, vertex, first, degree);
+        if (behind >= 0) hand_over(s, behind, tail, keep, chunk);
         return;
     }
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
         if (!keep[k]) continue;
-        queue[start + place[k]] = {first[k], degree[k], vertex[k]};
-        for (Offset done = CHUNK; done < degree[k]; done += CHUNK) {
-            queue[start + ++place[k]] = {first[k] + done, done - degree[k], vertex[k]};
+        queue[start + place[k]] = chunk[k];
+        for (Offset done = CHUNK; done < chunk[k].rest; done += CHUNK) {
+            Chunk<NEAR, Vertex, Offset>& next = queue[start + ++place[k]];
+            next.first = chunk[k].first + done, next.rest = done - chunk[k].rest, next.vertex = chunk[k].vertex;
         }
     }
 }
@@ -639,9 +659,10 @@ __device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<Ver
 // which then stands behind `begin + frontier.vertices`. Each block goes on with what it found, as long as it has a
 // thread for each edge; beyond that the chunks are shared out evenly. Leaves its last level and the edges of the
 // vertices that it reached in `state`.
-template <typename Vertex, typename Offset>
+template <bool NEAR, typename Vertex, typename Offset>
 __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
                          Frontier frontier, int turn_of_grid, int size, int limit, unsigned char* memory) {
+    using Chunk = ::Chunk<NEAR, Vertex, Offset>;
     __shared__ int counts[3];  // chunks that this block appended: of this level's queue, of the next, and zero
     const int threads = size > 1 ? THREADS : SOLO;
     if (threadIdx.x >= threads) return;
@@ -652,8 +673,8 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
     const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + TURN_ALONE));
     const long long behind = begin + frontier.vertices;
     Counter* const tail = &s.state->tails[turn_of_grid % 3];
-    Chunk<Vertex, Offset>* queue = reinterpret_cast<Chunk<Vertex, Offset>*>(memory);  // of this level
-    Chunk<Vertex, Offset>* upcoming = queue + capacity;
+    Chunk* queue = reinterpret_cast<Chunk*>(memory);  // of this level
+    Chunk* upcoming = queue + capacity;
     int *count = counts, *next_count = counts + 1, *spare = counts + 2;
     Counter explored = 0;
 
@@ -661,16 +682,15 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
     team_barrier(size);
     for (long long i = rank * threads + warp_begin; i < frontier.vertices; i += size * threads) {
         const bool keep[1] = {i + lane < frontier.vertices};
-        Vertex vertex[1] = {0};
-        Offset first[1] = {0}, degree[1] = {0};
+        Chunk chunk[1] = {};
         if (keep[0]) {
             const Entry<Offset>* const entry = s.queue + begin + i + lane;
             const long long next = i + lane + 1 < frontier.vertices ? entry[1].prefix : frontier.edges;
-            vertex[0] = s.queued[begin + i + lane];
-            first[0] = entry->prefix + entry->shift;
-            degree[0] = static_cast<Offset>(next - entry->prefix);
+            chunk[0].vertex = s.queued[begin + i + lane];
+            chunk[0].first = entry->prefix + entry->shift;
+            chunk[0].rest = static_cast<Offset>(next - entry->prefix);
         }
-        enqueue_chunks(s, queue, count, -1, tail, keep, vertex, first, degree);
+        enqueue_chunks(s, queue, count, -1, tail, keep, chunk);
     }
     team_barrier(size);
     const int start_level = level;
@@ -703,18 +723,20 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
 
         for (int start = from * CHUNK + warp_begin; start < stop * CHUNK; start += SLOTS * threads) {
             bool won[SLOTS];
-            Vertex neighbor[SLOTS];
-            Offset first[SLOTS], degree[SLOTS];
+            Vertex parent[SLOTS], neighbor[SLOTS];
+            Offset first[SLOTS], rest[SLOTS];
             unsigned word[SLOTS];
-            Chunk<Vertex, Offset> work[SLOTS];
+            Chunk next[SLOTS];
+            const int part = lane % CHUNK;
 #pragma unroll
             for (int k = 0; k < SLOTS; ++k) {
-                work[k] = {0, 0, 0};
+                first[k] = rest[k] = 0;
+                parent[k] = neighbor[k] = 0;
                 if (start + k * threads >= stop * CHUNK) continue;
                 const int edge = start + k * threads + lane;
                 const int place = edge / CHUNK;
                 const bool inside = place < stop;
-                const Chunk<Vertex, Offset>* chunk = queue + place;
+                const Chunk* chunk = queue + place;
                 if (spread) {
                     int whose = 0;  // the first block with more chunks up to it
 #pragma unroll
@@ -725,43 +747,72 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
                     const int others = __shfl_sync(ALL, before, whose);
                     chunk = of_block(queue + (inside ? place - others : 0), inside ? whose : 0);
                 }
-                if (inside) work[k] = *chunk;
+                if (inside) {
+                    first[k] = chunk->first, rest[k] = chunk->rest, parent[k] = chunk->vertex;
+                    if constexpr (NEAR) neighbor[k] = chunk->near[part];
+                }
             }
 #pragma unroll
             for (int k = 0; k < SLOTS; ++k) {
-                const int part = lane % CHUNK;
-                won[k] = part < abs(work[k].rest);
-                neighbor[k] = 0;
-                if (won[k]) neighbor[k] = __ldg(s.targets + work[k].first + part);
+                won[k] = part < abs(rest[k]);
+                if (won[k] && !(NEAR && first[k] == HERE)) neighbor[k] = __ldg(s.targets + first[k] + part);
+                if (NEAR) won[k] = won[k] && neighbor[k] >= 0;
             }
 #pragma unroll
             for (int k = 0; k < SLOTS; ++k) {
                 if (start + k * threads >= stop * CHUNK) continue;
                 word[k] = ALL;
-                first[k] = degree[k] = 0;
+                next[k] = {};
+                next[k].vertex = neighbor[k];
                 if (won[k]) {
                     word[k] = atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
-                    first[k] = __ldg(s.offsets + neighbor[k]);
-                    degree[k] = __ldg(s.offsets + neighbor[k] + 1);
+                    if constexpr (NEAR) {
+                        load_group(s.heavy, neighbor[k], GROUP * s.n, GROUP * s.n, next[k].near);
+                    } else {
+                        next[k].first = __ldg(s.offsets + neighbor[k]);
+                        next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
+                    }
+                }
+            }
+            if constexpr (NEAR) {
+#pragma unroll
+                for (int k = 0; k < SLOTS; ++k) {
+                    if (start + k * threads >= stop * CHUNK) continue;
+                    if (next[k].near[GROUP - 1] == MORE) {
+                        next[k].first = __ldg(s.offsets + neighbor[k]);
+                        next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
+                    }
                 }
             }
 #pragma unroll
             for (int k = 0; k < SLOTS; ++k) {
                 if (start + k * threads >= stop * CHUNK) continue;
-                degree[k] -= first[k];
+                next[k].rest -= next[k].first;
                 won[k] = !(word[k] & bit_of(neighbor[k]));
                 if (!won[k]) continue;
-                prefetch(s.targets + first[k]);
-                if (s.predecessors) s.predecessors[neighbor[k]] = work[k].vertex;
+                bool here = false;
+                if constexpr (NEAR) {
+                    here = next[k].near[GROUP - 1] != MORE;
+                    if (here) next[k].first = HERE;
+#pragma unroll
+                    for (int i = 0; i < GROUP; ++i) {
+                        if (!here) continue;
+                        next[k].rest += next[k].near[i] >= 0;
+                        if (next[k].near[i] == parent[k]) next[k].near[i] = -1;
+                        if (next[k].near[i] >= 0) prefetch(s.heavy + GROUP * next[k].near[i]);
+                    }
+                }
+                if (!here) prefetch(s.targets + next[k].first);
+                if (s.predecessors) s.predecessors[neighbor[k]] = parent[k];
                 s.distances[neighbor[k]] = level;
                 if (neighbor[k] == s.target) {
                     s.state->target_level = level;
                     atomicAdd(next_count, FULL);
                 }
-                explored += degree[k];
-                won[k] = degree[k] > 0;
+                explored += next[k].rest;
+                won[k] = next[k].rest > 0;
             }
-            enqueue_chunks(s, upcoming, next_count, behind, tail, won, neighbor, first, degree);
+            enqueue_chunks(s, upcoming, next_count, behind, tail, won, next);
         }
         team_barrier(size);
         if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
@@ -773,12 +824,10 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
     // Hand over: the first chunk of each vertex stands for all. Without room for the frontier there is nothing new.
     const int left = level > start_level ? min(*count % FULL, capacity) : 0;
     for (int i = warp_begin; i < left; i += threads) {
-        Chunk<Vertex, Offset> chunk = {0, 0, 0};
-        if (i + lane < left) chunk = queue[i + lane];
-        const bool keep[1] = {chunk.rest > 0};
-        const Vertex vertex[1] = {chunk.vertex};
-        const Offset first[1] = {chunk.first}, degree[1] = {chunk.rest};
-        enqueue(s, behind, tail, keep, vertex, first, degree);
+        Chunk chunk[1] = {};
+        if (i + lane < left) chunk[0] = queue[i + lane];
+        const bool keep[1] = {chunk[0].rest > 0};
+        hand_over(s, behind, tail, keep, chunk);
     }
     explored = sum_of_warp(explored);
     if (lane == 0 && explored) atomicAdd(&s.state->explored[turn_of_grid % 3], explored);
@@ -787,8 +836,8 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
 
 // Fill `hub`, `heavy` and `isolated`: a warp takes 32 vertices, its lanes the in-edges of one after the other.
 template <typename Vertex, typename Offset>
-__global__ void prepare(Vertex n, const Offset* offsets, const Offset* in_offsets, const Vertex* in_targets,
-                        Vertex* hub, Vertex* heavy, unsigned* isolated) {
+__global__ void prepare(Vertex n, Vertex near, const Offset* offsets, const Offset* in_offsets,
+                        const Vertex* in_targets, Vertex* hub, Vertex* heavy, unsigned* isolated) {
     constexpr long long ENOUGH = 1 << 16;  // in-edges among which they are looked for
     constexpr int INT_LIMIT = 0x7fffffff;
     const long long warp = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / WARP;
@@ -822,11 +871,10 @@ __global__ void prepare(Vertex n, const Offset* offsets, const Offset* in_offset
                 const int most = reduce_max(heaviest[0]);
                 const int lane = __ffs(__ballot_sync(ALL, heaviest[0] == most)) - 1;
                 if (lane_id() == lane) {
-                    if (round == 0) {
-                        hub[vertex] = most < 0 ? static_cast<Vertex>(vertex) : whose[0];
-                    } else {
-                        heavy[vertex * GROUP + round - 1] = whose[0];
-                    }
+                    const int place = near ? round : round - 1;
+                    if (round == 0) hub[vertex] = most < 0 ? static_cast<Vertex>(vertex) : whose[0];
+                    if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = whose[0];
+                    if (near && round == GROUP && most >= 0) heavy[vertex * GROUP + GROUP - 1] = MORE;
                     heaviest[0] = heaviest[1], whose[0] = whose[1];
                     heaviest[1] = -1, whose[1] = -1;
                 }
@@ -837,7 +885,7 @@ __global__ void prepare(Vertex n, const Offset* offsets, const Offset* in_offset
     }
 }
 
-template <typename Vertex, typename Offset>
+template <bool NEAR, typename Vertex, typename Offset>
 __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant__ Search<Vertex, Offset> s) {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ Told told;
@@ -930,7 +978,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             const int size = chunks <= s.alone ? 1 : cluster;
             if (blockIdx.x < size) {
                 const int limit = static_cast<int>(size == 1 ? s.alone : s.together);
-                go_alone(s, ring.visited(), level, begin, frontier, turn, size, limit, memory);
+                go_alone<NEAR>(s, ring.visited(), level, begin, frontier, turn, size, limit, memory);
             }
             const Frontier handed = end_turn(state, turn++, edge_bits, &told);
             stuck = level == told.level;

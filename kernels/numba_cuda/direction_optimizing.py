@@ -54,6 +54,7 @@ WARP = 32
 UNROLL = 4  # edges, vertices or groups that a lane has under way at a time
 GROUPED = UNROLL * GROUP  # neighbours, where they are groups
 SKIP = np.int32(-2)  # no distance
+MORE = -2  # no neighbour: more than are here
 PATIENCE = 1 << 27  # looks at the barrier before the search is torn down: about a minute
 TURN_ALONE = 1 << 20  # levels that a block goes alone before it shows itself at the barrier
 SOLO = 128  # threads of a block that works without a cluster: others would be in their way
@@ -99,7 +100,7 @@ def signatures(vertex_bytes, offset_bytes):
     vertex, offset = (types.int32 if each == 4 else types.int64 for each in (vertex_bytes, offset_bytes))
     vertices, offsets, words = types.CPointer(vertex), types.CPointer(offset), types.CPointer(types.int32)
     return {
-        "prepare": (vertex, offsets, offsets, vertices, vertices, vertices, words),
+        "prepare": (vertex, vertex, offsets, offsets, vertices, vertices, vertices, words),
         "search": (types.NamedTuple(argument_types(vertex, offset), Search),),
     }
 
@@ -539,7 +540,7 @@ def sweep(s, visited, upcoming, level, warp, warps, found, hits):
                 if local[k] >= 0 and parent >= 0:
                     reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], parent, level)
                     reached = np.int32(reached + 1)
-                miss = local[k] >= 0 and parent < 0 and group[k * GROUP + GROUP - 1] >= 0
+                miss = local[k] >= 0 and parent < 0 and group[k * GROUP + GROUP - 1] != -1
                 missed = keep_missed(found, missed, miss, local[k])
             begin = np.int32(begin + UNROLL * WARP)
         cuda.syncwarp()
@@ -965,7 +966,7 @@ def go_alone(s, visited, level, begin, vertices, edges, turn, size, limit, memor
         s.state[LEVEL + (turn & 1)] = level
 
 
-def prepare(n, offsets, in_offsets, in_targets, hub, heavy, isolated):
+def prepare(n, near, offsets, in_offsets, in_targets, hub, heavy, isolated):
     """Fill ``hub``, ``heavy`` and ``isolated``: a warp takes 32 vertices, its lanes the in-edges of one by one."""
     lane = lane_id()
     word = np.int64(cuda.blockIdx.x) * (cuda.blockDim.x >> 5) + (cuda.threadIdx.x >> 5)
@@ -999,10 +1000,13 @@ def prepare(n, offsets, in_offsets, in_targets, hub, heavy, isolated):
                         most, where = other, theirs
                 degree_before, edge_before = most, where
                 if lane == 0:
+                    heavy_place = place if near else place - 1
                     if place == 0:
                         hub[vertex] = in_targets[where] if most >= 0 else vertex
-                    else:
-                        heavy[vertex * GROUP + place - 1] = in_targets[where] if most >= 0 else -1
+                    if 0 <= heavy_place < GROUP:
+                        heavy[vertex * GROUP + heavy_place] = in_targets[where] if most >= 0 else -1
+                    if near and place == GROUP and most >= 0:
+                        heavy[vertex * GROUP + GROUP - 1] = MORE
         if lane == 0:
             isolated[word] = bits
         word += cuda.gridDim.x * (cuda.blockDim.x >> 5)

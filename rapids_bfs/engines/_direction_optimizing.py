@@ -85,6 +85,9 @@ class DirectionOptimizing(Traversal):
             self.in_offsets, self.in_targets = self.offsets, self.targets
             if reverse is not here:
                 self.in_offsets, self.in_targets = self._adjacency(reverse)
+            self.near = (
+                self.in_targets is self.targets and m <= GROUP * n
+            )  # a row of `heavy` is mostly a whole adjacency
             self.buffers = [device.empty(*need) for need in needs]
             distances, predecessors, hub, heavy, queue, queued, isolated, visited, state = self.buffers
             self.distances, self.predecessors = distances, predecessors
@@ -126,10 +129,11 @@ class DirectionOptimizing(Traversal):
     def _prepare(self, words: int) -> None:
         """Launch what fills `hub`, `heavy` and `isolated`."""
         blocks = min(self.device.resident_blocks, -(-words // (PREPARE_THREADS // WARP)))
-        n = np.ctypeslib.as_ctypes_type(self.graph.targets.dtype)(self.graph.num_vertices)
+        vertex = np.ctypeslib.as_ctypes_type(self.graph.targets.dtype)
+        numbers = vertex(self.graph.num_vertices), vertex(self.near)
         fields = ("offsets", "in_offsets", "in_targets", "hub", "heavy", "isolated")
         pointers = [ctypes.c_void_p(getattr(self.parameters, field)) for field in fields]
-        self._kernel("prepare").launcher(blocks, PREPARE_THREADS, 0, self.device.stream_handle, n, *pointers)()
+        self._kernel("prepare").launcher(blocks, PREPARE_THREADS, 0, self.device.stream_handle, *numbers, *pointers)()
 
     def tune(self, tuning: Tuning) -> None:
         """Search like this from now on."""
@@ -138,10 +142,12 @@ class DirectionOptimizing(Traversal):
         warps = threads // WARP
         n = self.graph.num_vertices
         vertex, offset = self.graph.targets.dtype.itemsize, self.graph.offsets.dtype.itemsize
-        queues = 2 * tuning.capacity * 16 * -(-(2 * offset + vertex) // 16)
+        near = self.near and self.device.near
+        neighbors = GROUP if near else 1
+        queues = 2 * tuning.capacity * 16 * -(-(2 * offset + (1 + neighbors) * vertex) // 16)
         tiles = warps * (TILES * TILE * 4 + LIST * 2)  # words, and a list of their vertices
         shared = max(queues, tiles)
-        kernel = self._kernel("search")
+        kernel = self._kernel("search_near" if near else "search")
         grid = blocks_of_grid(kernel, self.device, self.graph, tuning, shared)
         clusters = 0
         if tuning.cluster > 1 and grid > tuning.cluster:

@@ -40,6 +40,7 @@ class Device(ABC):
     multiprocessors: int
     most_shared_bytes: int  # of a block
     deterministic: ClassVar[bool] = False  # has it the kernel `deterministic`?
+    near: ClassVar[bool] = False  # has it the kernel `search_near`?
     stream_handle: int  # the driver's
 
     @abstractmethod

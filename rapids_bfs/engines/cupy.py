@@ -58,6 +58,7 @@ class CuPyDevice(Device):
     engine = CuPy.name
     searches_on = CUDA
     deterministic = True
+    near = True
     threads = 256
 
     def __init__(self) -> None:
@@ -116,7 +117,8 @@ class CuPyDevice(Device):
     def compiled(
         self, file: str, kernel: str, vertex: np.dtype, offset: np.dtype, threads: int, blocks: int
     ) -> CompiledKernel:
-        code, names = module(file, vertex.itemsize, offset.itemsize, f"-DTHREADS={threads}", f"-DBLOCKS={blocks}")
+        sizes = vertex.itemsize, offset.itemsize
+        code, names = module(file, *sizes, f"-DTHREADS={threads}", f"-DBLOCKS={blocks}", kernel=kernel)
         function = code.get_function(names[kernel])
         return CompiledKernel(function.kernel.ptr, function)
 
