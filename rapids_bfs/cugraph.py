@@ -9,6 +9,8 @@ cost a traversal and its frame.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -16,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .device import CUDA, finish
-from .engines import Options, choose
+from .engines import DEFAULT, Options, choose
 from .errors import InputError
 from .graph import Graph
 from .rapids import driver_allocates
@@ -126,8 +128,9 @@ def _of_matrix(matrix: Any, start: Any, depth_limit: int | None, directed: bool,
     graph = as_graph(matrix, directed=directed).on(CUDA)
     index = matrix.row if matrix.format == "coo" else matrix.indices
     searcher = Searcher(graph, np.dtype(np.int64 if index.dtype.itemsize > 4 else np.int32))
-    found = searcher.search(start, depth_limit, return_predecessors)
-    return found if type(matrix).__module__.startswith("cupyx") else tuple(array.get() for array in found)
+    with searcher.search(start, depth_limit, return_predecessors) as found:
+        pass
+    return tuple(found if type(matrix).__module__.startswith("cupyx") else (array.get() for array in found))
 
 
 class Searcher:
@@ -166,47 +169,53 @@ class Searcher:
         return cls(graph, np.dtype(np.int64 if wide else np.int32))
 
     def frame(self, start: Any, depth_limit: int | None, return_predecessors: bool) -> Any:
-        """The frame of a search."""
-        from .adapters.cudf import frame_of
+        """The frame of a search; it is made during the search, unless that has to know more than integers."""
+        with self.search(start, depth_limit, return_predecessors) as found:
+            if self.names is None:
+                return self._frame_of(*found)
+        return self._named(*found)
 
-        distances, predecessors = self.search(start, depth_limit, return_predecessors)
-        if self.names is None:
-            return frame_of({"vertex": self.vertices, "distance": distances, "predecessor": predecessors})
-        return self._named(distances, predecessors)
-
-    def search(self, start: Any, depth_limit: int | None, return_predecessors: bool) -> tuple[Any, Any]:
-        """Distances and predecessors of all vertices, as integers, in new CuPy arrays."""
-        options = Options(depth_limit=None if depth_limit is None or depth_limit < 0 else depth_limit)
+    @contextmanager
+    def search(self, start: Any, depth_limit: int | None, return_predecessors: bool) -> Iterator[list[Any]]:
+        """Distances and predecessors of all vertices, as integers, in new CuPy arrays that are filled while the body of
+        the ``with`` runs, and when it ends at the latest."""
         sources = self._sources(start)
+        options = DEFAULT if depth_limit is None or depth_limit < 0 else Options(depth_limit)
         n = self.graph.num_vertices
-        distances = _new(n, np.int32)
-        predecessors = _new(n, self.graph.targets.dtype) if return_predecessors else None
+        found = _new(n, self.dtype, self.dtype)
+        distances, predecessors = found if self.as_found else _new(n, np.int32, self.graph.targets.dtype)
+        if not return_predecessors:
+            found[1].fill(-1)
+            predecessors = None
         unreached = self.unreached if self.as_found else -1
-        with self.traversal.lock:
-            self.traversal.search_into(distances, predecessors, unreached, sources, options)
-        if self.as_found and predecessors is not None:
-            return distances, predecessors
+        with self.traversal.lock, self.traversal.search_into(distances, predecessors, unreached, sources, options):
+            yield found
         if not self.as_found:
-            distances = _unreached_as()(distances, self.unreached, _new(n, self.dtype))
-        parents = _new(n, self.dtype)
-        parents[...] = -1 if predecessors is None else self.graph.ids_of(predecessors)
-        finish()
-        return distances, parents
+            _unreached_as()(distances, self.unreached, found[0])
+            if return_predecessors:
+                found[1][...] = self.graph.ids_of(predecessors)
+            finish()
 
     @cached_property
     def vertices(self) -> Any:
-        """The integers that cuGraph knows the vertices by, as a `cudf.Series` that frames share."""
-        import cudf
+        """The integers that cuGraph knows the vertices by, in a CuPy array."""
         import cupy
 
         ids = self.graph.ids_of(cupy.arange(self.graph.num_vertices, dtype=self.graph.targets.dtype))
-        return cudf.Series(ids.astype(self.dtype, copy=False))
+        return ids.astype(self.dtype, copy=False)
+
+    @cached_property
+    def _frame_of(self) -> Callable[[Any, Any], Any]:
+        """What makes a frame of distances and predecessors, where these are integers."""
+        from .adapters.cudf import frames_of
+
+        return frames_of(self.vertices)
 
     def _sources(self, start: Any) -> np.ndarray:
         """The vertices to start from. Raises `InputError` for a start that is no vertex."""
         if self.names is not None:
             return self._named_sources(start)
-        if isinstance(start, int):
+        if isinstance(start, int | np.integer):
             return np.array([self.graph.vertex_of(start)])
         ids = _on_host(start)
         if not len(ids):
@@ -287,15 +296,13 @@ def _on_host(start: Any) -> np.ndarray:
         return np.asarray(start).ravel()
 
 
-def _new(length: int, dtype: Any) -> Any:
-    """An array on the device. Where RMM would ask the driver for it, which takes longer than a search, it is of CuPy's
-    pool."""
+def _new(length: int, *dtypes: Any) -> list[Any]:
+    """Arrays on the device. Where RMM would ask the driver for them, which takes longer than a search, they are of
+    CuPy's pool."""
     import cupy
 
-    if driver_allocates():
-        memory = cupy.get_default_memory_pool().malloc(length * np.dtype(dtype).itemsize)
-        return cupy.ndarray((length,), dtype, memory)
-    return cupy.empty(length, dtype)
+    allocate = cupy.get_default_memory_pool().malloc if driver_allocates() else cupy.cuda.alloc
+    return [cupy.ndarray(length, dtype, allocate(length * np.dtype(dtype).itemsize)) for dtype in dtypes]
 
 
 @cache

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -91,7 +93,7 @@ class DirectionOptimizing(Traversal):
             self.buffers = [device.empty(*need) for need in needs]
             distances, predecessors, hub, heavy, queue, queued, isolated, visited, state = self.buffers
             self.distances, self.predecessors = distances, predecessors
-            self.predecessors_address = address(predecessors)
+            self.distances_address, self.predecessors_address = address(distances), address(predecessors)
             for array, byte in ((distances, 0xFF), (predecessors, 0xFF), (state, 0)):
                 fill(array, byte, device.stream_handle)
             self.parameters = Search(
@@ -105,7 +107,7 @@ class DirectionOptimizing(Traversal):
                 visited=address(visited),
                 queue=address(queue),
                 queued=address(queued),
-                distances=address(distances),
+                distances=self.distances_address,
                 state=address(state),
                 n=n,
                 m=m,
@@ -176,34 +178,40 @@ class DirectionOptimizing(Traversal):
                 raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='cpu'")
             self.steps = self.deterministic.search(sources, options)
             return self.deterministic.distances, self.deterministic.predecessors
-        self._search(sources, options, self.predecessors_address)
+        self._launch(sources, options, self.predecessors_address)
+        self.host.finish(self.tuning.spin)
         self.steps = self.host.steps() if options.trace else None
         return self.distances, self.predecessors if options.predecessors else None
 
+    @contextmanager
     def search_into(
         self, distances: Any, predecessors: Any, unreached: int, sources: np.ndarray, options: Options
-    ) -> None:
-        """Search, and write every element of ``distances`` (int32, n) and, unless it is None, of ``predecessors`` (of
-        the graph's type of vertices, n); what they held does not matter. CuPy's current stream is waited for.
+    ) -> Iterator[None]:
+        """Search while the body of the ``with`` runs, and have written, when it ends, every element of ``distances``
+        (int32, n) and, unless it is None, of ``predecessors`` (of the graph's type of vertices, n); what they held does
+        not matter. They are CuPy's, whose current stream is waited for first.
 
         Where no source reaches the distance is ``unreached`` and the predecessor -1.
         """
         finish()
         parameters = self.parameters
-        parameters.distances, parameters.fresh, parameters.unreached = address(distances), True, unreached
+        parameters.distances, parameters.fresh, parameters.unreached = distances.data.ptr, True, unreached
         try:
-            self._search(sources, options, None if predecessors is None else address(predecessors))
+            self._launch(sources, options, None if predecessors is None else predecessors.data.ptr)
+        finally:  # a launch has its own copy of the parameters
+            parameters.distances, parameters.fresh, parameters.unreached = self.distances_address, False, UNREACHED
+        try:
+            yield
         finally:
-            parameters.distances, parameters.fresh = address(self.distances), False
-            parameters.unreached = UNREACHED
+            self.host.finish(self.tuning.spin)
 
-    def _search(self, sources: np.ndarray, options: Options, predecessors: int | None) -> None:
+    def _launch(self, sources: np.ndarray, options: Options, predecessors: int | None) -> None:
+        """Start a search; `host.finish` waits for it."""
         self.parameters.source = int(sources[0])
         self.parameters.predecessors = predecessors if options.predecessors else None
         self.host.begin(sources, options)
         deep = self.host.status[LEVELS] > self.tuning.deep  # the last search was
         (self.launch_deep if deep else self.launch)()
-        self.host.finish(self.tuning.spin)
 
     def answer(self, found: Found) -> Found:
         distances, predecessors = found
