@@ -21,7 +21,7 @@ from .device import CUDA, finish
 from .engines import DEFAULT, Options, choose
 from .errors import InputError
 from .graph import Graph
-from .rapids import driver_allocates
+from .memory import new_arrays
 
 KIND = "cupy:direction-optimizing"
 FORMATS = ("coo", "csc", "csr")  # of matrices that cuGraph takes
@@ -182,8 +182,8 @@ class Searcher:
         sources = self._sources(start)
         options = DEFAULT if depth_limit is None or depth_limit < 0 else Options(depth_limit)
         n = self.graph.num_vertices
-        found = _new(n, self.dtype, self.dtype)
-        distances, predecessors = found if self.as_found else _new(n, np.int32, self.graph.targets.dtype)
+        found = new_arrays(n, self.dtype, self.dtype)
+        distances, predecessors = found if self.as_found else new_arrays(n, np.int32, self.graph.targets.dtype)
         if not return_predecessors:
             found[1].fill(-1)
             predecessors = None
@@ -294,15 +294,6 @@ def _on_host(start: Any) -> np.ndarray:
         return np.array([operator.index(start)])
     except TypeError:
         return np.asarray(start).ravel()
-
-
-def _new(length: int, *dtypes: Any) -> list[Any]:
-    """Arrays on the device. Where RMM would ask the driver for them, which takes longer than a search, they are of
-    CuPy's pool."""
-    import cupy
-
-    allocate = cupy.get_default_memory_pool().malloc if driver_allocates() else cupy.cuda.alloc
-    return [cupy.ndarray(length, dtype, allocate(length * np.dtype(dtype).itemsize)) for dtype in dtypes]
 
 
 @cache

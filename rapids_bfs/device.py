@@ -42,6 +42,8 @@ def missing() -> str | None:
 
 def on_device(array: Any) -> bool:
     """Is this an array in the memory of a CUDA device, of any library?"""
+    if isinstance(array, np.ndarray):
+        return False
     if hasattr(array, "__cuda_array_interface__"):
         return True
     where = getattr(array, "__dlpack_device__", None)
@@ -78,6 +80,12 @@ def moved(array: Any, device: str) -> Any:
     if on_device(array) == (device == CUDA):
         return array
     return to_device(array) if device == CUDA else to_host(array)
+
+
+def copied(array: Any, device: str) -> Any:
+    """A copy of ``array`` in the memory of "cpu" or "cuda"; on the device it is made by CuPy's current stream."""
+    elsewhere = moved(array, device)
+    return array.copy() if elsewhere is array else elsewhere
 
 
 def aligned(array: Any, alignment: int) -> Any:

@@ -101,7 +101,7 @@ class Graph:
         """A graph like this one but for these arguments of the constructor."""
         return Graph(**self.__getstate__() | changes)
 
-    @property
+    @cached_property
     def device(self) -> str:
         """Where the graph lives: "cpu" or "cuda"."""
         return CUDA if on_device(self.targets) else CPU

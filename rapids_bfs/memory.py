@@ -1,4 +1,4 @@
-"""How much memory there is, asked before it is taken, and how much of a device's was taken."""
+"""How much memory there is, asked before it is taken; how much of a device's was taken; and new arrays there."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .device import require_device
 from .errors import InputError
-from .rapids import has_pool
+from .rapids import driver_allocates, has_pool
 
 CGROUP = Path("/sys/fs/cgroup")
 
@@ -35,6 +37,15 @@ def available_device_bytes() -> int:
         return sys.maxsize
     free: int = cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
     return free
+
+
+def new_arrays(length: int, *dtypes: Any) -> list[Any]:
+    """CuPy arrays, not filled. Where RMM would ask the driver for them, which takes longer than a small search, they
+    are of CuPy's pool."""
+    import cupy
+
+    allocate = cupy.get_default_memory_pool().malloc if driver_allocates() else cupy.cuda.alloc
+    return [cupy.ndarray(length, dtype, allocate(length * np.dtype(dtype).itemsize)) for dtype in dtypes]
 
 
 class PeakDeviceBytes:

@@ -87,7 +87,7 @@ def bfs(
         raise InputError(f"engine {choice.name!r} cannot search like this: {reason}")
     traversal = choice.traversal(graph)
     with traversal.lock:
-        return traversal.run(sources, options).copy()
+        return traversal.run(sources, options, own=True)
 
 
 def as_searchable(graph: Any) -> Graph:

@@ -169,11 +169,12 @@ def test_int64_offsets():
         np.testing.assert_array_equal(bfs(wide, 1, engine=algorithm).distances, bfs(graph, 1).distances)
 
 
-def test_a_result_owns_its_arrays():
+def test_a_result_owns_its_arrays(engine):
     graph = generate("path:5")
-    first = bfs(graph, 0)
-    bfs(graph, 4)
+    first = bfs(graph, 0, engine=engine)
+    bfs(graph, 4, engine=engine)
     assert first.distances.tolist() == [0, 1, 2, 3, 4]
+    assert first.predecessors.tolist() == [-1, 0, 1, 2, 3]
 
 
 def test_threads_may_search_one_graph_at_once():

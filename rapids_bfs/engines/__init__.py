@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..device import CPU, moved
+from ..device import CPU, CUDA, copied, finish, moved
 from ..errors import InputError
 from ..graph import Graph
 from ..result import BFSResult
@@ -72,22 +72,26 @@ class Traversal(ABC):
     def answer(self, found: Any) -> tuple[np.ndarray, np.ndarray | None]:
         """Distances and predecessors in our conventions, wherever they are, from what `search` returned; not timed."""
 
-    def result(self, found: Any, sources: np.ndarray, options: Options) -> BFSResult:
-        """What `search` found, as a result that lives where the graph lives and may show the traversal's buffers."""
+    def result(self, found: Any, sources: np.ndarray, options: Options, *, own: bool = False) -> BFSResult:
+        """What `search` found, as a result that lives where the graph lives. Unless it is to ``own`` its arrays, it may
+        show the traversal's buffers."""
+        device, placed = self.graph.device, copied if own else moved
         distances, predecessors = self.answer(found)
-        distances = moved(distances, self.graph.device)
-        predecessors = None if predecessors is None else moved(predecessors, self.graph.device)
+        distances = placed(distances, device)
+        predecessors = None if predecessors is None else placed(predecessors, device)
+        if own and device == CUDA:
+            finish()
         trace = Trace.of(self.graph, distances, self.steps) if options.trace else None
         return BFSResult(self.graph, sources, distances, predecessors, options.depth_limit, options.target, trace)
 
-    def run(self, sources: np.ndarray, options: Options = DEFAULT) -> BFSResult:
-        """Search and answer. The result holds until the next run; its `copy` longer."""
+    def run(self, sources: np.ndarray, options: Options = DEFAULT, *, own: bool = False) -> BFSResult:
+        """Search and answer. The result holds until the next run, or longer if it is to ``own`` its arrays."""
         if options.check and not self.checks:
             raise InputError(
                 "check=True needs an engine that verifies each level: 'numba-cuda' or 'cupy' with one of its algorithms"
                 " block-queue, frontier-mask, two-kernel"
             )
-        return self.result(self.search(sources, options), sources, options)
+        return self.result(self.search(sources, options), sources, options, own=own)
 
 
 class Summary(NamedTuple):

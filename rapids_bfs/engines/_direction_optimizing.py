@@ -15,6 +15,9 @@ from ..device import CUDA, aligned, finish
 from ..errors import InputError
 from ..graph import Graph
 from ..kernels.whole_search import BITMAPS, GROUP, LEVELS, LIST, NUMBERS, POINTERS, TILE, TILES
+from ..memory import new_arrays
+from ..result import BFSResult
+from . import DEFAULT as PLAIN
 from . import Options, Traversal
 from ._deterministic import Deterministic
 from ._launch import CompiledKernel, address, fill
@@ -178,10 +181,21 @@ class DirectionOptimizing(Traversal):
                 raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='cpu'")
             self.steps = self.deterministic.search(sources, options)
             return self.deterministic.distances, self.deterministic.predecessors
-        self._launch(sources, options, self.predecessors_address)
+        self._launch(sources, options, self.predecessors_address if options.predecessors else None)
         self.host.finish(self.tuning.spin)
         self.steps = self.host.steps() if options.trace else None
         return self.distances, self.predecessors if options.predecessors else None
+
+    def run(self, sources: np.ndarray, options: Options = PLAIN, *, own: bool = False) -> BFSResult:
+        """See `Traversal.run`. On the device a search writes straight into the arrays that its result is to own."""
+        if not own or options.deterministic or options.trace or options.check or self.graph.device != CUDA:
+            return super().run(sources, options, own=own)
+        n, vertex = self.graph.num_vertices, self.graph.targets.dtype
+        distances, predecessors = (
+            new_arrays(n, np.int32, vertex) if options.predecessors else (*new_arrays(n, np.int32), None)
+        )
+        with self.search_into(distances, predecessors, UNREACHED, sources, options):
+            return BFSResult(self.graph, sources, distances, predecessors, options.depth_limit, options.target)
 
     @contextmanager
     def search_into(
@@ -208,7 +222,7 @@ class DirectionOptimizing(Traversal):
     def _launch(self, sources: np.ndarray, options: Options, predecessors: int | None) -> None:
         """Start a search; `host.finish` waits for it."""
         self.parameters.source = int(sources[0])
-        self.parameters.predecessors = predecessors if options.predecessors else None
+        self.parameters.predecessors = predecessors
         self.host.begin(sources, options)
         deep = self.host.status[LEVELS] > self.tuning.deep  # the last search was
         (self.launch_deep if deep else self.launch)()

@@ -32,6 +32,7 @@ from rapids_bfs import cugraph as drop_in
 from rapids_bfs.adapters.cudf import frame_of, frames_of
 from rapids_bfs.device import finish
 from rapids_bfs.engines import DEFAULT, choose
+from rapids_bfs.memory import new_arrays
 from rapids_bfs.rapids import driver_allocates
 
 NAMES = ("vertex", "distance", "predecessor")
@@ -123,7 +124,7 @@ def parts_of_a_frame(vertices, distances):
 def parts_of_a_search(graph, searcher):
     """The steps of a call of the drop-in, in their order."""
     traversal, n = searcher.traversal, searcher.graph.num_vertices
-    distances, predecessors = arrays = drop_in._new(n, np.int32, np.int32)
+    distances, predecessors = arrays = new_arrays(n, np.int32, np.int32)
     sources = np.array([0])
 
     def search():
@@ -141,7 +142,7 @@ def parts_of_a_search(graph, searcher):
         "the searcher of the graph": lambda: drop_in._of_graph(graph),
         "sources": lambda: searcher._sources(0),
         "does the driver allocate?": driver_allocates,
-        "two new arrays": lambda: drop_in._new(n, np.int32, np.int32),
+        "two new arrays": lambda: new_arrays(n, np.int32, np.int32),
         "wait for CuPy's stream": finish,
         "prepare a launch": lambda: traversal.host.begin(sources, DEFAULT),
         "launch and wait": launch_and_wait,

@@ -240,13 +240,21 @@ def test_a_result_on_the_device_is_asserted_on_and_drawn():
         assert plot_levels(graph, result)._repr_png_()
 
 
-def test_a_result_outlives_the_next_search():
-    graph = load("rmat:14", device="cuda")
-    first, second = sample_sources(graph, 2).tolist()
-    before = bfs(graph, first, engine="cupy")
-    kept = before.distances.copy()
-    bfs(graph, second, engine="cupy")
-    assert (before.distances == kept).all()
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("engine", [*GPU_ENGINES, "cpu"])
+def test_a_result_outlives_the_next_search(engine, device):
+    host = load("rmat:8")
+    graph = host.on(device)
+    first, second, third = sample_sources(host, 3).tolist()
+    for options in ({}, {"depth_limit": 2}, {"target": third}, {"predecessors": False}, {"trace": True}):
+        result = bfs(graph, first, engine=engine, **options)
+        bfs(graph, second, engine=engine)
+        assert on_device(result.distances) == (device == "cuda")
+        wanted = bfs(host, first, engine="scipy", **options)
+        np.testing.assert_array_equal(to_host(result.distances), wanted.distances)
+        assert (result.predecessors is None) == ("predecessors" in options)
+        if result.predecessors is not None:
+            assert_valid_bfs(graph, result)
 
 
 def test_ids():
