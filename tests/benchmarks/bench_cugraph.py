@@ -22,14 +22,12 @@ import cugraph
 import cupy
 import networkx as nx
 import numpy as np
-import pylibcudf
 import pylibcugraph
 import rmm
 import rmm.statistics
 
 from rapids_bfs import as_graph, bfs, machine
 from rapids_bfs import cugraph as drop_in
-from rapids_bfs.adapters.cudf import frame_of
 from rapids_bfs.device_csr import sources_of
 from rapids_bfs.engines import DEFAULT, choose
 from rapids_bfs.generators import generate
@@ -182,44 +180,15 @@ def same_answers(found):
 
 
 def karate(arguments):
-    """Median microseconds of a call on 34 vertices, and of the ways to make its frame."""
+    """Median microseconds of a call on 34 vertices; `profile_dropin.py` says where they go."""
     edges = np.array(nx.karate_club_graph().edges, np.int32).T
     graph = cugraph.Graph()
     graph.from_cudf_edgelist(cudf.DataFrame({"src": edges[0], "dst": edges[1]}), source="src", destination="dst")
     prepared = as_graph(nx.karate_club_graph()).on("cuda")
-    arrays = [cupy.arange(34, dtype=np.int32) for _ in range(3)]
-    names = ("vertex", "distance", "predecessor")
-    shared = cudf.Series(arrays[0])
-
-    def from_constructor():
-        return cudf.DataFrame(dict(zip(names, arrays, strict=True)))
-
-    def from_series():
-        return cudf.DataFrame({name: cudf.Series(array) for name, array in zip(names, arrays, strict=True)})
-
-    def from_columns():
-        columns = [pylibcudf.Column.from_cuda_array_interface(array) for array in arrays]
-        return cudf.DataFrame.from_pylibcudf(pylibcudf.Table(columns), {"columns": list(names)})
-
-    def from_shared():
-        return frame_of(dict(zip(names, (shared, *arrays[1:]), strict=True)))
-
-    def from_accessor():
-        from cudf.core.column import ColumnBase
-
-        dtype = arrays[0].dtype
-        columns = [ColumnBase.create(pylibcudf.Column.from_cuda_array_interface(array), dtype) for array in arrays[1:]]
-        return cudf.DataFrame._from_data(dict(zip(names, (shared._column.copy(deep=False), *columns), strict=True)))
-
     calls = {
         "cugraph.bfs": partial(cugraph.bfs, graph, 0),
         "rapids_bfs.cugraph.bfs": partial(drop_in.bfs, graph, 0),
         "rapids_bfs.bfs": partial(bfs, prepared, 0, engine="cupy"),
-        "frame: cudf.DataFrame of arrays": from_constructor,
-        "frame: cudf.DataFrame of Series": from_series,
-        "frame: from_pylibcudf": from_columns,
-        "frame: from_pylibcudf, vertices shared": from_shared,
-        "frame: _from_data, vertices shared": from_accessor,
     }
     times = {}
     for name, call in calls.items():
