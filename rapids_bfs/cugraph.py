@@ -25,6 +25,7 @@ from .memory import new_arrays
 
 KIND = "cupy:direction-optimizing"
 FORMATS = ("coo", "csc", "csr")  # of matrices that cuGraph takes
+EXACT_IN_FLOAT64 = 1 << 53  # whole numbers up to this are
 
 _searchers: WeakKeyDictionary[Any, Searcher] = WeakKeyDictionary()
 
@@ -60,8 +61,9 @@ def bfs(
     cudf.DataFrame
         With the columns ``vertex``, ``distance`` and ``predecessor``. Where no start reaches, the distance is the
         largest of its type and the predecessor -1, or "-1" if ids are strings. As in cuGraph, all are int32 if ids
-        are, else int64; and if cuGraph has renumbered the graph because ids are no integers, the columns are
-        ``predecessor``, ``vertex`` and ``distance``.
+        are, else int64. If cuGraph has renumbered the graph because ids are no integers of one column, the columns are
+        ``predecessor``, ``vertex`` and ``distance``, or ``0_predecessor``, ``1_predecessor``, ..., ``0_vertex``, ...,
+        and integers among predecessors are float64.
     pair of arrays, if ``G`` is a matrix
         Distances and predecessors, CuPy's or NumPy's as the matrix is.
 
@@ -81,6 +83,7 @@ def bfs(
     - Several starts may lie in one component: distances are those to the nearest.
     - ``depth_limit=0`` reaches the starts alone; in cuGraph it is no limit.
     - A start that is no vertex is named, whatever ids are.
+    - Predecessors whose ids float64 does not hold exactly, beyond 2**53, keep the type of the ids; cuGraph rounds them.
     - Every vertex of a matrix has an element, also one without edges.
     - Without predecessors the column is of -1, as cuGraph's documentation has it.
     - A MultiGraph, and a Graph made by ``from_cudf_adjlist``, are searched too.
@@ -271,11 +274,18 @@ class Searcher:
 
     @cached_property
     def _names_and_none(self) -> Any:
-        """The names of all vertices and, in the last row, -1 for none."""
+        """The names of all vertices and, in the last row, -1 for none, of the types of predecessors."""
         import cudf
 
-        none = cudf.DataFrame({name: cudf.Series([-1]).astype(self.names[name].dtype) for name in self.names.columns})
-        return cudf.concat([self.names, none], ignore_index=True)
+        types = {name: _type_of_predecessors(self.names[name]) for name in self.names.columns}
+        none = cudf.DataFrame({name: cudf.Series([-1]).astype(dtype) for name, dtype in types.items()})
+        return cudf.concat([self.names.astype(types), none], ignore_index=True)
+
+
+def _type_of_predecessors(names: Any) -> Any:
+    """That of these names of vertices, but float64 for integers if it holds them all."""
+    integers = names.dtype.kind in "iu" and names.min() >= -EXACT_IN_FLOAT64 and names.max() <= EXACT_IN_FLOAT64
+    return np.dtype(np.float64) if integers else names.dtype
 
 
 def _is_one(start: Any) -> bool:

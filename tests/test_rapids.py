@@ -155,6 +155,34 @@ class TestDropIn:
         assert found.tolist() == [3]
         assert found.dtype.kind == "i"
 
+    @pytest.mark.parametrize(
+        ("names", "predecessors"),
+        [
+            ({"0": ["a", "b", "c"]}, {"predecessor": ["-1", "a", "a"]}),
+            ({"0": np.array([7, 8, 9], np.uint8)}, {"predecessor": [-1.0, 7.0, 7.0]}),
+            ({"0": [0.5, 1.5, 2.5]}, {"predecessor": [-1.0, 0.5, 0.5]}),
+            (
+                {"0": ["a", "b", "c"], "1": [4, 5, (1 << 53) + 1]},
+                {"0_predecessor": ["-1", "a", "a"], "1_predecessor": [-1, 4, 4]},
+            ),
+        ],
+    )
+    def test_frames_of_graphs_that_were_renumbered(self, monkeypatch, names, predecessors):
+        """pandas stands in for cuDF, and NumPy for CuPy."""
+        monkeypatch.setitem(sys.modules, "cudf", pd)
+        monkeypatch.setitem(sys.modules, "cupy", np)
+        searcher = object.__new__(drop_in.Searcher)
+        searcher.names, searcher.vertices = pd.DataFrame(names), np.arange(3)
+        found = searcher._named(np.array([0, 1, 1]), np.array([-1, 0, 0]))
+        several = len(names) > 1
+        vertices = {f"{name}_vertex" if several else "vertex": list(ids) for name, ids in names.items()}
+        expected = predecessors | vertices | {"distance": [0, 1, 1]}
+        assert list(found.columns) == list(expected)
+        assert found.to_dict("list") == expected
+        assert [found[name].dtype.kind for name in predecessors] == [
+            np.asarray(each).dtype.kind.replace("U", "O") for each in predecessors.values()
+        ]
+
     def test_memory_is_of_cupys_pool_where_rmm_has_none(self, monkeypatch):
         class Driver:
             pass

@@ -51,19 +51,40 @@ def test_parity(kind, directed):
             cudf.testing.assert_frame_equal(ours[["vertex", "distance"]], theirs[["vertex", "distance"]])
 
 
-def test_several_columns_of_ids():
-    pairs = np.array([[0, 1, 2], [1, 2, 3]])
-    frame = cudf.DataFrame({"a": pairs[0], "b": pairs[0] + 10, "c": pairs[1], "d": pairs[1] + 10})
-    graph = cugraph.Graph()
-    graph.from_cudf_edgelist(frame, source=["a", "b"], destination=["c", "d"])
-    start = cudf.DataFrame({"a": [0], "b": [10]})
-    theirs, ours = (each.bfs(graph, start) for each in (cugraph, drop_in))
+PATH = np.array([[0, 1, 2], [1, 2, 3]])  # where there is but one tree
+
+
+def assert_equal_in_any_order(ours, theirs):
     assert list(ours.columns) == list(theirs.columns)
     assert ours.dtypes.to_dict() == theirs.dtypes.to_dict()
     columns = list(theirs.columns)
     pd.testing.assert_frame_equal(
         *(each.to_pandas().sort_values(columns, ignore_index=True) for each in (ours, theirs)), check_dtype=True
     )
+
+
+@pytest.mark.parametrize("types", [("int64", "int64"), ("int32", "int32"), ("int32", "str"), ("str", "uint32")])
+def test_several_columns_of_ids(types):
+    ends = [cudf.Series(PATH[end] + 10 * i).astype(dtype) for end in (0, 1) for i, dtype in enumerate(types)]
+    frame = cudf.DataFrame(dict(zip("abcd", ends, strict=True)))
+    graph = cugraph.Graph()
+    graph.from_cudf_edgelist(frame, source=["a", "b"], destination=["c", "d"])
+    start = frame[["a", "b"]].head(1)
+    assert_equal_in_any_order(drop_in.bfs(graph, start), cugraph.bfs(graph, start))
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint32", "float64"])
+def test_other_numbers_as_ids(dtype):
+    graph = cugraph_graph(cudf.DataFrame(dict(zip(("src", "dst"), PATH.astype(dtype), strict=True))), True)
+    assert_equal_in_any_order(drop_in.bfs(graph, 1), cugraph.bfs(graph, 1))
+
+
+def test_predecessors_that_float64_does_not_hold():
+    frame = cudf.DataFrame({"src": [(1 << 53) + 1], "dst": [(1 << 53) + 3], "a": [0], "b": [0]})
+    graph = cugraph.Graph(directed=True)
+    graph.from_cudf_edgelist(frame, source=["src", "a"], destination=["dst", "b"])
+    found = drop_in.bfs(graph, frame[["src", "a"]])
+    assert sorted(found["0_predecessor"].to_arrow().to_pylist()) == [-1, (1 << 53) + 1]
 
 
 def test_isolated_vertices_are_there():
