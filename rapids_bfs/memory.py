@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -59,17 +60,16 @@ class PeakDeviceBytes:
 
     def __enter__(self) -> PeakDeviceBytes:
         require_device()
-        self._pool = _pool_hook()
-        self._pool.__enter__()
+        self._hooks = ExitStack()
+        self._pool = self._hooks.enter_context(_pool_hook())
         self._rmm: Any = import_module("rmm.statistics") if "rmm" in sys.modules else None
-        if self._rmm:
-            self._rmm.enable_statistics()  # for good: what is allocated now may be freed much later
-            self._rmm.push_statistics()
+        if self._rmm:  # what is allocated now may be freed after this has ended: it knows its resource, and keeps it
+            self._hooks.enter_context(self._rmm.statistics())
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._pool.__exit__(*raised)
-        self.bytes = self._pool.peak + (self._rmm.pop_statistics().peak_bytes if self._rmm else 0)
+        self.bytes = self._pool.peak + (self._rmm.get_statistics().peak_bytes if self._rmm else 0)
+        self._hooks.close()
 
 
 def _pool_hook() -> Any:

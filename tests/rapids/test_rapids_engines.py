@@ -1,10 +1,14 @@
 """The engines of RAPIDS, behind the same contract as ours."""
 
+import cudf
 import numpy as np
 import pytest
+import rmm
 from oracle import assert_right, random_graph
 
 from rapids_bfs import InputError, as_graph, bfs, compare
+from rapids_bfs.memory import PeakDeviceBytes
+from rapids_bfs.rapids import driver_allocates
 
 ENGINES = ("cugraph", "pylibcugraph", "pylibcugraph:direction-optimizing", "nx-cugraph")
 
@@ -57,6 +61,19 @@ def test_side_by_side():
     for name in ("cupy", "numba-cuda", *ENGINES, "cpu", "scipy"):
         assert comparison[name].valid, (name, comparison[name].unavailable)
     assert comparison.baseline == "cugraph"
+
+
+def test_rmm_is_left_as_it_was_after_its_memory_was_measured():
+    before = rmm.mr.get_current_device_resource()
+    with PeakDeviceBytes() as peak:
+        assert driver_allocates() == isinstance(before, rmm.mr.CudaMemoryResource)
+        kept = cudf.Series(range(1 << 20), dtype="int32")
+        del kept
+        kept = cudf.Series(range(1 << 18), dtype="int32")
+    assert rmm.mr.get_current_device_resource() is before
+    assert peak.bytes >= 4 << 20
+    assert kept.iloc[-1] == (1 << 18) - 1
+    del kept  # by the resource that it came from
 
 
 def test_depth_limit_0_is_a_reason_in_compare():
