@@ -4,6 +4,7 @@ What needs a GPU is tested in `tests/rapids`.
 """
 
 import sys
+from contextlib import contextmanager, nullcontext
 from types import ModuleType, SimpleNamespace
 
 import networkx as nx
@@ -154,6 +155,45 @@ class TestDropIn:
         found = drop_in._on_host(start)
         assert found.tolist() == [3]
         assert found.dtype.kind == "i"
+
+    @pytest.mark.parametrize("limit", [None, -3, 1])
+    @pytest.mark.parametrize("return_predecessors", [True, False])
+    @pytest.mark.parametrize(
+        ("ids", "dtype"), [([0, 1, 2, 3], np.int32), ([0, 1, 2, 3], np.int64), ([9, 5, 7, 8], np.int32)]
+    )
+    def test_answers_are_in_cugraphs_types(self, monkeypatch, ids, dtype, return_predecessors, limit):
+        """NumPy stands in for CuPy, and the CPU for the kernel, which has not answered before the frame is made."""
+        graph = as_graph(([ids[0], ids[1], ids[3]], [ids[1], ids[2], ids[3]]))
+
+        class Late:
+            lock = nullcontext()
+
+            @contextmanager
+            def search_into(self, distances, predecessors, unreached, sources, options):
+                yield
+                result = bfs(graph, graph.ids_of(sources), depth_limit=options.depth_limit, engine="cpu")
+                distances[:] = np.where(result.distances < 0, unreached, result.distances)
+                if predecessors is not None:
+                    predecessors[:] = result.predecessors
+
+        def widened(distances, unreached, out):
+            out[:] = np.where(distances < 0, np.int64(unreached), distances)
+
+        monkeypatch.setattr(drop_in, "choose", lambda kind: SimpleNamespace(traversal=lambda graph: Late()))
+        monkeypatch.setattr(drop_in, "new_arrays", lambda n, *dtypes: [np.full(n, 77, each) for each in dtypes])
+        monkeypatch.setattr(drop_in, "_unreached_as", lambda: widened)
+        monkeypatch.setattr(drop_in, "finish", lambda: None)
+        searcher = drop_in.Searcher(graph, np.dtype(dtype))
+        with searcher.search(ids[0], limit, return_predecessors) as (distances, predecessors):
+            assert 1 not in distances
+        assert distances.dtype == predecessors.dtype == dtype
+        rows = {id: row for id, *row in zip(sorted(ids), distances.tolist(), predecessors.tolist(), strict=True)}
+        far = np.iinfo(dtype).max
+        third = [far, -1] if limit == 1 else [2, ids[1]]
+        expected = {ids[0]: [0, -1], ids[1]: [1, ids[0]], ids[2]: third, ids[3]: [far, -1]}
+        if not return_predecessors:
+            expected = {id: [distance, -1] for id, (distance, _) in expected.items()}
+        assert rows == expected
 
     @pytest.mark.parametrize(
         ("names", "predecessors"),
