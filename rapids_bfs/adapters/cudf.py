@@ -216,7 +216,7 @@ def frames_of(vertices: Any) -> Callable[[Any, Any], Any]:
     filled yet.
 
     A small search takes less time than `frame_of`. This goes without what cuDF asks of columns that it does not know,
-    and hangs on what is inside of cuDF 26.10.
+    and rests on what is inside of cuDF 26.10.
     """
     import cudf
     import pylibcudf
