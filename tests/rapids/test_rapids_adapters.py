@@ -18,6 +18,7 @@ from oracle import random_graph
 from strategies import edges_of
 
 from rapids_bfs import InputError, as_graph, bfs, load
+from rapids_bfs.adapters.cudf import frame_of, frames_of
 
 EXPORTS = ("arrow-device", "cudf", "cugraph", "cupy", "cupyx", "nx-cugraph", "pylibcudf", "pylibcugraph")
 MERGING = ("cugraph",)  # parallel edges become one
@@ -138,10 +139,24 @@ def test_dlpack_is_not_copied():
 
 
 def test_results_become_frames_without_a_copy():
-    from rapids_bfs.adapters.cudf import frame_of
-
     array = cupy.arange(5, dtype=np.int32)
     assert pointers(frame_of({"a": array})["a"]) == pointers(array)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_frames_of_searches_are_like_those_of_cudfs_constructor(dtype):
+    vertices, distances, predecessors = cupy.arange(15, dtype=dtype).reshape(3, 5)
+    make = frames_of(vertices)
+    expected = cudf.DataFrame({"vertex": vertices, "distance": distances, "predecessor": predecessors})
+    found, other = make(distances.copy(), predecessors.copy()), make(distances.copy(), predecessors.copy())
+    cudf.testing.assert_frame_equal(found, expected)
+    assert vars(found).keys() == vars(frame_of({"vertex": vertices})).keys()
+    found.index.name = "row"
+    found.loc[0, "vertex"] = 77
+    found["new"] = found["distance"] * 2
+    cudf.testing.assert_frame_equal(other, expected)
+    assert other.index.name is None
+    assert pointers(make(distances, predecessors)["distance"]) == pointers(distances)
 
 
 def test_arrow_device_keeps_names():
