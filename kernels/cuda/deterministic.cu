@@ -63,10 +63,20 @@
 
 constexpr int UNROLL = 4;            // edges that a lane has under way at a time
 constexpr int ALONE_UNROLL = 8;      // the same for a block alone: THREADS * ALONE_UNROLL edges are its largest frontier
-constexpr int TILE = 32;             // words that a warp sweeps at a time, at most
-constexpr int LANE_ROUNDS = 8;       // groups of 4 in-edges that a lane looks at before its warp takes the rest over
+constexpr int TILE = 32;               // words that a warp sweeps at a time, at most
+constexpr int TILES = 8;               // tiles that it looks through at a time, at most
+constexpr int LIST = 2 * TILE * WARP;  // vertices of them that it has on its list, at most
+constexpr int CANDIDATE = 1 << 15;     // on the list: the vertex has a predecessor, perhaps not the first
+constexpr int MANY = 254;              // families that are told apart
+constexpr int NONE = 255;              // no family
 constexpr int GROWTH = 4;            // of the chunks of first edges
 constexpr int TURN_ALONE = 1 << 20;  // levels that a block goes alone before it shows itself at the barrier
+
+constexpr int TURNS = 1 << 16;         // that are noted
+constexpr int PHASE_BITS = 4;
+
+// What a turn did.
+enum Phase { RESET, SEED, ALONE, CLAIM, MARK, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER };
 
 // Elements of `status`.
 enum { NUMBER, LEVELS, GIVEN_UP };
@@ -106,9 +116,12 @@ struct Search {
     const Offset* in_offsets;
     const Vertex* in_targets;
     const Vertex* positions;
+    const Vertex* hub;
+    const Vertex* heavy;
     const unsigned* isolated;
     unsigned* visited[2];
     unsigned* fresh;
+    unsigned char* family;
     unsigned* marks;
     Counter* counts;
     Entry<Offset>* queue;
@@ -119,6 +132,7 @@ struct Search {
     const Vertex* sources;
     State* state;
     Counter* trace;
+    Counter* turns;
     volatile long long* status;
     long long n, m;
     long long count;                // how many sources there are
@@ -127,6 +141,7 @@ struct Search {
                                     // 1/alpha of the unexplored ones
     long long share;                // the first edges are 1/share of the unexplored ones,
     long long chunk;                // but at least so many; a multiple of 32
+    long long large;                // and end where a family has more than 1/large of the unexplored ones
     long long patience;             // levels without an order, at least 1
     long long alone;                // a frontier with no more edges than this is one block's work
     long long capacity;             // entries of a queue in shared memory, at least `alone`
@@ -138,8 +153,8 @@ struct Search {
 // Who a warp is, and what its block has in shared memory.
 struct Block {
     int warp, warps;
-    unsigned short* list;  // of the warp: room for the vertices of a tile
-    unsigned* hits;        // of the warp: the words of a tile
+    unsigned short* list;  // of the warp: room for LIST vertices
+    unsigned* hits;        // of the warp: the words of TILES tiles
     Counter* totals;       // WARP numbers
     Counter* bases;        // a number for each warp of the block
 };
@@ -165,11 +180,14 @@ struct Told {
 };
 
 // End a turn: wait for all blocks, and learn what was counted in it. The tail of the next turn is made ready meanwhile.
-__device__ inline void end_turn(State* state, int& turn, Told* told) {
+template <typename Vertex, typename Offset>
+__device__ inline void end_turn(const Search<Vertex, Offset>& s, Phase phase, int& turn, Told* told) {
+    State* const state = s.state;
     __syncthreads();
     if (threadIdx.x == 0) {
         if (blockIdx.x == 0) state->tails[(turn + 1) % 3] = 0;
         grid_barrier(&state->arrived);
+        if (s.turns && blockIdx.x == 0 && turn < TURNS) s.turns[turn] = nanoseconds() << PHASE_BITS | phase;
         told->found = static_cast<long long>(__ldcg(&state->tails[turn % 3]));
         told->target_level = __ldcg(&state->target_level);
         const Progress* const by = &state->alone[turn % 2];
@@ -385,25 +403,49 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, cons
     return unpacked(total, s.edge_bits);
 }
 
-// The first step of a wide level, for some of its edges: each neighbour that is not `reached` takes the
-// smallest slot of a discoverer.
+// Tell the families of an ordered frontier apart. Leaves in the tail of the turn how many edges the frontier has from the
+// first family on that has more than `large`; nothing if there is none.
+template <typename Vertex, typename Offset>
+__device__ void find_families(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, long long large,
+                              Counter* tail) {
+    using Rank = typename Search<Vertex, Offset>::Rank;
+    const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
+    const Entry<Offset>* const entries = s.queue + begin;
+    const Vertex* const vertices = s.queued + begin;
+    for (long long slot = thread; slot < frontier.vertices; slot += threads) {
+        const Vertex vertex = vertices[slot];
+        const Vertex parent = s.predecessors[vertex];
+        const bool ascends = parent >= 0 && !s.positions;
+        const int family = ascends ? static_cast<int>(min(s.rank[parent], static_cast<Rank>(MANY))) : MANY;
+        s.family[vertex] = static_cast<unsigned char>(family);
+        const long long edge = entries[slot].prefix + large;
+        if (family == MANY || edge >= frontier.edges) continue;
+        if (slot > 0 && s.predecessors[vertices[slot - 1]] == parent) continue;
+        long long owner = slot;
+        for (long long end = frontier.vertices; end - owner > 1;) {
+            const long long middle = (owner + end) / 2;
+            (entries[middle].prefix <= edge ? owner : end) = middle;
+        }
+        if (s.predecessors[vertices[owner]] == parent) {
+            atomicMax(tail, static_cast<Counter>(frontier.edges - entries[slot].prefix));
+        }
+    }
+}
+
+// Expand some edges of an ordered frontier: each neighbour that is not `reached` takes the smallest slot of a discoverer.
 template <typename Vertex, typename Offset>
 __device__ void claim_slots(const Search<Vertex, Offset>& s, const unsigned* reached, const Run& run) {
     using S = Search<Vertex, Offset>;
     walk(s, run, nullptr,
          [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&slot)[UNROLL]) {
              bool open[UNROLL];
-             typename S::Rank before[UNROLL];
              find_open(reached, live, neighbor, open);
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
-                 const typename S::Rank mine = S::CLAIMED | static_cast<typename S::Rank>(slot[k]);
-                 before[k] = 0;
-                 if (open[k]) before[k] = atomicMin(s.rank + neighbor[k], mine);
-             }
-#pragma unroll
-             for (int k = 0; k < UNROLL; ++k) {
-                 if (before[k] == S::UNREACHED) atomicOr(s.fresh + word_of(neighbor[k]), bit_of(neighbor[k]));
+                 if (!open[k]) continue;
+                 atomicMin(s.rank + neighbor[k], S::CLAIMED | static_cast<typename S::Rank>(slot[k]));
+                 atomicOr(s.fresh + word_of(neighbor[k]), bit_of(neighbor[k]));
              }
          });
 }
@@ -431,9 +473,9 @@ __device__ inline Offset position(const Search<Vertex, Offset>& s, Vertex parent
     return find(s.targets, s.offsets[parent], s.offsets[parent + 1], vertex) - s.offsets[parent];
 }
 
-// Of two vertices of a level that have equal ranks, is `one` before `other`?
+// Of two vertices of a level that have one ancestor in the last level with an order, is `one` before `other`?
 template <typename Vertex, typename Offset>
-__device__ inline bool is_earlier(const Search<Vertex, Offset>& s, Vertex one, Vertex other) {
+__device__ __noinline__ bool is_earlier(const Search<Vertex, Offset>& s, Vertex one, Vertex other) {
     Vertex parent = s.predecessors[one];
     for (Vertex rival = s.predecessors[other]; parent != rival; rival = s.predecessors[other]) {
         one = parent;
@@ -443,112 +485,261 @@ __device__ inline bool is_earlier(const Search<Vertex, Offset>& s, Vertex one, V
     return s.positions ? position(s, parent, one) < position(s, parent, other) : one < other;
 }
 
-// The first vertex in order of those considered.
-template <typename Vertex, typename Offset>
+// The first vertex in order of those considered, which are all of one level. Families are in order, and each ascends;
+// where they are not told apart, vertices are in the order of their ancestors in the last level with an order.
+template <bool ORDERED, typename Vertex, typename Offset>
 struct First {
     using S = Search<Vertex, Offset>;
-    typename S::Rank rank = S::UNREACHED;
+    int family = NONE;
     Vertex vertex = -1;
+    typename S::Rank rank = S::UNREACHED;  // of the ancestor
 
-    __device__ void consider(const S& s, Vertex other, typename S::Rank their) {
-        if (other < 0 || other == vertex) return;
-        if (their < rank || (their == rank && is_earlier(s, other, vertex))) {
-            rank = their;
-            vertex = other;
+    __device__ void take(Vertex other, int their, typename S::Rank rank_of_other) {
+        family = their;
+        vertex = other;
+        rank = rank_of_other;
+    }
+
+    __device__ void consider(const S& s, Vertex other, int their, typename S::Rank rank_of_other) {
+        bool before = their < family;
+        if (their == family && their < MANY) before = other < vertex;
+        if (their == family && their == MANY) {
+            before = rank_of_other < rank;
+            if (!ORDERED && rank_of_other == rank && other != vertex) before = is_earlier(s, other, vertex);
+        }
+        if (before) take(other, their, rank_of_other);
+    }
+
+    // `ages` is how many levels above theirs had an order; `all`: nobody else will be considered.
+    __device__ void consider(const S& s, int ages, bool all, const Vertex (&group)[GROUP], const int (&their)[GROUP]) {
+        int many = 0;
+        Vertex ancestor[GROUP];
+#pragma unroll
+        for (int i = 0; i < GROUP; ++i) {
+            if (their[i] < MANY) consider(s, group[i], their[i], 0);
+            many += their[i] == MANY;
+        }
+        if (many == 0 || family < MANY) return;
+        const bool only = all && many == 1;  // no need to know its rank
+#pragma unroll
+        for (int i = 0; i < GROUP; ++i) ancestor[i] = group[i];
+        for (int age = 0; age < (only ? 0 : ages); ++age) {
+#pragma unroll
+            for (int i = 0; i < GROUP; ++i) {
+                if (their[i] == MANY) ancestor[i] = s.predecessors[ancestor[i]];
+            }
+        }
+        typename S::Rank ranks[GROUP];
+#pragma unroll
+        for (int i = 0; i < GROUP; ++i) {
+            ranks[i] = 0;
+            if (their[i] == MANY && !only) ranks[i] = s.rank[ancestor[i]];
+        }
+#pragma unroll
+        for (int i = 0; i < GROUP; ++i) {
+            if (their[i] == MANY) consider(s, group[i], MANY, ranks[i]);
         }
     }
 };
 
-// The second step of a wide level, and the only one if the frontier has no order: settle what was claimed, and, unless
-// that is all, let unvisited vertices look for the first of the frontier, a tile of words at a time. Returns how many
-// the warp found.
+// The rank of a vertex's ancestor in the last level with an order.
 template <typename Vertex, typename Offset>
+__device__ inline typename Search<Vertex, Offset>::Rank rank_of(const Search<Vertex, Offset>& s, int ages,
+                                                                Vertex vertex) {
+    for (; ages > 0; --ages) vertex = s.predecessors[vertex];
+    return s.rank[vertex];
+}
+
+// Settle what the first edges of an ordered frontier behind `begin` reached: the vertices on the list, from `origin` on.
+template <typename Vertex, typename Offset>
+__device__ void settle_claims(const Search<Vertex, Offset>& s, int level, long long begin, Vertex origin,
+                              const unsigned short* list, int count) {
+    using S = Search<Vertex, Offset>;
+    for (int start = 0; start < count; start += UNROLL * WARP) {
+        Vertex vertex[UNROLL], parent[UNROLL];
+        typename S::Rank rank[UNROLL];
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const int place = start + k * WARP + lane_id();
+            vertex[k] = place < count ? origin + list[place] : -1;
+            rank[k] = S::CLAIMED;
+            if (vertex[k] >= 0) rank[k] = s.rank[vertex[k]];
+        }
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            parent[k] = -1;
+            if (vertex[k] >= 0) parent[k] = s.queued[begin + (rank[k] & ~S::CLAIMED)];
+        }
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            if (vertex[k] >= 0) settle(s, vertex[k], parent[k], level);
+        }
+    }
+    __syncwarp();
+}
+
+// The last step of a wide level, and the only one if the frontier has no order, which was `ages` levels ago: settle what
+// was claimed, and, unless all edges are `expanded`, let unvisited vertices look for the first of the frontier. A warp
+// takes tiles of words until it has enough unvisited vertices. Returns how many the warp found.
+template <bool ORDERED, typename Vertex, typename Offset>
 __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming, int level,
-                         long long begin, bool claimed, bool complete, const Block& block) {
+                         int ages, long long begin, Frontier frontier, long long expanded, const Block& block) {
     using S = Search<Vertex, Offset>;
     const long long words = (s.n + WARP - 1) / WARP;
     const int lane = lane_id();
+    const int tile = static_cast<int>(s.tile), vertices_of_tile = tile * WARP;
+    const bool complete = ORDERED && expanded == frontier.edges;
+    int first_family = -1;  // of those with edges that are not expanded, if it is told apart from the others
+    if (ORDERED && !complete) {
+        const int family = s.family[s.queued[begin + slot_of(s.queue + begin, frontier.vertices, expanded)]];
+        if (family != MANY) first_family = family;
+    }
+    const auto family_of = [&](Vertex vertex) -> int {
+        return ORDERED ? s.family[vertex] : test(visited, vertex) ? MANY : NONE;
+    };
     Counter found = 0;
 
-    for (long long tile = block.warp; tile * s.tile < words; tile += block.warps) {
-        const long long word = tile * s.tile + lane;
-        const bool mine = lane < s.tile && word < words;
-        const unsigned seen = mine ? visited[word] : ALL;
-        const unsigned claims = mine && claimed ? s.fresh[word] : 0;
-        if (claims) s.fresh[word] = 0;
-        const Vertex origin = static_cast<Vertex>(tile * s.tile * WARP);
-        block.hits[lane] = claims;
-
-        const int settled = list_bits(claims, block.list);
-        for (int i = lane; i < settled; i += WARP) {
-            const Vertex vertex = origin + block.list[i];
-            const typename S::Rank slot = s.rank[vertex] & ~S::CLAIMED;
-            s.rank[vertex] = slot;
-            settle(s, vertex, s.queued[begin + slot], level);
-        }
-        __syncwarp();
-
-        const int unseen = complete ? 0 : list_bits(~(seen | claims), block.list);
-        for (int start = 0; start < unseen; start += WARP) {
-            const bool active = start + lane < unseen;
-            const int local = active ? block.list[start + lane] : 0;
-            const Vertex vertex = origin + local;
-            long long edge = 0, end = 0;
-            if (active) {
-                edge = __ldg(s.in_offsets + vertex);
-                end = __ldg(s.in_offsets + vertex + 1);
+    for (long long next = block.warp; next * tile < words;) {
+        const Vertex origin = static_cast<Vertex>(next * vertices_of_tile);
+        int tiles = 0, unseen = 0;
+        for (; tiles < TILES && unseen <= LIST - TILE * WARP && next * tile < words; ++tiles, next += block.warps) {
+            const long long word = next * tile + lane;
+            const bool mine = lane < tile && word < words;
+            unsigned seen = mine ? visited[word] : ALL;
+            if (ORDERED && expanded) {
+                const unsigned claims = mine ? s.fresh[word] : 0;
+                if (claims) s.fresh[word] = 0;
+                const int claimed = list_bits(claims, block.list + unseen);
+                settle_claims(s, level, begin, static_cast<Vertex>(next * vertices_of_tile), block.list + unseen, claimed);
+                found += __popc(claims);
+                seen |= claims;
             }
-            // The in-neighbours, four at a time; where they are many, the lanes go on together.
-            First<Vertex, Offset> first;
-            long long group = edge / 4;
-            for (int round = 0; round < LANE_ROUNDS && group * 4 < end; ++round, ++group) {
-                Vertex four[4];
-                typename S::Rank rank[4];
-                load_group(s.in_targets, group, end, s.m, four);
-                unsigned word[4];
+            block.hits[tiles * TILE + lane] = seen;
+            if (!complete) unseen += list_bits(~seen, block.list + unseen, tiles * TILE * WARP);
+        }
+        const auto vertex_of = [&](int local) {
+            const int place = local % (TILE * WARP);
+            return origin + static_cast<Vertex>(local / (TILE * WARP)) * (block.warps * vertices_of_tile) + place;
+        };
+
+        // Who has to look further moves to the front of the list.
+        int left = 0;
+        const auto reach = [&](int local, Vertex parent) {
+            settle(s, vertex_of(local), parent, level);
+            atomicOr(block.hits + local / WARP, 1u << local % WARP);
+            ++found;
+        };
+        const auto keep = [&](bool more, int local) {
+            const unsigned those = __ballot_sync(ALL, more);
+            if (more) block.list[left + __popc(those & lanes_below())] = static_cast<unsigned short>(local);
+            left += __popc(those);
+        };
+
+        // Up to four in-neighbours stand in `hub` and `heavy`.
+        for (int start = 0; start < unseen; start += UNROLL * WARP) {
+            int local[UNROLL], family[UNROLL][GROUP];
+            Vertex group[UNROLL][GROUP];
+            bool few[UNROLL];
 #pragma unroll
-                for (int k = 0; k < 4; ++k) word[k] = visited[word_of(four[k])];
+            for (int k = 0; k < UNROLL; ++k) {
+                const int place = start + k * WARP + lane;
+                local[k] = place < unseen ? block.list[place] : -1;
+                const Vertex vertex = local[k] >= 0 ? vertex_of(local[k]) : origin;
+                load_group(s.heavy, vertex, GROUP * s.n, GROUP * s.n, group[k]);
+                few[k] = local[k] >= 0 && group[k][GROUP - 1] < 0;
+                group[k][GROUP - 1] = __ldg(s.hub + vertex);
+            }
 #pragma unroll
-                for (int k = 0; k < 4; ++k) {
-                    const bool valid = group * 4 + k >= edge && group * 4 + k < end;
-                    if (!valid || !(word[k] & bit_of(four[k]))) four[k] = -1;
+            for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+                for (int i = 0; i < GROUP; ++i) {
+                    family[k][i] = NONE;
+                    if (few[k] && group[k][i] >= 0) family[k][i] = family_of(group[k][i]);
                 }
-#pragma unroll
-                for (int k = 0; k < 4; ++k) {
-                    rank[k] = 0;
-                    if (four[k] >= 0) rank[k] = s.rank[four[k]];
-                }
-#pragma unroll
-                for (int k = 0; k < 4; ++k) first.consider(s, four[k], rank[k]);
             }
             __syncwarp();
-            for (unsigned rest = __ballot_sync(ALL, group * 4 < end); rest; rest &= rest - 1) {
-                const int who = __ffs(rest) - 1;
-                const long long last = __shfl_sync(ALL, end, who);
-                First<Vertex, Offset> together;
-                for (long long place = __shfl_sync(ALL, group, who) * 4 + lane; place < last; place += WARP) {
-                    const Vertex neighbor = __ldg(s.in_targets + place);
-                    if (test(visited, neighbor)) together.consider(s, neighbor, s.rank[neighbor]);
-                }
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                First<ORDERED, Vertex, Offset> first;
+                first.consider(s, ages, true, group[k], family[k]);
+                if (first.vertex >= 0) reach(local[k], first.vertex);
                 __syncwarp();
-                for (int distance = WARP / 2; distance; distance /= 2) {
-                    const Vertex theirs = __shfl_xor_sync(ALL, together.vertex, distance);
-                    const typename S::Rank rank = __shfl_xor_sync(ALL, together.rank, distance);
-                    together.consider(s, theirs, rank);
-                    __syncwarp();
-                }
-                if (lane == who) first.consider(s, together.vertex, together.rank);
-                __syncwarp();
-            }
-            if (first.vertex >= 0) {
-                s.rank[vertex] = first.rank;
-                settle(s, vertex, first.vertex, level);
-                atomicOr(block.hits + local / WARP, 1u << local % WARP);
+                keep(local[k] >= 0 && !few[k], local[k]);
             }
         }
         __syncwarp();
-        if (mine) upcoming[word] = seen | block.hits[lane];
-        found += __popc(block.hits[lane]);
+
+        // The others look at groups of them, round after round, until one is of the first family; the fewer vertices
+        // are left, the more lanes each has.
+        long long done = 0;  // groups that those left have looked at
+        while (left > 0) {
+            const int count = left;
+            int width = 1;
+            while (width < WARP && count * width * 2 <= UNROLL * WARP) width *= 2;
+            const int part = lane % width;
+            left = 0;
+            for (int start = 0; start < count; start += UNROLL * WARP / width) {
+                int local[UNROLL], family[UNROLL][GROUP];
+                Offset begin_of[UNROLL], end_of[UNROLL];
+                Vertex group[UNROLL][GROUP];
+                First<ORDERED, Vertex, Offset> first[UNROLL];
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    const int place = start + (k * WARP + lane) / width;
+                    local[k] = place < count ? block.list[place] : -1;
+                    begin_of[k] = end_of[k] = 0;
+                    if (local[k] < 0) continue;
+                    const Vertex vertex = vertex_of(local[k] % CANDIDATE);
+                    begin_of[k] = __ldg(s.in_offsets + vertex);
+                    end_of[k] = __ldg(s.in_offsets + vertex + 1);
+                    if (local[k] & CANDIDATE) first[k].vertex = s.predecessors[vertex];
+                }
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    const long long place = begin_of[k] / GROUP + done + part;
+                    load_group(s.in_targets, place, end_of[k], s.m, group[k]);
+                    if (first[k].vertex >= 0) first[k].family = family_of(first[k].vertex);
+                    if (first[k].family == MANY) first[k].rank = rank_of(s, ages, first[k].vertex);
+                }
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    const long long place = (begin_of[k] / GROUP + done + part) * GROUP;
+#pragma unroll
+                    for (int i = 0; i < GROUP; ++i) {
+                        family[k][i] = NONE;
+                        if (place + i >= begin_of[k] && place + i < end_of[k]) family[k][i] = family_of(group[k][i]);
+                    }
+                }
+                __syncwarp();
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    first[k].consider(s, ages, false, group[k], family[k]);
+                    __syncwarp();
+                    for (int distance = 1; distance < width; distance *= 2) {
+                        const Vertex other = __shfl_xor_sync(ALL, first[k].vertex, distance);
+                        const int their = __shfl_xor_sync(ALL, first[k].family, distance);
+                        const typename S::Rank rank = __shfl_xor_sync(ALL, first[k].rank, distance);
+                        first[k].consider(s, other, their, rank);
+                        __syncwarp();
+                    }
+                    const bool asks = local[k] >= 0 && part == 0;
+                    const bool more = (begin_of[k] / GROUP + done + width) * GROUP < end_of[k];
+                    const bool some = first[k].vertex >= 0;
+                    const bool looks_on = more && first[k].family > first_family;
+                    if (asks && some && !looks_on) reach(local[k] % CANDIDATE, first[k].vertex);
+                    if (asks && some && looks_on) s.predecessors[vertex_of(local[k] % CANDIDATE)] = first[k].vertex;
+                    __syncwarp();
+                    keep(asks && looks_on, some ? local[k] | CANDIDATE : local[k]);
+                }
+            }
+            __syncwarp();
+            done += width;
+        }
+        __syncwarp();
+        for (int i = 0; i < tiles; ++i) {
+            const long long word = (next - static_cast<long long>(tiles - i) * block.warps) * tile + lane;
+            if (lane < tile && word < words) upcoming[word] = block.hits[i * TILE + lane];
+        }
         __syncwarp();
     }
     return sum_of_warp(found);
@@ -586,7 +777,7 @@ __device__ void reorder(const Search<Vertex, Offset>& s, const unsigned* before,
 
     for (int age = base + 1; age <= level; ++age) {
         for (long long word = thread; word * WARP < frontier.edges; word += threads) s.marks[word] = 0;
-        end_turn(s.state, turn, told);
+        end_turn(s, REORDER, turn, told);
         for_each(
             s, block, [&](long long word) { return s.fresh[word]; },
             [&](Vertex vertex) {
@@ -595,14 +786,14 @@ __device__ void reorder(const Search<Vertex, Offset>& s, const unsigned* before,
                 const long long edge = s.queue[begin + s.rank[parent]].prefix + position(s, parent, vertex);
                 atomicOr(s.marks + edge / WARP, 1u << edge % WARP);
             });
-        end_turn(s.state, turn, told);
+        end_turn(s, REORDER, turn, told);
         const Run run = run_of(s, begin, frontier, 0, frontier.edges, block);
         count(s, run, block);
-        end_turn(s.state, turn, told);
+        end_turn(s, REORDER, turn, told);
         const Frontier upcoming = append(s, run, block);
         begin += frontier.vertices;
         frontier = upcoming;
-        end_turn(s.state, turn, told);
+        end_turn(s, REORDER, turn, told);
     }
     const long long words = (s.n + WARP - 1) / WARP;
     for (long long word = thread; word < words; word += threads) s.fresh[word] = 0;
@@ -621,8 +812,8 @@ struct LocalQueue {
 };
 
 // Ordered levels by one block, from the frontier behind `begin` until it has more than `alone` edges, which then stands
-// behind `begin + frontier.vertices`. A thread takes edges with neighbouring numbers. Visited vertices have ranks that
-// no claim undercuts. Returns the last level; updates the frontier and the unexplored edges.
+// behind `begin + frontier.vertices`. A thread takes edges with neighbouring numbers. Returns the last level; updates the
+// frontier and the unexplored edges.
 template <typename Vertex, typename Offset>
 __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
                         Frontier& frontier, long long& unexplored, unsigned char* memory, Counter* totals) {
@@ -674,8 +865,16 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int 
         }
         __syncthreads();
         Counter sum = 0;
+        typename S::Rank rank[ALONE_UNROLL];
+        unsigned word[ALONE_UNROLL];
 #pragma unroll
-        for (int k = 0; k < ALONE_UNROLL; ++k) live[k] = live[k] && __ldcg(s.rank + neighbor[k]) == mine[k];
+        for (int k = 0; k < ALONE_UNROLL; ++k) {
+            if (!live[k]) continue;
+            rank[k] = __ldcg(s.rank + neighbor[k]);
+            word[k] = __ldcg(visited + word_of(neighbor[k]));
+        }
+#pragma unroll
+        for (int k = 0; k < ALONE_UNROLL; ++k) live[k] = live[k] && rank[k] == mine[k] && !(word[k] & bit_of(neighbor[k]));
 #pragma unroll
         for (int k = 0; k < ALONE_UNROLL; ++k) {
             if (!live[k]) continue;
@@ -722,6 +921,8 @@ __device__ void reset(const Search<Vertex, Offset>& s) {
     const long long words = (s.n + WARP - 1) / WARP;
     for (long long word = thread; word < words; word += threads) s.visited[0][word] = __ldg(s.isolated + word);
     for (long long vertex = thread; vertex < s.n; vertex += threads) s.rank[vertex] = s.UNREACHED;
+    unsigned* const families = reinterpret_cast<unsigned*>(s.family);
+    for (long long four = thread; four < words * (WARP / 4); four += threads) families[four] = ALL;
     if (thread == 0) {
         s.state->target_level = 0;
         if (s.trace) s.trace[0] = nanoseconds() * 2;
@@ -765,12 +966,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     __shared__ Told told;
     __shared__ Counter totals[WARP], bases[THREADS / WARP];
     const int warp = threadIdx.x / WARP;
-    unsigned short* const lists = reinterpret_cast<unsigned short*>(memory + THREADS / WARP * TILE * sizeof(unsigned));
+    unsigned short* const lists =
+        reinterpret_cast<unsigned short*>(memory + THREADS / WARP * TILES * TILE * sizeof(unsigned));
     const Block block = {
         static_cast<int>(warp * gridDim.x + blockIdx.x),  // neighbouring warps on different multiprocessors
         static_cast<int>(gridDim.x) * (THREADS / WARP),
-        lists + warp * TILE * WARP,
-        reinterpret_cast<unsigned*>(memory) + warp * TILE,
+        lists + warp * LIST,
+        reinterpret_cast<unsigned*>(memory) + warp * TILES * TILE,
         totals,
         bases,
     };
@@ -781,12 +983,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
 
     int turn = 0;
     reset(s);
-    end_turn(state, turn, &told);
+    end_turn(s, RESET, turn, &told);
     if (blockIdx.x == 0) {
         const Frontier sources = seed(s, totals);
         if (threadIdx.x == 0) state->alone[turn % 2] = {0, sources.vertices, sources.edges, 0};
     }
-    end_turn(state, turn, &told);
+    end_turn(s, SEED, turn, &told);
 
     // The levels. Every thread follows them in variables of its own.
     unsigned *visited = s.visited[0], *other = s.visited[1];
@@ -803,7 +1005,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             reorder(s, other, visited, level, ages, begin, frontier, turn, &told, block);
             ages = 0;
             reached = frontier.vertices;
-            end_turn(state, turn, &told);
+            end_turn(s, REORDER, turn, &told);
             continue;
         }
         if (ages == 0 && frontier.edges <= s.alone) {
@@ -811,7 +1013,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 level = go_alone(s, visited, level, begin, frontier, unexplored, memory, totals);
                 if (threadIdx.x == 0) state->alone[turn % 2] = {level, frontier.vertices, frontier.edges, unexplored};
             }
-            end_turn(state, turn, &told);
+            end_turn(s, ALONE, turn, &told);
             level = static_cast<int>(told.alone.level);
             frontier = {told.alone.vertices, told.alone.edges};
             unexplored = told.alone.unexplored;
@@ -828,35 +1030,42 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         if (!wide) {
             const Run run = run_of(s, begin, frontier, 0, frontier.edges, block);
             claim(s, visited, run);
-            end_turn(state, turn, &told);
+            end_turn(s, CLAIM, turn, &told);
             mark(s, visited, level, run, block);
-            end_turn(state, turn, &told);
+            end_turn(s, MARK, turn, &told);
             frontier = append(s, run, block);
             reached = frontier.vertices;
             begin += expanded;
-            end_turn(state, turn, &told);
+            end_turn(s, APPEND, turn, &told);
         } else {
-            long long last = 0;  // of the first edges
+            Counter by_warp;
             if (ages == 0) {
-                last = min(frontier.edges, max(unexplored / s.share, s.chunk) / WARP * WARP);
+                find_families(s, begin, frontier, unexplored / s.large, &state->tails[turn % 3]);
+                end_turn(s, FAMILIES, turn, &told);
+                const long long before_large = frontier.edges - told.found;
+                long long last = min(max(unexplored / s.share, s.chunk), before_large);  // of the first edges
+                last = min(frontier.edges, (last + WARP - 1) / WARP * WARP);
                 long long from = 0, to = min(last, max(last / (GROWTH * GROWTH), s.chunk) / WARP * WARP);
-                claim_slots(s, visited, run_of(s, begin, frontier, from, to, block));
-                end_turn(state, turn, &told);
+                if (last > 0) {
+                    claim_slots(s, visited, run_of(s, begin, frontier, from, to, block));
+                    end_turn(s, FIRST_EDGES, turn, &told);
+                }
                 while (to < last) {
                     for (long long word = thread; word < words; word += threads) other[word] = visited[word] | s.fresh[word];
-                    end_turn(state, turn, &told);
+                    end_turn(s, MERGE, turn, &told);
                     from = to;
                     to = min(last, GROWTH * to);
                     claim_slots(s, other, run_of(s, begin, frontier, from, to, block));
-                    end_turn(state, turn, &told);
+                    end_turn(s, FIRST_EDGES, turn, &told);
                 }
+                by_warp = sweep<true>(s, visited, other, level, ages, begin, frontier, last, block);
+            } else {
+                by_warp = sweep<false>(s, visited, other, level, ages, begin, frontier, 0, block);
             }
-            const bool complete = ages == 0 && last == frontier.edges;
-            const Counter by_warp = sweep(s, visited, other, level, begin, ages == 0, complete, block);
             Counter by_block;
             exclusive_scan_of_block(lane_id() == 0 ? by_warp : 0, totals, by_block);
             if (threadIdx.x == 0 && by_block) atomicAdd(&state->tails[turn % 3], by_block);
-            end_turn(state, turn, &told);
+            end_turn(s, SWEEP, turn, &told);
             reached = told.found;
             unsigned* const before = visited;
             visited = other;

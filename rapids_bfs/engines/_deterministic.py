@@ -10,6 +10,7 @@ import numpy as np
 from .. import csr
 from ..device import CPU
 from ..graph import Graph
+from ..kernels.whole_search import LIST, TILE, TILES
 from ..trace import Step
 from . import Options
 from ._launch import address, fill
@@ -21,9 +22,14 @@ if TYPE_CHECKING:
 
 FILE = "deterministic"
 STATIC_BYTES = 2048  # no less than the kernel has in shared memory beside its queues
-TILE = 32  # as in the kernel: bitmap words that a warp sweeps at a time, at most
 ALONE_UNROLL = 8  # as in the kernel: edges that a thread of a block alone takes
 MOST_WARPS = 64  # of a multiprocessor
+TURNS = 1 << 16  # as in the kernel: those that it notes
+PHASE_BITS = 4  # as in the kernel
+PHASES = (
+    *("reset", "seed", "alone", "claim", "mark", "append", "families", "first edges", "merge", "sweep"),
+    *("reorder",),
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,7 @@ class Tuning:
     wide: int = 1 << 18  # and at least so many
     share: int = 4  # 1/share of the unexplored edges are expanded in order
     chunk: int = 1 << 16  # but at least so many; a multiple of 32
+    large: int = 16  # and none from the first family on that has more than 1/large of the unexplored edges
     patience: int = 8  # levels without an order
     alone: int = 4096  # a frontier with no more edges is one block's work
     threads: int = 512  # of a block
@@ -44,12 +51,13 @@ class Tuning:
 DEFAULT = Tuning()
 
 POINTERS = (
-    *("offsets", "targets", "in_offsets", "in_targets", "positions", "isolated", "visited", "other", "fresh", "marks"),
-    *("counts", "queue", "queued", "rank", "distances", "predecessors", "sources", "state", "trace", "status"),
+    *("offsets", "targets", "in_offsets", "in_targets", "positions", "hub", "heavy", "isolated"),
+    *("visited", "other", "fresh", "family", "marks", "counts", "queue", "queued", "rank"),
+    *("distances", "predecessors", "sources", "state", "trace", "turns", "status"),
 )
 NUMBERS = (
-    *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "share", "chunk", "patience", "alone", "capacity"),
-    *("edge_bits", "tile", "number"),
+    *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "patience", "alone"),
+    *("capacity", "edge_bits", "tile", "number"),
 )
 Search: Any = structure("Search", POINTERS, NUMBERS)
 
@@ -83,6 +91,7 @@ class Deterministic:
             (n, vertex),  # predecessors
             (n, offset),  # rank
             (3 * words, np.uint32),  # visited, other, fresh
+            (WARP * words, np.uint8),  # family
             (m // WARP + 1, np.uint32),  # marks
             (most_warps, np.uint64),  # counts
             (STATE_BYTES, np.uint8),
@@ -94,7 +103,7 @@ class Deterministic:
             if positioned is not None:
                 self.in_edges = tuple(device.upload(array) for array in positioned)
             self.buffers = [device.empty(*need) for need in needs]
-            self.distances, self.predecessors, rank, bitmaps, marks, counts, state = self.buffers
+            self.distances, self.predecessors, rank, bitmaps, family, marks, counts, state = self.buffers
             for array, byte in ((self.distances, 0xFF), (self.predecessors, 0xFF), (bitmaps, 0), (state, 0)):
                 fill(array, byte, device.stream_handle)
             device.synchronize()
@@ -106,10 +115,13 @@ class Deterministic:
             in_offsets=in_offsets,
             in_targets=in_targets,
             positions=positions,
+            hub=shared.hub,
+            heavy=shared.heavy,
             isolated=shared.isolated,
             visited=address(bitmaps),
             other=address(bitmaps) + 4 * words,
             fresh=address(bitmaps) + 8 * words,
+            family=address(family),
             marks=address(marks),
             counts=address(counts),
             queue=shared.queue,
@@ -125,6 +137,7 @@ class Deterministic:
         with device.active():
             self.host = OneLaunch(graph, device, self.parameters)
             self.tune(tuning)
+        self.turns: Any = None  # allocated by the first search that is traced
         self.stale = False  # did the last search leave a distance that the kernel does not reset?
 
     def tune(self, tuning: Tuning) -> None:
@@ -136,12 +149,12 @@ class Deterministic:
         entry = 2 * (2 * offset.itemsize + vertex.itemsize)  # in each of two queues
         most = device.most_shared_bytes - STATIC_BYTES
         capacity = min(tuning.alone, ALONE_UNROLL * threads, most // entry)
-        tiles = warps * TILE * (4 + 2 * WARP)  # a word and the list of its vertices
+        tiles = warps * (TILES * TILE * 4 + LIST * 2)  # words, and a list of their vertices
         shared = max(capacity * entry, tiles)
         kernel = device.compiled(FILE, "search", vertex, offset, threads, tuning.blocks)
         grid = blocks_of_grid(kernel, device, graph, tuning, shared)
         parameters = self.parameters
-        for name in ("alpha", "wide", "share", "chunk", "patience"):
+        for name in ("alpha", "wide", "share", "chunk", "large", "patience"):
             setattr(parameters, name, getattr(tuning, name))
         parameters.alone = parameters.capacity = capacity
         parameters.tile = words_per_tile(TILE, graph.num_vertices, grid * warps)
@@ -154,6 +167,24 @@ class Deterministic:
             fill(self.distances, 0xFF, self.device.stream_handle)
         offsets = self.graph.on(CPU).offsets
         self.stale = bool((offsets[sources] == offsets[sources + 1]).any())
+        self.parameters.turns = self._turns_buffer() if options.trace else None
         self.launch()
         self.host.finish()
         return self.host.steps() if options.trace else None
+
+    def _turns_buffer(self) -> int:
+        with self.device.active():
+            if self.turns is None:
+                self.turns = self.device.empty(TURNS, np.uint64)
+            fill(self.turns, 0, self.device.stream_handle)
+        return address(self.turns)
+
+    def phases(self) -> list[tuple[str, float]]:
+        """What the grid did between its barriers in the last search that was traced, and how many milliseconds that
+        took; the first phase is left out."""
+        with self.device.active():
+            notes = self.device.host(self.turns)
+        notes = notes[notes > 0]
+        milliseconds = np.diff(notes >> np.uint64(PHASE_BITS)) / 1e6
+        names = [PHASES[note % (1 << PHASE_BITS)] for note in notes[1:].tolist()]
+        return list(zip(names, milliseconds.tolist(), strict=True))

@@ -75,6 +75,16 @@ def show_levels(traversal, source, options):
         )
 
 
+def show_phases(phases):
+    """What a deterministic search did between its barriers, or the sums if that is much."""
+    if len(phases) <= 2 * MOST_LEVELS:
+        print("    " + ", ".join(f"{name} {1e3 * milliseconds:.1f}" for name, milliseconds in phases) + " us")
+        return
+    for name in dict.fromkeys(name for name, _ in phases):
+        those = [milliseconds for each, milliseconds in phases if each == name]
+        print(f"    {name:12}{len(those):7} times{1e3 * mean(those):9.2f} us each{sum(those):9.3f} ms")
+
+
 def measure(spec, tunings, arguments):
     """A row for each engine and tuning."""
     began = perf_counter()
@@ -140,6 +150,7 @@ def measure_deterministic(traversal, sources, row, arguments):
         print(deterministic_line(each), flush=True)
         if arguments.levels:
             show_levels(traversal, sources[:1], options)
+            show_phases(traversal.deterministic.phases())
 
 
 def sweep(default, chosen):
