@@ -6,13 +6,18 @@
 // *Ordered*: the frontier is a run of a queue in that order, and its edges are numbered through. Each vertex takes the
 // smallest number of an edge that leads to it (atomicMin). Those edges are marked in a bitmap over the numbers, counted
 // for each warp's run of numbers, and the vertices that they lead to are appended in the order of the marks.
-// *Wide*, where the frontier has many edges: the first of them, in order, are expanded alone. Since the first
-// discoverer wins, what they reach is settled, and that is nearly all the vertices with many edges. Each of the rest
-// then looks at all of its in-neighbours for the first in order; those left have few. The vertices found are not put in
-// order: each keeps the slot of its ancestor in the last ordered level as its `rank`, which tells most vertices apart.
-// Where ranks are equal, the two climb to their common ancestor, whose adjacency decides. *Reordering*: after `patience`
-// such levels, the ancestors of the frontier are put in order, level by level, by the bitmap over edge numbers.
-// *Alone*: while the frontier is small, one block goes on from level to level with the queue in shared memory.
+// *Wide*, where the frontier has many edges: a *family*, the vertices that one vertex reached, stands together in the
+// queue and ascends. So once the families before it are expanded, an unvisited vertex may stop at its first
+// in-neighbour of a family, and finds that soon if the family has many edges. The families before the first large one
+// are expanded alone, or as many of their edges as settle nearly all the vertices with many edges; the first discoverer
+// wins. The rest then look at their in-neighbours, from the first one on, for one of the first family left; who has
+// none there takes the first in order of all. The vertices found are not put in order: two of them are compared by the
+// ranks of their ancestors in the last ordered level, which differ in most cases, and else by the adjacency of their
+// common ancestor.
+// *Reordering*: after `patience` such levels, the ancestors of the frontier are put in order, level by level, by the
+// bitmap over edge numbers.
+// *Alone*: while the frontier is small, one block goes on from level to level with the queue in shared memory, and on
+// graphs with many levels then one cluster of blocks, each with as many edges as the others.
 //
 //   offsets[n + 1], targets[m]        out-edges
 //   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric and its adjacencies ascend);
@@ -20,37 +25,45 @@
 //                                     four may
 //   positions[m]                      for each in-edge its position in the adjacency of its source; a null pointer if
 //                                     the adjacencies of out-edges ascend, since then the vertices themselves tell
+//   hub[n], heavy[n][4]               as in direction_optimizing.cu: all in-neighbours of a vertex that has up to four
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
 //   visited[2][words]                 bitmaps of the vertices reached by earlier levels, and of the isolated ones; the
 //                                     second holds, in a wide level, what its first edges reached too, after it the
 //                                     vertices visited before it
 //   fresh[words]                      vertices reached by the first edges of a wide level, or marked for reordering;
 //                                     zero in between
+//   family[32 * words]                of a vertex in the frontier of a wide level that has an order: the slot of its
+//                                     predecessor in the level before; MANY where that is larger, where adjacencies do
+//                                     not ascend, and at sources; NONE where the vertex is not visited
 //   marks[m / 32 + 1]                 bitmap over the numbers of the edges of a level: that reached a vertex first
 //   counts[warps]                     what the marks in a warp's run of edges lead to
 //   queue[n], queued[n]               the ordered vertices with out-edges, level after level: where the edges of each
 //                                     begin among those of its level, and what to add for their place in `targets`;
 //                                     and the vertices themselves
-//   rank[n]                           of a reached vertex, its slot in its level or that of its ancestor in the last
-//                                     ordered level; while it is being reached, CLAIMED and the smallest edge number
-//                                     (ordered) or slot of a discoverer (wide); UNREACHED before
+//   rank[n]                           of a vertex of an ordered level, its slot there; while it is being reached,
+//                                     CLAIMED and the smallest edge number (ordered) or slot of a discoverer (wide);
+//                                     UNREACHED before; of no meaning for vertices that wide levels reached
 //   distances[n], predecessors[n]     the answer, -1 where there is none
 //   sources[count]                    in the host's memory, distinct, in the order of the queue
 //   state, trace, status              as in direction_optimizing.cu; "bottom-up" in a trace is a wide level
+//   turns[TURNS]                      when each turn ended, in nanoseconds, and the `Phase` that it was; a null pointer
+//                                     if nobody asks
 //
 // Work: O(n) to begin. An ordered level looks at each of its edges twice; a wide one at the first edges of the frontier
-// and at all edges into what they leave unvisited. Synchronisation: three grid-wide barriers an ordered level, one and
-// two for each chunk of first edges a wide one, three barriers of the block where it goes alone.
+// and at those into what they leave unvisited, in each row up to the first from the first family left.
+// Synchronisation: three grid-wide barriers an ordered level, two and two for each chunk of first edges a wide one,
+// three barriers of the block or of the cluster where it goes alone.
 //
 // Races: a smallest number does not depend on the order in which numbers come. A bit of `visited` may be read while
 // the vertex's one winning edge sets it: other edges to it have lost anyhow. The bits of `fresh` only spare work. In a
-// wide level threads read the rank and write that of vertices of different levels. Climbing reads what earlier
-// levels wrote.
+// wide level threads read ranks, families and predecessors that earlier levels wrote. The predecessor of a vertex that
+// is still looking is the best so far, for its own warp alone.
 //
 // Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, for the wide
 // levels; D. Merrill, M. Garland, A. Grimshaw, Scalable GPU graph traversal, PPoPP 2012, for the edge-balanced
 // expansion; G. Blelloch, J. Fineman, J. Shun, Greedy sequential maximal independent set and matching are parallel on
-// average, SPAA 2012, for taking prefixes of a sequential order. The marks over edges and the late order are ours.
+// average, SPAA 2012, for taking prefixes of a sequential order. The marks over edges, the families and the late order
+// are ours.
 
 #ifndef THREADS
 #define THREADS 512  // of a block
@@ -62,7 +75,7 @@
 #include "cooperative.cuh"
 
 constexpr int UNROLL = 4;            // edges that a lane has under way at a time
-constexpr int ALONE_UNROLL = 8;      // the same for a block alone: THREADS * ALONE_UNROLL edges are its largest frontier
+constexpr int TEAM = 16;             // blocks of a cluster, at most
 constexpr int TILE = 32;               // words that a warp sweeps at a time, at most
 constexpr int TILES = 8;               // tiles that it looks through at a time, at most
 constexpr int LIST = 2 * TILE * WARP;  // vertices of them that it has on its list, at most
@@ -76,7 +89,7 @@ constexpr int TURNS = 1 << 16;         // that are noted
 constexpr int PHASE_BITS = 4;
 
 // What a turn did.
-enum Phase { RESET, SEED, ALONE, CLAIM, MARK, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER };
+enum Phase { RESET, SEED, ALONE, CLAIM, MARK, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER, TOGETHER };
 
 // Elements of `status`.
 enum { NUMBER, LEVELS, GIVEN_UP };
@@ -143,7 +156,7 @@ struct Search {
     long long chunk;                // but at least so many; a multiple of 32
     long long large;                // and end where a family has more than 1/large of the unexplored ones
     long long patience;             // levels without an order, at least 1
-    long long alone;                // a frontier with no more edges than this is one block's work
+    long long alone, together;      // a frontier with no more edges than this is one block's work, one cluster's
     long long capacity;             // entries of a queue in shared memory, at least `alone`
     long long edge_bits;            // of a Counter
     long long tile;                 // words that a warp sweeps at a time
@@ -403,8 +416,8 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, cons
     return unpacked(total, s.edge_bits);
 }
 
-// Tell the families of an ordered frontier apart. Leaves in the tail of the turn how many edges the frontier has from the
-// first family on that has more than `large`; nothing if there is none.
+// Tell the families of an ordered frontier apart. Leaves in the tail of the turn how many edges the frontier has from
+// the first family on that has more than `large`; nothing if there is none.
 template <typename Vertex, typename Offset>
 __device__ void find_families(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, long long large,
                               Counter* tail) {
@@ -433,7 +446,8 @@ __device__ void find_families(const Search<Vertex, Offset>& s, long long begin, 
     }
 }
 
-// Expand some edges of an ordered frontier: each neighbour that is not `reached` takes the smallest slot of a discoverer.
+// Expand some edges of an ordered frontier: each neighbour that is not `reached` takes the smallest slot of a
+// discoverer.
 template <typename Vertex, typename Offset>
 __device__ void claim_slots(const Search<Vertex, Offset>& s, const unsigned* reached, const Run& run) {
     using S = Search<Vertex, Offset>;
@@ -550,7 +564,8 @@ __device__ inline typename Search<Vertex, Offset>::Rank rank_of(const Search<Ver
     return s.rank[vertex];
 }
 
-// Settle what the first edges of an ordered frontier behind `begin` reached: the vertices on the list, from `origin` on.
+// Settle what the first edges of an ordered frontier behind `begin` reached: the vertices on the list, counted from
+// `origin`.
 template <typename Vertex, typename Offset>
 __device__ void settle_claims(const Search<Vertex, Offset>& s, int level, long long begin, Vertex origin,
                               const unsigned short* list, int count) {
@@ -578,9 +593,10 @@ __device__ void settle_claims(const Search<Vertex, Offset>& s, int level, long l
     __syncwarp();
 }
 
-// The last step of a wide level, and the only one if the frontier has no order, which was `ages` levels ago: settle what
-// was claimed, and, unless all edges are `expanded`, let unvisited vertices look for the first of the frontier. A warp
-// takes tiles of words until it has enough unvisited vertices. Returns how many the warp found.
+// The last step of a wide level, and the only one unless the frontier is ORDERED: settle what was claimed, and, unless
+// all edges are `expanded`, let unvisited vertices look for the first of the frontier. A warp takes tiles of words until
+// it has enough unvisited vertices. The last level with an order is `ages` above the frontier. Returns how many vertices
+// the warp found.
 template <bool ORDERED, typename Vertex, typename Offset>
 __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming, int level,
                          int ages, long long begin, Frontier frontier, long long expanded, const Block& block) {
@@ -609,8 +625,9 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
             if (ORDERED && expanded) {
                 const unsigned claims = mine ? s.fresh[word] : 0;
                 if (claims) s.fresh[word] = 0;
-                const int claimed = list_bits(claims, block.list + unseen);
-                settle_claims(s, level, begin, static_cast<Vertex>(next * vertices_of_tile), block.list + unseen, claimed);
+                unsigned short* const list = block.list + unseen;
+                const int claimed = list_bits(claims, list);
+                settle_claims(s, level, begin, static_cast<Vertex>(next * vertices_of_tile), list, claimed);
                 found += __popc(claims);
                 seen |= claims;
             }
@@ -812,8 +829,8 @@ struct LocalQueue {
 };
 
 // Ordered levels by one block, from the frontier behind `begin` until it has more than `alone` edges, which then stands
-// behind `begin + frontier.vertices`. A thread takes edges with neighbouring numbers. Returns the last level; updates the
-// frontier and the unexplored edges.
+// behind `begin + frontier.vertices`. A thread takes edges with neighbouring numbers. Returns the last level; updates
+// the frontier and the unexplored edges.
 template <typename Vertex, typename Offset>
 __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
                         Frontier& frontier, long long& unexplored, unsigned char* memory, Counter* totals) {
@@ -837,12 +854,13 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int 
         const LocalQueue<Vertex, Offset> queue(memory, s.capacity, now);
         const int edges = static_cast<int>(frontier.edges);
         const int each = (edges + THREADS - 1) / THREADS;
-        bool live[ALONE_UNROLL];
-        Vertex neighbor[ALONE_UNROLL], parent[ALONE_UNROLL];
-        Offset first[ALONE_UNROLL], degree[ALONE_UNROLL];
-        typename S::Rank mine[ALONE_UNROLL];
+        bool live[UNROLL];
+        Vertex neighbor[UNROLL], parent[UNROLL];
+        Offset first[UNROLL], degree[UNROLL];
+        typename S::Rank mine[UNROLL];
+        unsigned word[UNROLL];
 #pragma unroll
-        for (int k = 0; k < ALONE_UNROLL; ++k) {
+        for (int k = 0; k < UNROLL; ++k) {
             const int edge = threadIdx.x * each + k;
             live[k] = k < each && edge < edges;
             if (!live[k]) continue;
@@ -857,26 +875,24 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int 
             mine[k] = S::CLAIMED | static_cast<typename S::Rank>(edge);
         }
 #pragma unroll
-        for (int k = 0; k < ALONE_UNROLL; ++k) {
+        for (int k = 0; k < UNROLL; ++k) {
             if (!live[k]) continue;
             atomicMin(s.rank + neighbor[k], mine[k]);
+            word[k] = __ldcg(visited + word_of(neighbor[k]));
             first[k] = __ldg(s.offsets + neighbor[k]);
             degree[k] = __ldg(s.offsets + neighbor[k] + 1) - first[k];
         }
         __syncthreads();
         Counter sum = 0;
-        typename S::Rank rank[ALONE_UNROLL];
-        unsigned word[ALONE_UNROLL];
+        typename S::Rank rank[UNROLL];
 #pragma unroll
-        for (int k = 0; k < ALONE_UNROLL; ++k) {
-            if (!live[k]) continue;
-            rank[k] = __ldcg(s.rank + neighbor[k]);
-            word[k] = __ldcg(visited + word_of(neighbor[k]));
+        for (int k = 0; k < UNROLL; ++k) {
+            if (live[k]) rank[k] = __ldcg(s.rank + neighbor[k]);
         }
 #pragma unroll
-        for (int k = 0; k < ALONE_UNROLL; ++k) live[k] = live[k] && rank[k] == mine[k] && !(word[k] & bit_of(neighbor[k]));
+        for (int k = 0; k < UNROLL; ++k) live[k] = live[k] && rank[k] == mine[k] && !(word[k] & bit_of(neighbor[k]));
 #pragma unroll
-        for (int k = 0; k < ALONE_UNROLL; ++k) {
+        for (int k = 0; k < UNROLL; ++k) {
             if (!live[k]) continue;
             settle(s, neighbor[k], parent[k], level);
             atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
@@ -888,7 +904,7 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int 
         const LocalQueue<Vertex, Offset> upcoming(memory, s.capacity, 1 - now);
         frontier = unpacked(total, s.edge_bits);
 #pragma unroll
-        for (int k = 0; k < ALONE_UNROLL; ++k) {
+        for (int k = 0; k < UNROLL; ++k) {
             if (!live[k]) continue;
             const Frontier before = unpacked(place, s.edge_bits);
             s.rank[neighbor[k]] = before.vertices;
@@ -909,6 +925,155 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int 
     for (int i = threadIdx.x; i < frontier.vertices; i += THREADS) {
         s.queue[behind + i] = queue.entries[i];
         s.queued[behind + i] = queue.vertices[i];
+    }
+    return level;
+}
+
+// Blocks of a cluster.
+__device__ inline int cluster_size() {
+    unsigned size = 1;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+#endif
+    return static_cast<int>(size);
+}
+
+// Wait for all blocks of the cluster. What they wrote before, in shared memory too, is seen after.
+__device__ inline void cluster_barrier() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+#endif
+}
+
+// Where another block of the cluster has what `mine` is in this block's shared memory.
+template <typename T>
+__device__ inline T* of_block(T* mine, int rank) {
+#if __CUDA_ARCH__ >= 900
+    T* theirs;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
+    return theirs;
+#else
+    return mine;
+#endif
+}
+
+__device__ inline void prefetch(const void* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
+
+// An edge of the frontier in shared memory: its place in `targets`, and the vertex that it leaves.
+template <typename Vertex, typename Offset>
+struct alignas(2 * sizeof(Offset)) Edge {
+    Offset place;
+    Vertex from;
+};
+
+// Hand a vertex's edges to the blocks of the cluster: each has `share` of the level's, by their numbers.
+template <typename Vertex, typename Offset>
+__device__ inline void hand_out(Edge<Vertex, Offset>* edges, int share, int number, Vertex vertex, Offset first,
+                                Offset degree) {
+    int block = number / share, place = number % share;
+    for (Offset edge = 0; edge < degree; ++edge) {
+        *of_block(edges + place, block) = {static_cast<Offset>(first + edge), vertex};
+        if (++place == share) {
+            place = 0;
+            ++block;
+        }
+    }
+}
+
+// Ordered levels by a cluster of `size` blocks, from the frontier behind `begin` until it has no edges or more than
+// `together`, and then stands behind `begin + frontier.vertices`. Returns the last level; updates the frontier and the
+// unexplored edges.
+template <typename Vertex, typename Offset>
+__device__ int go_together(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
+                           Frontier& frontier, long long& unexplored, int size, unsigned char* memory,
+                           Counter* totals) {
+    using S = Search<Vertex, Offset>;
+    __shared__ Counter counts[TEAM];  // what each block found in a level
+    Edge<Vertex, Offset>* const edges = reinterpret_cast<Edge<Vertex, Offset>*>(memory);
+    const int rank = static_cast<int>(blockIdx.x);
+    const long long behind = begin + frontier.vertices;
+    const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + TURN_ALONE));
+    int share = static_cast<int>(frontier.edges + size - 1) / size;
+    for (long long slot = rank * THREADS + threadIdx.x; slot < frontier.vertices; slot += size * THREADS) {
+        const Entry<Offset>* const entry = s.queue + begin + slot;
+        const Offset next = slot + 1 < frontier.vertices ? entry[1].prefix : static_cast<Offset>(frontier.edges);
+        hand_out(edges, share, static_cast<int>(entry->prefix), s.queued[begin + slot],
+                 static_cast<Offset>(entry->prefix + entry->shift), static_cast<Offset>(next - entry->prefix));
+    }
+    cluster_barrier();
+
+    for (bool stay = true; stay;) {
+        ++level;
+        unexplored -= frontier.edges;
+        const int from = rank * share;
+        const int count = min(share, static_cast<int>(frontier.edges) - from);  // none if negative
+        const int each = (share + THREADS - 1) / THREADS;
+        bool won[UNROLL];
+        Vertex neighbor[UNROLL], parent[UNROLL];
+        Offset first[UNROLL], degree[UNROLL];
+        typename S::Rank claim[UNROLL];
+        unsigned word[UNROLL];
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const int place = threadIdx.x * each + k;
+            won[k] = k < each && place < count;
+            if (!won[k]) continue;
+            const Edge<Vertex, Offset> edge = edges[place];
+            neighbor[k] = __ldg(s.targets + edge.place);
+            parent[k] = edge.from;
+        }
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            if (!won[k]) continue;
+            atomicMin(s.rank + neighbor[k], S::CLAIMED | static_cast<typename S::Rank>(from + threadIdx.x * each + k));
+            word[k] = __ldcg(visited + word_of(neighbor[k]));
+            first[k] = __ldg(s.offsets + neighbor[k]);
+            degree[k] = __ldg(s.offsets + neighbor[k] + 1) - first[k];
+        }
+        cluster_barrier();
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            if (won[k]) claim[k] = __ldcg(s.rank + neighbor[k]);
+        }
+        Counter sum = 0;
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            if (!won[k]) continue;
+            const auto mine = S::CLAIMED | static_cast<typename S::Rank>(from + threadIdx.x * each + k);
+            won[k] = claim[k] == mine && !(word[k] & bit_of(neighbor[k]));
+            if (!won[k]) continue;
+            settle(s, neighbor[k], parent[k], level);
+            atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+            prefetch(s.targets + first[k]);
+            if (degree[k]) sum += packed(1, degree[k], s.edge_bits);
+        }
+        Counter total;
+        Counter place = exclusive_scan_of_block(sum, totals, total);
+        if (threadIdx.x < size) *of_block(counts + rank, threadIdx.x) = total;
+        cluster_barrier();
+        const Counter until = inclusive_scan(lane_id() < size ? counts[lane_id()] : 0);
+        if (rank > 0) place += __shfl_sync(ALL, until, rank - 1);
+        frontier = unpacked(__shfl_sync(ALL, until, WARP - 1), s.edge_bits);
+        share = static_cast<int>(min(frontier.edges, s.together + 1) + size - 1) / size;
+        stay = frontier.vertices > 0 && frontier.edges <= s.together && level < last;
+        if (s.target >= 0 && is_reached(__ldcg(&s.state->target_level), level)) stay = false;
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            if (!won[k]) continue;
+            const Frontier before = unpacked(place, s.edge_bits);
+            s.rank[neighbor[k]] = before.vertices;
+            if (!degree[k]) continue;
+            if (stay) {
+                hand_out(edges, share, static_cast<int>(before.edges), neighbor[k], first[k], degree[k]);
+            } else {
+                const Offset prefix = static_cast<Offset>(before.edges);
+                s.queue[behind + before.vertices] = {prefix, static_cast<Offset>(first[k] - prefix)};
+                s.queued[behind + before.vertices] = neighbor[k];
+            }
+            place += packed(1, degree[k], s.edge_bits);
+        }
+        if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
+        cluster_barrier();
     }
     return level;
 }
@@ -980,6 +1145,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
     const long long threads = static_cast<long long>(gridDim.x) * THREADS;
     State* const state = s.state;
+    const int cluster = cluster_size();
 
     int turn = 0;
     reset(s);
@@ -1008,12 +1174,16 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             end_turn(s, REORDER, turn, &told);
             continue;
         }
-        if (ages == 0 && frontier.edges <= s.alone) {
-            if (blockIdx.x == 0) {
-                level = go_alone(s, visited, level, begin, frontier, unexplored, memory, totals);
-                if (threadIdx.x == 0) state->alone[turn % 2] = {level, frontier.vertices, frontier.edges, unexplored};
+        if (ages == 0 && frontier.edges <= (cluster > 1 ? s.together : s.alone)) {
+            const int size = frontier.edges <= s.alone ? 1 : cluster;
+            if (blockIdx.x < size) {
+                level = size == 1 ? go_alone(s, visited, level, begin, frontier, unexplored, memory, totals)
+                                  : go_together(s, visited, level, begin, frontier, unexplored, size, memory, totals);
+                if (blockIdx.x == 0 && threadIdx.x == 0) {
+                    state->alone[turn % 2] = {level, frontier.vertices, frontier.edges, unexplored};
+                }
             }
-            end_turn(s, ALONE, turn, &told);
+            end_turn(s, size == 1 ? ALONE : TOGETHER, turn, &told);
             level = static_cast<int>(told.alone.level);
             frontier = {told.alone.vertices, told.alone.edges};
             unexplored = told.alone.unexplored;
@@ -1051,7 +1221,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                     end_turn(s, FIRST_EDGES, turn, &told);
                 }
                 while (to < last) {
-                    for (long long word = thread; word < words; word += threads) other[word] = visited[word] | s.fresh[word];
+                    for (long long word = thread; word < words; word += threads) {
+                        other[word] = visited[word] | s.fresh[word];
+                    }
                     end_turn(s, MERGE, turn, &told);
                     from = to;
                     to = min(last, GROWTH * to);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from .. import csr
 from ..device import CPU
 from ..graph import Graph
-from ..kernels.whole_search import LIST, TILE, TILES
+from ..kernels.whole_search import LEVELS, LIST, TILE, TILES
 from ..trace import Step
 from . import Options
 from ._launch import address, fill
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 
 FILE = "deterministic"
 STATIC_BYTES = 2048  # no less than the kernel has in shared memory beside its queues
-ALONE_UNROLL = 8  # as in the kernel: edges that a thread of a block alone takes
+UNROLL = 4  # as in the kernel: edges that a thread takes at a time
 MOST_WARPS = 64  # of a multiprocessor
 TURNS = 1 << 16  # as in the kernel: those that it notes
 PHASE_BITS = 4  # as in the kernel
 PHASES = (
     *("reset", "seed", "alone", "claim", "mark", "append", "families", "first edges", "merge", "sweep"),
-    *("reorder",),
+    *("reorder", "together"),
 )
 
 
@@ -42,10 +43,13 @@ class Tuning:
     chunk: int = 1 << 16  # but at least so many; a multiple of 32
     large: int = 16  # and none from the first family on that has more than 1/large of the unexplored edges
     patience: int = 8  # levels without an order
-    alone: int = 4096  # a frontier with no more edges is one block's work
+    alone: int = 2048  # a frontier with no more edges is one block's work
+    together: int = 1 << 15  # and with no more than this one cluster's
     threads: int = 512  # of a block
     blocks: int = 1  # of a multiprocessor, as the compiler is told
     grid: int | None = None  # blocks in all, at most; None: as many as the device holds, or 1 for a small graph
+    cluster: int = 16  # blocks of a cluster, at most as many; 1: no clusters
+    deep: int = 64  # a graph whose last search had more levels is searched by clusters
 
 
 DEFAULT = Tuning()
@@ -57,7 +61,7 @@ POINTERS = (
 )
 NUMBERS = (
     *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "patience", "alone"),
-    *("capacity", "edge_bits", "tile", "number"),
+    *("together", "capacity", "edge_bits", "tile", "number"),
 )
 Search: Any = structure("Search", POINTERS, NUMBERS)
 
@@ -148,17 +152,28 @@ class Deterministic:
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
         entry = 2 * (2 * offset.itemsize + vertex.itemsize)  # in each of two queues
         most = device.most_shared_bytes - STATIC_BYTES
-        capacity = min(tuning.alone, ALONE_UNROLL * threads, most // entry)
+        capacity = min(tuning.alone, UNROLL * threads, most // entry)
         tiles = warps * (TILES * TILE * 4 + LIST * 2)  # words, and a list of their vertices
-        shared = max(capacity * entry, tiles)
+        edges = UNROLL * threads * 2 * offset.itemsize  # of a block of a cluster
+        shared = max(capacity * entry, tiles, edges)
         kernel = device.compiled(FILE, "search", vertex, offset, threads, tuning.blocks)
         grid = blocks_of_grid(kernel, device, graph, tuning, shared)
+        clusters = 0
+        if tuning.cluster > 1 and grid > tuning.cluster:
+            clusters = kernel.resident_clusters(tuning.cluster, threads, shared, device.stream_handle)
+
         parameters = self.parameters
         for name in ("alpha", "wide", "share", "chunk", "large", "patience"):
             setattr(parameters, name, getattr(tuning, name))
         parameters.alone = parameters.capacity = capacity
+        parameters.together = min(tuning.together, UNROLL * threads * tuning.cluster)
         parameters.tile = words_per_tile(TILE, graph.num_vertices, grid * warps)
-        self.launch = kernel.launcher(grid, threads, shared, device.stream_handle, parameters, cooperative=True)
+
+        launcher = partial(kernel.launcher, cooperative=True)
+        rest = threads, shared, device.stream_handle, parameters
+        self.launch = self.launch_deep = launcher(grid, *rest)
+        if clusters:
+            self.launch_deep = launcher(clusters * tuning.cluster, *rest, cluster=tuning.cluster)
 
     def search(self, sources: np.ndarray, options: Options) -> list[Step] | None:
         """Search, wait, and return the levels if they are traced."""
@@ -168,7 +183,8 @@ class Deterministic:
         offsets = self.graph.on(CPU).offsets
         self.stale = bool((offsets[sources] == offsets[sources + 1]).any())
         self.parameters.turns = self._turns_buffer() if options.trace else None
-        self.launch()
+        deep = self.host.status[LEVELS] > self.tuning.deep  # the last search was
+        (self.launch_deep if deep else self.launch)()
         self.host.finish()
         return self.host.steps() if options.trace else None
 

@@ -44,7 +44,9 @@ def search():
 
     whole = replace(_deterministic.DEFAULT, grid=4, alone=0)
     wide = replace(whole, wide=0, alpha=1 << 40, chunk=32)
-    tunings = (_deterministic.DEFAULT, whole, replace(wide, patience=100), replace(wide, patience=1, share=2))
+    together = replace(whole, cluster=2, deep=-1, together=1 << 20)
+    families = replace(wide, patience=100, large=1 << 40)
+    tunings = (_deterministic.DEFAULT, whole, together, families, replace(wide, patience=1, share=2))
 
     for spec in SHAPES:
         graph = generate(spec)
