@@ -594,9 +594,9 @@ __device__ void settle_claims(const Search<Vertex, Offset>& s, int level, long l
 }
 
 // The last step of a wide level, and the only one unless the frontier is ORDERED: settle what was claimed, and, unless
-// all edges are `expanded`, let unvisited vertices look for the first of the frontier. A warp takes tiles of words until
-// it has enough unvisited vertices. The last level with an order is `ages` above the frontier. Returns how many vertices
-// the warp found.
+// all edges are `expanded`, let unvisited vertices look for the first of the frontier. A warp takes tiles of words
+// until it has enough unvisited vertices. The last level with an order is `ages` above the frontier. Returns how many
+// vertices the warp found.
 template <bool ORDERED, typename Vertex, typename Offset>
 __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming, int level,
                          int ages, long long begin, Frontier frontier, long long expanded, const Block& block) {
@@ -713,14 +713,12 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                 }
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
-                    const long long place = begin_of[k] / GROUP + done + part;
-                    load_group(s.in_targets, place, end_of[k], s.m, group[k]);
-                    if (first[k].vertex >= 0) first[k].family = family_of(first[k].vertex);
-                    if (first[k].family == MANY) first[k].rank = rank_of(s, ages, first[k].vertex);
+                    load_group(s.in_targets, begin_of[k] / GROUP + done + part, end_of[k], s.m, group[k]);
                 }
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
                     const long long place = (begin_of[k] / GROUP + done + part) * GROUP;
+                    if (first[k].vertex >= 0) first[k].family = family_of(first[k].vertex);
 #pragma unroll
                     for (int i = 0; i < GROUP; ++i) {
                         family[k][i] = NONE;
@@ -730,6 +728,7 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                 __syncwarp();
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
+                    if (first[k].family == MANY) first[k].rank = rank_of(s, ages, first[k].vertex);
                     first[k].consider(s, ages, false, group[k], family[k]);
                     __syncwarp();
                     for (int distance = 1; distance < width; distance *= 2) {
@@ -1165,7 +1164,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     int level = 0;
     int ages = 0;  // levels since the last one with an order
     bool given_up = false;
-    while (reached > 0 && level < s.depth_limit && !given_up && !(s.target >= 0 && is_reached(told.target_level, level))) {
+    while (reached > 0 && level < s.depth_limit && !given_up) {
+        if (s.target >= 0 && is_reached(told.target_level, level)) break;
         const long long expanded = frontier.vertices;
         if (ages == s.patience) {
             reorder(s, other, visited, level, ages, begin, frontier, turn, &told, block);
