@@ -524,7 +524,7 @@ __device__ void to_queue(const Search<Vertex, Offset>& s, const unsigned* before
 
 // The team: block 0, or the blocks of its cluster, going on without the others.
 
-constexpr int SOLO = 128;      // threads of a block that works without a cluster: others would be in their way
+constexpr int SOLO = THREADS < 128 ? THREADS : 128;  // of a block without a cluster: others would be in their way
 
 // Blocks of a cluster.
 __device__ inline int cluster_size() {
@@ -539,7 +539,11 @@ __device__ inline int cluster_size() {
 // is seen after.
 __device__ inline void team_barrier(int size) {
     if (size == 1) {
-        asm volatile("bar.sync 1, %0;" ::"n"(SOLO) : "memory");
+        if (SOLO == THREADS) {
+            __syncthreads();
+        } else {
+            asm volatile("bar.sync 1, %0;" ::"n"(SOLO) : "memory");
+        }
         return;
     }
 #if __CUDA_ARCH__ >= 900
@@ -588,8 +592,13 @@ struct alignas(16) Chunk {
 
 constexpr int CHUNK = GROUP;   // a thread for each edge of a chunk
 constexpr int HERE = -1;       // no place in `targets`
-constexpr int SLOTS = 4;       // edges that a thread has under way at a time
 constexpr int FULL = 1 << 24;  // added to a count to end the team's work: no queue holds so many chunks
+
+// How many edges a thread has under way at a time.
+template <int COUNT>
+struct Slots {
+    static constexpr int count = COUNT;
+};
 
 // Append the vertices of these chunks, of which this warp `keep`s some, to the queue of the whole grid.
 template <int COUNT, bool NEAR, typename Vertex, typename Offset>
@@ -710,7 +719,7 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
             }
             total = __shfl_sync(ALL, until, WARP - 1);
             before = until - theirs;
-            spread = most * CHUNK > THREADS;
+            spread = most * CHUNK > THREADS && most * size > total / 4 * 5;  // some have a quarter more than others
             if (spread) {
                 const int share = (total + size - 1) / size;
                 from = rank * share;
@@ -721,98 +730,107 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
         ++level;
         if (threadIdx.x == 0) *spare = 0;
 
-        for (int start = from * CHUNK + warp_begin; start < stop * CHUNK; start += SLOTS * threads) {
-            bool won[SLOTS];
-            Vertex parent[SLOTS], neighbor[SLOTS];
-            Offset first[SLOTS], rest[SLOTS];
-            unsigned word[SLOTS];
-            Chunk next[SLOTS];
-            const int part = lane % CHUNK;
+        const auto expand = [&](auto slots) {
+            constexpr int COUNT = decltype(slots)::count;
+            for (int start = from * CHUNK + warp_begin; start < stop * CHUNK; start += COUNT * threads) {
+                bool won[COUNT];
+                Vertex parent[COUNT], neighbor[COUNT];
+                Offset first[COUNT], rest[COUNT];
+                unsigned word[COUNT];
+                Chunk next[COUNT];
+                const int part = lane % CHUNK;
 #pragma unroll
-            for (int k = 0; k < SLOTS; ++k) {
-                first[k] = rest[k] = 0;
-                parent[k] = neighbor[k] = 0;
-                if (start + k * threads >= stop * CHUNK) continue;
-                const int edge = start + k * threads + lane;
-                const int place = edge / CHUNK;
-                const bool inside = place < stop;
-                const Chunk* chunk = queue + place;
-                if (spread) {
-                    int whose = 0;  // the first block with more chunks up to it
-#pragma unroll
-                    for (int step = WARP / 2; step; step /= 2) {
-                        const int passed = __shfl_sync(ALL, until, whose + step - 1);
-                        whose += passed <= place ? step : 0;
-                    }
-                    const int others = __shfl_sync(ALL, before, whose);
-                    chunk = of_block(queue + (inside ? place - others : 0), inside ? whose : 0);
-                }
-                if (inside) {
-                    first[k] = chunk->first, rest[k] = chunk->rest, parent[k] = chunk->vertex;
-                    if constexpr (NEAR) neighbor[k] = chunk->near[part];
-                }
-            }
-#pragma unroll
-            for (int k = 0; k < SLOTS; ++k) {
-                won[k] = part < abs(rest[k]);
-                if (won[k] && !(NEAR && first[k] == HERE)) neighbor[k] = __ldg(s.targets + first[k] + part);
-                if (NEAR) won[k] = won[k] && neighbor[k] >= 0;
-            }
-#pragma unroll
-            for (int k = 0; k < SLOTS; ++k) {
-                if (start + k * threads >= stop * CHUNK) continue;
-                word[k] = ALL;
-                next[k] = {};
-                next[k].vertex = neighbor[k];
-                if (won[k]) {
-                    word[k] = atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
-                    if constexpr (NEAR) {
-                        load_group(s.heavy, neighbor[k], GROUP * s.n, GROUP * s.n, next[k].near);
-                    } else {
-                        next[k].first = __ldg(s.offsets + neighbor[k]);
-                        next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
-                    }
-                }
-            }
-            if constexpr (NEAR) {
-#pragma unroll
-                for (int k = 0; k < SLOTS; ++k) {
+                for (int k = 0; k < COUNT; ++k) {
+                    first[k] = rest[k] = 0;
+                    parent[k] = neighbor[k] = 0;
                     if (start + k * threads >= stop * CHUNK) continue;
-                    if (next[k].near[GROUP - 1] == MORE) {
-                        next[k].first = __ldg(s.offsets + neighbor[k]);
-                        next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
+                    const int edge = start + k * threads + lane;
+                    const int place = edge / CHUNK;
+                    const bool inside = place < stop;
+                    const Chunk* chunk = queue + place;
+                    if (spread) {
+                        int whose = 0;  // the first block with more chunks up to it
+#pragma unroll
+                        for (int step = WARP / 2; step; step /= 2) {
+                            const int passed = __shfl_sync(ALL, until, whose + step - 1);
+                            whose += passed <= place ? step : 0;
+                        }
+                        const int others = __shfl_sync(ALL, before, whose);
+                        chunk = of_block(queue + (inside ? place - others : 0), inside ? whose : 0);
+                    }
+                    if (inside) {
+                        first[k] = chunk->first, rest[k] = chunk->rest, parent[k] = chunk->vertex;
+                        if constexpr (NEAR) neighbor[k] = chunk->near[part];
                     }
                 }
-            }
 #pragma unroll
-            for (int k = 0; k < SLOTS; ++k) {
-                if (start + k * threads >= stop * CHUNK) continue;
-                next[k].rest -= next[k].first;
-                won[k] = !(word[k] & bit_of(neighbor[k]));
-                if (!won[k]) continue;
-                bool here = false;
+                for (int k = 0; k < COUNT; ++k) {
+                    won[k] = part < abs(rest[k]);
+                    if (won[k] && !(NEAR && first[k] == HERE)) neighbor[k] = __ldg(s.targets + first[k] + part);
+                    if (NEAR) won[k] = won[k] && neighbor[k] >= 0;
+                }
+#pragma unroll
+                for (int k = 0; k < COUNT; ++k) {
+                    if (start + k * threads >= stop * CHUNK) continue;
+                    word[k] = ALL;
+                    next[k] = {};
+                    next[k].vertex = neighbor[k];
+                    if (won[k]) {
+                        word[k] = atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+                        if constexpr (NEAR) {
+                            load_group(s.heavy, neighbor[k], GROUP * s.n, GROUP * s.n, next[k].near);
+                        } else {
+                            next[k].first = __ldg(s.offsets + neighbor[k]);
+                            next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
+                        }
+                    }
+                }
                 if constexpr (NEAR) {
-                    here = next[k].near[GROUP - 1] != MORE;
-                    if (here) next[k].first = HERE;
 #pragma unroll
-                    for (int i = 0; i < GROUP; ++i) {
-                        if (!here) continue;
-                        next[k].rest += next[k].near[i] >= 0;
-                        if (next[k].near[i] == parent[k]) next[k].near[i] = -1;
-                        if (next[k].near[i] >= 0) prefetch(s.heavy + GROUP * next[k].near[i]);
+                    for (int k = 0; k < COUNT; ++k) {
+                        if (start + k * threads >= stop * CHUNK) continue;
+                        if (next[k].near[GROUP - 1] == MORE) {
+                            next[k].first = __ldg(s.offsets + neighbor[k]);
+                            next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
+                        }
                     }
                 }
-                if (!here) prefetch(s.targets + next[k].first);
-                if (s.predecessors) s.predecessors[neighbor[k]] = parent[k];
-                s.distances[neighbor[k]] = level;
-                if (neighbor[k] == s.target) {
-                    s.state->target_level = level;
-                    atomicAdd(next_count, FULL);
+#pragma unroll
+                for (int k = 0; k < COUNT; ++k) {
+                    if (start + k * threads >= stop * CHUNK) continue;
+                    next[k].rest -= next[k].first;
+                    won[k] = !(word[k] & bit_of(neighbor[k]));
+                    if (!won[k]) continue;
+                    bool here = false;
+                    if constexpr (NEAR) {
+                        here = next[k].near[GROUP - 1] != MORE;
+                        if (here) next[k].first = HERE;
+#pragma unroll
+                        for (int i = 0; i < GROUP; ++i) {
+                            if (!here) continue;
+                            next[k].rest += next[k].near[i] >= 0;
+                            if (next[k].near[i] == parent[k]) next[k].near[i] = -1;
+                            if (next[k].near[i] >= 0) prefetch(s.heavy + GROUP * next[k].near[i]);
+                        }
+                    }
+                    if (!here) prefetch(s.targets + next[k].first);
+                    if (s.predecessors) s.predecessors[neighbor[k]] = parent[k];
+                    s.distances[neighbor[k]] = level;
+                    if (neighbor[k] == s.target) {
+                        s.state->target_level = level;
+                        atomicAdd(next_count, FULL);
+                    }
+                    explored += next[k].rest;
+                    won[k] = next[k].rest > 0;
                 }
-                explored += next[k].rest;
-                won[k] = next[k].rest > 0;
+                enqueue_chunks(s, upcoming, next_count, behind, tail, won, next);
             }
-            enqueue_chunks(s, upcoming, next_count, behind, tail, won, next);
+        };
+        // One edge a thread is less to do than several that are not there: most levels are small.
+        if ((stop - from) * CHUNK <= threads) {
+            expand(Slots<1>());
+        } else {
+            expand(Slots<NEAR ? 2 : 4>());
         }
         team_barrier(size);
         if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
