@@ -738,10 +738,12 @@ def team_barrier(size):
 
     What they wrote before, in their shared memory too, is seen after.
     """
-    if size == 1:
-        block_barrier(SOLO)
-    else:
+    if size > 1:
         cluster_barrier()
+    elif cuda.blockDim.x == SOLO:
+        cuda.syncthreads()
+    else:
+        block_barrier(SOLO)
 
 
 @inlined
