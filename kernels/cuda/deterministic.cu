@@ -663,7 +663,7 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                 local[k] = place < unseen ? block.list[place] : -1;
                 const Vertex vertex = local[k] >= 0 ? vertex_of(local[k]) : origin;
                 load_group(s.heavy, vertex, GROUP * s.n, GROUP * s.n, group[k]);
-                few[k] = local[k] >= 0 && group[k][GROUP - 1] < 0;
+                few[k] = local[k] >= 0 && group[k][GROUP - 1] == -1;
                 group[k][GROUP - 1] = __ldg(s.hub + vertex);
             }
 #pragma unroll
