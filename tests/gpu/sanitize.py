@@ -45,6 +45,7 @@ def search(threads):
     from rapids_bfs.engines import Options, _bit_parallel, _deterministic, _direction_optimizing, choose, registered
     from rapids_bfs.generators import generate
 
+    tuning = replace(_direction_optimizing.DEFAULT, threads=threads)
     whole = replace(_deterministic.DEFAULT, grid=4, alone=0)
     wide = replace(whole, wide=0, alpha=1 << 40, chunk=32)
     together = replace(whole, cluster=2, deep=-1, together=1 << 20)
@@ -55,13 +56,14 @@ def search(threads):
         graph = generate(spec)
         far = graph.num_vertices - 1
         there = load(spec, device="cuda")
+        choose("cupy").traversal(there).tune(tuning)
         assert there.replace(directed=True).reverse.undirected.simple.num_edges == graph.num_edges
         assert validate(there, bfs(there, 0, engine="cupy"))
         for name in ENGINES:
             for algorithm in registered()[name].algorithms:
                 engine = f"{name}:{algorithm}"
                 if algorithm == "direction-optimizing":
-                    choose(engine).traversal(graph).tune(replace(_direction_optimizing.DEFAULT, threads=threads))
+                    choose(engine).traversal(graph).tune(tuning)
                 for options in ({}, {"predecessors": False, "target": far}, {"depth_limit": 2}):
                     expected = bfs(graph, [0, far], engine="cpu:sequential", **options).distances
                     np.testing.assert_array_equal(bfs(graph, [0, far], engine=engine, **options).distances, expected)
@@ -76,8 +78,8 @@ def search(threads):
             np.testing.assert_array_equal(batch.summary(sources, None).reached, (expected >= 0).sum(axis=1))
         traversal = registered()["cupy"].prepare(graph, "direction-optimizing")
         expected = bfs(graph, [0, far], engine="cpu:sequential").predecessors
-        for tuning in tunings:
-            traversal.deterministic.tune(tuning)
+        for each in tunings:
+            traversal.deterministic.tune(each)
             found = traversal.run(np.array([0, far]), Options(deterministic=True)).predecessors
             np.testing.assert_array_equal(found, expected)
 
