@@ -553,9 +553,9 @@ __device__ inline void team_barrier(int size) {
 
 // Where another block of the cluster has what `mine` is in this block's shared memory.
 template <typename T>
-__device__ inline const T* of_block(const T* mine, int rank) {
+__device__ inline T* of_block(T* mine, int rank) {
 #if __CUDA_ARCH__ >= 900
-    const T* theirs;
+    T* theirs;
     asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
     return theirs;
 #else
@@ -570,7 +570,11 @@ __device__ inline void swap(T& a, T& b) {
     b = kept;
 }
 
-__device__ inline void prefetch(const void* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
+__device__ inline void prefetch(bool wanted, const void* address) {
+    asm volatile(
+        "{\n\t.reg .pred wanted;\n\tsetp.ne.s32 wanted, %1, 0;\n\t@wanted prefetch.global.L2 [%0];\n\t}" ::"l"(address),
+        "r"(static_cast<int>(wanted)));
+}
 
 __device__ inline int reduce_max(int value) {
 #if __CUDA_ARCH__ >= 800
@@ -592,7 +596,6 @@ struct alignas(16) Chunk {
 
 constexpr int CHUNK = GROUP;   // a thread for each edge of a chunk
 constexpr int HERE = -1;       // no place in `targets`
-constexpr int FULL = 1 << 24;  // added to a count to end the team's work: no queue holds so many chunks
 
 // How many edges a thread has under way at a time.
 template <int COUNT>
@@ -616,12 +619,23 @@ __device__ inline void hand_over(const Search<Vertex, Offset>& s, long long behi
     enqueue(s, behind, tail, keep, vertex, first, degree);
 }
 
+// What a block of the team has in shared memory beside its queues.
+struct Team {
+    int counts[3];  // chunks that this block appended: of this level's queue, of the next, and zero
+    int ended[2];   // does the team stop before this level? By parity: some may be there yet when others find the next
+};
+
+// Tell all blocks of the team.
+__device__ inline void end_team(int* ended, int size) {
+    for (int rank = 0; rank < size; ++rank) *of_block(ended, rank) = 1;
+}
+
 // Append vertices that this warp `keep`s, each given as the first of its chunks, to the queue of its block. What finds
 // no room goes to the queue of the whole grid instead, unless `behind` is -1, and then the team ends its work.
 template <int COUNT, bool NEAR, typename Vertex, typename Offset>
 __device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<NEAR, Vertex, Offset>* queue, int* count,
-                                      long long behind, Counter* tail, const bool (&keep)[COUNT],
-                                      const Chunk<NEAR, Vertex, Offset> (&chunk)[COUNT]) {
+                                      int* ended, int size, long long behind, Counter* tail,
+                                      const bool (&keep)[COUNT], const Chunk<NEAR, Vertex, Offset> (&chunk)[COUNT]) {
     const int capacity = static_cast<int>(s.capacity);
     int place[COUNT], total = 0;
     bool large = false;
@@ -646,9 +660,10 @@ __device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<NEA
         total = __shfl_sync(ALL, until, WARP - 1);
     }
     int start = 0;
-    if (lane_id() == 0) start = atomicAdd(count, total) % FULL;
+    if (lane_id() == 0) start = atomicAdd(count, total);
     start = __shfl_sync(ALL, start, 0);
     if (start + total > capacity) {
+        if (lane_id() == 0) end_team(ended, size);
         for (int i = start + lane_id(); i < capacity; i += WARP) queue[i].rest = 0;
         if (behind >= 0) hand_over(s, behind, tail, keep, chunk);
         return;
@@ -672,7 +687,7 @@ template <bool NEAR, typename Vertex, typename Offset>
 __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
                          Frontier frontier, int turn_of_grid, int size, int limit, unsigned char* memory) {
     using Chunk = ::Chunk<NEAR, Vertex, Offset>;
-    __shared__ int counts[3];  // chunks that this block appended: of this level's queue, of the next, and zero
+    __shared__ Team team;
     const int threads = size > 1 ? THREADS : SOLO;
     if (threadIdx.x >= threads) return;
     const int lane = lane_id();
@@ -684,10 +699,10 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
     Counter* const tail = &s.state->tails[turn_of_grid % 3];
     Chunk* queue = reinterpret_cast<Chunk*>(memory);  // of this level
     Chunk* upcoming = queue + capacity;
-    int *count = counts, *next_count = counts + 1, *spare = counts + 2;
+    int *count = team.counts, *next_count = team.counts + 1, *spare = team.counts + 2;
     Counter explored = 0;
 
-    if (threadIdx.x < 3) counts[threadIdx.x] = 0;
+    if (threadIdx.x == 0) team = {};
     team_barrier(size);
     for (long long i = rank * threads + warp_begin; i < frontier.vertices; i += size * threads) {
         const bool keep[1] = {i + lane < frontier.vertices};
@@ -699,17 +714,19 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
             chunk[0].first = entry->prefix + entry->shift;
             chunk[0].rest = static_cast<Offset>(next - entry->prefix);
         }
-        enqueue_chunks(s, queue, count, -1, tail, keep, chunk);
+        enqueue_chunks(s, queue, count, team.ended + level % 2, size, -1, tail, keep, chunk);
     }
     team_barrier(size);
     const int start_level = level;
+    bool spread = false;  // are chunks shared out, since some blocks had many more than others in the level before?
 
     for (;;) {
-        int stop = *count, total = stop, most = stop, from = 0;  // chunks: this block's are those between
-        int until = 0, before = 0;                               // those of the blocks up to the lane's, without it
-        bool spread = false;
-        if (size > 1) {
-            const int theirs = lane < size ? *of_block(count, lane) : 0;
+        int total = *count, most = total;  // chunks, in all and in a block
+        if (team.ended[level % 2] || level == last || (size == 1 && (total == 0 || total > limit))) break;
+        int from = 0, stop = total;   // this block's are those between
+        int until = 0, before = 0;    // chunks of the blocks up to the lane's, without it
+        const int theirs = size > 1 && lane < size ? *of_block(count, lane) : 0;
+        const auto sum_up = [&] {
             most = reduce_max(theirs);
             until = theirs;
 #pragma unroll
@@ -719,16 +736,15 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
             }
             total = __shfl_sync(ALL, until, WARP - 1);
             before = until - theirs;
-            spread = most * CHUNK > THREADS && most * size > total / 4 * 5;  // some have a quarter more than others
-            if (spread) {
-                const int share = (total + size - 1) / size;
-                from = rank * share;
-                stop = min(from + share, total);
-            }
+        };
+        if (spread) {
+            sum_up();
+            const int share = (total + size - 1) / size;
+            from = rank * share;
+            stop = min(from + share, total);
         }
-        if (total == 0 || most > capacity || total > limit || level == last) break;
-        ++level;
         if (threadIdx.x == 0) *spare = 0;
+        int* const ended = team.ended + (level + 1) % 2;
 
         const auto expand = [&](auto slots) {
             constexpr int COUNT = decltype(slots)::count;
@@ -807,23 +823,23 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
                         if (here) next[k].first = HERE;
 #pragma unroll
                         for (int i = 0; i < GROUP; ++i) {
-                            if (!here) continue;
-                            next[k].rest += next[k].near[i] >= 0;
-                            if (next[k].near[i] == parent[k]) next[k].near[i] = -1;
-                            if (next[k].near[i] >= 0) prefetch(s.heavy + GROUP * next[k].near[i]);
+                            const Vertex near = next[k].near[i];
+                            if (here) next[k].rest += near >= 0;
+                            if (here && near == parent[k]) next[k].near[i] = -1;
+                            prefetch(here && near >= 0 && near != parent[k], s.heavy + GROUP * near);
                         }
                     }
-                    if (!here) prefetch(s.targets + next[k].first);
+                    prefetch(!here, s.targets + next[k].first);
                     if (s.predecessors) s.predecessors[neighbor[k]] = parent[k];
-                    s.distances[neighbor[k]] = level;
+                    s.distances[neighbor[k]] = level + 1;
                     if (neighbor[k] == s.target) {
-                        s.state->target_level = level;
-                        atomicAdd(next_count, FULL);
+                        s.state->target_level = level + 1;
+                        end_team(ended, size);
                     }
                     explored += next[k].rest;
                     won[k] = next[k].rest > 0;
                 }
-                enqueue_chunks(s, upcoming, next_count, behind, tail, won, next);
+                enqueue_chunks(s, upcoming, next_count, ended, size, behind, tail, won, next);
             }
         };
         // One edge a thread is less to do than several that are not there: most levels are small.
@@ -832,15 +848,23 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
         } else {
             expand(Slots<NEAR ? 2 : 4>());
         }
+        // What the others have is known by now: it was asked for at the beginning of the level.
+        if (size > 1) {
+            if (!spread) sum_up();
+            if (total == 0) break;
+            spread = most * CHUNK > threads && most * size > total / 4 * 5;  // some have a quarter more than others
+        }
         team_barrier(size);
+        ++level;
         if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
         swap(queue, upcoming);
         int* const done = count;
         count = next_count, next_count = spare, spare = done;
+        if (total > limit) break;
     }
 
     // Hand over: the first chunk of each vertex stands for all. Without room for the frontier there is nothing new.
-    const int left = level > start_level ? min(*count % FULL, capacity) : 0;
+    const int left = level > start_level ? min(*count, capacity) : 0;
     for (int i = warp_begin; i < left; i += threads) {
         Chunk chunk[1] = {};
         if (i + lane < left) chunk[0] = queue[i + lane];
