@@ -10,7 +10,7 @@ import numpy as np
 from ..device import on_device
 from ..errors import InputError
 from ..graph import CPU, Graph
-from ..kernels.cuda import WIDTHS
+from ..kernels.batch import BITS, NUMBERS, PIECE, POINTERS, WIDTHS
 from . import BatchTraversal, Summary
 from ._hub_order import numbered_by_degree
 from ._launch import address, fill
@@ -18,8 +18,6 @@ from ._levels import Device, require_device_bytes
 from ._one_launch import structure
 
 FILE = "bit_parallel"
-BITS = 64  # of a word
-PIECE = 128  # as in the kernel: edges that a group takes at a time
 STATE_BYTES = 2048  # no less than sizeof(State)
 WRITE_THREADS = 256
 HEADROOM = 0.8  # of the free memory that a batch may take
@@ -38,12 +36,6 @@ class Tuning:
 
 DEFAULT = Tuning()
 
-POINTERS = (
-    *("rank", "offsets", "targets", "in_offsets", "in_targets", "heavy", "pieces", "sources", "seen", "now", "last"),
-    *("stamps", "found", "found_before", "items", "planes", "counts", "counts_before"),
-    *("reached", "total", "eccentricity", "harmonic", "distances", "state"),
-)
-NUMBERS = ("n", "m", "k", "active", "heavies", "piece_count", "bits", "depth_limit", "alpha")
 Batch = structure("Batch", POINTERS, NUMBERS)
 
 

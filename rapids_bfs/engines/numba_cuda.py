@@ -20,7 +20,8 @@ from ..driver import no_device, too_old
 from ..graph import Graph
 from ..kernels.cuda import KERNELS
 from ..memory import available_device_bytes
-from . import Engine, Traversal, _simulator
+from . import BatchTraversal, Engine, Traversal, _simulator
+from ._bit_parallel import BitParallel
 from ._direction_optimizing import DirectionOptimizing
 from ._launch import CompiledKernel, call
 from ._levels import ALGORITHMS, Device, Kernel
@@ -47,6 +48,11 @@ class NumbaCUDA(Engine):
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         make = DirectionOptimizing if algorithm == "direction-optimizing" else ALGORITHMS[algorithm]
         return make(graph, NumbaDevice())
+
+    def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
+        if algorithm != "direction-optimizing":
+            return super().prepare_batch(graph, algorithm)
+        return BitParallel(graph, NumbaDevice())
 
 
 @cache
