@@ -52,8 +52,8 @@ UNROLL = 4  # edges that a group has under way at a time
 SLOTS = 4  # levels whose counters are kept; a power of two
 NEAR = 8  # planes that `write` has in registers
 
-# Elements of `state`, those that all blocks ask for in lines of their own. There are SLOTS of each but the last: a level
-# counts into the slot level % SLOTS; two levels on it is emptied.
+# Elements of `state`, those that all blocks ask for in lines of their own. All but `LEVELS` are the first of SLOTS: a
+# level counts into the slot level % SLOTS; two levels on it is emptied.
 FOUND, ITEMS, EDGES, UNDER_WAY, LEVELS = 16, 32, 48, 64, 64 + SLOTS * WIDTHS[-1]
 
 # What a thread found in a phase: the out-edges, the sources under way in its word, and vertical counters of the sources
