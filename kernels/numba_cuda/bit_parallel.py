@@ -251,10 +251,9 @@ def append(b, vertices, tail, keep, vertex):
 @inlined
 def push(b, holds, vertex, level, at):
     """Append the out-edges of the vertices that the groups of this warp hold, PIECE at a time, to the items."""
-    begin, end = np.int64(0), np.int64(0)
+    begin, end = like(b.offsets, 0), like(b.offsets, 0)
     if holds:
-        begin = np.int64(load_read_only(b.offsets, vertex))
-        end = np.int64(load_read_only(b.offsets, vertex + 1))
+        begin, end = load_read_only(b.offsets, vertex), load_read_only(b.offsets, vertex + 1)
     mine = np.int32((end - begin + PIECE - 1) // PIECE)
     upto = inclusive_scan_32(mine if at.word == 0 else np.int32(0))
     total = from_lane(upto, WARP - 1)
@@ -275,21 +274,21 @@ def load_piece(b, pieces, offsets, piece):
     """The first edge of a piece, the one behind its last, and whose they are."""
     begin, beside = load_pair(pieces, piece)
     vertex = like(b.targets, beside)
-    edge = np.int64(begin)
-    return edge, min(edge + PIECE, np.int64(load_read_only(offsets, vertex + 1))), vertex
+    return begin, like(offsets, min(begin + PIECE, np.int64(load_read_only(offsets, vertex + 1)))), vertex
 
 
 @inlined
 def expand(b, frontier, upcoming, level, items, at):
     """Top-down, first phase: OR the rows of the items' vertices into their neighbours', and list these."""
     found, tail = list_of(b, level), FOUND + slot_of(level)
+    none = like(b.offsets, 0)
     neighbor = registers(b.targets, UNROLL)
     fresh = registers(b.seen, UNROLL)
     there = registers(b.seen, UNROLL)
     first = at.first
     while first < items:
         item = first + at.group
-        edge, end = np.int64(0), np.int64(0)
+        edge, end = none, none
         bits = np.int64(0)
         if item < items:
             edge, end, vertex = load_piece(b, b.items, b.offsets, item)
@@ -314,7 +313,7 @@ def expand(b, frontier, upcoming, level, items, at):
                 if untouched and at.word == 0 and load_shared_by_blocks(b.stamps, neighbor[i]) != level:
                     wins = fetch_exchange(b.stamps, neighbor[i], level) != level
                 append(b, found, tail, wins, neighbor[i])
-            edge += UNROLL
+            edge = like(b.offsets, edge + UNROLL)
         first += at.stride
 
 
@@ -353,21 +352,23 @@ def look(b, frontier, edge, end, missing, at):
         if not cuda.any_sync(ALL, going_on):
             return bits & missing
         if going_on:
+            last = like(b.in_offsets, end - 1)
             for i in range(UNROLL):
-                neighbor[i] = load_read_only(b.in_targets, min(edge + i, end - 1))
+                neighbor[i] = load_read_only(b.in_targets, min(like(b.in_offsets, edge + i), last))
             for i in range(UNROLL):
                 bits |= frontier[my_word(at, neighbor[i])]
-        edge += UNROLL
+        edge = like(b.in_offsets, edge + UNROLL)
 
 
 @inlined
 def sweep(b, frontier, upcoming, level, at, notes, gathered):
     """Bottom-up, first phase: share out the heavy vertices, and settle the others."""
+    none = like(b.in_offsets, 0)
     wanted = load_shared_by_blocks(b.state, UNDER_WAY + slot_of(level - 1) * WIDTHS[-1] + at.word)
     first = at.first
     while first < b.piece_count:
         piece = first + at.group
-        edge, end = np.int64(0), np.int64(0)
+        edge, end = none, none
         missing, place = np.int64(0), np.int64(0)
         if piece < b.piece_count:
             edge, end, vertex = load_piece(b, b.pieces, b.in_offsets, piece)
@@ -380,13 +381,12 @@ def sweep(b, frontier, upcoming, level, at, notes, gathered):
     first = at.first
     while first < b.active:
         vertex = first + at.group
-        edge, end = np.int64(0), np.int64(0)
+        edge, end = none, none
         missing = np.int64(0)
         light = False
         place = my_word(at, vertex)
         if vertex < b.active:
-            edge = np.int64(load_read_only(b.in_offsets, vertex))
-            end = np.int64(load_read_only(b.in_offsets, vertex + 1))
+            edge, end = load_read_only(b.in_offsets, vertex), load_read_only(b.in_offsets, vertex + 1)
             light = end - edge <= PIECE
             if light:
                 missing = wanted & ~b.seen[place]
