@@ -356,8 +356,11 @@ class EmulatedDevice(Device):
         return array
 
     def memory(self, at, dtype):
-        """What a pointer points to."""
-        return None if at is None else Memory(self.arrays[at].view(np.uint8).view(dtype))
+        """What a pointer points to, up to the end of its array."""
+        if at is None:
+            return None
+        start, array = next(each for each in self.arrays.items() if 0 <= at - each[0] < max(each[1].nbytes, 1))
+        return Memory(array.view(np.uint8)[at - start :].view(dtype))
 
     def host(self, array):
         return array.copy()
