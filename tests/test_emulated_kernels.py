@@ -9,7 +9,7 @@ from oracle import random_graph
 
 from rapids_bfs import Graph, as_graph, bfs_batch
 from rapids_bfs.engines import _bit_parallel
-from rapids_bfs.engines._bit_parallel import DEFAULT, BitParallel
+from rapids_bfs.engines._bit_parallel import DEFAULT, BitParallel, pieces_of
 
 NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
 SMALL = replace(DEFAULT, threads=64, grid=3)
@@ -48,9 +48,24 @@ def test_random_graphs(alpha, k):
         assert_right(graph, sources, int(rng.integers(0, 4)) if rng.integers(2) else None, seed, alpha=alpha)
 
 
-@pytest.mark.parametrize("alpha", [NEVER, 3, ALWAYS])
-def test_vertices_with_many_edges_and_wide_offsets(alpha):
-    """Two hubs, whose edges are shared out in pieces."""
+def test_bottom_up_and_back():
+    """A search out of a clique goes bottom-up there, and top-down along the path that begins in it."""
+    clique, path = np.triu_indices(12, 1), np.arange(11, 20)
+    ends = np.concatenate([clique[0], path]), np.concatenate([clique[1], path + 1])
+    graph = as_graph(ends, vertices=21, directed=False)
+    assert_right(graph, np.array([0, 5]), alpha=3)
+
+
+@pytest.mark.parametrize("alpha", [NEVER, ALWAYS])
+def test_vertices_with_many_edges_and_wide_offsets(alpha, monkeypatch):
+    """Two hubs, whose edges are shared out in pieces: beside a vertex there lies what nobody wrote."""
+
+    def pieces_with_rubbish(*arguments):
+        heavy, pieces = pieces_of(*arguments)
+        pieces.view(np.int32).reshape(-1, 4)[:, 3] = -1
+        return heavy, pieces
+
+    monkeypatch.setattr(_bit_parallel, "pieces_of", pieces_with_rubbish)
     leaves = np.arange(2, 150)
     ends = np.concatenate([leaves, leaves[::30]]), np.repeat([0, 1], [len(leaves), len(leaves[::30])])
     graph = as_graph(ends, vertices=150, directed=False)

@@ -150,10 +150,16 @@ def my_word(at, vertex):
     return np.int64(vertex) * at.width + at.word
 
 
+# Loops over what a thread notes count by themselves: from `range` some compilers would not unroll them, and keep the
+# notes in memory.
+
+
 @inlined
 def begin(notes):
-    for i in range(NOTES):
+    i = 0
+    while i < NOTES:
         notes[i] = 0
+        i += 1
 
 
 @inlined
@@ -167,8 +173,10 @@ def empty(notes, at, counts):
             count |= (notes[TALLY + i] >> bit & 1) << i
         if count != 0:
             fetch_add(counts, at.word * BITS + bit, count)
-    for i in range(TALLY_BITS):
+    i = 0
+    while i < TALLY_BITS:
         notes[TALLY + i] = 0
+        i += 1
     notes[HELD] = 0
 
 
@@ -176,10 +184,12 @@ def empty(notes, at, counts):
 def add(notes, bits, at, counts):
     """Count a vertex that these sources reached."""
     carry = bits
-    for i in range(TALLY_BITS):
+    i = 0
+    while i < TALLY_BITS:
         before = notes[TALLY + i]
         notes[TALLY + i] = before ^ carry
         carry &= before
+        i += 1
     notes[HELD] += 1
     if notes[HELD] == FULL:
         empty(notes, at, counts)
