@@ -206,12 +206,14 @@ def hand_in(b, level, at, notes, gathered):
     if at.word == 0 and notes[MY_EDGES] != 0:
         fetch_add(gathered.edges, 0, notes[MY_EDGES])
     cuda.syncthreads()
-    if thread < at.width and gathered.sources[thread] != 0:
-        fetch_or(b.state, UNDER_WAY + slot * WIDTHS[-1] + thread, gathered.sources[thread])
-        gathered.sources[thread] = 0
-    if thread == 0 and gathered.edges[0] != 0:
-        fetch_add(b.state, EDGES + slot, gathered.edges[0])
-        gathered.edges[0] = 0
+    if thread < at.width:
+        sources = fetch_exchange(gathered.sources, thread, 0)
+        if sources != 0:
+            fetch_or(b.state, UNDER_WAY + slot * WIDTHS[-1] + thread, sources)
+    if thread == 0:
+        edges = fetch_exchange(gathered.edges, 0, 0)
+        if edges != 0:
+            fetch_add(b.state, EDGES + slot, edges)
     if not is_null(b.planes):
         return
     level_counts = counts_of(b, level)
