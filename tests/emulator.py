@@ -5,8 +5,8 @@ time, and chance decides when another takes over: at any access to memory. What 
 error: a place outside of an array, threads that meet at different places of the code, threads that wait for ever.
 Memory that nobody wrote holds rubbish. Integers have the 64 bits that Numba gives them.
 
-The kernels' modules are imported a second time, as the package `emulated`, and find `Library` in the place of
-`numba.cuda` and of `pointers`.
+The kernels' modules are imported a second time, as the package `emulated`, and find `Cuda` in the place of `numba.cuda`
+and `POINTERS` in that of the module `pointers`.
 """
 
 import sys
