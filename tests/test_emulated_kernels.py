@@ -39,7 +39,7 @@ def assert_right(graph, sources, depth_limit=None, seed=0, **tuning):
 
 
 @pytest.mark.parametrize("alpha", [NEVER, 3, ALWAYS])
-@pytest.mark.parametrize("k", [3, 100])
+@pytest.mark.parametrize("k", [3, 100, 300])  # sources, of one, four and sixteen words
 def test_random_graphs(alpha, k):
     rng = np.random.default_rng([alpha, k])
     for seed in range(2):
