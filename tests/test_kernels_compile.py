@@ -11,7 +11,8 @@ from rapids_bfs.kernels import cuda as cuda_kernels
 
 CAPABILITIES = [(7, 5), (9, 0), (10, 0), (12, 0)]
 BYTES = [(4, 4), (4, 8), (8, 8)]  # of a vertex and of an offset
-TWINS = ("frontier_mask", "two_kernel", "block_queue", "direction_optimizing")
+TWINS = ("frontier_mask", "two_kernel", "block_queue", "direction_optimizing", "bit_parallel")
+COOPERATIVE = TWINS[3:]  # their modules say what types their kernels take
 MORE_BYTES = {"csr": [(8, 4)]}  # of an id and of an offset
 
 ARRAYS_OF_VERTICES = {"targets", "sources", "queue", "predecessors"}
@@ -51,10 +52,7 @@ def test_numba_kernels_compile(numba_cuda, name: str, capability: tuple[int, int
         for kernel in cuda_kernels.KERNELS[name]:
             function = python_function(module, kernel)
             for sizes in BYTES:
-                if name == "direction_optimizing":
-                    types = module.signatures(*sizes)[kernel]
-                else:
-                    types = signature(function, *sizes)
+                types = module.signatures(*sizes)[kernel] if name in COOPERATIVE else signature(function, *sizes)
                 ptx, _ = numba_cuda.compile_ptx(function, types, cc=capability)
                 assert f".target sm_{capability[0]}{capability[1]}" in ptx
                 assert ".local" not in ptx, "an array that should be in registers is in memory"
@@ -90,7 +88,8 @@ def test_twins_have_the_same_kernels_and_arguments(numba_cuda) -> None:
     for name in TWINS:
         text = cuda_kernels.source(name)
         module = import_module(f"rapids_bfs.kernels.numba_cuda.{name}")
-        for kernel in cuda_kernels.KERNELS[name]:
-            declaration = re.search(rf"__global__ void [^;{{]*\b{kernel}\((.*?)\) {{", text, re.DOTALL)[1]
+        for kernel, instance in cuda_kernels.KERNELS[name].items():
+            template = instance.partition("<")[0]
+            declaration = re.search(rf"__global__ void [^;{{]*\b{template}\((.*?)\) {{", text, re.DOTALL)[1]
             parameters = [each.split()[-1] for each in re.sub(r"<.*?>", "", declaration).split(",")]
             assert [*inspect.signature(python_function(module, kernel)).parameters] == parameters

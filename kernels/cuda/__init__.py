@@ -3,7 +3,7 @@
 import re
 from importlib.resources import files
 
-WIDTHS = (1, 4, 16)  # words a vertex in `bit_parallel`: 64, 256 or 1024 sources at once
+from ..batch import WIDTHS
 
 # The kernels of each file: a name for each, and the template instance that it stands for.
 KERNELS = {

@@ -21,6 +21,20 @@ from numba import cuda
 from numba.cuda import types
 
 from ..whole_search import BITMAPS, GIVEN_UP, GROUP, LEVELS, LIST, NUMBER, NUMBERS, POINTERS, TILE, TILES
+from .cooperative import (
+    WARP,
+    ballot,
+    count_of,
+    from_lane,
+    grid_barrier,
+    inclusive_scan,
+    inclusive_scan_32,
+    inlined,
+    lane_id,
+    lanes_below,
+    lowest,
+    without_lowest,
+)
 from .pointers import (
     ALL,
     behind,
@@ -28,14 +42,11 @@ from .pointers import (
     cluster_barrier,
     cluster_size,
     fetch_add,
-    fetch_add_ordered,
     fetch_or,
-    give_up,
     is_null,
     like,
     load_four,
     load_four_read_only,
-    load_ordered,
     load_pair,
     load_read_only,
     load_shared_by_blocks,
@@ -50,12 +61,10 @@ from .pointers import (
     store_pair,
 )
 
-WARP = 32
 UNROLL = 4  # edges, vertices or groups that a lane has under way at a time
 GROUPED = UNROLL * GROUP  # neighbours, where they are groups
 SKIP = np.int32(-2)  # no distance
 MORE = -2  # no neighbour: more than are here
-PATIENCE = 1 << 27  # looks at the barrier before the search is torn down: about a minute
 TURN_ALONE = 1 << 20  # levels that a block goes alone before it shows itself at the barrier
 SOLO = 128  # threads of a block that works without a cluster: others would be in their way
 CHUNK = 4  # a thread for each edge of a chunk
@@ -63,11 +72,10 @@ SLOTS = 4  # edges that a thread has under way at a time
 FULL = 1 << 24  # added to a count to end the team's work: no queue holds so many chunks
 ENOUGH = 1 << 16  # in-edges among which the heaviest are looked for
 NONE_LEFT = 1 << 62
-TOP_BIT = np.int64(-1 << 63)
 
 # Elements of `state`, those that all blocks ask for in lines of their own.
 # The team leaves its level in two of them in turn; the tails and what it explored are three.
-ARRIVED, TAILS, FINISHED, STALE, TARGET_LEVEL, EXPLORED, LEVEL = 0, 16, 32, 33, 35, 36, 39
+TAILS, FINISHED, STALE, TARGET_LEVEL, EXPLORED, LEVEL = 16, 32, 33, 35, 36, 39
 
 # What a block is told at the end of a turn, in shared memory, and how many elements that has.
 TOLD_COUNTED, TOLD_EXPLORED, TOLD_LEVEL, TOLD_TARGET_LEVEL, TOLD = range(5)
@@ -78,10 +86,6 @@ Search = namedtuple("Search", POINTERS + NUMBERS)
 # its distances to `record`; levels with a queue write theirs at once, and all go on in one bitmap. `levels` has, for
 # each bitmap, that of its vertices that are not in the one before; SKIP if their distances are written.
 Ring = namedtuple("Ring", ("words", "levels", "oldest", "newest"))
-
-
-def inlined(function):
-    return cuda.jit(device=True, forceinline=True)(function)
 
 
 def argument_types(vertex, offset):
@@ -127,60 +131,6 @@ def test(bitmap, vertex):
 
 
 @inlined
-def lane_id():
-    return np.int32(cuda.threadIdx.x & 31)
-
-
-@inlined
-def lanes_below():
-    return np.int32((1 << lane_id()) - 1)
-
-
-@inlined
-def count_of(bits):
-    return np.int32(cuda.popc(np.int32(bits)))
-
-
-@inlined
-def lowest(bits):
-    """The place of the lowest bit that is set."""
-    return count_of(np.int32(~bits & (bits - 1)))
-
-
-@inlined
-def without_lowest(bits):
-    return np.int32(bits & (bits - 1))
-
-
-@inlined
-def ballot(condition):
-    return cuda.ballot_sync(ALL, condition)
-
-
-@inlined
-def from_lane(value, lane):
-    return cuda.shfl_sync(ALL, value, lane)
-
-
-def scanner(integer):
-    @inlined
-    def inclusive_scan(value):
-        """The sum over the lanes up to this one."""
-        lane = lane_id()
-        for step in range(5):
-            distance = 1 << step
-            below = cuda.shfl_up_sync(ALL, value, distance)
-            if lane >= distance:
-                value = integer(value + below)
-        return value
-
-    return inclusive_scan
-
-
-inclusive_scan, inclusive_scan_32 = scanner(np.int64), scanner(np.int32)
-
-
-@inlined
 def degree_of(s, vertex):
     """The vertex's first edge and how many it has."""
     first = load_read_only(s.offsets, vertex)
@@ -200,24 +150,6 @@ def adopt(s, vertex, parent, level):
 def is_reached(target_level, level):
     """Did a level up to this one reach the target? Blocks ahead of the one that asks may be at the next level."""
     return target_level > 0 and target_level <= level
-
-
-@inlined
-def grid_barrier(state):
-    """Wait for all blocks.
-
-    What any thread of a block wrote before its first thread calls this, with the block's barriers around it, is seen
-    by every thread after. Block 0 adds what makes the top bit change, so the count is never set back.
-    """
-    step = np.int64(1)
-    if cuda.blockIdx.x == 0:
-        step = TOP_BIT - (cuda.gridDim.x - 1)
-    before = fetch_add_ordered(state, ARRIVED, step)
-    patience = np.int32(PATIENCE)
-    while before ^ load_ordered(state, ARRIVED) >= 0:
-        patience = np.int32(patience - 1)
-        if patience == 0:
-            give_up()
 
 
 @inlined

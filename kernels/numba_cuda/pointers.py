@@ -206,7 +206,7 @@ def atomic(operation):
     return fetch
 
 
-fetch_add, fetch_or = atomic("add"), atomic("or")
+fetch_add, fetch_or, fetch_exchange = atomic("add"), atomic("or"), atomic("xchg")
 
 
 @intrinsic

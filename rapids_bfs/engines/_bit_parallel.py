@@ -7,19 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..device import on_device
-from ..errors import InputError
+from ..device import finish, on_device
 from ..graph import CPU, Graph
-from ..kernels.cuda import WIDTHS
+from ..kernels.batch import BITS, NUMBERS, PIECE, POINTERS, WIDTHS
 from . import BatchTraversal, Summary
 from ._hub_order import numbered_by_degree
-from ._launch import address, fill
+from ._launch import address, call, current_context, fill
 from ._levels import Device, require_device_bytes
-from ._one_launch import structure
+from ._one_launch import blocks_of_grid, structure
 
 FILE = "bit_parallel"
-BITS = 64  # of a word
-PIECE = 128  # as in the kernel: edges that a group takes at a time
 STATE_BYTES = 2048  # no less than sizeof(State)
 WRITE_THREADS = 256
 HEADROOM = 0.8  # of the free memory that a batch may take
@@ -38,12 +35,6 @@ class Tuning:
 
 DEFAULT = Tuning()
 
-POINTERS = (
-    *("rank", "offsets", "targets", "in_offsets", "in_targets", "heavy", "pieces", "sources", "seen", "now", "last"),
-    *("stamps", "found", "found_before", "items", "planes", "counts", "counts_before"),
-    *("reached", "total", "eccentricity", "harmonic", "distances", "state"),
-)
-NUMBERS = ("n", "m", "k", "active", "heavies", "piece_count", "bits", "depth_limit", "alpha")
 Batch = structure("Batch", POINTERS, NUMBERS)
 
 
@@ -78,6 +69,8 @@ class BitParallel(BatchTraversal):
         uploads = [(len(array), array.dtype) for array in self.arrays.values()]
         require_device_bytes(device, graph, [*uploads, *needs.values(), (self._bytes(WIDTHS[0]), np.uint8)])
         with device.active():
+            self.context = current_context()
+            self.sources = np.asarray(device.mapped(BITS * WIDTHS[-1], vertex)[0])
             if self.numbered.in_targets is self.numbered.targets:
                 self.arrays["targets"] = self.arrays["in_targets"] = device.upload(self.numbered.targets)
             self.arrays = {name: device.upload(array) for name, array in self.arrays.items()}
@@ -85,6 +78,7 @@ class BitParallel(BatchTraversal):
             fill(self.arrays["state"], 0, device.stream_handle)
         self.parameters = Batch(
             **{name: address(array) for name, array in self.arrays.items()},
+            sources=self.sources.ctypes.data,
             n=n,
             m=graph.num_arcs,
             active=self.numbered.active,
@@ -112,6 +106,8 @@ class BitParallel(BatchTraversal):
     def distances(self, sources: np.ndarray, depth_limit: int | None, distances: Any) -> None:
         for begin in range(0, len(sources), self.batch_size):
             some = distances[begin : begin + self.batch_size]
+            if on_device(some):
+                finish()
             with self.device.active():
                 self._make_room(len(some))
                 found = some if on_device(some) else self._staging(some.size)
@@ -129,8 +125,9 @@ class BitParallel(BatchTraversal):
                 self._make_room(len(some))
                 self.parameters.planes = None
                 self._launch(some, depth_limit, "search")
-                for name, column in whole._asdict().items():
-                    column[begin : begin + len(some)] = self.device.host(self.rows[name])[: len(some)]
+                sums = self.device.host(self.sums).reshape(len(whole), -1)
+                for column, found in zip(whole, sums, strict=True):
+                    column[begin : begin + len(some)] = found.view(column.dtype)[: len(some)]
         return whole
 
     def _staging(self, size: int) -> Any:
@@ -153,16 +150,15 @@ class BitParallel(BatchTraversal):
             "planes": (self.planes * words, np.uint64),
             "counts": (count, np.uint64),
             "counts_before": (count, np.uint64),
-            "reached": (count, np.int64),
-            "total": (count, np.int64),
-            "eccentricity": (count, np.int32),
-            "harmonic": (count, np.float64),
         }
         require_device_bytes(self.device, self.graph.on(self.searches_on), [*needs.values()])
         self.width = width
         self.rows = {name: self.device.empty(*need) for name, need in needs.items()}
         for name, array in self.rows.items():
             setattr(self.parameters, name, address(array))
+        self.sums = self.device.empty(len(Summary._fields) * count, np.uint64)  # in one array, to be copied at once
+        for place, name in enumerate(Summary._fields):
+            setattr(self.parameters, name, address(self.sums) + 8 * count * place)
         self.kernels = {name: self._launcher(name) for name in ("search", "write")}
 
     def _launcher(self, name: str) -> Any:
@@ -170,16 +166,12 @@ class BitParallel(BatchTraversal):
         kernel = self.device.compiled(FILE, f"{name}_{self.width}", *self.types, tuning.threads, tuning.blocks)
         if name == "write":
             return kernel.launcher(self.device.resident_blocks, WRITE_THREADS, 0, stream, self.parameters)
-        grid = kernel.resident_blocks(tuning.threads, 0) * self.device.multiprocessors
-        if not grid:
-            raise InputError(f"this device has no room for a block of {tuning.threads} threads")
-        lanes = self.graph.num_vertices * self.width + self.graph.num_arcs // PIECE
-        grid = min(grid, max(1, lanes // tuning.threads) if tuning.grid is None else tuning.grid)
+        grid = blocks_of_grid(kernel, self.device, self.graph, tuning, 0, self.width)
         return kernel.launcher(grid, tuning.threads, 0, stream, self.parameters, cooperative=True)
 
     def _launch(self, sources: np.ndarray, depth_limit: int | None, *names: str) -> None:
-        on_gpu = self.device.upload(self.numbered.rank[sources])
-        self.parameters.sources = address(on_gpu)
+        call("cuCtxSetCurrent", self.context)  # the caller may be another thread
+        self.sources[: len(sources)] = self.numbered.rank[sources]
         self.parameters.k = len(sources)
         most = self.graph.num_vertices
         self.parameters.depth_limit = most if depth_limit is None else min(depth_limit, most)

@@ -101,14 +101,19 @@ def structure(name: str, pointers: tuple[str, ...], numbers: tuple[str, ...]) ->
     return type(name, (ctypes.Structure,), {"_fields_": fields})
 
 
-def blocks_of_grid(kernel: CompiledKernel, device: Device, graph: Graph, tuning: Any, shared: int) -> int:
-    """How many blocks search: as many as the device holds, or one if the graph is small; `tuning.grid` at most."""
+def blocks_of_grid(
+    kernel: CompiledKernel, device: Device, graph: Graph, tuning: Any, shared: int, words: int = 1
+) -> int:
+    """How many blocks search: as many as the device holds, or one if the graph is small; `tuning.grid` at most.
+
+    An arc is looked at for as many ``words`` of sources at once.
+    """
     grid = kernel.resident_blocks(tuning.threads, shared) * device.multiprocessors
     if not grid:
         raise InputError(f"this device has no room for a block of {tuning.threads} threads and {shared:,} bytes")
     if tuning.grid is not None:
         return min(grid, int(tuning.grid))
-    return 1 if graph.num_arcs < SMALL_ARCS else grid
+    return 1 if graph.num_arcs * words < SMALL_ARCS else grid
 
 
 def words_per_tile(most: int, vertices: int, warps: int) -> int:

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ..device import CPU, CUDA, on_device, to_device
+from ..device import CPU, CUDA, to_device
 from ..device import missing as no_cupy
 from ..driver import no_device, too_old
 from ..graph import Graph
 from ..kernels.cuda import KERNELS
 from ..memory import available_device_bytes
-from . import Engine, Traversal, _simulator
+from . import BatchTraversal, Engine, Traversal, _simulator
+from ._bit_parallel import BitParallel
 from ._direction_optimizing import DirectionOptimizing
 from ._launch import CompiledKernel, call
 from ._levels import ALGORITHMS, Device, Kernel
@@ -47,6 +48,11 @@ class NumbaCUDA(Engine):
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         make = DirectionOptimizing if algorithm == "direction-optimizing" else ALGORITHMS[algorithm]
         return make(graph, NumbaDevice())
+
+    def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
+        if algorithm != "direction-optimizing":
+            return super().prepare_batch(graph, algorithm)
+        return BitParallel(graph, NumbaDevice())
 
 
 @cache
@@ -104,16 +110,16 @@ class NumbaDevice(Device):
         return self.cuda.current_context().get_memory_info().free
 
     def upload(self, array: Any) -> Any:
-        if on_device(array):
-            return self.cuda.as_cuda_array(array)  # waits for the stream that CuPy works on
-        return self.cuda.to_device(array, stream=self.stream)
+        if self.searches_on == CPU:
+            return self.cuda.to_device(array, stream=self.stream)
+        return self.cuda.as_cuda_array(to_device(array))  # waits for the stream that CuPy works on
 
     def empty(self, length: int, dtype: Any) -> Any:
         if self.searches_on == CPU:
             return self.cuda.device_array(length, dtype)
         import cupy
 
-        return self.cuda.as_cuda_array(cupy.empty(length, dtype))  # of CuPy's pool, which is faster
+        return self.cuda.as_cuda_array(cupy.empty(length, dtype))  # of CuPy's pool, as uploads are
 
     def host(self, array: Any) -> np.ndarray:
         copy = array.copy_to_host(stream=self.stream)

@@ -67,15 +67,16 @@ def search(threads):
                 for options in ({}, {"predecessors": False, "target": far}, {"depth_limit": 2}):
                     expected = bfs(graph, [0, far], engine="cpu:sequential", **options).distances
                     np.testing.assert_array_equal(bfs(graph, [0, far], engine=engine, **options).distances, expected)
-        batch = registered()["cupy"].prepare_batch(graph, "direction-optimizing")
         sources = np.arange(100) % graph.num_vertices
         expected = bfs_batch(graph, sources, engine="cpu").distances
-        for alpha in (1, 3, 1 << 40):
-            batch.tune(replace(_bit_parallel.DEFAULT, alpha=alpha, grid=4))
-            distances = np.empty_like(expected)
-            batch.distances(sources, None, distances)
-            np.testing.assert_array_equal(distances, expected)
-            np.testing.assert_array_equal(batch.summary(sources, None).reached, (expected >= 0).sum(axis=1))
+        for name in ENGINES:
+            batch = registered()[name].prepare_batch(graph, "direction-optimizing")
+            for alpha in (1, 3, 1 << 40):
+                batch.tune(replace(_bit_parallel.DEFAULT, alpha=alpha, grid=4))
+                distances = np.empty_like(expected)
+                batch.distances(sources, None, distances)
+                np.testing.assert_array_equal(distances, expected)
+                np.testing.assert_array_equal(batch.summary(sources, None).reached, (expected >= 0).sum(axis=1))
         traversal = registered()["cupy"].prepare(graph, "direction-optimizing")
         expected = bfs(graph, [0, far], engine="cpu:sequential").predecessors
         for each in tunings:

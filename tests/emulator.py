@@ -1,0 +1,392 @@
+"""A GPU in Python: cooperative kernels of `kernels/numba_cuda` run thread by thread where there is no device.
+
+Numba's own simulator has no votes and shuffles of a warp and no barrier over several blocks. Here one thread runs at a
+time, and chance decides when another takes over: at any access to memory. What hardware would leave undefined is an
+error: a place outside of an array, threads that meet at different places of the code, threads that wait for ever.
+Memory that nobody wrote holds rubbish. Integers have the 64 bits that Numba gives them.
+
+The kernels' modules are imported a second time, as the package `emulated`, and find `Cuda` in the place of `numba.cuda`
+and `POINTERS` in that of the module `pointers`.
+"""
+
+import sys
+import threading
+from contextlib import nullcontext
+from functools import cache
+from importlib import import_module, util
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from unittest import mock
+
+import numpy as np
+
+from rapids_bfs.engines._levels import Device
+
+KERNELS = Path(__file__).parents[1] / "kernels"
+PACKAGE = "emulated"
+WARP = 32
+RUBBISH = 0xA5
+RESTLESS = 0.02  # how often an access to memory lets another thread take over
+
+
+def integer(bits):
+    """The conversion to a signed integer of so many bits, in the 64 that Numba computes with."""
+
+    def convert(value):
+        return np.int64((int(value) + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1))
+
+    convert.dtype = np.dtype(f"int{bits}")
+    return convert
+
+
+int32, int64 = integer(32), integer(64)
+
+
+class Memory:
+    """An array whose elements are read as Numba reads them, and which knows its bounds."""
+
+    def __init__(self, array):
+        self.array = array
+        self.dtype = array.dtype
+
+    def place(self, index):
+        """``index``, if there is such an element; another thread may take over."""
+        Thread.running.pause()
+        assert 0 <= index < len(self.array), f"element {index} of {len(self.array)}"
+        return index
+
+    def __getitem__(self, index):
+        value = self.array[self.place(index)]
+        return np.int64(value) if self.dtype.kind == "i" else value
+
+    def __setitem__(self, index, value):
+        self.array[self.place(index)] = np.asarray(value).astype(self.dtype)
+
+    def exchange(self, index, value):
+        """Set an element and return what was there, at once."""
+        self.place(index)
+        before = np.int64(self.array[index])
+        self.array[index] = np.asarray(value(before)).astype(self.dtype)
+        return before
+
+
+class Thread:
+    """A thread of the device. It runs until it switches to another one."""
+
+    running = None
+
+    def __init__(self, launch, block, number):
+        self.launch, self.block, self.number = launch, block, number
+        self.may_run = threading.Semaphore(0)
+        self.met = {}  # what the threads brought that it met last
+        self.arrays = 0  # in shared memory, that it has asked for
+
+    def run(self, kernel, arguments):
+        launch = self.launch
+        self.may_run.acquire()
+        try:
+            with np.errstate(over="ignore"):
+                kernel(*arguments)
+            launch.ready.remove(self)
+            if launch.ready or launch.meetings:
+                launch.draw().go_on()
+            else:
+                launch.done.release()
+        except BaseException as error:  # the other threads stay where they are
+            launch.failure = error
+            launch.done.release()
+
+    def go_on(self):
+        Thread.running = self
+        self.may_run.release()
+
+    def pause(self):
+        if self.launch.random.random() < RESTLESS:
+            self.switch()
+
+    def switch(self):
+        """Let a thread that need not wait go on, perhaps this one."""
+        following = self.launch.draw()
+        if following is not self:
+            following.go_on()
+            self.may_run.acquire()
+
+    def meet(self, group, size, value=None):
+        """Wait for the threads of a group; what each brought, by its number in the group."""
+        launch = self.launch
+        here = launch.meetings.setdefault(group, {})
+        here[self] = call_place(), value
+        if len(here) < size:
+            launch.ready.remove(self)
+            self.switch()
+            return self.met
+        del launch.meetings[group]
+        assert len({place for place, _ in here.values()}) == 1, "threads meet at different places of the code"
+        met = {thread.number % size: value for thread, (_, value) in here.items()}
+        for thread in here:
+            thread.met = met
+        launch.ready += [thread for thread in here if thread is not self]
+        return met
+
+    def meet_warp(self, value):
+        return self.meet((self.block, self.number // WARP), WARP, value)
+
+
+def call_place():
+    """Where in the kernel this thread is, and by which calls it came there."""
+    frame, lines = sys._getframe(2), []
+    while frame.f_code is not Thread.run.__code__:
+        lines.append((frame.f_code, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(lines)
+
+
+class Launch:
+    """A grid of threads, until all have returned. Raises what one of them raised."""
+
+    def __init__(self, kernel, arguments, blocks, threads, random):
+        self.blocks, self.threads, self.random = blocks, threads, random
+        self.meetings, self.shared = {}, {}
+        self.failure = None
+        self.done = threading.Semaphore(0)
+        self.ready = [Thread(self, block, number) for block in range(blocks) for number in range(threads)]
+        for thread in self.ready:
+            threading.Thread(target=thread.run, args=(kernel, arguments), daemon=True).start()
+        self.draw().go_on()
+        self.done.acquire()
+        if self.failure:
+            raise self.failure
+
+    def draw(self):
+        """A thread that need not wait."""
+        assert self.ready, "all threads wait for others"
+        return self.random.choice(self.ready)
+
+
+def dimension(value):
+    """What has an ``x``, as `cuda.threadIdx` has."""
+    return property(lambda self: SimpleNamespace(x=np.int64(value(Thread.running))))
+
+
+class Cuda:
+    """What kernels use of `numba.cuda`."""
+
+    threadIdx = dimension(lambda thread: thread.number)
+    blockIdx = dimension(lambda thread: thread.block)
+    blockDim = dimension(lambda thread: thread.launch.threads)
+    gridDim = dimension(lambda thread: thread.launch.blocks)
+    types = SimpleNamespace(
+        int32=np.int32, int64=np.int64, float64=np.float64, CPointer=lambda element: element, NamedTuple=None
+    )
+
+    @staticmethod
+    def jit(**options):
+        return lambda function: function
+
+    def grid(self, dimensions):
+        return self.blockIdx.x * self.blockDim.x + self.threadIdx.x
+
+    def gridsize(self, dimensions):
+        return self.gridDim.x * self.blockDim.x
+
+    @staticmethod
+    def popc(bits):
+        return np.int64(int(bits % (1 << 32)).bit_count())
+
+    @staticmethod
+    def clz(bits):
+        return np.int64(32 - int(bits % (1 << 32)).bit_length())
+
+    @staticmethod
+    def syncthreads():
+        thread = Thread.running
+        thread.meet(thread.block, thread.launch.threads)
+
+    @staticmethod
+    def ballot_sync(mask, condition):
+        held = Thread.running.meet_warp(bool(condition))
+        return int32(sum(holds << lane for lane, holds in held.items()))
+
+    @staticmethod
+    def any_sync(mask, condition):
+        return any(Thread.running.meet_warp(bool(condition)).values())
+
+    @staticmethod
+    def shfl_sync(mask, value, lane):
+        return Thread.running.meet_warp(value)[lane % WARP]
+
+    @staticmethod
+    def shfl_up_sync(mask, value, distance):
+        thread = Thread.running
+        lane = thread.number % WARP
+        values = thread.meet_warp(value)
+        return values[lane - distance if lane >= distance else lane]
+
+    @property
+    def shared(self):
+        return SimpleNamespace(array=self._shared_array)
+
+    @staticmethod
+    def _shared_array(length, convert):
+        thread = Thread.running
+        thread.arrays += 1
+        key = thread.block, thread.arrays
+        return thread.launch.shared.setdefault(key, Memory(rubbish(length, convert.dtype)))
+
+
+def rubbish(length, dtype):
+    return np.full(length * np.dtype(dtype).itemsize, RUBBISH, np.uint8).view(dtype)
+
+
+def atomic(operation):
+    return lambda memory, index, value: memory.exchange(index, lambda before: operation(before, np.int64(value)))
+
+
+def load(memory, index):
+    return memory[index]
+
+
+def load_ordered(memory, index):
+    Thread.running.switch()  # it is looked at until it changes
+    return memory[index]
+
+
+def load_pair(memory, index):
+    return memory[2 * index], memory[2 * index + 1]
+
+
+def store_pair(memory, index, first, second):
+    memory[2 * index], memory[2 * index + 1] = first, second
+
+
+def give_up():
+    raise AssertionError("the kernel gave up")
+
+
+fetch_add = atomic(lambda before, value: before + value)
+
+POINTERS = {
+    "ALL": None,
+    "behind": lambda memory, count: Memory(memory.array[count:]),
+    "fetch_add": fetch_add,
+    "fetch_add_ordered": fetch_add,
+    "fetch_exchange": atomic(lambda before, value: value),
+    "fetch_or": atomic(lambda before, value: before | value),
+    "give_up": give_up,
+    "is_null": lambda memory: memory is None,
+    "like": lambda memory, value: integer(8 * memory.dtype.itemsize)(value),
+    "load_ordered": load_ordered,
+    "load_pair": load_pair,
+    "load_read_only": load,
+    "load_shared_by_blocks": load,
+    "pointer_into": lambda array, byte, other: Memory(array.array.view(np.uint8)[byte:].view(other.dtype)),
+    "registers": lambda memory, count: Memory(rubbish(count, memory.dtype)),
+    "store_pair": store_pair,
+}
+
+
+@cache
+def emulated(file):
+    """A module of `kernels/numba_cuda`, to be run here."""
+    cuda = Cuda()
+    replaced = {
+        "numpy": SimpleNamespace(int32=int32, int64=int64),
+        "numba": SimpleNamespace(cuda=cuda),
+        "numba.cuda": cuda,
+        f"{PACKAGE}.numba_cuda.pointers": SimpleNamespace(**POINTERS),
+    }
+    spec = util.spec_from_file_location(PACKAGE, KERNELS / "__init__.py", submodule_search_locations=[str(KERNELS)])
+    with mock.patch.dict(sys.modules, replaced):
+        sys.modules[PACKAGE] = util.module_from_spec(spec)
+        return import_module(f"{PACKAGE}.numba_cuda.{file}")
+
+
+class EmulatedKernel:
+    """A kernel that takes the fields of one structure, whose pointers are addresses of the device's arrays."""
+
+    def __init__(self, device, module, name, vertex, offset):
+        self.device, self.module, self.name = device, module, name
+        self.types = module.argument_types(vertex, offset)
+
+    def resident_blocks(self, threads, shared):
+        return 1
+
+    def launcher(self, grid, threads, shared, stream, parameters, cooperative=False):
+        def launch():
+            names = (*self.module.POINTERS, *self.module.NUMBERS)
+            values = [getattr(parameters, name) for name in names]
+            pointers = len(self.module.POINTERS)
+            memory = [self.device.memory(*each) for each in zip(values[:pointers], self.types, strict=False)]
+            numbers = map(np.int64, values[pointers:])
+            arguments = self.module.Batch(*memory, *numbers)
+            Launch(getattr(self.module, self.name), (arguments,), grid, threads, self.device.random)
+
+        return launch
+
+
+class EmulatedDevice(Device):
+    """Blocks of few threads; the host's memory is the device's."""
+
+    engine = "emulated"
+    searches_on = "cpu"
+    threads = 64
+    multiprocessors = 3
+    resident_blocks = 1
+    stream_handle = 0
+
+    def __init__(self, seed):
+        self.random = Random(seed)
+        self.arrays = {}
+
+    def active(self):
+        return nullcontext()
+
+    def free_bytes(self):
+        return 1e9
+
+    def upload(self, array):
+        return self._keep(array.copy())
+
+    def empty(self, length, dtype):
+        return self._keep(rubbish(length, dtype))
+
+    def _keep(self, array):
+        self.arrays[address(array)] = array
+        return array
+
+    def memory(self, at, dtype):
+        """What a pointer points to, up to the end of its array."""
+        if at is None:
+            return None
+        start, array = next(each for each in self.arrays.items() if 0 <= at - each[0] < max(each[1].nbytes, 1))
+        return Memory(array.view(np.uint8)[at - start :].view(dtype))
+
+    def host(self, array):
+        return array.copy()
+
+    def found(self, array):
+        return array
+
+    def mapped(self, length, dtype):
+        return (self.empty(length, dtype),) * 2
+
+    def absent(self, array):
+        return None
+
+    def kernels(self, file, vertex, offset):
+        raise NotImplementedError("only kernels of one launch are emulated")
+
+    def compiled(self, file, kernel, vertex, offset, threads, blocks):
+        return EmulatedKernel(self, emulated(file), kernel, vertex, offset)
+
+    def synchronize(self):
+        pass
+
+
+def address(array):
+    return array.ctypes.data
+
+
+def fill(array, byte, stream):
+    array.view(np.uint8)[:] = byte
