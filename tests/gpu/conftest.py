@@ -1,6 +1,10 @@
-"""Tests that need a CUDA device: marked `gpu`, skipped where there is none, and put on record when all are green."""
+"""Tests that need a CUDA device: marked `gpu`, skipped where there is none, and put on record when all are green.
+
+With pytest-xdist, `pytest -m gpu tests/gpu -n 4` spreads them over several processes, and these over all devices.
+"""
 
 import json
+import os
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -53,7 +57,12 @@ class Recorder:
 
 
 def pytest_configure(config):
-    config.pluginmanager.register(Recorder())
+    if hasattr(config, "workerinput"):  # one of several processes, which know of their own tests alone
+        devices = len([*Path("/dev").glob("nvidia[0-9]*")])  # without the driver, which reads the variable but once
+        if devices > 1:
+            os.environ["CUDA_VISIBLE_DEVICES"] = str(int(config.workerinput["workerid"][2:]) % devices)
+    else:
+        config.pluginmanager.register(Recorder())
 
 
 def record():
