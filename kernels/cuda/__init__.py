@@ -7,6 +7,7 @@ from ..batch import WIDTHS
 
 # The kernels of each file: a name for each, and the template instance that it stands for.
 KERNELS = {
+    "betweenness": {"betweenness": "betweenness<{vertex}, {offset}>"},
     "bit_parallel": {
         f"{kernel}_{width}": f"{kernel}<{width}, {{vertex}}, {{offset}}>"
         for kernel in ("search", "write")

@@ -13,7 +13,8 @@ from ..device import CUDA, aligned, missing, module
 from ..errors import InputError
 from ..graph import Graph
 from ..memory import available_device_bytes
-from . import BatchTraversal, Engine, Traversal
+from . import BatchTraversal, Betweenness, Engine, Traversal
+from ._betweenness import Brandes
 from ._bit_parallel import BitParallel
 from ._direction_optimizing import DirectionOptimizing
 from ._launch import CompiledKernel
@@ -42,6 +43,9 @@ class CuPy(Engine):
         if algorithm != self.algorithms[0]:
             return super().prepare_batch(graph, algorithm)
         return BitParallel(graph, CuPyDevice())
+
+    def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness:
+        return Brandes(graph, CuPyDevice())
 
 
 @cache
