@@ -11,7 +11,7 @@ from ..device import to_host
 from ..errors import InputError
 from ..graph import Graph
 from . import Betweenness
-from ._bit_parallel import BITS, HEADROOM, PIECE, pieces_of
+from ._bit_parallel import BITS, HEADROOM, pieces_of
 from ._launch import address, fill
 from ._levels import Device, require_device_bytes
 from ._one_launch import WARP, structure

@@ -25,6 +25,8 @@ BENIGN = {
     "bit_parallel: expand": "a row is read while others OR into it: who reads too little does an atomic in vain,"
     " and the stamp decides who lists the vertex",
     "bit_parallel: sweep": "a heavy vertex's row is read while others OR into it: who reads too little looks in vain",
+    "betweenness: expand": "a word is read while others OR into it: who reads too little does an atomic in vain, and"
+    " whoever finds it 0 lists the place",
     "csr: mark": "threads that mark a vertex store the same",
     "validation: check": "threads that confirm a vertex store the same",
     "deterministic: mark": "a bit is read while the one edge that won its vertex sets it: the others have lost anyhow",
@@ -42,7 +44,15 @@ def search(threads):
     import numpy as np
 
     from rapids_bfs import bfs, bfs_batch, load, validate
-    from rapids_bfs.engines import Options, _bit_parallel, _deterministic, _direction_optimizing, choose, registered
+    from rapids_bfs.engines import (
+        Options,
+        _betweenness,
+        _bit_parallel,
+        _deterministic,
+        _direction_optimizing,
+        choose,
+        registered,
+    )
     from rapids_bfs.generators import generate
 
     tuning = replace(_direction_optimizing.DEFAULT, threads=threads)
@@ -77,6 +87,15 @@ def search(threads):
                 batch.distances(sources, None, distances)
                 np.testing.assert_array_equal(distances, expected)
                 np.testing.assert_array_equal(batch.summary(sources, None).reached, (expected >= 0).sum(axis=1))
+        is_target = np.ones(graph.num_vertices, bool)
+        expected = registered()["cpu"].prepare_betweenness(graph, "direction-optimizing")
+        for name in ENGINES:
+            brandes = registered()[name].prepare_betweenness(graph, "direction-optimizing")
+            for alpha, edges in ((0, False), (3, True), (1 << 30, False)):
+                brandes.tune(replace(_betweenness.DEFAULT, alpha=alpha, grid=4))
+                found = brandes.scores(sources, is_target, True, edges)
+                wanted = expected.scores(sources, is_target, True, edges)
+                np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-10)
         traversal = registered()["cupy"].prepare(graph, "direction-optimizing")
         expected = bfs(graph, [0, far], engine="cpu:sequential").predecessors
         for each in tunings:
