@@ -99,7 +99,7 @@ struct Batch {
     long long* begins;
     double* partials;
     Word* partial_bits;
-    int* arrivals;
+    Word* arrivals;
     double* sums;
     double* scores;
     State* state;
@@ -168,15 +168,6 @@ __device__ inline Pair load(const double* rows, long long row, Word bits) {
     Pair pair = {0, 0};
     if (low_of(bits)) pair.low = from[0];
     if (high_of(bits)) pair.high = from[WARP];
-    return pair;
-}
-
-// The same, as other blocks have written them in this phase.
-__device__ inline Pair load_fresh(const double* rows, long long row, Word bits) {
-    const double* const from = rows + row * BITS + lane_id();
-    Pair pair = {0, 0};
-    if (low_of(bits)) pair.low = __ldcg(from);
-    if (high_of(bits)) pair.high = __ldcg(from + WARP);
     return pair;
 }
 
@@ -275,10 +266,10 @@ __device__ void expand(const Batch<Vertex, Offset>& b, const Item<Vertex, Offset
 
 // Count one more, and return how many there were. What a warp wrote before its lane 0 calls this, with its barriers around
 // it, is seen by every warp whose call counts it.
-__device__ inline int arrive(int* arrivals) {
-    int before;
-    asm volatile("atom.add.acq_rel.gpu.s32 %0, [%1], 1;" : "=r"(before) : "l"(arrivals) : "memory");
-    return before;
+__device__ inline int arrive(Word* arrivals) {
+    Word before;
+    asm volatile("atom.add.acq_rel.gpu.u64 %0, [%1], 1;" : "=l"(before) : "l"(arrivals) : "memory");
+    return static_cast<int>(before);
 }
 
 // Hand in what a piece adds up to. Whoever is the last of its place gets the sums of all; is it this warp?
@@ -301,7 +292,7 @@ __device__ inline bool join(const Batch<Vertex, Offset>& b, const Offset* offset
     found = 0;
     for (int base = 0; base < count; base += WARP) {
         const int mine = base + lane_id();
-        const Word bits = mine < count ? __ldcg(b.partial_bits + first + (static_cast<long long>(mine) << b.shift)) : 0;
+        const Word bits = mine < count ? b.partial_bits[first + (static_cast<long long>(mine) << b.shift)] : 0;
         for (unsigned some = __ballot_sync(ALL, bits != 0); some;) {
             Pair pair[UNROLL];
 #pragma unroll
@@ -309,8 +300,7 @@ __device__ inline bool join(const Batch<Vertex, Offset>& b, const Offset* offset
                 const int lane = some ? __ffs(some) - 1 : 0;
                 const Word theirs = __shfl_sync(ALL, bits, lane);
                 found |= theirs;
-                pair[i] = load_fresh(b.partials, first + (static_cast<long long>(base + lane) << b.shift),
-                                     some ? theirs : 0);
+                pair[i] = load(b.partials, first + (static_cast<long long>(base + lane) << b.shift), some ? theirs : 0);
             }
 #pragma unroll
             for (int i = 0; i < UNROLL; ++i) sum = {sum.low + pair[i].low, sum.high + pair[i].high};
@@ -452,8 +442,8 @@ __device__ inline Told end_phase(State* state, int level, Word arcs, Word& arcs_
     if (lane_id() == 0 && arcs) atomicAdd(&arcs_of_block, arcs);
     __syncthreads();
     if (threadIdx.x == 0) {
-        if (arcs_of_block) atomicAdd(&state->arcs[slot], arcs_of_block);
-        arcs_of_block = 0;
+        const Word some = atomicExch(&arcs_of_block, Word(0));
+        if (some) atomicAdd(&state->arcs[slot], some);
         grid_barrier(&state->arrived);
         told = {__ldcg(&state->found[slot]), __ldcg(&state->logged[slot]), __ldcg(&state->arcs[slot])};
     }

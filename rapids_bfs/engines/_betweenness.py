@@ -10,14 +10,14 @@ import numpy as np
 from ..device import to_host
 from ..errors import InputError
 from ..graph import Graph
+from ..kernels.brandes import BITS, NUMBERS, POINTERS, TURNS
 from . import Betweenness
-from ._bit_parallel import BITS, HEADROOM, pieces_of
-from ._launch import address, fill
+from ._bit_parallel import HEADROOM, pieces_of
+from ._launch import address, call, current_context, fill
 from ._levels import Device, require_device_bytes
 from ._one_launch import WARP, structure
 
 FILE = KERNEL = "betweenness"
-TURNS = 4  # as in the kernel: levels whose fronts are kept
 STATE_BYTES = 1024  # no less than sizeof(State)
 
 
@@ -34,12 +34,6 @@ class Tuning:
 
 DEFAULT = Tuning()
 
-POINTERS = (
-    *("offsets", "targets", "in_offsets", "in_targets", "pieces", "in_pieces", "sources", "is_target"),
-    *("rows", "seen", "fronts", "found", "log", "log_bits", "begins", "partials", "partial_bits", "arrivals"),
-    *("sums", "scores", "state"),
-)
-NUMBERS = ("n", "m", "k", "shift", "piece_count", "in_piece_count", "endpoints", "edges", "alpha")
 Batch = structure("Batch", POINTERS, NUMBERS)
 Needs = dict[str, tuple[int, Any]]  # the lengths and types of arrays by name
 
@@ -66,6 +60,7 @@ class Brandes(Betweenness):
         }
         with device.active():
             self.arrays = {name: device.upload(array) for name, array in arrays.items()}
+            self.context = current_context()
         self.parameters = Batch(
             **{name: address(array) for name, array in self.arrays.items()},
             n=graph.num_vertices,
@@ -85,6 +80,7 @@ class Brandes(Betweenness):
     def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:
         graph, device, parameters = self.graph, self.device, self.parameters
         with device.active():
+            call("cuCtxSetCurrent", self.context)  # the caller may be another thread
             self._make_room(len(sources), edges)
             uploads = [device.upload(each) for each in (sources.astype(graph.targets.dtype), is_target)]
             fill(self.buffers["scores"], 0, device.stream_handle)
@@ -130,7 +126,7 @@ class Brandes(Betweenness):
             "begins": (n + 2, np.int64),
             "partials": (BITS * self.pieces << shift, np.float64),
             "partial_bits": (self.pieces << shift, np.uint64),
-            "arrivals": (self.pieces << shift, np.int32),
+            "arrivals": (self.pieces << shift, np.uint64),
             "sums": (scored << shift, np.float64),
             "scores": (scored, np.float64),
         }
