@@ -43,6 +43,13 @@ def integer(bits):
 int32, int64 = integer(32), integer(64)
 
 
+def float64(value):
+    return np.float64(value)
+
+
+float64.dtype = np.dtype(np.float64)
+
+
 class Memory:
     """An array whose elements are read as Numba reads them, and which knows its bounds."""
 
@@ -177,7 +184,12 @@ class Cuda:
     blockDim = dimension(lambda thread: thread.launch.threads)
     gridDim = dimension(lambda thread: thread.launch.blocks)
     types = SimpleNamespace(
-        int32=np.int32, int64=np.int64, float64=np.float64, CPointer=lambda element: element, NamedTuple=None
+        int32=np.int32,
+        int64=np.int64,
+        float64=np.float64,
+        int8=np.int8,
+        CPointer=lambda element: element,
+        NamedTuple=None,
     )
 
     @staticmethod
@@ -217,6 +229,15 @@ class Cuda:
         return Thread.running.meet_warp(value)[lane % WARP]
 
     @staticmethod
+    def shfl_xor_sync(mask, value, lanes):
+        thread = Thread.running
+        return thread.meet_warp(value)[thread.number % WARP ^ lanes]
+
+    @staticmethod
+    def syncwarp():
+        Thread.running.meet_warp(None)
+
+    @staticmethod
     def shfl_up_sync(mask, value, distance):
         thread = Thread.running
         lane = thread.number % WARP
@@ -236,6 +257,8 @@ class Cuda:
 
 
 def rubbish(length, dtype):
+    if np.dtype(dtype).kind == "f":
+        return np.full(length, np.nan, dtype)
     return np.full(length * np.dtype(dtype).itemsize, RUBBISH, np.uint8).view(dtype)
 
 
@@ -291,7 +314,7 @@ def emulated(file):
     """A module of `kernels/numba_cuda`, to be run here."""
     cuda = Cuda()
     replaced = {
-        "numpy": SimpleNamespace(int32=int32, int64=int64),
+        "numpy": SimpleNamespace(int32=int32, int64=int64, float64=float64),
         "numba": SimpleNamespace(cuda=cuda),
         "numba.cuda": cuda,
         f"{PACKAGE}.numba_cuda.pointers": SimpleNamespace(**POINTERS),

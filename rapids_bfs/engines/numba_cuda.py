@@ -20,7 +20,8 @@ from ..driver import no_device, too_old
 from ..graph import Graph
 from ..kernels.cuda import KERNELS
 from ..memory import available_device_bytes
-from . import BatchTraversal, Engine, Traversal, _simulator
+from . import BatchTraversal, Betweenness, Engine, Traversal, _simulator
+from ._betweenness import Brandes
 from ._bit_parallel import BitParallel
 from ._direction_optimizing import DirectionOptimizing
 from ._launch import CompiledKernel, call
@@ -53,6 +54,9 @@ class NumbaCUDA(Engine):
         if algorithm != "direction-optimizing":
             return super().prepare_batch(graph, algorithm)
         return BitParallel(graph, NumbaDevice())
+
+    def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness | None:
+        return None if simulated() else Brandes(graph, NumbaDevice())
 
 
 @cache

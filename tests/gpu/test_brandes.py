@@ -25,7 +25,7 @@ TUNINGS = {
     "fewer threads": replace(DEFAULT, threads=128, blocks=4),
 }
 SHAPES = ["rmat:10", "urand:9", "grid:20", "tree:1000", "star:1500", "path:300", "complete:200"]
-ENGINES = ["cupy"]
+ENGINES = ["cupy", "numba-cuda"]
 
 
 @pytest.fixture(params=TUNINGS)
