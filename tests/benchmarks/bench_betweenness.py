@@ -2,9 +2,9 @@
 
     python3 tests/benchmarks/bench_betweenness.py --engines cupy,cpu --json FILE
 
-Seconds from the call to the sums on the host, the graph prepared (of cuGraph: in its own form), the best of some runs.
-nx-cugraph calls what is timed as pylibcugraph. cuGraph gets fewer sources where they take it long, and its time is
-scaled up. ``--sweep`` times the engine cupy with other tunings.
+From the call to the sums on the host, the graph prepared (of cuGraph: in its own form), the best of some runs.
+nx-cugraph calls what is timed as pylibcugraph. The CPU and cuGraph get fewer sources where they take long, and their
+times are scaled up. ``--sweep`` times the engine cupy with other tunings.
 """
 
 import argparse
@@ -34,14 +34,13 @@ CASES = [
     ("grid:400", 64),
     ("grid:400", 1024),
 ]
-ON_CPU = 64  # sources, at most, of graphs with many arcs; the CPU's time is scaled up
-MANY_ARCS = 1 << 20
-OF_CUGRAPH = {"rmat": 16, "grid": 4}  # sources
+ARCS_ON_CPU = 1 << 30  # times sources, at most; the CPU's time is scaled up
+OF_CUGRAPH = {"ba": 100, "rmat": 16, "grid": 4}  # sources, at most
 SWEEP = {
     "default": DEFAULT,
     **{
         f"{threads} x {blocks}": replace(DEFAULT, threads=threads, blocks=blocks)
-        for threads, blocks in ((256, 2), (256, 4), (512, 1), (512, 2), (128, 6))
+        for threads, blocks in ((256, 2), (256, 4), (128, 5), (512, 1), (512, 2))
     },
     **{f"alpha {alpha}": replace(DEFAULT, alpha=alpha) for alpha in (0, 1, 2, 5, 10, 1 << 30)},
     **{f"places 2^{bits}": replace(DEFAULT, places=1 << bits) for bits in (16, 17, 18, 19, 21, 22)},
@@ -119,7 +118,7 @@ def measure(spec, k, arguments):
     everyone = np.arange(graph.num_vertices)
     sources = np.sort(rng.choice(np.flatnonzero(graph.degrees), k)) if k else everyone
     print(f"{spec}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, {len(sources):,} sources", flush=True)
-    few = sources[:: max(1, len(sources) // ON_CPU)][:ON_CPU] if graph.num_arcs > MANY_ARCS else sources
+    few = sources[: max(1, ARCS_ON_CPU // graph.num_arcs)]
     reference, rows = None, []
     if "cpu" in arguments.engines:
         prepared = choose("cpu").betweenness(graph)
