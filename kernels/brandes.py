@@ -1,4 +1,7 @@
-"""What the host and the kernels of `betweenness` on a GPU agree on, in CUDA C++ and in Numba-CUDA."""
+"""What the host and the kernels of `betweenness` on a GPU agree on, in CUDA C++ and in Numba-CUDA.
+
+Words of sources and pieces of adjacencies are those of `batch`.
+"""
 
 # The fields of the structure `Batch`, in order: pointers, then integers of 64 bits. The kernels say what they mean.
 POINTERS = (
@@ -8,6 +11,4 @@ POINTERS = (
 )
 NUMBERS = ("n", "m", "k", "shift", "piece_count", "in_piece_count", "endpoints", "edges", "alpha")
 
-BITS = 64  # sources of a word, numbers of a row
-PIECE = 128  # arcs of an item, at most
 TURNS = 4  # levels whose fronts are kept

@@ -58,7 +58,7 @@
 #include "grid.cuh"
 
 constexpr int BITS = 64;     // sources of a word, numbers of a row
-constexpr int PIECE = 128;   // arcs of an item, at most
+constexpr int PIECE = 128;   // arcs of an item, at most; as in ../batch.py
 constexpr int UNROLL = 4;    // rows that a warp has under way at a time
 constexpr int TURNS = 4;     // levels whose fronts are kept
 constexpr int SLOTS = 4;     // levels whose counters are kept

@@ -19,7 +19,8 @@ import numpy as np
 from numba import cuda
 from numba.cuda import types
 
-from ..brandes import BITS, NUMBERS, PIECE, POINTERS, TURNS
+from ..batch import BITS, PIECE
+from ..brandes import NUMBERS, POINTERS, TURNS
 from .cooperative import (
     WARP,
     ballot,
@@ -207,8 +208,7 @@ def load_piece(b, pieces, slot):
 
 @inlined
 def part(b, offsets, pieces, slot, words):
-    """The piece at this slot, for the sources that ``words`` has at its place; if there is no telling, for those that
-    have not reached it."""
+    """The piece at this slot, for the sources that ``words`` has at its place."""
     begin, vertex = load_piece(b, pieces, slot)
     place = neighbor_of(b, vertex, slot)
     arcs = min(load_read_only(offsets, vertex + 1) - begin, np.int64(PIECE))
@@ -217,7 +217,7 @@ def part(b, offsets, pieces, slot, words):
 
 @inlined
 def missing(b, item):
-    """The item, for the sources that have not reached it."""
+    """The item, for those sources that it is not about."""
     bits = sources_of(b, item.place) & ~item.bits
     return Item(item.place, bits, item.begin, item.arcs, item.slot)
 

@@ -10,7 +10,8 @@ import numpy as np
 from ..device import to_host
 from ..errors import InputError
 from ..graph import Graph
-from ..kernels.brandes import BITS, NUMBERS, POINTERS, TURNS
+from ..kernels.batch import BITS
+from ..kernels.brandes import NUMBERS, POINTERS, TURNS
 from . import Betweenness
 from ._bit_parallel import HEADROOM, pieces_of
 from ._launch import address, call, current_context, fill
