@@ -69,13 +69,13 @@ class BitParallel(BatchTraversal):
         uploads = [(len(array), array.dtype) for array in self.arrays.values()]
         require_device_bytes(device, graph, [*uploads, *needs.values(), (self._bytes(WIDTHS[0]), np.uint8)])
         with device.active():
-            self.context = current_context()
             self.sources = np.asarray(device.mapped(BITS * WIDTHS[-1], vertex)[0])
             if self.numbered.in_targets is self.numbered.targets:
                 self.arrays["targets"] = self.arrays["in_targets"] = device.upload(self.numbered.targets)
             self.arrays = {name: device.upload(array) for name, array in self.arrays.items()}
             self.arrays |= {name: device.empty(*need) for name, need in needs.items()}
             fill(self.arrays["state"], 0, device.stream_handle)
+            self.context = current_context()
         self.parameters = Batch(
             **{name: address(array) for name, array in self.arrays.items()},
             sources=self.sources.ctypes.data,
