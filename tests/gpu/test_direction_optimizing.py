@@ -60,6 +60,26 @@ def test_shapes(engine, tuning, spec):
         np.testing.assert_array_equal(result.distances, bfs(graph, source, engine="scipy").distances)
 
 
+def test_most_rows_are_small(engine, tuning):
+    """The team's queue holds rows of up to four edges themselves, and of others their place; here it has both."""
+    rng = np.random.default_rng(9)
+    chain = np.arange(40_000)
+    pairs = (
+        np.concatenate([chain, rng.integers(0, 40_000, 30_000)]),
+        np.concatenate([np.roll(chain, 1), rng.integers(0, 40_000, 30_000)]),
+    )
+    graph = as_graph(pairs, vertices=40_000, directed=False)
+    assert graph.num_arcs < 4 * graph.num_vertices
+    assert (graph.degrees > 4).sum() > 5000
+    traversal = search(graph, tuning, engine)
+    for source in rng.integers(0, 40_000, 4):
+        for options in (Options(), Options(depth_limit=5), Options(target=7)):
+            verdict = validate(graph, traversal.run(np.array([source]), options))
+            assert verdict, verdict
+        result = traversal.run(np.array([source]))
+        np.testing.assert_array_equal(result.distances, bfs(graph, source, engine="scipy").distances)
+
+
 def test_directed(engine, tuning):
     rng = np.random.default_rng(7)
     graph = as_graph(tuple(rng.integers(0, 30_000, (2, 90_000))), vertices=30_000, directed=True)
