@@ -80,6 +80,7 @@ constexpr int TILE = 32;               // words that a warp sweeps at a time, at
 constexpr int TILES = 8;               // tiles that it looks through at a time, at most
 constexpr int LIST = 2 * TILE * WARP;  // vertices of them that it has on its list, at most
 constexpr int CANDIDATE = 1 << 15;     // on the list: the vertex has a predecessor, perhaps not the first
+constexpr int WIDTH = 4;               // lanes that look through a row together, at least, where all of it is looked at
 constexpr int MANY = 254;              // families that are told apart
 constexpr int NONE = 255;              // no family
 constexpr int GROWTH = 4;            // of the chunks of first edges
@@ -134,6 +135,7 @@ struct Search {
     const unsigned* isolated;
     unsigned* visited[2];
     unsigned* fresh;
+    unsigned* foremost;
     unsigned char* family;
     unsigned* marks;
     Counter* counts;
@@ -168,6 +170,7 @@ struct Block {
     int warp, warps;
     unsigned short* list;  // of the warp: room for LIST vertices
     unsigned* hits;        // of the warp: the words of TILES tiles
+    unsigned* rest;        // of the warp: as many, for vertices that have to look again
     Counter* totals;       // WARP numbers
     Counter* bases;        // a number for each warp of the block
 };
@@ -416,8 +419,8 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, cons
     return unpacked(total, s.edge_bits);
 }
 
-// Tell the families of an ordered frontier apart. Leaves in the tail of the turn how many edges the frontier has from
-// the first family on that has more than `large`; nothing if there is none.
+// Tell the families of an ordered frontier apart, and mark the first one as foremost. Leaves in the tail of the turn how
+// many edges the frontier has from the first family on that has more than `large`; nothing if there is none.
 template <typename Vertex, typename Offset>
 __device__ void find_families(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, long long large,
                               Counter* tail) {
@@ -426,14 +429,15 @@ __device__ void find_families(const Search<Vertex, Offset>& s, long long begin, 
     const long long threads = static_cast<long long>(gridDim.x) * THREADS;
     const Entry<Offset>* const entries = s.queue + begin;
     const Vertex* const vertices = s.queued + begin;
+    const Vertex oldest = s.predecessors[vertices[0]];
     for (long long slot = thread; slot < frontier.vertices; slot += threads) {
         const Vertex vertex = vertices[slot];
         const Vertex parent = s.predecessors[vertex];
         const bool ascends = parent >= 0 && !s.positions;
-        const int family = ascends ? static_cast<int>(min(s.rank[parent], static_cast<Rank>(MANY))) : MANY;
-        s.family[vertex] = static_cast<unsigned char>(family);
+        s.family[vertex] = static_cast<unsigned char>(ascends ? min(s.rank[parent], static_cast<Rank>(MANY)) : MANY);
+        if (parent == oldest) atomicOr(s.foremost + word_of(vertex), bit_of(vertex));
         const long long edge = entries[slot].prefix + large;
-        if (family == MANY || edge >= frontier.edges) continue;
+        if (!ascends || edge >= frontier.edges) continue;
         if (slot > 0 && s.predecessors[vertices[slot - 1]] == parent) continue;
         long long owner = slot;
         for (long long end = frontier.vertices; end - owner > 1;) {
@@ -443,6 +447,21 @@ __device__ void find_families(const Search<Vertex, Offset>& s, long long begin, 
         if (s.predecessors[vertices[owner]] == parent) {
             atomicMax(tail, static_cast<Counter>(frontier.edges - entries[slot].prefix));
         }
+    }
+}
+
+// Mark the family that has an edge of an ordered frontier as foremost, from the vertex with that edge on.
+template <typename Vertex, typename Offset>
+__device__ void mark_foremost(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, long long edge) {
+    const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
+    const Vertex* const vertices = s.queued + begin;
+    const long long first = slot_of(s.queue + begin, frontier.vertices, edge);
+    const Vertex parent = s.predecessors[vertices[first]];
+    for (long long slot = first + thread; slot < frontier.vertices; slot += threads) {
+        const Vertex vertex = vertices[slot];
+        if (s.predecessors[vertex] != parent) break;
+        atomicOr(s.foremost + word_of(vertex), bit_of(vertex));
     }
 }
 
@@ -514,47 +533,61 @@ struct First {
         rank = rank_of_other;
     }
 
-    __device__ void consider(const S& s, Vertex other, int their, typename S::Rank rank_of_other) {
+    __device__ void consider(const S& s, int ages, Vertex other, int their, typename S::Rank rank_of_other) {
         bool before = their < family;
         if (their == family && their < MANY) before = other < vertex;
         if (their == family && their == MANY) {
             before = rank_of_other < rank;
-            if (!ORDERED && rank_of_other == rank && other != vertex) before = is_earlier(s, other, vertex);
+            if (!ORDERED && rank_of_other == rank && other != vertex) {
+                before = ages == 1 && !s.positions ? other < vertex : is_earlier(s, other, vertex);
+            }
         }
         if (before) take(other, their, rank_of_other);
     }
+};
 
-    // `ages` is how many levels above theirs had an order; `all`: nobody else will be considered.
-    __device__ void consider(const S& s, int ages, bool all, const Vertex (&group)[GROUP], const int (&their)[GROUP]) {
-        int many = 0;
-        Vertex ancestor[GROUP];
+// For each place of `first` consider a group. `ages` is how many levels above theirs had an order.
+template <bool ORDERED, typename Vertex, typename Offset>
+__device__ inline void consider(const Search<Vertex, Offset>& s, int ages, First<ORDERED, Vertex, Offset> (&first)[UNROLL],
+                                const Vertex (&group)[UNROLL][GROUP], const int (&family)[UNROLL][GROUP]) {
+    Vertex ancestor[UNROLL][GROUP];  // -1: its rank is not needed
+    typename Search<Vertex, Offset>::Rank rank[UNROLL][GROUP];
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
 #pragma unroll
         for (int i = 0; i < GROUP; ++i) {
-            if (their[i] < MANY) consider(s, group[i], their[i], 0);
-            many += their[i] == MANY;
-        }
-        if (many == 0 || family < MANY) return;
-        const bool only = all && many == 1;  // no need to know its rank
-#pragma unroll
-        for (int i = 0; i < GROUP; ++i) ancestor[i] = group[i];
-        for (int age = 0; age < (only ? 0 : ages); ++age) {
-#pragma unroll
-            for (int i = 0; i < GROUP; ++i) {
-                if (their[i] == MANY) ancestor[i] = s.predecessors[ancestor[i]];
-            }
-        }
-        typename S::Rank ranks[GROUP];
-#pragma unroll
-        for (int i = 0; i < GROUP; ++i) {
-            ranks[i] = 0;
-            if (their[i] == MANY && !only) ranks[i] = s.rank[ancestor[i]];
+            if (family[k][i] < MANY) first[k].consider(s, ages, group[k][i], family[k][i], 0);
         }
 #pragma unroll
         for (int i = 0; i < GROUP; ++i) {
-            if (their[i] == MANY) consider(s, group[i], MANY, ranks[i]);
+            ancestor[k][i] = family[k][i] == MANY && first[k].family >= MANY ? group[k][i] : -1;
         }
     }
-};
+    for (int age = 0; age < ages; ++age) {
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+            for (int i = 0; i < GROUP; ++i) {
+                if (ancestor[k][i] >= 0) ancestor[k][i] = s.predecessors[ancestor[k][i]];
+            }
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+        for (int i = 0; i < GROUP; ++i) {
+            rank[k][i] = 0;
+            if (ancestor[k][i] >= 0) rank[k][i] = s.rank[ancestor[k][i]];
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+        for (int i = 0; i < GROUP; ++i) {
+            if (ancestor[k][i] >= 0) first[k].consider(s, ages, group[k][i], MANY, rank[k][i]);
+        }
+    }
+}
 
 // The rank of a vertex's ancestor in the last level with an order.
 template <typename Vertex, typename Offset>
@@ -593,22 +626,31 @@ __device__ void settle_claims(const Search<Vertex, Offset>& s, int level, long l
     __syncwarp();
 }
 
+// How many lanes each of so many vertices may have, so that UNROLL * WARP lanes suffice; a power of two.
+__device__ inline int width_of(int count) {
+    int width = 1;
+    while (width < WARP && count * width * 2 <= UNROLL * WARP) width *= 2;
+    return width;
+}
+
 // The last step of a wide level, and the only one unless the frontier is ORDERED: settle what was claimed, and, unless
-// all edges are `expanded`, let unvisited vertices look for the first of the frontier. A warp takes tiles of words
-// until it has enough unvisited vertices. The last level with an order is `ages` above the frontier. Returns how many
-// vertices the warp found.
+// all edges are `expanded`, let unvisited vertices look for the first of the frontier. If they look `by_family`, the
+// family that has the first edge left is foremost, and ascends. A warp takes tiles of words until it has enough unvisited
+// vertices. The last level with an order is `ages` above the frontier. Returns how many vertices the warp found.
 template <bool ORDERED, typename Vertex, typename Offset>
 __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming, int level,
-                         int ages, long long begin, Frontier frontier, long long expanded, const Block& block) {
+                         int ages, long long begin, Frontier frontier, long long expanded, bool by_family,
+                         const Block& block) {
     using S = Search<Vertex, Offset>;
     const long long words = (s.n + WARP - 1) / WARP;
     const int lane = lane_id();
     const int tile = static_cast<int>(s.tile), vertices_of_tile = tile * WARP;
     const bool complete = ORDERED && expanded == frontier.edges;
-    int first_family = -1;  // of those with edges that are not expanded, if it is told apart from the others
-    if (ORDERED && !complete) {
-        const int family = s.family[s.queued[begin + slot_of(s.queue + begin, frontier.vertices, expanded)]];
-        if (family != MANY) first_family = family;
+    bool others = true;  // are there families behind the foremost?
+    if (ORDERED && by_family && !complete) {
+        const long long slot = slot_of(s.queue + begin, frontier.vertices, expanded);
+        const Vertex* const vertices = s.queued + begin;
+        others = s.predecessors[vertices[slot]] != s.predecessors[vertices[frontier.vertices - 1]];
     }
     const auto family_of = [&](Vertex vertex) -> int {
         return ORDERED ? s.family[vertex] : test(visited, vertex) ? MANY : NONE;
@@ -632,6 +674,7 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                 seen |= claims;
             }
             block.hits[tiles * TILE + lane] = seen;
+            block.rest[tiles * TILE + lane] = 0;
             if (!complete) unseen += list_bits(~seen, block.list + unseen, tiles * TILE * WARP);
         }
         const auto vertex_of = [&](int local) {
@@ -652,11 +695,13 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
             left += __popc(those);
         };
 
-        // Up to four in-neighbours stand in `hub` and `heavy`.
+        // Up to four in-neighbours stand in `hub` and `heavy`. If one alone is in the frontier, no order is asked for.
         for (int start = 0; start < unseen; start += UNROLL * WARP) {
             int local[UNROLL], family[UNROLL][GROUP];
+            unsigned word[UNROLL][GROUP];
             Vertex group[UNROLL][GROUP];
             bool few[UNROLL];
+            First<ORDERED, Vertex, Offset> first[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 const int place = start + k * WARP + lane;
@@ -670,29 +715,97 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
             for (int k = 0; k < UNROLL; ++k) {
 #pragma unroll
                 for (int i = 0; i < GROUP; ++i) {
-                    family[k][i] = NONE;
-                    if (few[k] && group[k][i] >= 0) family[k][i] = family_of(group[k][i]);
+                    word[k][i] = 0;
+                    if (few[k] && group[k][i] >= 0) word[k][i] = visited[word_of(group[k][i])];
                 }
             }
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                int count = 0;
+#pragma unroll
+                for (int i = 0; i < GROUP; ++i) {
+                    family[k][i] = word[k][i] & bit_of(group[k][i]) ? MANY : NONE;
+                    count += family[k][i] == MANY;
+                }
+#pragma unroll
+                for (int i = 0; i < GROUP; ++i) {
+                    if (family[k][i] == MANY && count == 1) family[k][i] = 0;
+                    if (ORDERED && family[k][i] == MANY) family[k][i] = s.family[group[k][i]];
+                }
+            }
+            consider(s, ages, first, group, family);
             __syncwarp();
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
-                First<ORDERED, Vertex, Offset> first;
-                first.consider(s, ages, true, group[k], family[k]);
-                if (first.vertex >= 0) reach(local[k], first.vertex);
-                __syncwarp();
+                if (first[k].vertex >= 0) reach(local[k], first[k].vertex);
                 keep(local[k] >= 0 && !few[k], local[k]);
             }
         }
         __syncwarp();
 
-        // The others look at groups of them, round after round, until one is of the first family; the fewer vertices
-        // are left, the more lanes each has.
+        // The others look at groups of them, round after round; the fewer vertices are left, the more lanes each has.
+        // First for one of the foremost family: the first in the adjacency is the first in order.
         long long done = 0;  // groups that those left have looked at
+        while (ORDERED && by_family && left > 0) {
+            const int count = left;
+            const int width = width_of(count);
+            const int part = lane % width;
+            left = 0;
+            for (int start = 0; start < count; start += UNROLL * WARP / width) {
+                int local[UNROLL];
+                Offset begin_of[UNROLL], end_of[UNROLL];
+                Vertex group[UNROLL][GROUP];
+                unsigned word[UNROLL][GROUP];
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    const int place = start + (k * WARP + lane) / width;
+                    local[k] = place < count ? block.list[place] : -1;
+                    begin_of[k] = end_of[k] = 0;
+                    if (local[k] < 0) continue;
+                    begin_of[k] = __ldg(s.in_offsets + vertex_of(local[k]));
+                    end_of[k] = __ldg(s.in_offsets + vertex_of(local[k]) + 1);
+                }
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    load_group(s.in_targets, begin_of[k] / GROUP + done + part, end_of[k], s.m, group[k]);
+                }
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+                    for (int i = 0; i < GROUP; ++i) word[k][i] = s.foremost[word_of(group[k][i])];
+                }
+                __syncwarp();
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    const long long place = (begin_of[k] / GROUP + done + part) * GROUP;
+                    Vertex parent = -1;
+#pragma unroll
+                    for (int i = GROUP - 1; i >= 0; --i) {
+                        const bool inside = place + i >= begin_of[k] && place + i < end_of[k];
+                        if (inside && word[k][i] & bit_of(group[k][i])) parent = group[k][i];
+                    }
+                    const unsigned some = __ballot_sync(ALL, parent >= 0) >> (lane - part) & (ALL >> (WARP - width));
+                    if (some != 0 && __ffs(some) - 1 == part) reach(local[k], parent);
+                    const bool misses = local[k] >= 0 && part == 0 && some == 0;
+                    const bool more = place + width * GROUP < end_of[k];
+                    if (misses && !more && others) atomicOr(block.rest + local[k] / WARP, 1u << local[k] % WARP);
+                    keep(misses && more, local[k]);
+                }
+            }
+            __syncwarp();
+            done += width;
+        }
+        if (ORDERED && by_family) {
+            for (int i = 0; i < tiles; ++i) {
+                left += list_bits(block.rest[i * TILE + lane], block.list + left, i * TILE * WARP);
+            }
+        }
+
+        // Then for the first of all.
+        done = 0;
         while (left > 0) {
             const int count = left;
-            int width = 1;
-            while (width < WARP && count * width * 2 <= UNROLL * WARP) width *= 2;
+            const int width = max(WIDTH, width_of(count));
             const int part = lane % width;
             left = 0;
             for (int start = 0; start < count; start += UNROLL * WARP / width) {
@@ -725,27 +838,28 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                         if (place + i >= begin_of[k] && place + i < end_of[k]) family[k][i] = family_of(group[k][i]);
                     }
                 }
-                __syncwarp();
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
                     if (first[k].family == MANY) first[k].rank = rank_of(s, ages, first[k].vertex);
-                    first[k].consider(s, ages, false, group[k], family[k]);
-                    __syncwarp();
+                }
+                consider(s, ages, first, group, family);
+                __syncwarp();
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
                     for (int distance = 1; distance < width; distance *= 2) {
                         const Vertex other = __shfl_xor_sync(ALL, first[k].vertex, distance);
                         const int their = __shfl_xor_sync(ALL, first[k].family, distance);
                         const typename S::Rank rank = __shfl_xor_sync(ALL, first[k].rank, distance);
-                        first[k].consider(s, other, their, rank);
+                        first[k].consider(s, ages, other, their, rank);
                         __syncwarp();
                     }
                     const bool asks = local[k] >= 0 && part == 0;
                     const bool more = (begin_of[k] / GROUP + done + width) * GROUP < end_of[k];
                     const bool some = first[k].vertex >= 0;
-                    const bool looks_on = more && first[k].family > first_family;
-                    if (asks && some && !looks_on) reach(local[k] % CANDIDATE, first[k].vertex);
-                    if (asks && some && looks_on) s.predecessors[vertex_of(local[k] % CANDIDATE)] = first[k].vertex;
+                    if (asks && some && !more) reach(local[k] % CANDIDATE, first[k].vertex);
+                    if (asks && some && more) s.predecessors[vertex_of(local[k] % CANDIDATE)] = first[k].vertex;
                     __syncwarp();
-                    keep(asks && looks_on, some ? local[k] | CANDIDATE : local[k]);
+                    keep(asks && more, some ? local[k] | CANDIDATE : local[k]);
                 }
             }
             __syncwarp();
@@ -1083,7 +1197,10 @@ __device__ void reset(const Search<Vertex, Offset>& s) {
     const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
     const long long threads = static_cast<long long>(gridDim.x) * THREADS;
     const long long words = (s.n + WARP - 1) / WARP;
-    for (long long word = thread; word < words; word += threads) s.visited[0][word] = __ldg(s.isolated + word);
+    for (long long word = thread; word < words; word += threads) {
+        s.visited[0][word] = __ldg(s.isolated + word);
+        s.foremost[word] = 0;
+    }
     for (long long vertex = thread; vertex < s.n; vertex += threads) s.rank[vertex] = s.UNREACHED;
     unsigned* const families = reinterpret_cast<unsigned*>(s.family);
     for (long long four = thread; four < words * (WARP / 4); four += threads) families[four] = ALL;
@@ -1130,13 +1247,14 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     __shared__ Told told;
     __shared__ Counter totals[WARP], bases[THREADS / WARP];
     const int warp = threadIdx.x / WARP;
-    unsigned short* const lists =
-        reinterpret_cast<unsigned short*>(memory + THREADS / WARP * TILES * TILE * sizeof(unsigned));
+    unsigned* const bits = reinterpret_cast<unsigned*>(memory);
+    constexpr int BITS = TILES * TILE, WARPS = THREADS / WARP;
     const Block block = {
         static_cast<int>(warp * gridDim.x + blockIdx.x),  // neighbouring warps on different multiprocessors
         static_cast<int>(gridDim.x) * (THREADS / WARP),
-        lists + warp * LIST,
-        reinterpret_cast<unsigned*>(memory) + warp * TILES * TILE,
+        reinterpret_cast<unsigned short*>(bits + 2 * WARPS * BITS) + warp * LIST,
+        bits + warp * BITS,
+        bits + (WARPS + warp) * BITS,
         totals,
         bases,
     };
@@ -1213,11 +1331,14 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 find_families(s, begin, frontier, unexplored / s.large, &state->tails[turn % 3]);
                 end_turn(s, FAMILIES, turn, &told);
                 const long long before_large = frontier.edges - told.found;
-                long long last = min(max(unexplored / s.share, s.chunk), before_large);  // of the first edges
+                const long long share = (told.found ? 2 : 1) * unexplored / s.share;
+                long long last = min(max(share, s.chunk), before_large);  // of the first edges
+                const bool by_family = told.found && last == before_large;
                 last = min(frontier.edges, (last + WARP - 1) / WARP * WARP);
                 long long from = 0, to = min(last, max(last / (GROWTH * GROWTH), s.chunk) / WARP * WARP);
                 if (last > 0) {
                     claim_slots(s, visited, run_of(s, begin, frontier, from, to, block));
+                    if (by_family && last < frontier.edges) mark_foremost(s, begin, frontier, last);
                     end_turn(s, FIRST_EDGES, turn, &told);
                 }
                 while (to < last) {
@@ -1230,9 +1351,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                     claim_slots(s, other, run_of(s, begin, frontier, from, to, block));
                     end_turn(s, FIRST_EDGES, turn, &told);
                 }
-                by_warp = sweep<true>(s, visited, other, level, ages, begin, frontier, last, block);
+                by_warp = sweep<true>(s, visited, other, level, ages, begin, frontier, last, by_family, block);
             } else {
-                by_warp = sweep<false>(s, visited, other, level, ages, begin, frontier, 0, block);
+                by_warp = sweep<false>(s, visited, other, level, ages, begin, frontier, 0, false, block);
             }
             Counter by_block;
             exclusive_scan_of_block(lane_id() == 0 ? by_warp : 0, totals, by_block);
