@@ -10,10 +10,10 @@
 // queue and ascends. So once the families before it are expanded, an unvisited vertex may stop at its first
 // in-neighbour of a family, and finds that soon if the family has many edges. The families before the first large one
 // are expanded alone, or as many of their edges as settle nearly all the vertices with many edges; the first discoverer
-// wins. The rest then look at their in-neighbours, from the first one on, for one of the first family left; who has
-// none there takes the first in order of all. The vertices found are not put in order: two of them are compared by the
-// ranks of their ancestors in the last ordered level, which differ in most cases, and else by the adjacency of their
-// common ancestor.
+// wins. The rest then look at their in-neighbours, from the first one on, for one of the first family left, by a bitmap
+// of that; who has none there takes the first in order of all, and so does everyone if no family is large. The vertices
+// found are not put in order: two of them are compared by the ranks of their ancestors in the last ordered level, which
+// differ in most cases, and else by the adjacency of their common ancestor.
 // *Reordering*: after `patience` such levels, the ancestors of the frontier are put in order, level by level, by the
 // bitmap over edge numbers.
 // *Alone*: while the frontier is small, one block goes on from level to level with the queue in shared memory, and on
@@ -30,6 +30,8 @@
 //   visited[2][words]                 bitmaps of the vertices reached by earlier levels, and of the isolated ones; the
 //                                     second holds, in a wide level, what its first edges reached too, after it the
 //                                     vertices visited before it
+//   foremost[words]                   bitmap of the family that has the first edge left, from that edge on, in a wide
+//                                     level that looks for it; besides, vertices without unvisited neighbours
 //   fresh[words]                      vertices reached by the first edges of a wide level, or marked for reordering;
 //                                     zero in between
 //   family[32 * words]                of a vertex in the frontier of a wide level that has an order: the slot of its
@@ -56,8 +58,8 @@
 //
 // Races: a smallest number does not depend on the order in which numbers come. A bit of `visited` may be read while
 // the vertex's one winning edge sets it: other edges to it have lost anyhow. The bits of `fresh` only spare work. In a
-// wide level threads read ranks, families and predecessors that earlier levels wrote. The predecessor of a vertex that
-// is still looking is the best so far, for its own warp alone.
+// wide level threads read ranks, families and predecessors that earlier levels wrote, and bits of `foremost` that earlier
+// turns set. The predecessor of a vertex that is still looking is the best so far, for its own warp alone.
 //
 // Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, for the wide
 // levels; D. Merrill, M. Garland, A. Grimshaw, Scalable GPU graph traversal, PPoPP 2012, for the edge-balanced
@@ -81,6 +83,7 @@ constexpr int TILES = 8;               // tiles that it looks through at a time,
 constexpr int LIST = 2 * TILE * WARP;  // vertices of them that it has on its list, at most
 constexpr int CANDIDATE = 1 << 15;     // on the list: the vertex has a predecessor, perhaps not the first
 constexpr int WIDTH = 4;               // lanes that look through a row together, at least, where all of it is looked at
+constexpr int SMALL = 64;              // vertices of a family that is not searched for its end
 constexpr int MANY = 254;              // families that are told apart
 constexpr int NONE = 255;              // no family
 constexpr int GROWTH = 4;            // of the chunks of first edges
@@ -419,33 +422,57 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, cons
     return unpacked(total, s.edge_bits);
 }
 
-// Tell the families of an ordered frontier apart, and mark the first one as foremost. Leaves in the tail of the turn how
-// many edges the frontier has from the first family on that has more than `large`; nothing if there is none.
+// Tell the families of an ordered frontier apart, and mark the first one as foremost. Leaves in the tail of the turn
+// how many edges the frontier has from the first family on that has more than `large`; nothing if there is none.
 template <typename Vertex, typename Offset>
 __device__ void find_families(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, long long large,
                               Counter* tail) {
     using Rank = typename Search<Vertex, Offset>::Rank;
-    const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
-    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
     const Entry<Offset>* const entries = s.queue + begin;
     const Vertex* const vertices = s.queued + begin;
     const Vertex oldest = s.predecessors[vertices[0]];
-    for (long long slot = thread; slot < frontier.vertices; slot += threads) {
-        const Vertex vertex = vertices[slot];
-        const Vertex parent = s.predecessors[vertex];
-        const bool ascends = parent >= 0 && !s.positions;
-        s.family[vertex] = static_cast<unsigned char>(ascends ? min(s.rank[parent], static_cast<Rank>(MANY)) : MANY);
-        if (parent == oldest) atomicOr(s.foremost + word_of(vertex), bit_of(vertex));
-        const long long edge = entries[slot].prefix + large;
-        if (!ascends || edge >= frontier.edges) continue;
-        if (slot > 0 && s.predecessors[vertices[slot - 1]] == parent) continue;
-        long long owner = slot;
-        for (long long end = frontier.vertices; end - owner > 1;) {
-            const long long middle = (owner + end) / 2;
-            (entries[middle].prefix <= edge ? owner : end) = middle;
+    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
+    for (long long start = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x - lane_id();
+         start < frontier.vertices; start += UNROLL * threads) {
+        Vertex vertex[UNROLL], parent[UNROLL], previous[UNROLL];
+        Rank family[UNROLL];
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const long long slot = start + k * threads + lane_id();
+            vertex[k] = slot < frontier.vertices ? vertices[slot] : -1;
+            previous[k] = lane_id() == 0 && slot > 0 && vertex[k] >= 0 ? vertices[slot - 1] : -1;
         }
-        if (s.predecessors[vertices[owner]] == parent) {
-            atomicMax(tail, static_cast<Counter>(frontier.edges - entries[slot].prefix));
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            parent[k] = vertex[k] >= 0 ? s.predecessors[vertex[k]] : -1;
+            if (previous[k] >= 0) previous[k] = s.predecessors[previous[k]];
+        }
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            family[k] = MANY;
+            if (parent[k] >= 0 && !s.positions) family[k] = s.rank[parent[k]];
+        }
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const Vertex below = __shfl_up_sync(ALL, parent[k], 1);
+            if (lane_id() > 0) previous[k] = below;
+            if (vertex[k] < 0) continue;
+            s.family[vertex[k]] = static_cast<unsigned char>(min(family[k], static_cast<Rank>(MANY)));
+            if (parent[k] == oldest) atomicOr(s.foremost + word_of(vertex[k]), bit_of(vertex[k]));
+            if (parent[k] < 0 || s.positions || parent[k] == previous[k]) continue;
+            const long long slot = start + k * threads + lane_id(), beyond = slot + SMALL;
+            const long long edge = entries[slot].prefix + large;
+            if (edge >= frontier.edges) continue;
+            const bool passes = beyond < frontier.vertices && entries[beyond].prefix <= edge;
+            if (passes && s.predecessors[vertices[beyond]] != parent[k]) continue;  // most families: saves the search
+            long long owner = slot;
+            for (long long end = frontier.vertices; end - owner > 1;) {
+                const long long middle = (owner + end) / 2;
+                (entries[middle].prefix <= edge ? owner : end) = middle;
+            }
+            if (s.predecessors[vertices[owner]] == parent[k]) {
+                atomicMax(tail, static_cast<Counter>(frontier.edges - edge + large));
+            }
         }
     }
 }
@@ -548,8 +575,9 @@ struct First {
 
 // For each place of `first` consider a group. `ages` is how many levels above theirs had an order.
 template <bool ORDERED, typename Vertex, typename Offset>
-__device__ inline void consider(const Search<Vertex, Offset>& s, int ages, First<ORDERED, Vertex, Offset> (&first)[UNROLL],
-                                const Vertex (&group)[UNROLL][GROUP], const int (&family)[UNROLL][GROUP]) {
+__device__ inline void consider(const Search<Vertex, Offset>& s, int ages,
+                                First<ORDERED, Vertex, Offset> (&first)[UNROLL], const Vertex (&group)[UNROLL][GROUP],
+                                const int (&family)[UNROLL][GROUP]) {
     Vertex ancestor[UNROLL][GROUP];  // -1: its rank is not needed
     typename Search<Vertex, Offset>::Rank rank[UNROLL][GROUP];
 #pragma unroll
@@ -635,8 +663,9 @@ __device__ inline int width_of(int count) {
 
 // The last step of a wide level, and the only one unless the frontier is ORDERED: settle what was claimed, and, unless
 // all edges are `expanded`, let unvisited vertices look for the first of the frontier. If they look `by_family`, the
-// family that has the first edge left is foremost, and ascends. A warp takes tiles of words until it has enough unvisited
-// vertices. The last level with an order is `ages` above the frontier. Returns how many vertices the warp found.
+// family that has the first edge left is foremost, and ascends. A warp takes tiles of words until it has enough
+// unvisited vertices. The last level with an order is `ages` above the frontier. Returns how many vertices the warp
+// found.
 template <bool ORDERED, typename Vertex, typename Offset>
 __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming, int level,
                          int ages, long long begin, Frontier frontier, long long expanded, bool by_family,
@@ -1335,7 +1364,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 long long last = min(max(share, s.chunk), before_large);  // of the first edges
                 const bool by_family = told.found && last == before_large;
                 last = min(frontier.edges, (last + WARP - 1) / WARP * WARP);
-                long long from = 0, to = min(last, max(last / (GROWTH * GROWTH), s.chunk) / WARP * WARP);
+                const long long least = (last / (GROWTH * GROWTH) / WARP + 1) * WARP;
+                long long from = 0, to = min(last, max(least, s.chunk));
                 if (last > 0) {
                     claim_slots(s, visited, run_of(s, begin, frontier, from, to, block));
                     if (by_family && last < frontier.edges) mark_foremost(s, begin, frontier, last);

@@ -41,7 +41,7 @@ class Tuning:
     wide: int = 1 << 18  # and at least so many
     share: int = 8  # 1/share of the unexplored edges are expanded in order, twice as many if a large family follows
     chunk: int = 1 << 16  # but at least so many; a multiple of 32
-    large: int = 8  # and none from the first family on that has more than 1/large of the unexplored edges
+    large: int = 12  # and none from the first family on that has more than 1/large of the unexplored edges
     patience: int = 8  # levels without an order
     alone: int = 2048  # a frontier with no more edges is one block's work
     together: int = 1 << 15  # and with no more than this one cluster's

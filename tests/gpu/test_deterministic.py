@@ -27,6 +27,7 @@ TUNINGS = {
     "wide, all edges first": replace(WIDE, share=1, chunk=1 << 20, large=1),
     "wide, up to the first family": replace(WIDE, share=1, large=ALWAYS, patience=100),
     "wide, up to a large family": replace(WIDE, share=1, large=20, patience=2),
+    "wide and reordered, up to a large family": replace(WIDE, share=1, large=6, patience=1),
     "clusters": replace(WHOLE, alone=0, deep=-1),
     "clusters at times": replace(WHOLE, alone=30, together=300, deep=-1),
     "small clusters, then wide": replace(WIDE, alone=10, together=100, cluster=2, deep=-1, threads=128),
