@@ -27,9 +27,9 @@ class CPU(Engine):
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
         if algorithm == "sequential":
             return super().prepare_batch(graph, algorithm)
-        from ._cpu_batch import BitParallel
+        from ._cpu_batch import ManySources
 
-        return BitParallel(graph)
+        return ManySources(graph)
 
     def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness:
         from ._cpu_batch import Brandes
