@@ -1,4 +1,4 @@
-"""NetworkX's dicts of dicts to CSR, through CPython's own C interface.
+"""NetworkX's dicts of dicts to CSR, and arrays to dicts, through CPython's own C interface.
 
 A loop in compiled code over ``PyDict_Next`` borrows keys where Python's iterators count references, and asks for the
 memory of many keys at once; what is left is the wait for that memory. It holds the interpreter's lock throughout.
@@ -16,6 +16,7 @@ _ADDRESS = types.intp
 _OUT = types.CPointer(_ADDRESS)
 _next_item = types.ExternalFunction("PyDict_Next", types.intc(_ADDRESS, _OUT, _OUT, _OUT))
 _size = types.ExternalFunction("PyDict_Size", _ADDRESS(_ADDRESS))
+_set_item = types.ExternalFunction("PyDict_SetItem", types.intc(_ADDRESS, _ADDRESS, _ADDRESS))
 _item = types.ExternalFunction("PyDict_GetItemWithError", _ADDRESS(_ADDRESS, _ADDRESS))
 _integer = types.ExternalFunction("PyLong_AsSsize_t", _ADDRESS(_ADDRESS))
 _clear_error = types.ExternalFunction("PyErr_Clear", types.void())
@@ -73,4 +74,17 @@ def _translate(keys, held, index, plain, vertices):
             _clear_error()
             return False
         vertices[i] = vertex
+    return True
+
+
+@njit(cache=True)
+def fill_dict(dictionary, keys, key_at, values, value_at):
+    """Add ``keys[key_at[i]]: values[value_at[i]]`` for every i to the dict; True unless a key cannot be compared.
+
+    ``dictionary`` is an address, and so are all ``keys`` and ``values``.
+    """
+    for i in range(len(key_at)):
+        if _set_item(dictionary, keys[key_at[i]], values[value_at[i]]) < 0:
+            _clear_error()
+            return False
     return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -144,9 +144,19 @@ class ConvertedGraph:
         """The vertices (int64) of several nodes."""
         return np.fromiter(map(self.vertex, nodes), np.int64)
 
+    @cached_property
+    def addresses(self) -> np.ndarray:
+        """Where the nodes are in memory, n."""
+        return addresses_of(self.nodes)
+
     def nodes_at(self, vertices: np.ndarray) -> list[Any]:
         """The nodes of vertices."""
         return self.nodes[vertices].tolist()
+
+
+def addresses_of(objects: Collection[Any]) -> np.ndarray:
+    """Where these objects are in memory; valid as long as they live."""
+    return np.fromiter(map(id, objects), np.intp, len(objects))
 
 
 def _offsets(degrees: np.ndarray) -> np.ndarray:

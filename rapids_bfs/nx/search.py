@@ -17,11 +17,12 @@ from ..engines.cpu import NO_LIMIT
 from ..graph import Graph
 from ..kernels.cpu import ordered, sequential
 from ..threads import pool
-from .graph import ConvertedGraph, LeftToNetworkX, levels
+from . import _dicts
+from .graph import ConvertedGraph, LeftToNetworkX, addresses_of, levels
 
 VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
 
-BATCH = 64  # sources that are searched side by side
+BATCH = 512  # sources that are searched side by side
 BATCH_ENTRIES = 1 << 24  # of an array [sources, n]
 TINY = 1 << 14  # vertices times arcs
 SERIAL_EDGES = 1 << 20  # with fewer to look at, one thread does it: waking others on a busy machine takes milliseconds
@@ -101,7 +102,12 @@ class Search:
     @property
     def lengths(self) -> dict[Any, int]:
         """The distance of each node reached."""
-        return dict(zip(self.nodes, self.depths.tolist(), strict=True))
+        found: dict[Any, int] = {}
+        numbers = list(range(self.depths[-1] + 1))
+        filled = _dicts.fill_dict(
+            id(found), self.graph.addresses, self.order, addresses_of(numbers), self.depths
+        )
+        return found if filled else dict(zip(self.nodes, self.depths.tolist(), strict=True))
 
     @property
     def layers(self) -> Iterator[list[Any]]:
