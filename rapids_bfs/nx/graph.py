@@ -103,6 +103,16 @@ class ConvertedGraph:
         """`mutual`, but a vertex's in-edges come first."""
         return _joined(self.backward, self.forward) if self.is_directed() else self.forward
 
+    @cached_property
+    def undirected(self) -> Graph:
+        """The graph in the order of ``G.to_undirected()``, which adds one edge after the other to both its ends."""
+        heads = self.forward.targets
+        tails = np.repeat(np.arange(len(self), dtype=heads.dtype), self.forward.degrees)
+        ends = np.stack([tails, heads], axis=1)
+        targets = ends[:, ::-1].ravel()[np.argsort(ends.ravel(), kind="stable")]
+        offsets = _offsets(np.bincount(ends.ravel(), minlength=len(self)))
+        return Graph(offsets, targets, directed=False, name=self.forward.name)
+
     def sorted(self, edges: Graph, vertices: np.ndarray, sort: Callable[[Iterable[Any]], Iterable[Any]]) -> Graph:
         """The edges out of ``vertices``, each adjacency as ``sort`` orders it; none may lead to a vertex between which
         and these there was no edge."""
