@@ -12,6 +12,7 @@ import numpy as np
 
 from ..graph import Graph, index_dtype
 from .functions import BACKEND
+from .views import state_of
 
 
 class LeftToNetworkX(Exception):
@@ -41,6 +42,7 @@ class ConvertedGraph:
     __networkx_backend__ = BACKEND
 
     def __init__(self, origin: Any) -> None:
+        self.state = state_of(origin)
         rows = origin._adj
         nodes = list(rows)
         n = len(nodes)
@@ -49,6 +51,11 @@ class ConvertedGraph:
         self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(n), strict=True))
         offsets, targets = self._compressed(rows)
         self.forward = Graph(offsets, targets, directed=origin.is_directed(), name=origin.name or "networkx")
+
+    @property
+    def is_current(self) -> bool:
+        """Does it show a view as it is now? Of other graphs NetworkX drops the conversions itself."""
+        return state_of(self.origin) is self.state
 
     def is_directed(self) -> bool:
         return self.forward.directed

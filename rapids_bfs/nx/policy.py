@@ -45,10 +45,16 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
 
 
 def conversions(graph: Any) -> Iterator[Any]:
-    """What NetworkX has cached of this graph's conversions."""
+    """What NetworkX has cached of this graph's conversions, as far as they still hold."""
+    found = list(cached(graph).values())
+    return (each for each in found if getattr(each, "__networkx_backend__", None) == BACKEND and each.is_current)
+
+
+def cached(graph: Any) -> dict[Any, Any]:
+    """What NetworkX keeps of this graph for the backend, by what was asked of the conversion."""
     cache = getattr(graph, "__networkx_cache__", None) or {}
-    cached = list(cache.get("backends", {}).get(BACKEND, {}).values())
-    return (each for each in cached if getattr(each, "__networkx_backend__", None) == BACKEND)
+    kept: dict[Any, Any] = cache.get("backends", {}).get(BACKEND, {})
+    return kept
 
 
 def direction(graph: Any, neighbors: Any) -> str | None:
