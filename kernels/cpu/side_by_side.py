@@ -7,6 +7,7 @@ source as soon as it is done with its last.
 ========================  =============================================================
 ``distances[k, n]``       a row a source; in `summarize` a row a thread
 ``queues[threads, n]``    vertices in the order of discovery
+``visited[threads, w]``   bitmaps of vertices
 ``counts[threads, n]``    vertices of the thread's source by level; 0 before and after
 ``next_source[1]``        the next source to take
 ========================  =============================================================
@@ -21,15 +22,16 @@ from .atomics import fetch_add
 
 NO_TARGET = -1
 
-Searches = namedtuple("Searches", "offsets targets queues counts next_source")
+Searches = namedtuple("Searches", "offsets targets queues visited counts next_source")
 
 
 @njit(cache=True, nogil=True)
 def _search(b, sources, i, depth_limit, distances, thread):
     queue = b.queues[thread]
     return sequential.search(
-        b.offsets, b.targets, sources[i : i + 1], depth_limit, NO_TARGET, distances, queue[:0], queue
-    )
+        b.offsets, b.targets, sources[i : i + 1], depth_limit, NO_TARGET,
+        distances, queue[:0], queue, b.visited[thread],
+    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)

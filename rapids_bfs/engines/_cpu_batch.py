@@ -9,7 +9,7 @@ import numpy as np
 
 from ..graph import CPU, Graph
 from ..kernels.cpu import betweenness, bit_parallel, side_by_side
-from ..kernels.cpu.bits import WORD
+from ..kernels.cpu.bits import WORD, words
 from ..memory import available_bytes, require_bytes
 from ..threads import pool
 from . import BatchTraversal, Betweenness, Options, Summary
@@ -90,6 +90,7 @@ class SideBySide(BatchTraversal):
             here.offsets,
             here.targets,
             queues=np.empty((self.threads, n), vertex),
+            visited=np.empty((self.threads, words(n)), np.uint64),
             counts=np.zeros((self.threads, n), np.int64),
             next_source=np.zeros(1, np.int64),
         )

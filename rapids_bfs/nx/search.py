@@ -16,6 +16,7 @@ from .. import bfs_batch
 from ..engines.cpu import NO_LIMIT
 from ..graph import Graph
 from ..kernels.cpu import ordered, sequential
+from ..kernels.cpu.bits import words
 from ..threads import pool
 from . import _dicts
 from .graph import ConvertedGraph, LeftToNetworkX, addresses_of, levels
@@ -155,6 +156,7 @@ def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth:
         distances,
         predecessors,
         order,
+        np.empty(words(n), np.uint64),
     )
     return Search(graph, order[:reached], len(sources), distances, predecessors)
 
