@@ -22,6 +22,8 @@ _integer = types.ExternalFunction("PyLong_AsSsize_t", _ADDRESS(_ADDRESS))
 _clear_error = types.ExternalFunction("PyErr_Clear", types.void())
 
 _HELD = 4096  # keys whose memory is asked for before the first is read
+_AHEAD = 16  # keys whose memory is asked for before one goes into a dict
+MEMORY = np.empty(0, np.uint8)  # an array of bytes, for the prefetch
 
 
 @njit(cache=True)
@@ -39,7 +41,7 @@ def fill(rows, index, plain, memory, targets):
     """Fill ``targets[m]`` with the vertices that are the keys of the rows; True if every key is a vertex.
 
     ``index`` is the address of a dict from keys to vertices, used for keys that are not vertices themselves
-    (``plain``). ``memory`` is any array of bytes, ``memory`` being where its address is 0 for the prefetch.
+    (``plain``). ``memory`` is `MEMORY`, from which the prefetch reckons.
     """
     place, key, row = np.zeros(1, np.intp), np.zeros(1, np.intp), np.zeros(1, np.intp)
     inner, value = np.zeros(1, np.intp), np.zeros(1, np.intp)
@@ -78,12 +80,15 @@ def _translate(keys, held, index, plain, vertices):
 
 
 @njit(cache=True)
-def fill_dict(dictionary, keys, key_at, values, value_at):
+def fill_dict(dictionary, keys, key_at, values, value_at, memory):
     """Add ``keys[key_at[i]]: values[value_at[i]]`` for every i to the dict; True unless a key cannot be compared.
 
-    ``dictionary`` is an address, and so are all ``keys`` and ``values``.
+    ``dictionary`` is an address, and so are all ``keys`` and ``values``; ``memory`` as in `fill`.
     """
+    origin = memory.ctypes.data
     for i in range(len(key_at)):
+        if i + _AHEAD < len(key_at):
+            prefetch(memory, keys[key_at[i + _AHEAD]] - origin)
         if _set_item(dictionary, keys[key_at[i]], values[value_at[i]]) < 0:
             _clear_error()
             return False

@@ -87,7 +87,7 @@ class ConvertedGraph:
         offsets = _offsets(degrees)
         targets = np.empty(offsets[-1], index_dtype(len(self)))
         plain = self.index is None
-        whole = _dicts.fill(id(rows), 0 if plain else id(self.index), plain, np.empty(0, np.uint8), targets)
+        whole = _dicts.fill(id(rows), 0 if plain else id(self.index), plain, _dicts.MEMORY, targets)
         return (offsets, targets) if whole else None
 
     @cached_property
@@ -168,6 +168,8 @@ class ConvertedGraph:
 
     def nodes_at(self, vertices: np.ndarray) -> list[Any]:
         """The nodes of vertices."""
+        if self.index is None:  # new numbers cost less than to look up those that there are
+            return vertices.tolist()
         return self.nodes[vertices].tolist()
 
 

@@ -105,7 +105,9 @@ class Search:
         """The distance of each node reached."""
         found: dict[Any, int] = {}
         numbers = list(range(self.depths[-1] + 1))
-        filled = _dicts.fill_dict(id(found), self.graph.addresses, self.order, addresses_of(numbers), self.depths)
+        filled = _dicts.fill_dict(
+            id(found), self.graph.addresses, self.order, addresses_of(numbers), self.depths, _dicts.MEMORY
+        )
         return found if filled else dict(zip(self.nodes, self.depths.tolist(), strict=True))
 
     @property
