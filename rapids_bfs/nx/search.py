@@ -12,8 +12,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from .. import bfs_batch
-from ..engines.cpu import NO_LIMIT
+from .. import bfs, bfs_batch
+from ..engines.cpu import NO_LIMIT, SMALL
 from ..graph import Graph
 from ..kernels.cpu import ordered, sequential
 from ..kernels.cpu.bits import words
@@ -26,6 +26,7 @@ VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
 BATCH = 512  # sources that are searched side by side
 BATCH_ENTRIES = 1 << 24  # of an array [sources, n]
 TINY = 1 << 14  # vertices times arcs
+FEW_EDGES = 1 << 23  # of a search without an order, which looks at few of them: one thread does it
 SERIAL_EDGES = 1 << 20  # with fewer to look at, one thread does it: waking others on a busy machine takes milliseconds
 
 
@@ -136,8 +137,6 @@ def ordered_search(
     edges = graph.forward if over is None else over
     if engine() in ("auto", "cpu", "cpu:sequential"):
         return _sequential(graph, edges, sources, _depth(limit))
-    from ..search import bfs
-
     result = bfs(edges, sources, depth_limit=levels(limit), deterministic=True, engine=engine())
     assert result.predecessors is not None
     order = np.empty(len(graph), edges.targets.dtype)
@@ -166,6 +165,17 @@ def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth:
 def _depth(limit: Any) -> int:
     depth = levels(limit)
     return NO_LIMIT if depth is None else depth
+
+
+def reaches_all(graph: ConvertedGraph, *, over: Graph | None = None) -> bool:
+    """Does a search from the first node reach every node? It has no order, so that it may skip most edges."""
+    edges = graph.forward if over is None else over
+    if engine() in ("auto", "cpu"):
+        with pool.work_on(edges.num_arcs, FEW_EDGES):
+            found = bfs(edges, 0, predecessors=False, engine="cpu" if edges.num_arcs >= SMALL else "cpu:sequential")
+    else:
+        found = bfs(edges, 0, predecessors=False, engine=engine())
+    return found.num_reached == len(graph)
 
 
 def search_from(graph: ConvertedGraph, node: Any, limit: Any = None, *, over: Graph | None = None) -> Search:

@@ -3,8 +3,8 @@
     python3 tests/benchmarks/bench_nx_cugraph.py --json FILE
 
 Seconds with the conversion cached and the answer consumed in full, the best of a few runs: ours by each engine of
-``--engines``, nx-cugraph's, and with ``--networkx`` NetworkX's own. nx-cugraph has an order of its own, so that only the
-number of an answer's items is compared.
+``--engines``, nx-cugraph's, and with ``--networkx`` NetworkX's own. nx-cugraph has an order of its own, so that only
+the number of an answer's items is compared.
 """
 
 import argparse
