@@ -16,6 +16,7 @@ import rapids_bfs.nx
 from rapids_bfs import InputError
 from rapids_bfs.nx.functions import FUNCTIONS, get_info
 from rapids_bfs.nx.graph import ConvertedGraph
+from rapids_bfs.nx.search import engine_for
 
 HEAVY = {"cupy", "numba", "cudf", "cugraph", "networkx", "pandas", "pyarrow", "scipy", "polars", "numpy"}
 
@@ -260,6 +261,18 @@ class TestConfiguration:
         [converted] = graph.__networkx_cache__["backends"]["rapids_bfs"].values()
         prepared = " ".join(map(str, converted.forward.traversals))
         assert engine in ("auto", "cpu") or engine in prepared
+
+    def test_an_engine_without_betweenness_leaves_it_to_the_cpu(self):
+        graph = nx.karate_club_graph()
+        expected = nx.betweenness_centrality(graph, backend="networkx")
+        with nx.config.backends.rapids_bfs(engine="scipy"):
+            assert nx.betweenness_centrality(graph, backend="rapids_bfs") == pytest.approx(expected)
+
+    def test_auto_takes_a_gpu_only_for_much_work(self):
+        assert engine_for(10, 10) == "auto"
+        assert engine_for(9, 10) == "cpu"
+        with nx.config.backends.rapids_bfs(engine="scipy"):
+            assert engine_for(9, 10) == "scipy"
 
     def test_an_engine_that_there_is_not_is_named(self):
         with nx.config.backends.rapids_bfs(engine="abacus"), pytest.raises(InputError, match="unknown engine 'abacus'"):
