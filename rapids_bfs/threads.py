@@ -32,11 +32,11 @@ class Pool:
         self._lock.release()
 
     @contextmanager
-    def work_on(self, things: int) -> Iterator[int]:
-        """``with pool.work_on(things) as threads``: the same, with one thread alone for few things."""
+    def work_on(self, things: int, few: int = FEW) -> Iterator[int]:
+        """``with pool.work_on(things) as threads``: the same, with one thread alone for fewer than ``few`` things."""
         with self as threads:
             try:
-                if things < FEW:
+                if things < few:
                     numba.set_num_threads(1)
                 yield int(numba.get_num_threads())
             finally:

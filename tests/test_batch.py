@@ -9,9 +9,12 @@ from strategies import graphs
 
 from rapids_bfs import InputError, as_graph, bfs_batch
 from rapids_bfs.adapters.scipy import to_scipy
+from rapids_bfs.engines import _cpu_batch
+from rapids_bfs.engines._cpu_batch import ManySources
 from rapids_bfs.generators import generate
 
 ENGINES = ["cpu", "cpu:sequential", "scipy"]
+WAYS = ["together", "in_turn", "each_alone"]  # in which engine cpu searches from many sources
 SHAPES = ["path:300", "star:99", "complete:70", "tree:255", "grid:20", "rmat:9", "urand:8"]
 
 
@@ -32,7 +35,7 @@ def assert_summary_is_that_of(distances, result):
     np.testing.assert_array_equal(result.eccentricity, distances.max(axis=1, initial=0))
     inverses = np.where(distances > 0, 1 / np.maximum(distances, 1), 0)
     np.testing.assert_allclose(result.harmonic, inverses.sum(axis=1))
-    assert result.distances is None
+    assert getattr(result, "distances", None) is None
 
 
 def assert_right(graph, sources, engine, depth_limit=None):
@@ -64,23 +67,85 @@ def test_shapes(engine, spec):
     assert_right(graph, np.arange(graph.num_vertices), engine)
 
 
+@pytest.fixture(params=WAYS, scope="module")
+def way(request):
+    return request.param
+
+
+def assert_way_is_right(traversal, sources, depth_limit=None):
+    expected = expected_distances(traversal.graph, sources, depth_limit)
+    distances = np.full(expected.shape, -2, np.int32)
+    traversal.distances(np.array(sources, np.int64), depth_limit, distances)
+    np.testing.assert_array_equal(distances, expected)
+    summary = traversal.summary(np.array(sources, np.int64), depth_limit)
+    assert_summary_is_that_of(expected, summary)
+
+
 @given(data=st.data())
-def test_buffers_carry_nothing_over(data):
+def test_buffers_carry_nothing_over(way, data):
     graph = data.draw(graphs(min_vertices=1))
+    traversal = getattr(ManySources(graph), way)
     some = st.lists(st.integers(0, graph.num_vertices - 1), max_size=70)
     for sources in data.draw(st.lists(some, min_size=2, max_size=4)):
-        assert_right(graph, sources, "cpu", data.draw(st.none() | st.integers(0, 3)))
+        assert_way_is_right(traversal, sources, data.draw(st.none() | st.integers(0, 3)))
+
+
+@pytest.mark.parametrize("spec", SHAPES)
+def test_every_way_on_every_shape(way, spec):
+    graph = generate(spec)
+    assert_way_is_right(getattr(ManySources(graph), way), np.arange(graph.num_vertices))
+
+
+@pytest.mark.parametrize(
+    ("spec", "sources", "chosen"),
+    [
+        ("rmat:12", 64, "together"),
+        ("rmat:12", 2, "in_turn"),
+        ("grid:64", 64, "each_alone"),
+        ("grid:64", 2, "each_alone"),
+        ("grid:64", 1024, "together"),
+        ("path:2000", 1024, "each_alone"),
+        ("star:99", 64, "together"),
+    ],
+)
+def test_thin_frontiers_and_few_sources_are_searched_alone(spec, sources, chosen):
+    traversal = ManySources(generate(spec))
+    assert traversal.way(sources) is getattr(traversal, chosen)
+
+
+def test_a_depth_limit_counts_for_the_choice():
+    traversal = ManySources(generate("star:999"))
+    assert traversal.sharing(64, 0) == pytest.approx(1, rel=0.05)  # each source is a vertex of its own
+    assert traversal.sharing(64) > 30
+
+
+@given(data=st.data())
+def test_sharing_is_what_random_sources_share(data):
+    """On a graph on which every vertex sees the same, against a count of what is shared."""
+    n = data.draw(st.integers(3, 60))
+    ring = as_graph((np.arange(n), (np.arange(n) + 1) % n), directed=False)
+    k = data.draw(st.integers(1, 64))
+    rng = np.random.default_rng(0)
+    distances = expected_distances(ring, rng.integers(0, n, 200 * k)).reshape(200, k, n)
+    rows = sum(np.count_nonzero((distances == level).any(axis=1)) for level in range(n))
+    assert ManySources(ring).sharing(k) == pytest.approx(distances.size / rows, rel=0.05)
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_levels_shared_out_among_threads(seed):
+def test_levels_shared_out_among_threads(seed, monkeypatch):
     """Graphs with enough edges for top-down and bottom-up levels in parallel, in every width."""
+    monkeypatch.setattr(_cpu_batch, "FEW_WORDS", 0)
     rng = np.random.default_rng(seed)
     n, m = int(rng.integers(2_000, 20_000)), int(rng.integers(20_000, 200_000))
     ends = rng.zipf(1.5, (2, m)) % n if seed % 2 else rng.integers(0, n, (2, m))
     graph = as_graph(tuple(ends), vertices=n, directed=bool(seed % 3))
     sources = rng.integers(0, n, (5, 64, 65, 513, 700)[seed % 5])
-    assert_right(graph, sources, "cpu", None if seed % 4 else 3)
+    assert_way_is_right(ManySources(graph).together, sources, None if seed % 4 else 3)
+
+
+def test_single_searches_shared_out_among_threads():
+    graph = generate("grid:200")
+    assert_way_is_right(ManySources(graph).each_alone, np.arange(0, graph.num_vertices, 999))
 
 
 def test_on_batch_sees_every_source_once(engine):

@@ -3,29 +3,37 @@
 import numpy as np
 from numba import njit
 
+from .atomics import prefetch
+from .bits import WORD, bit_of, word_of
+from .sequential import LATER, SOON
+
 
 @njit(cache=True, nogil=True)
 def components(offsets, targets, queue, starts):
     """Connected components: fill ``queue[n]`` component by component, each in the order of a search from its first
     vertex, and ``starts[n + 1]`` with where each begins; return how many there are. The graph must be symmetric."""
     n = len(queue)
-    seen = np.zeros(n, np.bool_)
+    seen = np.zeros(n // WORD + 1, np.uint64)
     tail = count = 0
     for root in range(n):
-        if seen[root]:
+        if seen[word_of(root)] & bit_of(root):
             continue
         starts[count] = head = tail
         count += 1
-        seen[root] = True
+        seen[word_of(root)] |= bit_of(root)
         queue[tail] = root
         tail += 1
         while head < tail:
             vertex = queue[head]
             head += 1
+            if head + LATER < tail:
+                prefetch(offsets, queue[head + LATER])
+                prefetch(targets, offsets[queue[head + SOON]])
             for edge in range(offsets[vertex], offsets[vertex + 1]):
                 neighbor = targets[edge]
-                if not seen[neighbor]:
-                    seen[neighbor] = True
+                word, bit = word_of(neighbor), bit_of(neighbor)
+                if not seen[word] & bit:
+                    seen[word] |= bit
                     queue[tail] = neighbor
                     tail += 1
     starts[count] = tail

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit, prange
 
 from . import sequential
+from .bits import WORD
 
 NO_TARGET = -1
 UNSEEN, ROOT = -2, -1  # in the two trees of `meet`
@@ -20,10 +21,12 @@ def search_each(offsets, targets, sources, depth_limit, distances, predecessors,
     ``reached[k]`` is how much of a queue is filled. O(k (n + m)).
     """
     for thread in prange(threads):
+        visited = np.empty(distances.shape[1] // WORD + 1, np.uint64)
         for i in range(thread, len(sources), threads):
             reached[i] = sequential.search(
-                offsets, targets, sources[i : i + 1], depth_limit, NO_TARGET, distances[i], predecessors[i], queues[i]
-            )
+                offsets, targets, sources[i : i + 1], depth_limit, NO_TARGET,
+                distances[i], predecessors[i], queues[i], visited,
+            )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)

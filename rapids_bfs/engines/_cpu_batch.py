@@ -1,22 +1,110 @@
-"""The host's side of the CPU kernels for many sources: `bit_parallel` and `betweenness`."""
+"""The host's side of the CPU kernels for many sources: `bit_parallel`, `side_by_side` and `betweenness`."""
 
 from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from functools import cached_property
 
 import numpy as np
 
 from ..graph import CPU, Graph
-from ..kernels.cpu import betweenness, bit_parallel
-from ..kernels.cpu.bits import WORD
+from ..kernels.cpu import betweenness, bit_parallel, side_by_side
+from ..kernels.cpu.bits import WORD, words
 from ..memory import available_bytes, require_bytes
 from ..threads import pool
-from . import BatchTraversal, Betweenness, Summary
+from . import BatchTraversal, Betweenness, Options, Summary
 from ._hub_order import numbered_by_degree
+from ._one_by_one import OneByOne
+from .cpu import NO_LIMIT, DirectionOptimizing, Sequential
 
-NO_LIMIT = np.iinfo(np.int64).max
 WIDTHS = (1, 4, 16)  # words a vertex: 64, 256 or 1024 sources at once
 Valid = tuple[np.uint64, ...]  # a bit for each source
 
 ROWS = 3  # of a vertex: seen, frontier, upcoming
+
+# Measured by tests/benchmarks/bench_batch.py.
+SHARING = 3.0  # searches that must reach a vertex on the same level, in the mean, for a row of bits to pay
+FEW_WORDS = 1 << 22  # of rows that a level may touch
+FEW_EDGES = 1 << 20  # that single searches look at
+
+
+class ManySources(BatchTraversal):
+    """All sources at once where their searches share enough of the work; else one a thread, or one after the other.
+
+    How much they share follows from how the distances from the best connected vertex are spread: if ``shares[d]`` of
+    the vertices are d away from a source, then ``1 - (1 - shares[d]) ** k`` of them are d away from any of k sources.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        self.together = BitParallel(graph)
+        self.batch_size = self.together.batch_size
+        self.shares = np.ones(1)
+        if graph.num_vertices:
+            here = graph.on(CPU)
+            hub = np.argmax(here.degrees, keepdims=True)
+            distances = Sequential(here).run(hub, Options(predecessors=False)).distances
+            self.shares = np.bincount(distances[distances >= 0]) / here.num_vertices
+
+    @cached_property
+    def in_turn(self) -> BatchTraversal:
+        return OneByOne(self.graph, DirectionOptimizing(self.graph))
+
+    @cached_property
+    def each_alone(self) -> BatchTraversal:
+        return SideBySide(self.graph)
+
+    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
+        self.way(len(sources), depth_limit).distances(sources, depth_limit, distances)
+
+    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+        return self.way(len(sources), depth_limit).summary(sources, depth_limit)
+
+    def way(self, k: int, depth_limit: int | None = None) -> BatchTraversal:
+        """How k sources are searched from."""
+        if self.sharing(min(k, self.batch_size), depth_limit) >= SHARING:
+            return self.together
+        return self.in_turn if self.sharing(WORD, depth_limit) >= SHARING else self.each_alone
+
+    def sharing(self, k: int, depth_limit: int | None = None) -> float:
+        """How many of k searches reach a vertex on the same level, in the mean: from 1 to k."""
+        shares = self.shares if depth_limit is None else self.shares[: depth_limit + 1]
+        return float(k * shares.sum() / (1 - (1 - shares) ** k).sum())
+
+
+class SideBySide(BatchTraversal):
+    """`side_by_side`, with a queue for each thread."""
+
+    batch_size = WORD
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        here, n = graph.on(CPU), graph.num_vertices
+        vertex = here.targets.dtype
+        each = n * (np.dtype(np.int32).itemsize + vertex.itemsize + np.dtype(np.int64).itemsize)
+        require_bytes(each, "a search on a thread")
+        with pool as threads:
+            self.threads = max(1, min(threads, available_bytes() // (2 * each)))
+        self.rows = np.empty((self.threads, n), np.int32)
+        self.searches = side_by_side.Searches(
+            here.offsets,
+            here.targets,
+            queues=np.empty((self.threads, n), vertex),
+            visited=np.empty((self.threads, words(n)), np.uint64),
+            counts=np.zeros((self.threads, n), np.int64),
+            next_source=np.zeros(1, np.int64),
+        )
+
+    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
+        limit = NO_LIMIT if depth_limit is None else depth_limit
+        with pool.work_on(len(sources) * self.graph.num_arcs, FEW_EDGES) as threads:
+            side_by_side.search(self.searches, sources, limit, distances, min(threads, self.threads))
+
+    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+        limit, summary = NO_LIMIT if depth_limit is None else depth_limit, Summary.of(len(sources))
+        with pool.work_on(len(sources) * self.graph.num_arcs, FEW_EDGES) as threads:
+            side_by_side.summarize(self.searches, sources, limit, self.rows, summary, min(threads, self.threads))
+        return summary
 
 
 class BitParallel(BatchTraversal):
@@ -47,7 +135,7 @@ class BitParallel(BatchTraversal):
         for begin in range(0, len(sources), self.batch_size):
             some = sources[begin : begin + self.batch_size]
             batch, valid = self._batch(len(some), True)
-            with pool as threads:
+            with self._threads() as threads:
                 bit_parallel.clear(batch.planes[: self.levels.bit_length()])
                 self.levels = self._search(batch, valid, some, depth_limit, Summary.of(0), threads)
                 bit_parallel.write(batch, valid, self.levels, distances[begin : begin + len(some)])
@@ -57,10 +145,15 @@ class BitParallel(BatchTraversal):
         for begin in range(0, len(sources), self.batch_size):
             some = slice(begin, begin + self.batch_size)
             batch, valid = self._batch(len(sources[some]), False)
-            with pool as threads:
+            with self._threads() as threads:
                 part = Summary(*(column[some] for column in whole))
                 self._search(batch, valid, sources[some], depth_limit, part, threads)
         return whole
+
+    def _threads(self) -> AbstractContextManager[int]:
+        """One thread where a level is over before the others are awake, all of them elsewhere."""
+        lanes = self.graph.num_vertices + self.graph.num_arcs
+        return pool.work_on(lanes * (self.width + WIDTHS[1]), FEW_WORDS)
 
     def _search(
         self,

@@ -26,11 +26,12 @@ class OneByOne(BatchTraversal):
         summary = Summary.of(len(sources))
         for place, source in enumerate(sources):
             distances = self._from(source, depth_limit)
-            distances = distances[distances >= 0]
-            summary.reached[place] = len(distances)
-            summary.total[place] = distances.sum(dtype=np.int64)
-            summary.eccentricity[place] = distances.max()
-            summary.harmonic[place] = (1 / distances[distances > 0]).sum()
+            counts = np.bincount(distances[distances >= 0])
+            levels = np.arange(len(counts))
+            summary.reached[place] = counts.sum()
+            summary.total[place] = counts @ levels
+            summary.eccentricity[place] = levels[-1]
+            summary.harmonic[place] = (counts[1:] / levels[1:]).sum()
         return summary
 
     def _from(self, source: np.int64, depth_limit: int | None) -> np.ndarray:

@@ -27,9 +27,9 @@ class CPU(Engine):
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
         if algorithm == "sequential":
             return super().prepare_batch(graph, algorithm)
-        from ._cpu_batch import BitParallel
+        from ._cpu_batch import ManySources
 
-        return BitParallel(graph)
+        return ManySources(graph)
 
     def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness:
         from ._cpu_batch import Brandes
@@ -48,6 +48,7 @@ class Sequential(Traversal):
         self.distances = np.full(n, -1, np.int32)
         self.predecessors = np.full(n, -1, vertex)
         self.queue = np.empty(n, vertex)
+        self.visited = np.empty(words(n), np.uint64)
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         sequential.search(
@@ -59,6 +60,7 @@ class Sequential(Traversal):
             self.distances,
             self.predecessors if options.predecessors else self.predecessors[:0],
             self.queue,
+            self.visited,
         )
         return options.predecessors
 

@@ -17,6 +17,7 @@ from functools import cache, wraps
 from typing import Any
 
 from .functions import FUNCTIONS
+from .policy import cached
 from .policy import can_run as can_run
 from .policy import should_run as should_run
 
@@ -38,6 +39,16 @@ def convert_to_nx(obj: Any, **wanted: Any) -> Any:
     return obj.origin if isinstance(obj, ConvertedGraph) else obj
 
 
+def _as_it_is_now(converted: Any) -> Any:
+    """The conversion; a new one if it is that of a view, and the graph that this shows has changed."""
+    if converted.is_current:
+        return converted
+    new = type(converted)(converted.origin)
+    kept = cached(converted.origin)
+    kept.update(dict.fromkeys(kept, new))
+    return new
+
+
 @cache
 def _implementation(name: str) -> Callable[..., Any]:
     """Our function of this name, which asks NetworkX's where that answers best."""
@@ -51,6 +62,7 @@ def _implementation(name: str) -> Callable[..., Any]:
 
     @wraps(function)
     def run(G: Any, *args: Any, **kwargs: Any) -> Any:
+        G = _as_it_is_now(G)
         try:
             if len(G) == 0:
                 raise LeftToNetworkX

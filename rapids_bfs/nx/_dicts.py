@@ -1,4 +1,4 @@
-"""NetworkX's dicts of dicts to CSR, through CPython's own C interface.
+"""NetworkX's dicts of dicts to CSR, and arrays to dicts, through CPython's own C interface.
 
 A loop in compiled code over ``PyDict_Next`` borrows keys where Python's iterators count references, and asks for the
 memory of many keys at once; what is left is the wait for that memory. It holds the interpreter's lock throughout.
@@ -16,11 +16,14 @@ _ADDRESS = types.intp
 _OUT = types.CPointer(_ADDRESS)
 _next_item = types.ExternalFunction("PyDict_Next", types.intc(_ADDRESS, _OUT, _OUT, _OUT))
 _size = types.ExternalFunction("PyDict_Size", _ADDRESS(_ADDRESS))
+_set_item = types.ExternalFunction("PyDict_SetItem", types.intc(_ADDRESS, _ADDRESS, _ADDRESS))
 _item = types.ExternalFunction("PyDict_GetItemWithError", _ADDRESS(_ADDRESS, _ADDRESS))
 _integer = types.ExternalFunction("PyLong_AsSsize_t", _ADDRESS(_ADDRESS))
 _clear_error = types.ExternalFunction("PyErr_Clear", types.void())
 
 _HELD = 4096  # keys whose memory is asked for before the first is read
+_AHEAD = 16  # keys whose memory is asked for before one goes into a dict
+MEMORY = np.empty(0, np.uint8)  # an array of bytes, for the prefetch
 
 
 @njit(cache=True)
@@ -38,7 +41,7 @@ def fill(rows, index, plain, memory, targets):
     """Fill ``targets[m]`` with the vertices that are the keys of the rows; True if every key is a vertex.
 
     ``index`` is the address of a dict from keys to vertices, used for keys that are not vertices themselves
-    (``plain``). ``memory`` is any array of bytes, ``memory`` being where its address is 0 for the prefetch.
+    (``plain``). ``memory`` is `MEMORY`, from which the prefetch reckons.
     """
     place, key, row = np.zeros(1, np.intp), np.zeros(1, np.intp), np.zeros(1, np.intp)
     inner, value = np.zeros(1, np.intp), np.zeros(1, np.intp)
@@ -73,4 +76,20 @@ def _translate(keys, held, index, plain, vertices):
             _clear_error()
             return False
         vertices[i] = vertex
+    return True
+
+
+@njit(cache=True)
+def fill_dict(dictionary, keys, key_at, values, value_at, memory):
+    """Add ``keys[key_at[i]]: values[value_at[i]]`` for every i to the dict; True unless a key cannot be compared.
+
+    ``dictionary`` is an address, and so are all ``keys`` and ``values``; ``memory`` as in `fill`.
+    """
+    origin = memory.ctypes.data
+    for i in range(len(key_at)):
+        if i + _AHEAD < len(key_at):
+            prefetch(memory, keys[key_at[i + _AHEAD]] - origin)
+        if _set_item(dictionary, keys[key_at[i]], values[value_at[i]]) < 0:
+            _clear_error()
+            return False
     return True

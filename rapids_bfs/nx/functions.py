@@ -34,7 +34,7 @@ class Function:
         NetworkX often knows the answer after a few edges.
     idle : tuple of str
         Arguments with which there is nothing to search here, or which ask a Python function at every vertex: such
-        calls are NetworkX's.
+        calls are NetworkX's. The graph's own methods for the neighbours of a node are no such function.
     """
 
     module: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from ..graph import Graph, index_dtype
 from .functions import BACKEND
+from .views import state_of
 
 
 class LeftToNetworkX(Exception):
@@ -41,6 +42,7 @@ class ConvertedGraph:
     __networkx_backend__ = BACKEND
 
     def __init__(self, origin: Any) -> None:
+        self.state = state_of(origin)
         rows = origin._adj
         nodes = list(rows)
         n = len(nodes)
@@ -49,6 +51,11 @@ class ConvertedGraph:
         self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(n), strict=True))
         offsets, targets = self._compressed(rows)
         self.forward = Graph(offsets, targets, directed=origin.is_directed(), name=origin.name or "networkx")
+
+    @property
+    def is_current(self) -> bool:
+        """Does it show a view as it is now? Of other graphs NetworkX drops the conversions itself."""
+        return state_of(self.origin) is self.state
 
     def is_directed(self) -> bool:
         return self.forward.directed
@@ -80,7 +87,7 @@ class ConvertedGraph:
         offsets = _offsets(degrees)
         targets = np.empty(offsets[-1], index_dtype(len(self)))
         plain = self.index is None
-        whole = _dicts.fill(id(rows), 0 if plain else id(self.index), plain, np.empty(0, np.uint8), targets)
+        whole = _dicts.fill(id(rows), 0 if plain else id(self.index), plain, _dicts.MEMORY, targets)
         return (offsets, targets) if whole else None
 
     @cached_property
@@ -102,6 +109,16 @@ class ConvertedGraph:
     def mutual_in_first(self) -> Graph:
         """`mutual`, but a vertex's in-edges come first."""
         return _joined(self.backward, self.forward) if self.is_directed() else self.forward
+
+    @cached_property
+    def undirected(self) -> Graph:
+        """The graph in the order of ``G.to_undirected()``, which adds one edge after the other to both its ends."""
+        heads = self.forward.targets
+        tails = np.repeat(np.arange(len(self), dtype=heads.dtype), self.forward.degrees)
+        ends = np.stack([tails, heads], axis=1)
+        targets = ends[:, ::-1].ravel()[np.argsort(ends.ravel(), kind="stable")]
+        offsets = _offsets(np.bincount(ends.ravel(), minlength=len(self)))
+        return Graph(offsets, targets, directed=False, name=self.forward.name)
 
     def sorted(self, edges: Graph, vertices: np.ndarray, sort: Callable[[Iterable[Any]], Iterable[Any]]) -> Graph:
         """The edges out of ``vertices``, each adjacency as ``sort`` orders it; none may lead to a vertex between which
@@ -144,9 +161,21 @@ class ConvertedGraph:
         """The vertices (int64) of several nodes."""
         return np.fromiter(map(self.vertex, nodes), np.int64)
 
+    @cached_property
+    def addresses(self) -> np.ndarray:
+        """Where the nodes are in memory, n."""
+        return addresses_of(self.nodes)
+
     def nodes_at(self, vertices: np.ndarray) -> list[Any]:
         """The nodes of vertices."""
+        if self.index is None:  # new numbers cost less than to look up those that there are
+            return vertices.tolist()
         return self.nodes[vertices].tolist()
+
+
+def addresses_of(objects: Collection[Any]) -> np.ndarray:
+    """Where these objects are in memory; valid as long as they live."""
+    return np.fromiter(map(id, objects), np.intp, len(objects))
 
 
 def _offsets(degrees: np.ndarray) -> np.ndarray:

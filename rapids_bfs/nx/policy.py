@@ -33,9 +33,10 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
 
     function, arguments = FUNCTIONS[name], _bound(name, args, kwargs)
     assert arguments is not None
-    if asked := next((each for each in function.idle if arguments.get(each) is not None), None):
-        return f"with {asked} there is nothing to search"
     graph = arguments["G"]
+    given = [each for each in function.idle if arguments.get(each) is not None]
+    if asked := next((each for each in given if direction(graph, arguments[each]) is None), None):
+        return f"with {asked} there is nothing to search"
     if nx.config.cache_converted_graphs and next(conversions(graph), None) is not None:
         return True
     if _work(function, graph, arguments, nx.config.backends.rapids_bfs.min_edges):
@@ -44,10 +45,30 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
 
 
 def conversions(graph: Any) -> Iterator[Any]:
-    """What NetworkX has cached of this graph's conversions."""
+    """What NetworkX has cached of this graph's conversions, as far as they still hold."""
+    found = list(cached(graph).values())
+    return (each for each in found if getattr(each, "__networkx_backend__", None) == BACKEND and each.is_current)
+
+
+def cached(graph: Any) -> dict[Any, Any]:
+    """What NetworkX keeps of this graph for the backend, by what was asked of the conversion."""
     cache = getattr(graph, "__networkx_cache__", None) or {}
-    cached = list(cache.get("backends", {}).get(BACKEND, {}).values())
-    return (each for each in cached if getattr(each, "__networkx_backend__", None) == BACKEND)
+    kept: dict[Any, Any] = cache.get("backends", {}).get(BACKEND, {})
+    return kept
+
+
+def direction(graph: Any, neighbors: Any) -> str | None:
+    """Which way the graph's own method for the neighbours of a node goes; None if it is another function."""
+    import networkx as nx
+
+    if getattr(neighbors, "__self__", None) is not graph:
+        return None
+    methods = {
+        nx.Graph.neighbors: "forward",
+        nx.DiGraph.successors: "forward",
+        nx.DiGraph.predecessors: "backward",
+    }
+    return methods.get(getattr(neighbors, "__func__", None))
 
 
 def is_ours(name: str) -> bool:

@@ -12,18 +12,25 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from .. import bfs_batch
-from ..engines.cpu import NO_LIMIT
+from .. import betweenness, bfs, bfs_batch
+from ..engines import ready
+from ..engines.cpu import NO_LIMIT, SMALL
 from ..graph import Graph
 from ..kernels.cpu import ordered, sequential
+from ..kernels.cpu.bits import words
 from ..threads import pool
-from .graph import ConvertedGraph, LeftToNetworkX, levels
+from . import _dicts
+from .graph import ConvertedGraph, LeftToNetworkX, addresses_of, levels
 
 VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
 
-BATCH = 64  # sources that are searched side by side
+BATCH = 512  # sources that are searched side by side
 BATCH_ENTRIES = 1 << 24  # of an array [sources, n]
 TINY = 1 << 14  # vertices times arcs
+# Sources times arcs that keep a core busy for some 30 ms, longer than it takes to put a small graph on a GPU.
+GPU_BATCH = 1 << 31
+GPU_BETWEENNESS = 1 << 23
+FEW_EDGES = 1 << 23  # of a search without an order, which looks at few of them: one thread does it
 SERIAL_EDGES = 1 << 20  # with fewer to look at, one thread does it: waking others on a busy machine takes milliseconds
 
 
@@ -32,10 +39,15 @@ def engine() -> str:
     return str(nx.config.backends.rapids_bfs.engine)
 
 
-def batch_engine(edges: Graph) -> str:
-    """The engine for searches from many vertices: a tiny graph is searched before other threads are awake."""
+def batch_engine(edges: Graph, sources: int) -> str:
+    """The engine for searches from so many vertices; a tiny graph is searched before other threads are awake."""
     tiny = edges.num_vertices * edges.num_arcs < TINY
-    return "cpu:sequential" if tiny and engine() == "auto" else engine()
+    return "cpu:sequential" if tiny and engine() == "auto" else engine_for(sources * edges.num_arcs, GPU_BATCH)
+
+
+def engine_for(work: int, enough: int) -> str:
+    """The engine that is asked for; "auto" takes a GPU only where it has ``enough`` work."""
+    return "cpu" if engine() == "auto" and work < enough else engine()
 
 
 @contextmanager
@@ -101,7 +113,12 @@ class Search:
     @property
     def lengths(self) -> dict[Any, int]:
         """The distance of each node reached."""
-        return dict(zip(self.nodes, self.depths.tolist(), strict=True))
+        found: dict[Any, int] = {}
+        numbers = list(range(self.depths[-1] + 1))
+        filled = _dicts.fill_dict(
+            id(found), self.graph.addresses, self.order, addresses_of(numbers), self.depths, _dicts.MEMORY
+        )
+        return found if filled else dict(zip(self.nodes, self.depths.tolist(), strict=True))
 
     @property
     def layers(self) -> Iterator[list[Any]]:
@@ -125,12 +142,14 @@ class Search:
 def ordered_search(
     graph: ConvertedGraph, sources: np.ndarray, limit: Any = None, *, over: Graph | None = None
 ) -> Search:
-    """Search from distinct vertices as a sequential queue does, ``over`` the forward edges unless others are given."""
+    """Search from distinct vertices as a sequential queue does, ``over`` the forward edges unless others are given.
+
+    "auto" means the CPU even where there is a GPU: to put another engine's tree into the order of the queue takes
+    longer than this search does.
+    """
     edges = graph.forward if over is None else over
     if engine() in ("auto", "cpu", "cpu:sequential"):
         return _sequential(graph, edges, sources, _depth(limit))
-    from ..search import bfs
-
     result = bfs(edges, sources, depth_limit=levels(limit), deterministic=True, engine=engine())
     assert result.predecessors is not None
     order = np.empty(len(graph), edges.targets.dtype)
@@ -151,6 +170,7 @@ def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth:
         distances,
         predecessors,
         order,
+        np.empty(words(n), np.uint64),
     )
     return Search(graph, order[:reached], len(sources), distances, predecessors)
 
@@ -158,6 +178,17 @@ def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth:
 def _depth(limit: Any) -> int:
     depth = levels(limit)
     return NO_LIMIT if depth is None else depth
+
+
+def reaches_all(graph: ConvertedGraph, *, over: Graph | None = None) -> bool:
+    """Does a search from the first node reach every node? It has no order, so that it may skip most edges."""
+    edges = graph.forward if over is None else over
+    if engine() in ("auto", "cpu"):
+        with pool.work_on(edges.num_arcs, FEW_EDGES):
+            found = bfs(edges, 0, predecessors=False, engine="cpu" if edges.num_arcs >= SMALL else "cpu:sequential")
+    else:
+        found = bfs(edges, 0, predecessors=False, engine=engine())
+    return found.num_reached == len(graph)
 
 
 def search_from(graph: ConvertedGraph, node: Any, limit: Any = None, *, over: Graph | None = None) -> Search:
@@ -196,7 +227,18 @@ def summary(graph: ConvertedGraph, nodes: Any = None, *, over: Graph | None = No
     """How many vertices the search from each of these nodes (all, if None) reaches, how far, and the sums of that."""
     sources = None if nodes is None else graph.vertices(nodes)
     edges = graph.forward if over is None else over
-    return bfs_batch(edges, sources, keep="summary", engine=batch_engine(edges))
+    count = len(graph) if sources is None else len(sources)
+    return bfs_batch(edges, sources, keep="summary", engine=batch_engine(edges, count))
+
+
+def shares_of_paths(graph: ConvertedGraph, sources: np.ndarray | None, **options: Any) -> np.ndarray:
+    """`betweenness` of the forward edges, by the CPU if the engine that is asked for has none."""
+    edges = graph.forward
+    count = len(graph) if sources is None else len(sources)
+    name = engine_for(count * edges.num_arcs, GPU_BETWEENNESS)
+    if name != "auto" and ready(name).betweenness(edges) is None:
+        name = "cpu"
+    return betweenness(edges, sources, engine=name, **options)
 
 
 def connected_summary(graph: ConvertedGraph, nodes: Any = None) -> Any:

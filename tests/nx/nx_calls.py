@@ -43,6 +43,18 @@ def random_graph(rng, cls=None, *, most_nodes=10, min_nodes=0):
     return graph
 
 
+def views(rng, graph):
+    """What NetworkX makes of a graph without copying it."""
+    nodes, edges = list(graph), list(graph.edges(keys=True) if graph.is_multigraph() else graph.edges)
+    yield graph.subgraph(rng.sample(nodes, rng.randint(0, len(nodes))))
+    yield graph.edge_subgraph(rng.sample(edges, rng.randint(0, len(edges))))
+    yield nx.restricted_view(graph, rng.sample(nodes, min(1, len(nodes))), [])
+    yield graph.to_undirected(as_view=True)
+    yield graph.to_directed(as_view=True)
+    if graph.is_directed():
+        yield graph.reverse(copy=False)
+
+
 class Draw:
     """The arguments of a call."""
 
@@ -68,6 +80,11 @@ class Draw:
 
     def sorter(self):
         return self.rng.choice([None, lambda found: sorted(found, key=str), lambda found: list(found)[::-1]])
+
+    def neighbors(self):
+        """The graph's own function for the neighbours of a node, or None."""
+        methods = ["neighbors", "successors", "predecessors"] if self.graph.is_directed() else ["neighbors"]
+        return self.rng.choice([None, *(getattr(self.graph, method) for method in methods)])
 
     def some(self, **options):
         """Some of these options."""
@@ -105,7 +122,7 @@ def _calls():
 
     yield from dict.fromkeys(("bfs_edges", "bfs_tree"), reversible).items()
     yield from dict.fromkeys(("bfs_predecessors", "bfs_successors"), search).items()
-    yield "generic_bfs_edges", lambda d: ((d.node(),), d.some(depth_limit=d.limit(), neighbors=None))
+    yield "generic_bfs_edges", lambda d: ((d.node(),), d.some(depth_limit=d.limit(), neighbors=d.neighbors()))
     yield from dict.fromkeys(("bfs_layers", "bfs_labeled_edges"), sources).items()
     yield "descendants_at_distance", lambda d: ((d.node(), d.maybe(0, 1, 2, 3, 1.5, -1)), {})
     yield from dict.fromkeys(("single_source_shortest_path", "single_source_shortest_path_length"), from_source).items()

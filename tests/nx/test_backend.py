@@ -16,6 +16,7 @@ import rapids_bfs.nx
 from rapids_bfs import InputError
 from rapids_bfs.nx.functions import FUNCTIONS, get_info
 from rapids_bfs.nx.graph import ConvertedGraph
+from rapids_bfs.nx.search import engine_for
 
 HEAVY = {"cupy", "numba", "cudf", "cugraph", "networkx", "pandas", "pyarrow", "scipy", "polars", "numpy"}
 
@@ -153,6 +154,39 @@ class TestCache:
             assert nx.ancestors(graph, 2, backend="rapids_bfs") == nx.ancestors(graph, 2, backend="networkx")
         assert len(conversions) == 7
 
+    @pytest.mark.parametrize("cls", CLASSES)
+    def test_a_view_gives_the_new_answer_when_its_graph_changes(self, cls, conversions):
+        graph = nx.path_graph(6, cls)
+        views = [
+            graph.subgraph([0, 1, 2, 5]),
+            graph.subgraph([0, 1, 2, 5]).to_directed(as_view=True),
+            graph.to_undirected(as_view=True),
+            nx.restricted_view(graph, [3], []),
+        ]
+        for change in (lambda: None, lambda: graph.add_edge(1, 5), lambda: graph.remove_node(2)):
+            change()
+            for view in views:
+                expected = set(nx.bfs_tree(nx.Graph(view) if not view.is_directed() else nx.DiGraph(view), 0)) - {0}
+                assert nx.descendants(view, 0, backend="rapids_bfs") == expected
+                assert nx.descendants(view, 0, backend="rapids_bfs") == expected
+        assert len([each for each in conversions if each in views]) == 3 * len(views)
+
+    def test_a_view_that_asks_a_function_is_converted_each_time(self):
+        graph, shown = nx.path_graph(6), {0, 1, 2}
+        view = nx.subgraph_view(graph, filter_node=shown.__contains__)
+        assert nx.descendants(view, 0, backend="rapids_bfs") == {1, 2}
+        shown.add(3)
+        assert nx.descendants(view, 0, backend="rapids_bfs") == {1, 2, 3}
+
+    def test_a_view_of_a_graph_without_a_cache(self):
+        graph = nx.path_graph(6)
+        graph.__networkx_cache__ = None
+        view = graph.subgraph(range(5))
+        assert nx.descendants(view, 0, backend="rapids_bfs") == {1, 2, 3, 4}
+        graph.add_edge(0, 5)
+        graph.remove_edge(3, 4)
+        assert nx.descendants(view, 0, backend="rapids_bfs") == {1, 2, 3}
+
 
 class TestPolicy:
     def test_tiny_graphs_and_local_queries_stay_in_networkx(self, conversions):
@@ -227,6 +261,18 @@ class TestConfiguration:
         [converted] = graph.__networkx_cache__["backends"]["rapids_bfs"].values()
         prepared = " ".join(map(str, converted.forward.traversals))
         assert engine in ("auto", "cpu") or engine in prepared
+
+    def test_an_engine_without_betweenness_leaves_it_to_the_cpu(self):
+        graph = nx.karate_club_graph()
+        expected = nx.betweenness_centrality(graph, backend="networkx")
+        with nx.config.backends.rapids_bfs(engine="scipy"):
+            assert nx.betweenness_centrality(graph, backend="rapids_bfs") == pytest.approx(expected)
+
+    def test_auto_takes_a_gpu_only_for_much_work(self):
+        assert engine_for(10, 10) == "auto"
+        assert engine_for(9, 10) == "cpu"
+        with nx.config.backends.rapids_bfs(engine="scipy"):
+            assert engine_for(9, 10) == "scipy"
 
     def test_an_engine_that_there_is_not_is_named(self):
         with nx.config.backends.rapids_bfs(engine="abacus"), pytest.raises(InputError, match="unknown engine 'abacus'"):

@@ -6,7 +6,7 @@ import random
 
 import networkx as nx
 import pytest
-from nx_calls import CALLS, close, draw_call, function, outcome, public, random_graph
+from nx_calls import CALLS, close, draw_call, function, outcome, public, random_graph, views
 
 import rapids_bfs.nx
 from rapids_bfs.nx.functions import FUNCTIONS
@@ -55,6 +55,45 @@ def test_is_networkx_own_in_order(name, left):
     assert answered or name in SHORTCUT
 
 
+@pytest.mark.parametrize("name", CALLS)
+def test_views_are_searched_in_their_order(name):
+    for seed in range(6):
+        rng = random.Random(f"{name} {seed}")
+        for view in views(rng, random_graph(rng)):
+            args, kwargs = draw_call(name, rng, view)
+            expected = outcome(public(name), view, *args, backend="networkx", **kwargs)
+            found = outcome(public(name), view, *args, backend="rapids_bfs", **kwargs)
+            if name == WARNS_FOR_ANOTHER:
+                expected, found = expected[:2], found[:2]
+            assert close(found, expected), f"seed {seed}: {name}({view}, *{args}, **{kwargs})"
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if FUNCTIONS[name].ends])
+def test_what_can_be_no_node_is_refused_as_networkx_refuses_it(name):
+    for graph in (nx.cycle_graph(4), nx.cycle_graph(4, nx.MultiDiGraph)):
+        for end in FUNCTIONS[name].ends:
+            for odd in (None, [], {}, float("nan"), object(), (1, [2]), "1", -1, 10**30, b"1", frozenset()):
+                ends = (
+                    {"source": 0, "target": 1}
+                    if name == "all_shortest_paths"
+                    else dict.fromkeys(FUNCTIONS[name].ends, 0)
+                )
+                ends[end] = odd
+                expected = outcome(public(name), graph, backend="networkx", **ends)
+                assert close(outcome(public(name), graph, backend="rapids_bfs", **ends), expected), ends
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_ego_graph_of_both_directions_has_networkx_order_of_nodes(seed):
+    """Names whose order in a set depends on the order in which they come."""
+    graph = nx.gnp_random_graph(40, 0.05, seed=seed, directed=True)
+    graph = nx.relabel_nodes(graph, {node: (node * 2**16, seed) for node in graph})
+    node = next(iter(graph))
+    options = {"radius": 2, "undirected": True}
+    expected = outcome(nx.ego_graph, graph, node, backend="networkx", **options)
+    assert outcome(nx.ego_graph, graph, node, backend="rapids_bfs", **options) == expected
+
+
 @pytest.mark.parametrize("name", HAVE)
 def test_signature_and_module_are_networkx_own(name):
     original = function(name).orig_func
@@ -85,7 +124,7 @@ def test_what_asks_python_or_has_the_distances_is_left_to_networkx(name, left):
         "sp": dict(nx.all_pairs_shortest_path_length(graph)),
         "e": nx.eccentricity(graph),
         "paths": nx.single_source_shortest_path(graph, 1),
-        "neighbors": graph.neighbors,
+        "neighbors": lambda node: graph.neighbors(node),
     }
     given = {argument: values[argument] for argument in FUNCTIONS[name].idle}
     ends = (1,) if FUNCTIONS[name].ends and not FUNCTIONS[name].per_vertex else ()

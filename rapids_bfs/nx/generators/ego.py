@@ -11,7 +11,7 @@ from ..search import search_from
 def ego_graph(
     G: ConvertedGraph, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: None = None
 ) -> Any:
-    search = search_from(G, n, radius, over=G.mutual if undirected else G.forward)
+    search = search_from(G, n, radius, over=G.undirected if undirected else G.forward)
     ego = G.origin.subgraph(search.nodes).copy()
     if not center:
         ego.remove_node(n)

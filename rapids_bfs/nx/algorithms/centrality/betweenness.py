@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from networkx.algorithms.centrality import betweenness as theirs
 
-from .... import betweenness
 from ...graph import ConvertedGraph
-from ...search import engine
+from ...search import shares_of_paths
 
 
 def betweenness_centrality(
@@ -23,7 +22,7 @@ def betweenness_centrality(
     seed: Any = None,
 ) -> dict[Any, float]:
     nodes = _sample(G, None if k == len(G) else k, seed)
-    sums = betweenness(G.forward, _vertices(G, nodes), endpoints=endpoints, engine=engine())
+    sums = shares_of_paths(G, _vertices(G, nodes), endpoints=endpoints)
     found = dict(zip(G.nodes.tolist(), sums.tolist(), strict=True))
     size = None if nodes is None else k
     return rescaled(theirs._rescale, G, found, normalized=normalized, k=size, endpoints=endpoints, sampled_nodes=nodes)
@@ -33,7 +32,7 @@ def edge_betweenness_centrality(
     G: ConvertedGraph, k: int | None = None, normalized: bool = True, weight: None = None, seed: Any = None
 ) -> dict[Any, float]:
     nodes = _sample(G, k, seed)
-    sums = betweenness(G.forward, _vertices(G, nodes), edges=True, engine=engine())
+    sums = shares_of_paths(G, _vertices(G, nodes), edges=True)
     rescale = getattr(theirs, "_rescale_e", theirs._rescale)
     return with_keys(G, rescaled(rescale, G, of_edges(G, sums), normalized=normalized, sampled_nodes=nodes))
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from networkx.algorithms.centrality import betweenness_subset as theirs
 
-from .... import betweenness
 from ....kernels.cpu import ordered
 from ...graph import ConvertedGraph, LeftToNetworkX
-from ...search import engine, ordered_search
+from ...search import ordered_search, shares_of_paths
 from .betweenness import of_edges, rescaled, with_keys
 
 
@@ -18,7 +17,7 @@ def betweenness_centrality_subset(
     G: ConvertedGraph, sources: Any, targets: Any, normalized: bool = False, weight: None = None
 ) -> dict[Any, float]:
     starts, ends = _vertices(G, sources, targets)
-    sums = betweenness(G.forward, starts, targets=ends, engine=engine())
+    sums = shares_of_paths(G, starts, targets=ends)
     found = dict(zip(G.nodes.tolist(), sums.tolist(), strict=True))
     return rescaled(theirs._rescale, G, found, normalized=normalized, endpoints=False)
 

@@ -32,7 +32,7 @@ def _from_some(G: ConvertedGraph, ends: set[Any], starts: set[Any]) -> np.ndarra
         near = distances[:, vertices]
         np.add(sums, np.divide(1, near, out=np.zeros(near.shape), where=near > 0).sum(axis=0), out=sums)
 
-    bfs_batch(G.forward, G.vertices(starts), on_batch=add, engine=batch_engine(G.forward))
+    bfs_batch(G.forward, G.vertices(starts), on_batch=add, engine=batch_engine(G.forward, len(starts)))
     return sums
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ....graph import Graph
 from ....kernels.cpu import components
 from ...graph import ConvertedGraph
-from ...search import search_from
+from ...search import reaches_all, search_from
 
 
 def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
@@ -19,11 +19,11 @@ def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
 
 
 def number_connected_components(G: ConvertedGraph) -> int:
-    return count_of(G.forward, components.components)
+    return 1 if is_connected(G) else count_of(G.forward, components.components)
 
 
 def is_connected(G: ConvertedGraph) -> bool:
-    return len(search_from(G, G.nodes[0]).order) == len(G)
+    return reaches_all(G)
 
 
 def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:

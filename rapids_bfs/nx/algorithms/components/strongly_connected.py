@@ -9,7 +9,7 @@ import numpy as np
 
 from ....kernels.cpu import components
 from ...graph import ConvertedGraph
-from ...search import VERSION
+from ...search import VERSION, reaches_all
 from .connected import count_of, sets_of
 
 
@@ -22,8 +22,8 @@ def strongly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
 
 
 def number_strongly_connected_components(G: ConvertedGraph) -> int:
-    return count_of(G.forward, _find)
+    return 1 if is_strongly_connected(G) else count_of(G.forward, _find)
 
 
 def is_strongly_connected(G: ConvertedGraph) -> bool:
-    return number_strongly_connected_components(G) == 1
+    return reaches_all(G) and reaches_all(G, over=G.backward)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....kernels.cpu import components
 from ...graph import ConvertedGraph
-from ...search import search_from
+from ...search import reaches_all
 from .connected import count_of, sets_of
 
 
@@ -16,8 +16,8 @@ def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
 
 
 def number_weakly_connected_components(G: ConvertedGraph) -> int:
-    return count_of(G.mutual, components.components)
+    return 1 if is_weakly_connected(G) else count_of(G.mutual, components.components)
 
 
 def is_weakly_connected(G: ConvertedGraph) -> bool:
-    return len(search_from(G, G.nodes[0], over=G.mutual).order) == len(G)
+    return reaches_all(G, over=G.mutual)

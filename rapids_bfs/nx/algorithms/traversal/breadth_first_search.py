@@ -12,6 +12,7 @@ import numpy as np
 from networkx.algorithms.traversal.breadth_first_search import FORWARD_EDGE, LEVEL_EDGE, REVERSE_EDGE, TREE_EDGE
 
 from ...graph import ConvertedGraph, LeftToNetworkX
+from ...policy import direction
 from ...search import VERSION, Search, many_objects, ordered_search, search_from
 
 type_of = np.array([TREE_EDGE, LEVEL_EDGE, FORWARD_EDGE, REVERSE_EDGE], object)
@@ -27,9 +28,10 @@ Sorter = Callable[[Iterable[Any]], Iterable[Any]]
 def generic_bfs_edges(
     G: ConvertedGraph, source: Any, neighbors: Any = None, depth_limit: Any = None
 ) -> Iterator[tuple[Any, Any]]:
-    if neighbors is not None:
+    walked = "forward" if neighbors is None else direction(G.origin, neighbors)
+    if walked is None:
         raise LeftToNetworkX
-    return bfs_edges(G, source, depth_limit=depth_limit)
+    return bfs_edges(G, source, walked == "backward", depth_limit)
 
 
 def bfs_edges(
@@ -84,15 +86,18 @@ def bfs_successors(
 
 
 def bfs_layers(G: ConvertedGraph, sources: Any) -> Iterator[list[Any]]:
-    nodes = _sources(G, sources)
-    first = nodes if VERSION < (3, 5) else list(set(nodes))
-    search = ordered_search(G, _vertices(G, dict.fromkeys(first), nodes))
+    first = _sources(G, sources)
+    vertices = _vertices(G, first)
+    if VERSION >= (3, 5):
+        first = list(set(first))
+        vertices = G.vertices(first)
+    search = ordered_search(G, vertices)
     return chain([first], list(search.layers)[1:]) if first else iter(())
 
 
 def bfs_labeled_edges(G: ConvertedGraph, sources: Any) -> Iterator[tuple[Any, Any, str]]:
     nodes = _sources(G, sources)
-    search = ordered_search(G, _vertices(G, dict.fromkeys(nodes), nodes))
+    search = ordered_search(G, _vertices(G, nodes))
     tails, heads = _edges_from(G, search.order)
     labels = _labels(search, tails, heads)
     kept = labels != SEEN_BEFORE
@@ -156,8 +161,9 @@ def _sources(G: ConvertedGraph, sources: Any) -> list[Any]:
         raise LeftToNetworkX from None
 
 
-def _vertices(G: ConvertedGraph, nodes: Iterable[Any], sources: list[Any]) -> np.ndarray:
+def _vertices(G: ConvertedGraph, sources: list[Any]) -> np.ndarray:
+    """The vertices of the sources, each once."""
     try:
-        return G.vertices(nodes)
-    except LeftToNetworkX:
+        return G.vertices(dict.fromkeys(sources))
+    except (LeftToNetworkX, TypeError):
         raise LeftToNetworkX(sources=sources) from None

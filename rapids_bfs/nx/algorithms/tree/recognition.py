@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ....kernels.cpu import components
 from ...graph import ConvertedGraph
-from ...search import search_from
+from ...search import reaches_all
 from ..components.connected import count_of
 
 
 def is_tree(G: ConvertedGraph) -> bool:
-    return G.num_edges == len(G) - 1 and len(search_from(G, G.nodes[0], over=G.mutual).order) == len(G)
+    return G.num_edges == len(G) - 1 and reaches_all(G, over=G.mutual)
 
 
 def is_forest(G: ConvertedGraph) -> bool:

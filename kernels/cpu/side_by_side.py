@@ -1,0 +1,80 @@
+"""Searches from many sources, each alone on a thread with the textbook queue.
+
+Work: that of the single searches. Where frontiers are thin, as in grids and roads, two searches seldom meet at a
+vertex on the same level, and `bit_parallel` has nothing to share. Here no thread waits for another: each takes the next
+source as soon as it is done with its last.
+
+========================  =============================================================
+``distances[k, n]``       a row a source; in `summarize` a row a thread
+``queues[threads, n]``    vertices in the order of discovery
+``visited[threads, w]``   bitmaps of vertices
+``counts[threads, n]``    vertices of the thread's source by level; 0 before and after
+``next_source[1]``        the next source to take
+========================  =============================================================
+"""
+
+from collections import namedtuple
+
+from numba import njit, prange
+
+from . import sequential
+from .atomics import fetch_add
+
+NO_TARGET = -1
+
+Searches = namedtuple("Searches", "offsets targets queues visited counts next_source")
+
+
+@njit(cache=True, nogil=True)
+def _search(b, sources, i, depth_limit, distances, thread):
+    queue = b.queues[thread]
+    return sequential.search(
+        b.offsets, b.targets, sources[i : i + 1], depth_limit, NO_TARGET,
+        distances, queue[:0], queue, b.visited[thread],
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _search_next(b, sources, depth_limit, distances, thread):
+    while True:
+        i = fetch_add(b.next_source, 0, 1)
+        if i >= len(sources):
+            break
+        _search(b, sources, i, depth_limit, distances[i], thread)
+
+
+@njit(cache=True, nogil=True)
+def _summarize_next(b, sources, depth_limit, distances, summary, thread):
+    queue, counts = b.queues[thread], b.counts[thread]
+    while True:
+        i = fetch_add(b.next_source, 0, 1)
+        if i >= len(sources):
+            break
+        reached = _search(b, sources, i, depth_limit, distances, thread)
+        for place in range(reached):
+            counts[distances[queue[place]]] += 1
+        deepest = distances[queue[reached - 1]]
+        counts[0] = 0
+        for level in range(1, deepest + 1):
+            count = counts[level]
+            counts[level] = 0
+            summary.total[i] += level * count
+            summary.harmonic[i] += count / level
+        summary.reached[i] = reached
+        summary.eccentricity[i] = deepest
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def search(b, sources, depth_limit, distances, threads):
+    """Fill ``distances[k, n]``, -1 where a source does not reach."""
+    b.next_source[0] = 0
+    for thread in prange(threads):
+        _search_next(b, sources, depth_limit, distances, thread)
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def summarize(b, sources, depth_limit, distances, summary, threads):
+    """Complete the ``summary``, as `bit_parallel.search` does."""
+    b.next_source[0] = 0
+    for thread in prange(threads):
+        _summarize_next(b, sources, depth_limit, distances[thread], summary, thread)
