@@ -14,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import networkx as nx
+
 from rapids_bfs.nx.functions import FUNCTIONS
 from rapids_bfs.nx.policy import is_ours
 
@@ -53,7 +55,8 @@ def run(modules, *, backend="rapids_bfs", engine="auto"):
             "SUITE_ENGINE": engine,
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]),
         }
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "suite_record", "-p", "no:cacheprovider", "--pyargs"]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "suite_record", "-p", "no:cacheprovider"]
+        command += ["--rootdir", str(Path(nx.__file__).parent), "--pyargs"]  # tests are named from there on
         done = subprocess.run(
             [*command, *modules], env=environment, cwd=folder, capture_output=True, text=True, check=False
         )
