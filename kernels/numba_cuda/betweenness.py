@@ -499,7 +499,7 @@ def place_of(b, i):
 def betweenness(b):
     told = cuda.shared.array(3, np.int64)
     gathered = pointer_into(cuda.shared.array(1, np.int64), 0, np.int64)  # arcs out of the places that the block logged
-    all_hits = cuda.shared.array(HITS, np.int64)
+    all_hits = cuda.shared.array(HITS, np.int64, alignment=16)  # stored in pairs
     all_shares = cuda.shared.array(SHARES, np.float64)
     lane, warp_of_block = lane_id(), np.int64(cuda.threadIdx.x >> 5)
     hits = pointer_into(all_hits, warp_of_block * ROOM * 16, np.int64)
