@@ -211,6 +211,10 @@ class Cuda:
         return np.int64(32 - int(bits % (1 << 32)).bit_length())
 
     @staticmethod
+    def fma(a, b, c):
+        return a * b + c
+
+    @staticmethod
     def syncthreads():
         thread = Thread.running
         thread.meet(thread.block, thread.launch.threads)
@@ -249,17 +253,29 @@ class Cuda:
         return SimpleNamespace(array=self._shared_array)
 
     @staticmethod
-    def _shared_array(length, convert):
+    def _shared_array(length, convert, alignment=None):
         thread = Thread.running
         thread.arrays += 1
         key = thread.block, thread.arrays
-        return thread.launch.shared.setdefault(key, Memory(rubbish(length, convert.dtype)))
+        if key not in thread.launch.shared:
+            array = rubbish(length, convert.dtype)
+            thread.launch.shared[key] = Memory(placed(array, alignment or array.itemsize))
+        return thread.launch.shared[key]
 
 
 def rubbish(length, dtype):
     if np.dtype(dtype).kind == "f":
         return np.full(length, np.nan, dtype)
     return np.full(length * np.dtype(dtype).itemsize, RUBBISH, np.uint8).view(dtype)
+
+
+def placed(array, alignment):
+    """A copy of an array at an address that is a multiple of so many bytes, and of no more."""
+    room = np.empty(array.nbytes + 4 * alignment, np.uint8)
+    begin = (alignment - room.ctypes.data) % (2 * alignment)
+    copy = room[begin : begin + array.nbytes].view(array.dtype)
+    copy[:] = array
+    return copy
 
 
 def atomic(operation):
@@ -275,12 +291,20 @@ def load_ordered(memory, index):
     return memory[index]
 
 
+def place_of_pair(memory, index):
+    address = memory.array.ctypes.data + 2 * index * memory.array.itemsize
+    assert address % (2 * memory.array.itemsize) == 0, "a pair begins where none may"
+    return 2 * index
+
+
 def load_pair(memory, index):
-    return memory[2 * index], memory[2 * index + 1]
+    place = place_of_pair(memory, index)
+    return memory[place], memory[place + 1]
 
 
 def store_pair(memory, index, first, second):
-    memory[2 * index], memory[2 * index + 1] = first, second
+    place = place_of_pair(memory, index)
+    memory[place], memory[place + 1] = first, second
 
 
 def give_up():

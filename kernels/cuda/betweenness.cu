@@ -309,6 +309,9 @@ __device__ inline bool join(const Batch<Vertex, Offset>& b, const Offset* offset
     return true;
 }
 
+// The compiler may fuse either product with the sum, and not the same one wherever this is inlined: it is said which.
+__device__ inline double product(Pair a, Pair b) { return __fma_rn(a.low, b.low, __dmul_rn(a.high, b.high)); }
+
 // Pass on what a place has: its dependencies add up to `sum` for each path. Returns what this is worth to the vertex,
 // over the sources of this lane.
 template <typename Vertex, typename Offset>
@@ -317,7 +320,7 @@ __device__ inline double pass_on(const Batch<Vertex, Offset>& b, Vertex place, W
     store(b.rows, place, bits, {sum.low + target / paths.low, sum.high + target / paths.high});
     if (level == 0) return b.endpoints ? rint(sum.low) + rint(sum.high) : 0;  // a source has one path to each target
     const int ends = b.endpoints && target ? low_of(bits) + high_of(bits) : 0;
-    return paths.low * sum.low + paths.high * sum.high + ends;
+    return product(paths, sum) + ends;
 }
 
 // What an item came to, in the lane that holds it; nothing in those of pieces that were not the last.
@@ -358,7 +361,7 @@ __device__ inline Outcome gather(const Batch<Vertex, Offset>& b, const Item<Vert
         sum = {sum.low + pair.low, sum.high + pair.high};
         found |= bits;
         if (for_arcs) {
-            const double share = sum_of_warp(paths.low * pair.low + paths.high * pair.high);
+            const double share = sum_of_warp(product(paths, pair));
             if (lane_id() == 0) window.shares[number] = share;
         }
     };

@@ -303,7 +303,7 @@ def pass_on(b, place, bits, target, paths_low, paths_high, low, high, level):
         b.rows[place * BITS + WARP + lane_id()] = high + target / paths_high
     if level == 0:  # a source has one path to each target
         return math.floor(low + 0.5) + math.floor(high + 0.5) if b.endpoints != 0 else 0.0
-    worth = paths_low * low + paths_high * high
+    worth = cuda.fma(paths_low, low, paths_high * high)
     if b.endpoints != 0:
         if low_of(bits):
             worth += target
@@ -343,7 +343,8 @@ def gatherer(back):
     def share_of(b, shares, number, paths_low, paths_high, low, high):
         """What a hit adds to its arc, if arcs are counted."""
         if back and b.edges != 0:
-            share = sum_of_warp(paths_low * low + paths_high * high)
+            # The compiler may fuse either product with the sum, and not the same one in each place: it is said which.
+            share = sum_of_warp(cuda.fma(paths_low, low, paths_high * high))
             if lane_id() == 0:
                 shares[number] = share
 
