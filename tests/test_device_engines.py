@@ -16,7 +16,7 @@ from rapids_bfs import driver as drivers
 from rapids_bfs.driver import Driver
 from rapids_bfs.engines import Options, _launch, choose, cupy, numba_cuda, registered
 from rapids_bfs.engines._check import LevelCheck
-from rapids_bfs.engines._deterministic import positioned_in_edges
+from rapids_bfs.engines._deterministic import ascending_in_edges
 from rapids_bfs.engines._levels import Device, LevelByLevel, require_device_bytes
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
@@ -158,15 +158,19 @@ def test_auto_takes_an_engine_that_can_search_deterministically(monkeypatch):
 
 @given(graphs())
 def test_in_edges_of_a_deterministic_search(graph):
-    """Where the out-edges do not ascend, they say where each edge stands among those of its source."""
-    found = positioned_in_edges(graph)
-    assert (found is None) == csr.ascends(graph.offsets, graph.targets)
+    """They ascend; where the out-edges do not, they say where each edge stands among those of its source."""
+    found = ascending_in_edges(graph)
+    ascends = csr.ascends(graph.offsets, graph.targets)
+    assert (found is None) == (ascends and not graph.directed)
     if found is None:
         return
     offsets, sources, positions = found
     assert csr.ascends(offsets, sources)
+    assert (positions is None) == ascends
     heads = np.repeat(np.arange(graph.num_vertices), np.diff(offsets))
-    np.testing.assert_array_equal(graph.targets[graph.offsets[sources] + positions], heads)
+    np.testing.assert_array_equal(np.bincount(graph.targets, minlength=graph.num_vertices), np.diff(offsets))
+    if positions is not None:
+        np.testing.assert_array_equal(graph.targets[graph.offsets[sources] + positions], heads)
 
 
 class Host(Device):

@@ -21,8 +21,7 @@
 //
 //   offsets[n + 1], targets[m]        out-edges
 //   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric and its adjacencies ascend);
-//                                     each adjacency ascends; in_targets begin where a group of
-//                                     four may
+//                                     each adjacency ascends; in_targets begin where a group of four may
 //   positions[m]                      for each in-edge its position in the adjacency of its source; a null pointer if
 //                                     the adjacencies of out-edges ascend, since then the vertices themselves tell
 //   hub[n], heavy[n][4]               as in direction_optimizing.cu: all in-neighbours of a vertex that has up to four

@@ -66,13 +66,15 @@ NUMBERS = (
 Search: Any = structure("Search", POINTERS, NUMBERS)
 
 
-def positioned_in_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """None if out-edges ascend in each adjacency. Else offsets and targets of the in-edges, each adjacency ascending,
-    and the position of each in the adjacency of its source."""
+def ascending_in_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None:
+    """Offsets and targets of the in-edges, each adjacency ascending, and the position of each in the adjacency of its
+    source, or None if those ascend too. None if the graph's own arrays are all that."""
     here = graph.on(CPU)
-    if csr.ascends(here.offsets, here.targets):
+    ascends = csr.ascends(here.offsets, here.targets)
+    if ascends and not graph.directed:
         return None
-    return *csr.transpose(here.offsets, here.targets), csr.transposed_positions(here.offsets, here.targets)
+    positions = None if ascends else csr.transposed_positions(here.offsets, here.targets)
+    return *csr.transpose(here.offsets, here.targets), positions
 
 
 class Deterministic:
@@ -89,7 +91,7 @@ class Deterministic:
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
         words = -(-n // WARP)
         most_warps = MOST_WARPS * device.multiprocessors
-        positioned = positioned_in_edges(graph)
+        in_edges = ascending_in_edges(graph)  # of a directed graph, the device's own are in any order
         needs = [
             (n, np.int32),  # distances
             (n, vertex),  # predecessors
@@ -100,12 +102,12 @@ class Deterministic:
             (most_warps, np.uint64),  # counts
             (STATE_BYTES, np.uint8),
         ]
-        uploads = [(len(array), array.dtype) for array in positioned or ()]
+        uploads = [(len(array), array.dtype) for array in in_edges or () if array is not None]
         require_device_bytes(device, graph, needs + uploads)
         with device.active():
             self.in_edges = default.in_offsets, default.in_targets, None
-            if positioned is not None:
-                self.in_edges = tuple(device.upload(array) for array in positioned)
+            if in_edges is not None:
+                self.in_edges = tuple(None if array is None else device.upload(array) for array in in_edges)
             self.buffers = [device.empty(*need) for need in needs]
             self.distances, self.predecessors, rank, bitmaps, family, marks, counts, state = self.buffers
             for array, byte in ((self.distances, 0xFF), (self.predecessors, 0xFF), (bitmaps, 0), (state, 0)):

@@ -4,10 +4,13 @@
 
 racecheck watches shared memory, where no kernel may race at all. It does not follow barriers of a part of a block: it
 sees races in the smallest kernel that has one between two barriers of the whole block, so there blocks of
-`direction_optimizing` are as small as the part of them that goes alone. The races in global memory that an algorithm is
-known for are out of its sight; these are they, and why they do no harm:
+`direction_optimizing` are as small as the part of them that goes alone. Nor does it know the grid's barrier, which all
+blocks pass before and after those of a cluster look at each other's memory, so that none has yet to begin or is gone:
+what it says of that is not counted. The races in global memory that an algorithm is known for are out of its sight;
+these are they, and why they do no harm:
 """
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -37,6 +40,8 @@ BENIGN = {
 SHAPES = ["path:6", "star:5000", "tree:63", "grid:12", "rmat:8"]  # the star fills the shared memory and spills
 ENGINES = ("cupy", "numba-cuda")
 SOLO = 128  # threads of a block that go on alone
+FOUND = 9  # the exit code that says so
+GONE = "is located in a block that might"  # have already exited, or not have entered yet
 
 
 def search(threads):
@@ -110,17 +115,28 @@ def search(threads):
 
 def sanitize():
     """0 if both tools find nothing, else 1."""
-    found = 0
+    found = False
     for tool in ("memcheck", "racecheck"):
-        command = ["compute-sanitizer", "--tool", tool, "--report-api-errors", "no", "--error-exitcode", "9"]
+        command = ["compute-sanitizer", "--tool", tool, "--report-api-errors", "no", "--error-exitcode", str(FOUND)]
         threads = SOLO if tool == "racecheck" else 512
-        done = subprocess.run([*command, sys.executable, "-P", __file__, str(threads)], check=False)
-        print(f"{tool}: {'clean' if done.returncode == 0 else f'exit code {done.returncode}'}", flush=True)
-        found |= done.returncode != 0
+        done = subprocess.run(
+            [*command, sys.executable, "-P", __file__, str(threads)], check=False, capture_output=True, text=True
+        )
+        clean = is_clean(done.returncode, done.stdout)
+        if not clean:
+            print(done.stdout, done.stderr, sep="\n")
+        print(f"{tool}: {'clean' if clean else f'exit code {done.returncode}'}", flush=True)
+        found |= not clean
     print("races in global memory that are known and benign:")
     for kernel, why in BENIGN.items():
         print(f"  {kernel}: {why}")
     return int(found)
+
+
+def is_clean(code, output):
+    """Has a tool found nothing, or nothing but blocks of a cluster that might be gone?"""
+    hazards = re.search(r"RACECHECK SUMMARY: (\d+) hazards", output)
+    return code == 0 or (code == FOUND and hazards is not None and output.count(GONE) == int(hazards[1]))
 
 
 if __name__ == "__main__":
