@@ -594,8 +594,8 @@ struct alignas(16) Chunk {
     Vertex vertex, near[NEAR ? GROUP : 1];
 };
 
-constexpr int CHUNK = GROUP;   // a thread for each edge of a chunk
-constexpr int HERE = -1;       // no place in `targets`
+constexpr int CHUNK = GROUP;  // a thread for each edge of a chunk
+constexpr int HERE = -1;      // no place in `targets`
 
 // How many edges a thread has under way at a time.
 template <int COUNT>
@@ -680,9 +680,9 @@ __device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<NEA
 }
 
 // Top-down levels by a team of `size` blocks, from the frontier behind `begin` until it has more than `limit` chunks,
-// which then stands behind `begin + frontier.vertices`. Each block goes on with what it found, as long as it has a
-// thread for each edge; beyond that the chunks are shared out evenly. Leaves its last level and the edges of the
-// vertices that it reached in `state`.
+// which then stands behind `begin + frontier.vertices`. Each block goes on with what it found. Where there are more edges
+// than threads and some blocks have many more than others, the chunks of the next level are shared out evenly. Leaves
+// its last level and the edges of the vertices that it reached in `state`.
 template <bool NEAR, typename Vertex, typename Offset>
 __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
                          Frontier frontier, int turn_of_grid, int size, int limit, unsigned char* memory) {
@@ -723,8 +723,8 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
     for (;;) {
         int total = *count, most = total;  // chunks, in all and in a block
         if (team.ended[level % 2] || level == last || (size == 1 && (total == 0 || total > limit))) break;
-        int from = 0, stop = total;   // this block's are those between
-        int until = 0, before = 0;    // chunks of the blocks up to the lane's, without it
+        int from = 0, stop = total;  // this block's are those between
+        int until = 0, before = 0;   // chunks of the blocks up to the lane's, and without it
         const int theirs = size > 1 && lane < size ? *of_block(count, lane) : 0;
         const auto sum_up = [&] {
             most = reduce_max(theirs);

@@ -90,9 +90,8 @@ class DirectionOptimizing(Traversal):
             self.in_offsets, self.in_targets = self.offsets, self.targets
             if reverse is not here:
                 self.in_offsets, self.in_targets = self._adjacency(reverse)
-            self.near = (
-                self.in_targets is self.targets and m <= GROUP * n
-            )  # a row of `heavy` is mostly a whole adjacency
+            # Is a row of `heavy` mostly a whole adjacency?
+            self.near = self.in_targets is self.targets and m <= GROUP * n
             self.buffers = [device.empty(*need) for need in needs]
             distances, predecessors, hub, heavy, queue, queued, isolated, visited, state = self.buffers
             self.distances, self.predecessors = distances, predecessors
