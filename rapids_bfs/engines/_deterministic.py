@@ -105,7 +105,7 @@ class Deterministic:
         uploads = [(len(array), array.dtype) for array in in_edges or () if array is not None]
         require_device_bytes(device, graph, needs + uploads)
         with device.active():
-            self.in_edges = default.in_offsets, default.in_targets, None
+            self.in_edges: tuple[Any, ...] = default.in_offsets, default.in_targets, None
             if in_edges is not None:
                 self.in_edges = tuple(None if array is None else device.upload(array) for array in in_edges)
             self.buffers = [device.empty(*need) for need in needs]
