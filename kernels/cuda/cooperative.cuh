@@ -57,6 +57,34 @@ __device__ inline unsigned reduce_or(unsigned bits) {
 #endif
 }
 
+// Blocks of a cluster.
+__device__ inline int cluster_size() {
+    unsigned size = 1;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+#endif
+    return static_cast<int>(size);
+}
+
+// Wait for all blocks of the cluster. What they wrote before, in shared memory too, is seen after.
+__device__ inline void cluster_barrier() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+#endif
+}
+
+// Where another block of the cluster has what `mine` is in this block's shared memory.
+template <typename T>
+__device__ inline T* of_block(T* mine, int rank) {
+#if __CUDA_ARCH__ >= 900
+    T* theirs;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
+    return theirs;
+#else
+    return mine;
+#endif
+}
+
 __device__ inline Counter nanoseconds() {
     Counter now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));

@@ -526,15 +526,6 @@ __device__ void to_queue(const Search<Vertex, Offset>& s, const unsigned* before
 
 constexpr int SOLO = THREADS < 128 ? THREADS : 128;  // of a block without a cluster: others would be in their way
 
-// Blocks of a cluster.
-__device__ inline int cluster_size() {
-    unsigned size = 1;
-#if __CUDA_ARCH__ >= 900
-    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
-#endif
-    return static_cast<int>(size);
-}
-
 // Wait for all blocks of a team, or for the SOLO threads of the only one. What they wrote before, in shared memory too,
 // is seen after.
 __device__ inline void team_barrier(int size) {
@@ -546,21 +537,7 @@ __device__ inline void team_barrier(int size) {
         }
         return;
     }
-#if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
-#endif
-}
-
-// Where another block of the cluster has what `mine` is in this block's shared memory.
-template <typename T>
-__device__ inline T* of_block(T* mine, int rank) {
-#if __CUDA_ARCH__ >= 900
-    T* theirs;
-    asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
-    return theirs;
-#else
-    return mine;
-#endif
+    cluster_barrier();
 }
 
 template <typename T>
