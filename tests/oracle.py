@@ -3,7 +3,7 @@
 import numpy as np
 from strategies import oracle_distances
 
-from rapids_bfs import as_graph, bfs
+from rapids_bfs import as_graph, bfs, bfs_batch
 from rapids_bfs.testing import assert_valid_bfs
 
 
@@ -37,3 +37,18 @@ def random_options(rng, n):
     if rng.integers(2):
         options["target"] = int(rng.integers(n))
     return sources, options
+
+
+def assert_batches(traversal, sources, depth_limit=None):
+    """What a traversal finds from many sources is what the CPU's batches find, twice."""
+    graph = traversal.graph
+    for _ in range(2):  # the second time over what the first one left
+        distances = np.full((len(sources), graph.num_vertices), 9, np.int32)
+        traversal.distances(sources, depth_limit, distances)
+        expected = bfs_batch(graph, sources, depth_limit=depth_limit, engine="cpu")
+        np.testing.assert_array_equal(distances, expected.distances)
+        summary = traversal.summary(sources, depth_limit)
+        expected = bfs_batch(graph, sources, keep="summary", depth_limit=depth_limit, engine="cpu")
+        for name in ("reached", "total", "eccentricity"):
+            np.testing.assert_array_equal(getattr(summary, name), getattr(expected, name))
+        np.testing.assert_allclose(summary.harmonic, expected.harmonic)
