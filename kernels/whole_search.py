@@ -10,9 +10,11 @@ NUMBERS = (
     *("capacity", "edge_bits", "tail", "tile", "number", "fresh", "unreached"),
 )
 
-NUMBER, LEVELS, GIVEN_UP = range(3)  # elements of `status`
+# `status` is one number of 64 bits, so that the host sees all of it at once: the number of the search that is done,
+# and below that its levels times 2, plus 1 if it was given up.
+NUMBER_SHIFT, LEVELS_SHIFT = 32, 1
 GROUP = 4  # in-neighbours that lie together in memory
 TILE = 32  # bitmap words that a warp sweeps at a time, at most
-TILES = 8  # tiles that it looks through at a time, at most
-LIST = 2048  # vertices of them that it has on its list, at most
+TILES = 4  # tiles that it looks through at a time, at most
+LIST = 1536  # vertices of them that it has on its list, at most
 BITMAPS = 8  # of visited vertices, in turn

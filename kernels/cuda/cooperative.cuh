@@ -73,6 +73,19 @@ __device__ inline void cluster_barrier() {
 #endif
 }
 
+// Wait for all blocks of the cluster. What each wrote before into its own shared memory is seen after; what it wrote
+// elsewhere may still be on its way, which compilers before CUDA 12.7 cannot leave open.
+__device__ inline void cluster_barrier_of_shared() {
+#if __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1207
+    asm volatile(
+        "fence.release.sync_restrict::shared::cta.cluster;\n\tbarrier.cluster.arrive.relaxed;\n\t"
+        "barrier.cluster.wait.acquire;" ::
+            : "memory");
+#else
+    cluster_barrier();
+#endif
+}
+
 // Where another block of the cluster has what `mine` is in this block's shared memory.
 template <typename T>
 __device__ inline T* of_block(T* mine, int rank) {
@@ -92,9 +105,10 @@ __device__ inline Counter nanoseconds() {
 }
 
 // The sum over the lanes up to this one.
-__device__ inline Counter inclusive_scan(Counter value) {
+template <typename Integer>
+__device__ inline Integer inclusive_scan(Integer value) {
     for (int distance = 1; distance < WARP; distance *= 2) {
-        const Counter below = __shfl_up_sync(ALL, value, distance);
+        const Integer below = __shfl_up_sync(ALL, value, distance);
         if (lane_id() >= distance) value += below;
     }
     return value;
@@ -107,7 +121,7 @@ __device__ inline Counter exclusive_scan_of_block(Counter value, Counter* totals
     const Counter inclusive = inclusive_scan(value);
     if (lane_id() == WARP - 1) totals[threadIdx.x / WARP] = inclusive;
     __syncthreads();
-    const Counter each = inclusive_scan(lane_id() < warps ? totals[lane_id()] : 0);
+    const Counter each = inclusive_scan(lane_id() < warps ? totals[lane_id()] : Counter(0));
     const Counter below = __shfl_sync(ALL, each, (threadIdx.x / WARP + WARP - 1) % WARP);
     total = __shfl_sync(ALL, each, WARP - 1);
     return inclusive - value + (threadIdx.x < WARP ? 0 : below);

@@ -75,18 +75,18 @@
 
 #include "cooperative.cuh"
 
-constexpr int UNROLL = 4;            // edges that a lane has under way at a time
-constexpr int TEAM = 16;             // blocks of a cluster, at most
-constexpr int TILE = 32;               // words that a warp sweeps at a time, at most
-constexpr int TILES = 8;               // tiles that it looks through at a time, at most
-constexpr int LIST = 2 * TILE * WARP;  // vertices of them that it has on its list, at most
-constexpr int CANDIDATE = 1 << 15;     // on the list: the vertex has a predecessor, perhaps not the first
-constexpr int WIDTH = 4;               // lanes that look through a row together, at least, where all of it is looked at
-constexpr int SMALL = 64;              // vertices of a family that is not searched for its end
-constexpr int MANY = 254;              // families that are told apart
-constexpr int NONE = 255;              // no family
-constexpr int GROWTH = 4;            // of the chunks of first edges
-constexpr int TURN_ALONE = 1 << 20;  // levels that a block goes alone before it shows itself at the barrier
+constexpr int UNROLL = 4;                  // edges that a lane has under way at a time
+constexpr int TEAM = 16;                   // blocks of a cluster, at most
+constexpr int TILE = 32;                   // words that a warp sweeps at a time, at most
+constexpr int TILES = 4;                   // tiles that it looks through at a time, at most
+constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them that it has on its list, at most
+constexpr int CANDIDATE = 1 << 15;         // on the list: the vertex has a predecessor, perhaps not the first
+constexpr int WIDTH = 4;                   // lanes that look through a row together, at least, where it is all looked at
+constexpr int SMALL = 64;                  // vertices of a family that is not searched for its end
+constexpr int MANY = 254;                  // families that are told apart
+constexpr int NONE = 255;                  // no family
+constexpr int GROWTH = 4;                  // of the chunks of first edges
+constexpr int TURN_ALONE = 1 << 20;        // levels that a block goes alone before it shows itself at the barrier
 
 constexpr int TURNS = 1 << 16;         // that are noted
 constexpr int PHASE_BITS = 4;
@@ -94,8 +94,7 @@ constexpr int PHASE_BITS = 4;
 // What a turn did.
 enum Phase { RESET, SEED, ALONE, CLAIM, MARK, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER, TOGETHER };
 
-// Elements of `status`.
-enum { NUMBER, LEVELS, GIVEN_UP };
+constexpr int NUMBER_SHIFT = 32, LEVELS_SHIFT = 1;  // as in direction_optimizing.cu
 
 template <typename Integer>
 struct Unsigned;
@@ -1380,10 +1379,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     if (threadIdx.x == 0) {
         __threadfence();
         if (atomicInc(&state->finished, gridDim.x - 1) == gridDim.x - 1) {
-            s.status[LEVELS] = level;
-            s.status[GIVEN_UP] = given_up;
-            __threadfence_system();
-            s.status[NUMBER] = s.number;
+            *s.status = s.number << NUMBER_SHIFT | static_cast<long long>(level) << LEVELS_SHIFT | given_up;
         }
     }
 }

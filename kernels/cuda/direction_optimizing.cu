@@ -28,8 +28,8 @@
 //   state                             what the blocks share, see `State`
 //   trace[levels + 1]                 for each level when it was done, in nanoseconds, times 2, plus 1 if it went
 //                                     bottom-up; the start first; a null pointer if nobody asks
-//   status[3]                         in the host's memory: number of the search that is done, its levels, 1 if it was
-//                                     given up
+//   status                            in the host's memory: number of the search that is done, its levels, and 1 if it
+//                                     was given up, see `NUMBER_SHIFT`
 //
 // Slots in the queue come from one 64-bit atomic a warp: its high part counts vertices, its low part their edges. So
 // each slot comes with the sum of the degrees before it, and nothing has to be scanned.
@@ -59,17 +59,16 @@
 
 #include "cooperative.cuh"
 
-constexpr int UNROLL = 4;              // edges, vertices or groups that a lane has under way at a time
-constexpr int TILE = 32;               // words that a warp sweeps at a time, at most
-constexpr int TILES = 8;               // tiles that it looks through at a time, at most
-constexpr int LIST = 2 * TILE * WARP;  // vertices of them that it has on its list, at most
-constexpr int BITMAPS = 8;             // of visited vertices, in turn
-constexpr int SKIP = -2;               // no distance
-constexpr int MORE = -2;               // no neighbour: more than are here
-constexpr int TURN_ALONE = 1 << 20;    // levels that a block goes alone before it shows itself at the barrier
+constexpr int UNROLL = 4;                  // edges, vertices or groups that a lane has under way at a time
+constexpr int TILE = 32;                   // words that a warp sweeps at a time, at most
+constexpr int TILES = 4;                   // tiles that it looks through at a time, at most
+constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them that it has on its list, at most
+constexpr int BITMAPS = 8;                 // of visited vertices, in turn
+constexpr int SKIP = -2;                   // no distance
+constexpr int MORE = -2;                   // no neighbour: more than are here
+constexpr int TURN_ALONE = 1 << 20;        // levels that a block goes alone before it shows itself at the barrier
 
-// Elements of `status`.
-enum { NUMBER, LEVELS, GIVEN_UP };
+constexpr int NUMBER_SHIFT = 32, LEVELS_SHIFT = 1;  // in `status`, whose lowest bit says that a search was given up
 
 // What the blocks share: zero before the first search. Each barrier ends a turn; each turn counts into another tail.
 struct State {
@@ -264,13 +263,18 @@ __device__ unsigned sweep(const Search<Vertex, Offset>& s, const unsigned* visit
     const int lane = lane_id();
     const int tile = static_cast<int>(s.tile), vertices_of_tile = tile * WARP;
     unsigned found = 0;
+    const auto words_of = [&](long long which) {
+        const long long word = which * tile + lane;
+        return lane < tile && word < words ? visited[word] : ALL;
+    };
 
+    unsigned ahead = words_of(warp);  // of the next tile
     for (long long next = warp; next * tile < words;) {
         const Vertex origin = static_cast<Vertex>(next * vertices_of_tile);
         int tiles = 0, unseen = 0;
         for (; tiles < TILES && unseen <= LIST - TILE * WARP && next * tile < words; ++tiles, next += warps) {
-            const long long word = next * tile + lane;
-            const unsigned seen = lane < tile && word < words ? visited[word] : ALL;
+            const unsigned seen = ahead;
+            ahead = words_of(next + warps);
             hits[tiles * TILE + lane] = seen;
             unseen += list_bits(~seen, list + unseen, tiles * TILE * WARP);
         }
@@ -292,60 +296,91 @@ __device__ unsigned sweep(const Search<Vertex, Offset>& s, const unsigned* visit
             missed += __popc(misses);
         };
 
-        // The hubs.
-        for (int begin = 0; begin < unseen; begin += UNROLL * WARP) {
-            int local[UNROLL];
-            Vertex hub[UNROLL];
-            unsigned word[UNROLL];
+        if (unseen > WARP) {
+            // The hubs.
+            for (int begin = 0; begin < unseen; begin += UNROLL * WARP) {
+                int local[UNROLL];
+                Vertex hub[UNROLL];
+                unsigned word[UNROLL];
 #pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                const int place = begin + k * WARP + lane;
-                local[k] = place < unseen ? list[place] : -1;
-                hub[k] = 0;
-                if (local[k] >= 0) hub[k] = __ldg(s.hub + vertex_of(local[k]));
-            }
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) word[k] = visited[word_of(hub[k])];
-            __syncwarp();
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                const bool hit = word[k] & bit_of(hub[k]);
-                if (local[k] >= 0 && hit) reach(local[k], hub[k]);
-                keep(local[k] >= 0 && !hit, local[k]);
-            }
-        }
-        __syncwarp();
-
-        // The next four.
-        const int without_hub = missed;
-        missed = 0;
-        for (int begin = 0; begin < without_hub; begin += UNROLL * WARP) {
-            int local[UNROLL];
-            Vertex group[UNROLL][GROUP];
-            unsigned word[UNROLL][GROUP];
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                const int place = begin + k * WARP + lane;
-                local[k] = place < without_hub ? list[place] : -1;
-                const Vertex vertex = local[k] >= 0 ? vertex_of(local[k]) : origin;
-                load_group(s.heavy, vertex, GROUP * s.n, GROUP * s.n, group[k]);
-            }
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-#pragma unroll
-                for (int i = 0; i < GROUP; ++i) word[k][i] = visited[word_of(max(group[k][i], Vertex(0)))];
-            }
-            __syncwarp();
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                Vertex parent = -1;
-#pragma unroll
-                for (int i = GROUP - 1; i >= 0; --i) {
-                    if (group[k][i] >= 0 && word[k][i] & bit_of(group[k][i])) parent = group[k][i];
+                for (int k = 0; k < UNROLL; ++k) {
+                    const int place = begin + k * WARP + lane;
+                    local[k] = place < unseen ? list[place] : -1;
+                    hub[k] = 0;
+                    if (local[k] >= 0) hub[k] = __ldg(s.hub + vertex_of(local[k]));
                 }
-                if (local[k] >= 0 && parent >= 0) reach(local[k], parent);
-                keep(local[k] >= 0 && parent < 0 && group[k][GROUP - 1] != -1, local[k]);
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) word[k] = visited[word_of(hub[k])];
+                __syncwarp();
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    const bool hit = word[k] & bit_of(hub[k]);
+                    if (local[k] >= 0 && hit) reach(local[k], hub[k]);
+                    keep(local[k] >= 0 && !hit, local[k]);
+                }
             }
+            __syncwarp();
+
+            // The next four.
+            const int without_hub = missed;
+            missed = 0;
+            for (int begin = 0; begin < without_hub; begin += UNROLL * WARP) {
+                int local[UNROLL];
+                Vertex group[UNROLL][GROUP], parent[UNROLL];
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    const int place = begin + k * WARP + lane;
+                    local[k] = place < without_hub ? list[place] : -1;
+                    const Vertex vertex = local[k] >= 0 ? vertex_of(local[k]) : origin;
+                    load_group(s.heavy, vertex, GROUP * s.n, GROUP * s.n, group[k]);
+                    parent[k] = -1;
+                }
+                // Two at a time: where one of the first two is visited, the others need no look.
+#pragma unroll
+                for (int half = 0; half < GROUP; half += 2) {
+                    unsigned word[UNROLL][2];
+#pragma unroll
+                    for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+                        for (int i = 0; i < 2; ++i) {
+                            const Vertex neighbor = group[k][half + i];
+                            word[k][i] = 0;
+                            if (parent[k] < 0 && neighbor >= 0) word[k][i] = visited[word_of(neighbor)];
+                        }
+                    }
+                    __syncwarp();
+#pragma unroll
+                    for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+                        for (int i = 1; i >= 0; --i) {
+                            if (word[k][i] & bit_of(group[k][half + i])) parent[k] = group[k][half + i];
+                        }
+                    }
+                }
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    if (local[k] >= 0 && parent[k] >= 0) reach(local[k], parent[k]);
+                    keep(local[k] >= 0 && parent[k] < 0 && group[k][GROUP - 1] != -1, local[k]);
+                }
+            }
+        } else if (unseen > 0) {
+            // A few look at their hub and the next four at once.
+            const int local = lane < unseen ? list[lane] : 0;
+            const Vertex vertex = lane < unseen ? vertex_of(local) : origin;
+            const Vertex hub = __ldg(s.hub + vertex);
+            Vertex group[GROUP];
+            load_group(s.heavy, vertex, GROUP * s.n, GROUP * s.n, group);
+            unsigned word[GROUP];
+#pragma unroll
+            for (int i = 0; i < GROUP; ++i) word[i] = visited[word_of(max(group[i], Vertex(0)))];
+            Vertex parent = test(visited, hub) ? hub : -1;
+            __syncwarp();
+#pragma unroll
+            for (int i = 0; i < GROUP; ++i) {
+                if (group[i] >= 0 && word[i] & bit_of(group[i])) parent = group[i];
+            }
+            if (lane < unseen && parent >= 0) reach(local, parent);
+            keep(lane < unseen && parent < 0 && group[GROUP - 1] != -1, local);
         }
         __syncwarp();
 
@@ -437,18 +472,20 @@ struct Ring {
 template <typename Vertex, typename Offset>
 __device__ void record(const Search<Vertex, Offset>& s, const Ring& ring, int unreached, bool with_isolated, int warp,
                        int warps) {
-    __shared__ int distances[BITMAPS];  // by the number of bitmaps that do not have the vertex
+    __shared__ int distances[BITMAPS + 1];  // by the number of bitmaps that do not have the vertex; BITMAPS: isolated
     const int lane = lane_id();
     const int bitmaps = ring.newest - ring.oldest + 1;
     __syncthreads();
-    if (threadIdx.x <= bitmaps) {
+    if (threadIdx.x <= bitmaps || threadIdx.x == BITMAPS) {
         distances[threadIdx.x] = threadIdx.x == 0         ? SKIP
+                                 : threadIdx.x == BITMAPS ? static_cast<int>(s.unreached)
                                  : threadIdx.x == bitmaps ? unreached
                                                           : ring.levels[(ring.oldest + threadIdx.x) % BITMAPS];
     }
     __syncthreads();
-    for (long long start = static_cast<long long>(warp) * WARP; start < ring.words; start += warps * WARP) {
-        const bool inside = start + lane < ring.words;
+    const int width = max(4, min(2 * static_cast<int>(s.tile), WARP));  // words: so that all warps have some
+    for (long long start = static_cast<long long>(warp) * width; start < ring.words; start += warps * width) {
+        const bool inside = lane < width && start + lane < ring.words;
         unsigned bits[BITMAPS - 1];
 #pragma unroll
         for (int i = 0; i < BITMAPS - 1; ++i) {
@@ -456,40 +493,49 @@ __device__ void record(const Search<Vertex, Offset>& s, const Ring& ring, int un
             if (i < bitmaps && inside) bits[i] = __ldcg(ring.at(ring.oldest + i) + start + lane);
         }
         const unsigned isolated = with_isolated && inside ? __ldg(s.isolated + start + lane) : 0;
-        const unsigned open = ~bits[0] | isolated;
+        // How many bitmaps do not have the vertex, of which an isolated one lacks none: a word for each binary digit.
+        unsigned digits[4] = {0, 0, 0, isolated};
+#pragma unroll
+        for (int i = 0; i < BITMAPS - 1; ++i) {
+            unsigned carry = ~bits[i];
+#pragma unroll
+            for (int digit = 0; digit < 3; ++digit) {
+                const unsigned both = digits[digit] & carry;
+                digits[digit] ^= carry;
+                carry = both;
+            }
+        }
+        const unsigned open = digits[0] | digits[1] | digits[2] | digits[3];
         // Four vertices a lane: 8 lanes take a word.
-        for (int first = 0; first < WARP; first += 4) {
+        for (int first = 0; first < width; first += 4) {
             if (!__ballot_sync(ALL, open != 0 && lane / 4 == first / 4)) continue;
             const int which = first + lane / 8;
             const int shift = lane % 8 * 4;
             unsigned lacking = 0;  // a byte a vertex
 #pragma unroll
-            for (int i = 0; i < BITMAPS - 1; ++i) {
-                if (i >= bitmaps) continue;
-                const unsigned four = ~__shfl_sync(ALL, bits[i], which) >> shift & 15;
-                lacking += four * 0x00204081 & 0x01010101;
+            for (int digit = 0; digit < 4; ++digit) {
+                const unsigned four = __shfl_sync(ALL, digits[digit], which) >> shift & 15;
+                lacking += (four * 0x00204081 & 0x01010101) << digit;
             }
-            const unsigned alone = __shfl_sync(ALL, isolated, which) >> shift;
             const long long vertex = (start + which) * WARP + shift;
             int distance[4];
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                distance[i] = alone >> i & 1 ? static_cast<int>(s.unreached) : distances[lacking >> 8 * i & 255];
-                if (vertex + i >= s.n) distance[i] = SKIP;
-            }
-            if (distance[0] != SKIP && distance[1] != SKIP && distance[2] != SKIP && distance[3] != SKIP) {
+            for (int i = 0; i < 4; ++i) distance[i] = distances[lacking >> 8 * i & 255];
+            const bool all = distance[0] != SKIP && distance[1] != SKIP && distance[2] != SKIP && distance[3] != SKIP;
+            if (all && vertex + 4 <= s.n) {
                 *reinterpret_cast<int4*>(s.distances + vertex) = {distance[0], distance[1], distance[2], distance[3]};
             } else {
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {
-                    if (distance[i] != SKIP) s.distances[vertex + i] = distance[i];
+                    if (distance[i] != SKIP && vertex + i < s.n) s.distances[vertex + i] = distance[i];
                 }
             }
             if (unreached == SKIP || !s.predecessors) continue;
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-                const bool reached = (lacking >> 8 * i & 255) < bitmaps && !(s.fresh && alone >> i & 1);
-                if (!reached && vertex + i < s.n) s.predecessors[vertex + i] = -1;
+                const int lacks = lacking >> 8 * i & 255;
+                const bool none = lacks == bitmaps || (s.fresh && lacks == BITMAPS);
+                if (none && vertex + i < s.n) s.predecessors[vertex + i] = -1;
             }
         }
     }
@@ -526,18 +572,19 @@ __device__ void to_queue(const Search<Vertex, Offset>& s, const unsigned* before
 
 constexpr int SOLO = THREADS < 128 ? THREADS : 128;  // of a block without a cluster: others would be in their way
 
-// Wait for all blocks of a team, or for the SOLO threads of the only one. What they wrote before, in shared memory too,
-// is seen after.
-__device__ inline void team_barrier(int size) {
-    if (size == 1) {
-        if (SOLO == THREADS) {
-            __syncthreads();
-        } else {
-            asm volatile("bar.sync 1, %0;" ::"n"(SOLO) : "memory");
-        }
-        return;
+// Wait for all blocks of a TEAM, or for the SOLO threads of the only one. What they wrote before into their own queues is
+// seen after. Distances and predecessors may still be on their way, since nobody reads them before the grid's barrier;
+// of the bitmap, which all blocks change, each atomic is done when its result is there, and a result decides what a
+// thread writes into its queue.
+template <bool TEAM>
+__device__ inline void team_barrier() {
+    if (TEAM) {
+        cluster_barrier_of_shared();
+    } else if (SOLO == THREADS) {
+        __syncthreads();
+    } else {
+        asm volatile("bar.sync 1, %0;" ::"n"(SOLO) : "memory");
     }
-    cluster_barrier();
 }
 
 template <typename T>
@@ -547,10 +594,15 @@ __device__ inline void swap(T& a, T& b) {
     b = kept;
 }
 
-__device__ inline void prefetch(bool wanted, const void* address) {
-    asm volatile(
-        "{\n\t.reg .pred wanted;\n\tsetp.ne.s32 wanted, %1, 0;\n\t@wanted prefetch.global.L2 [%0];\n\t}" ::"l"(address),
-        "r"(static_cast<int>(wanted)));
+__device__ inline void prefetch(const void* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
+
+__device__ inline int reduce_add(int value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL, value);
+#else
+    for (int distance = WARP / 2; distance; distance /= 2) value += __shfl_xor_sync(ALL, value, distance);
+    return value;
+#endif
 }
 
 __device__ inline int reduce_max(int value) {
@@ -574,26 +626,21 @@ struct alignas(16) Chunk {
 constexpr int CHUNK = GROUP;  // a thread for each edge of a chunk
 constexpr int HERE = -1;      // no place in `targets`
 
-// How many edges a thread has under way at a time.
-template <int COUNT>
-struct Slots {
-    static constexpr int count = COUNT;
+// Does a thread take a whole chunk?
+template <bool WHOLE>
+struct Whole {
+    static constexpr bool value = WHOLE;
 };
 
-// Append the vertices of these chunks, of which this warp `keep`s some, to the queue of the whole grid.
-template <int COUNT, bool NEAR, typename Vertex, typename Offset>
+// Append the vertex of a chunk to the queue of the whole grid.
+template <bool NEAR, typename Vertex, typename Offset>
 __device__ inline void hand_over(const Search<Vertex, Offset>& s, long long behind, Counter* tail,
-                                 const bool (&keep)[COUNT], const Chunk<NEAR, Vertex, Offset> (&chunk)[COUNT]) {
-    Vertex vertex[COUNT];
-    Offset first[COUNT], degree[COUNT];
-#pragma unroll
-    for (int k = 0; k < COUNT; ++k) {
-        vertex[k] = chunk[k].vertex;
-        first[k] = chunk[k].first;
-        degree[k] = chunk[k].rest;
-        if (NEAR && keep[k] && first[k] == HERE) first[k] = __ldg(s.offsets + vertex[k]);
-    }
-    enqueue(s, behind, tail, keep, vertex, first, degree);
+                                 const Chunk<NEAR, Vertex, Offset>& chunk) {
+    const Frontier before = unpacked(atomicAdd(tail, packed(1, chunk.rest, s.edge_bits)), s.edge_bits);
+    const Offset prefix = static_cast<Offset>(before.edges);
+    const Offset first = NEAR && chunk.first == HERE ? __ldg(s.offsets + chunk.vertex) : chunk.first;
+    s.queue[behind + before.vertices] = {prefix, static_cast<Offset>(first - prefix)};
+    s.queued[behind + before.vertices] = chunk.vertex;
 }
 
 // What a block of the team has in shared memory beside its queues.
@@ -602,9 +649,11 @@ struct Team {
     int ended[2];   // does the team stop before this level? By parity: some may be there yet when others find the next
 };
 
-// Tell all blocks of the team.
+// Tell all blocks of the team, before their next barrier.
 __device__ inline void end_team(int* ended, int size) {
+#pragma unroll 1
     for (int rank = 0; rank < size; ++rank) *of_block(ended, rank) = 1;
+    __threadfence();  // it is their memory
 }
 
 // Append vertices that this warp `keep`s, each given as the first of its chunks, to the queue of its block. What finds
@@ -625,15 +674,15 @@ __device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<NEA
     }
     if (total == 0) return;
     if (__any_sync(ALL, large)) {  // some have several chunks
-        Counter mine = 0;
+        int mine = 0;
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
-            place[k] = static_cast<int>(mine);
+            place[k] = mine;
             if (keep[k]) mine += min((static_cast<Counter>(chunk[k].rest) + CHUNK - 1) / CHUNK, Counter(capacity + 1));
         }
-        const int until = static_cast<int>(inclusive_scan(mine));
+        const int until = inclusive_scan(mine);
 #pragma unroll
-        for (int k = 0; k < COUNT; ++k) place[k] += until - static_cast<int>(mine);
+        for (int k = 0; k < COUNT; ++k) place[k] += until - mine;
         total = __shfl_sync(ALL, until, WARP - 1);
     }
     int start = 0;
@@ -641,14 +690,19 @@ __device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<NEA
     start = __shfl_sync(ALL, start, 0);
     if (start + total > capacity) {
         if (lane_id() == 0) end_team(ended, size);
+#pragma unroll 1
         for (int i = start + lane_id(); i < capacity; i += WARP) queue[i].rest = 0;
-        if (behind >= 0) hand_over(s, behind, tail, keep, chunk);
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) {
+            if (keep[k] && behind >= 0) hand_over(s, behind, tail, chunk[k]);
+        }
         return;
     }
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
         if (!keep[k]) continue;
         queue[start + place[k]] = chunk[k];
+#pragma unroll 1
         for (Offset done = CHUNK; done < chunk[k].rest; done += CHUNK) {
             Chunk<NEAR, Vertex, Offset>& next = queue[start + ++place[k]];
             next.first = chunk[k].first + done, next.rest = done - chunk[k].rest, next.vertex = chunk[k].vertex;
@@ -656,19 +710,20 @@ __device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<NEA
     }
 }
 
-// Top-down levels by a team of `size` blocks, from the frontier behind `begin` until it has more than `limit` chunks,
-// which then stands behind `begin + frontier.vertices`. Each block goes on with what it found. Where there are more edges
-// than threads and some blocks have many more than others, the chunks of the next level are shared out evenly. Leaves
-// its last level and the edges of the vertices that it reached in `state`.
-template <bool NEAR, typename Vertex, typename Offset>
+// Top-down levels by one block, or by a TEAM of several, from the frontier behind `begin` until it has more than `limit`
+// chunks, which then stands behind `begin + frontier.vertices`. Each block goes on with what it found. Where there are
+// more edges than threads and some blocks have many more than others, the chunks of the next level are shared out
+// evenly. Leaves its last level and the edges of the vertices that it reached in `state`.
+template <bool TEAM, bool NEAR, typename Vertex, typename Offset>
 __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
-                         Frontier frontier, int turn_of_grid, int size, int limit, unsigned char* memory) {
+                         Frontier frontier, int turn_of_grid, int blocks, int limit, unsigned char* memory) {
     using Chunk = ::Chunk<NEAR, Vertex, Offset>;
+    const int size = TEAM ? blocks : 1;
     __shared__ Team team;
-    const int threads = size > 1 ? THREADS : SOLO;
+    const int threads = TEAM ? THREADS : SOLO;
     if (threadIdx.x >= threads) return;
     const int lane = lane_id();
-    const int rank = size > 1 ? static_cast<int>(blockIdx.x) : 0;
+    const int rank = TEAM ? static_cast<int>(blockIdx.x) : 0;
     const int warp_begin = threadIdx.x / WARP * WARP;
     const int capacity = static_cast<int>(s.capacity);
     const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + TURN_ALONE));
@@ -680,7 +735,7 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
     Counter explored = 0;
 
     if (threadIdx.x == 0) team = {};
-    team_barrier(size);
+    team_barrier<TEAM>();
     for (long long i = rank * threads + warp_begin; i < frontier.vertices; i += size * threads) {
         const bool keep[1] = {i + lane < frontier.vertices};
         Chunk chunk[1] = {};
@@ -693,18 +748,17 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
         }
         enqueue_chunks(s, queue, count, team.ended + level % 2, size, -1, tail, keep, chunk);
     }
-    team_barrier(size);
+    team_barrier<TEAM>();
     const int start_level = level;
     bool spread = false;  // are chunks shared out, since some blocks had many more than others in the level before?
 
     for (;;) {
         int total = *count, most = total;  // chunks, in all and in a block
-        if (team.ended[level % 2] || level == last || (size == 1 && (total == 0 || total > limit))) break;
+        if (team.ended[level % 2] || level == last || (!TEAM && (total == 0 || total > limit))) break;
         int from = 0, stop = total;  // this block's are those between
         int until = 0, before = 0;   // chunks of the blocks up to the lane's, and without it
-        const int theirs = size > 1 && lane < size ? *of_block(count, lane) : 0;
-        const auto sum_up = [&] {
-            most = reduce_max(theirs);
+        const int theirs = TEAM && lane < size ? *of_block(count, lane) : 0;
+        if (spread) {
             until = theirs;
 #pragma unroll
             for (int distance = 1; distance < WARP; distance *= 2) {
@@ -713,9 +767,6 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
             }
             total = __shfl_sync(ALL, until, WARP - 1);
             before = until - theirs;
-        };
-        if (spread) {
-            sum_up();
             const int share = (total + size - 1) / size;
             from = rank * share;
             stop = min(from + share, total);
@@ -723,48 +774,46 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
         if (threadIdx.x == 0) *spare = 0;
         int* const ended = team.ended + (level + 1) % 2;
 
-        const auto expand = [&](auto slots) {
-            constexpr int COUNT = decltype(slots)::count;
-            for (int start = from * CHUNK + warp_begin; start < stop * CHUNK; start += COUNT * threads) {
-                bool won[COUNT];
-                Vertex parent[COUNT], neighbor[COUNT];
-                Offset first[COUNT], rest[COUNT];
-                unsigned word[COUNT];
-                Chunk next[COUNT];
-                const int part = lane % CHUNK;
+        // A thread takes an edge of a chunk, or a whole chunk.
+        const auto expand = [&](auto whole) {
+            constexpr bool WHOLE = decltype(whole)::value;
+            constexpr int COUNT = WHOLE ? CHUNK : 1;
+            constexpr int PER_THREAD = WHOLE ? 1 : CHUNK;  // threads to a chunk
+            for (int start = from * PER_THREAD + warp_begin; start < stop * PER_THREAD; start += threads) {
+                const int place = (start + lane) / PER_THREAD;
+                const bool inside = place < stop;
+                const Chunk* chunk = queue + place;
+                if (spread) {
+                    int whose = 0;  // the first block with more chunks up to it
 #pragma unroll
-                for (int k = 0; k < COUNT; ++k) {
-                    first[k] = rest[k] = 0;
-                    parent[k] = neighbor[k] = 0;
-                    if (start + k * threads >= stop * CHUNK) continue;
-                    const int edge = start + k * threads + lane;
-                    const int place = edge / CHUNK;
-                    const bool inside = place < stop;
-                    const Chunk* chunk = queue + place;
-                    if (spread) {
-                        int whose = 0;  // the first block with more chunks up to it
-#pragma unroll
-                        for (int step = WARP / 2; step; step /= 2) {
-                            const int passed = __shfl_sync(ALL, until, whose + step - 1);
-                            whose += passed <= place ? step : 0;
-                        }
-                        const int others = __shfl_sync(ALL, before, whose);
-                        chunk = of_block(queue + (inside ? place - others : 0), inside ? whose : 0);
+                    for (int step = WARP / 2; step; step /= 2) {
+                        const int passed = __shfl_sync(ALL, until, whose + step - 1);
+                        whose += passed <= place ? step : 0;
                     }
-                    if (inside) {
-                        first[k] = chunk->first, rest[k] = chunk->rest, parent[k] = chunk->vertex;
-                        if constexpr (NEAR) neighbor[k] = chunk->near[part];
+                    const int others = __shfl_sync(ALL, before, whose);
+                    chunk = of_block(queue + (inside ? place - others : 0), inside ? whose : 0);
+                }
+                Offset first = 0, rest = 0;
+                Vertex parent = 0, neighbor[COUNT] = {};
+                const int part = WHOLE ? 0 : lane % CHUNK;  // of the chunk, from which on this thread's edges are
+                if (inside) {
+                    first = chunk->first, rest = abs(chunk->rest), parent = chunk->vertex;
+                    if constexpr (NEAR) {
+#pragma unroll
+                        for (int k = 0; k < COUNT; ++k) neighbor[k] = chunk->near[part + k];
                     }
                 }
+                bool won[COUNT];
+                unsigned word[COUNT];
+                Chunk next[COUNT];
 #pragma unroll
                 for (int k = 0; k < COUNT; ++k) {
-                    won[k] = part < abs(rest[k]);
-                    if (won[k] && !(NEAR && first[k] == HERE)) neighbor[k] = __ldg(s.targets + first[k] + part);
+                    won[k] = part + k < rest;
+                    if (won[k] && !(NEAR && first == HERE)) neighbor[k] = __ldg(s.targets + first + part + k);
                     if (NEAR) won[k] = won[k] && neighbor[k] >= 0;
                 }
 #pragma unroll
                 for (int k = 0; k < COUNT; ++k) {
-                    if (start + k * threads >= stop * CHUNK) continue;
                     word[k] = ALL;
                     next[k] = {};
                     next[k].vertex = neighbor[k];
@@ -781,7 +830,6 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
                 if constexpr (NEAR) {
 #pragma unroll
                     for (int k = 0; k < COUNT; ++k) {
-                        if (start + k * threads >= stop * CHUNK) continue;
                         if (next[k].near[GROUP - 1] == MORE) {
                             next[k].first = __ldg(s.offsets + neighbor[k]);
                             next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
@@ -790,7 +838,6 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
                 }
 #pragma unroll
                 for (int k = 0; k < COUNT; ++k) {
-                    if (start + k * threads >= stop * CHUNK) continue;
                     next[k].rest -= next[k].first;
                     won[k] = !(word[k] & bit_of(neighbor[k]));
                     if (!won[k]) continue;
@@ -802,12 +849,14 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
                         for (int i = 0; i < GROUP; ++i) {
                             const Vertex near = next[k].near[i];
                             if (here) next[k].rest += near >= 0;
-                            if (here && near == parent[k]) next[k].near[i] = -1;
-                            prefetch(here && near >= 0 && near != parent[k], s.heavy + GROUP * near);
+                            if (near == parent) next[k].near[i] = -1;
                         }
+                        // The next vertex straight on, if neighbours are numbered alike.
+                        const long long ahead = 2LL * neighbor[k] - parent;
+                        if (ahead >= 0 && ahead < s.n) prefetch(s.heavy + GROUP * ahead);
                     }
-                    prefetch(!here, s.targets + next[k].first);
-                    if (s.predecessors) s.predecessors[neighbor[k]] = parent[k];
+                    if (!here) prefetch(s.targets + next[k].first);
+                    if (s.predecessors) s.predecessors[neighbor[k]] = parent;
                     s.distances[neighbor[k]] = level + 1;
                     if (neighbor[k] == s.target) {
                         s.state->target_level = level + 1;
@@ -819,19 +868,19 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
                 enqueue_chunks(s, upcoming, next_count, ended, size, behind, tail, won, next);
             }
         };
-        // One edge a thread is less to do than several that are not there: most levels are small.
+        // One edge a thread is less to wait for, one chunk a thread less to do.
         if ((stop - from) * CHUNK <= threads) {
-            expand(Slots<1>());
+            expand(Whole<false>());
         } else {
-            expand(Slots<NEAR ? 2 : 4>());
+            expand(Whole<true>());
         }
         // What the others have is known by now: it was asked for at the beginning of the level.
-        if (size > 1) {
-            if (!spread) sum_up();
+        if constexpr (TEAM) {
+            total = reduce_add(theirs), most = reduce_max(theirs);
             if (total == 0) break;
             spread = most * CHUNK > threads && most * size > total / 4 * 5;  // some have a quarter more than others
         }
-        team_barrier(size);
+        team_barrier<TEAM>();
         ++level;
         if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
         swap(queue, upcoming);
@@ -842,11 +891,8 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
 
     // Hand over: the first chunk of each vertex stands for all. Without room for the frontier there is nothing new.
     const int left = level > start_level ? min(*count, capacity) : 0;
-    for (int i = warp_begin; i < left; i += threads) {
-        Chunk chunk[1] = {};
-        if (i + lane < left) chunk[0] = queue[i + lane];
-        const bool keep[1] = {chunk[0].rest > 0};
-        hand_over(s, behind, tail, keep, chunk);
+    for (int i = threadIdx.x; i < left; i += threads) {
+        if (queue[i].rest > 0) hand_over(s, behind, tail, queue[i]);
     }
     explored = sum_of_warp(explored);
     if (lane == 0 && explored) atomicAdd(&s.state->explored[turn_of_grid % 3], explored);
@@ -925,7 +971,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     State* const state = s.state;
     const int edge_bits = static_cast<int>(s.edge_bits);
     const bool one_source = s.count == 1;
-    const bool was_stale = state->stale[(s.number - 1) % 2];
+    const bool was_stale = state->stale[(s.number + 1) % 2];
     unsigned* stale = state->stale + s.number % 2;
     const int unreached = static_cast<int>(s.unreached);
     Ring ring = {s.visited, words, levels, 0, 0};
@@ -988,16 +1034,31 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     int tail = 0;        // small frontiers in a row, bottom-up
     bool stuck = false;  // did the team find no room for the frontier?
     bool given_up = false;
-    while (frontier.vertices > 0 && level < s.depth_limit && !given_up) {
-        if (s.target >= 0 && is_reached(told.target_level, level)) break;
+    bool with_isolated = false;  // are their distances written at the end?
+    for (;;) {
+        const bool done = frontier.vertices == 0 || level >= s.depth_limit || given_up ||
+                          (s.target >= 0 && is_reached(told.target_level, level));
+        const long long chunks = frontier.vertices + frontier.edges / CHUNK;  // at most
+        const bool together = queued && !stuck && chunks <= (cluster > 1 ? s.together : s.alone);
+        const bool bottom_up = !queued || frontier.edges > unexplored / s.alpha;
+        const bool dense = !together && (bottom_up || frontier.edges > s.dense);
+        if (done || (dense && ring.is_full())) {
+            with_isolated = done && (s.fresh || ring.newest > ring.oldest);
+            record(s, ring, done ? unreached : SKIP, with_isolated, warp, warps);
+            ring.oldest = ring.newest;
+        }
+        if (done) break;
         const long long expanded = frontier.vertices;
 
-        const long long chunks = frontier.vertices + frontier.edges / CHUNK;  // at most
-        if (queued && !stuck && chunks <= (cluster > 1 ? s.together : s.alone)) {
+        if (together) {
             const int size = chunks <= s.alone ? 1 : cluster;
             if (blockIdx.x < size) {
                 const int limit = static_cast<int>(size == 1 ? s.alone : s.together);
-                go_alone<NEAR>(s, ring.visited(), level, begin, frontier, turn, size, limit, memory);
+                if (size > 1) {
+                    go_alone<true, NEAR>(s, ring.visited(), level, begin, frontier, turn, size, limit, memory);
+                } else {  // neighbours in the queue cost it more than they save
+                    go_alone<false, false>(s, ring.visited(), level, begin, frontier, turn, size, limit, memory);
+                }
             }
             const Frontier handed = end_turn(state, turn++, edge_bits, &told);
             stuck = level == told.level;
@@ -1013,17 +1074,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         ++level;
         stuck = false;
         given_up = level > s.n;  // as many levels as vertices, if each reaches one and the last none
-        const bool bottom_up = !queued || frontier.edges > unexplored / s.alpha;
-        const bool dense = bottom_up || frontier.edges > s.dense;
         if (queued) {
             unexplored -= frontier.edges;
             begin += expanded;
         }
         if (dense) {
-            if (ring.is_full()) {
-                record(s, ring, SKIP, false, warp, warps);
-                ring.oldest = ring.newest;
-            }
             unsigned* const visited = ring.visited();
             unsigned* const upcoming = ring.add(level);
             unsigned mine;
@@ -1052,11 +1107,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         // Back to the queue? After bottom-up levels, when the frontier has been small and shrinking for some time.
         tail = bottom_up && frontier.vertices < expanded && frontier.vertices < s.n / s.beta ? tail + 1 : 0;
         const bool back = bottom_up ? tail >= s.tail : frontier.vertices * (s.m / s.n) <= unexplored / s.alpha;
-        if (back) {
-            if (ring.is_full()) {
-                record(s, ring, SKIP, false, warp, warps);
-                ring.oldest = ring.newest - 1;
-            }
+        if (back && !ring.is_full()) {
             const unsigned* const before = ring.at(ring.newest - 1);
             const unsigned* const visited = ring.visited();
             to_queue(s, before, visited, ring.add(SKIP), begin, &state->tails[turn % 3], warp, warps, list);
@@ -1066,8 +1117,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         }
     }
 
-    const bool with_isolated = s.fresh || ring.newest > ring.oldest;
-    record(s, ring, unreached, with_isolated, warp, warps);
     if (with_isolated && (!one_source || test(s.isolated, s.source))) {  // a source may be isolated
         end_turn(state, turn++, edge_bits, &told);
         for (long long i = thread; i < s.count; i += threads) s.distances[one_source ? s.source : s.sources[i]] = 0;
@@ -1076,10 +1125,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     if (threadIdx.x == 0) {
         __threadfence();
         if (atomicInc(&state->finished, gridDim.x - 1) == gridDim.x - 1) {
-            s.status[LEVELS] = level;
-            s.status[GIVEN_UP] = given_up;
-            __threadfence_system();
-            s.status[NUMBER] = s.number;
+            *s.status = s.number << NUMBER_SHIFT | static_cast<long long>(level) << LEVELS_SHIFT | given_up;
         }
     }
 }

@@ -20,7 +20,7 @@ import numpy as np
 from numba import cuda
 from numba.cuda import types
 
-from ..whole_search import BITMAPS, GIVEN_UP, GROUP, LEVELS, LIST, NUMBER, NUMBERS, POINTERS, TILE, TILES
+from ..whole_search import BITMAPS, GROUP, LEVELS_SHIFT, LIST, NUMBER_SHIFT, NUMBERS, POINTERS, TILE, TILES
 from .cooperative import (
     WARP,
     ballot,
@@ -1131,7 +1131,4 @@ def search(s):
         cuda.threadfence()
         if fetch_add(s.state, FINISHED, 1) == cuda.gridDim.x - 1:
             s.state[FINISHED] = 0
-            s.status[LEVELS] = level
-            s.status[GIVEN_UP] = given_up
-            cuda.threadfence_system()
-            s.status[NUMBER] = s.number
+            s.status[0] = s.number << NUMBER_SHIFT | np.int64(level) << LEVELS_SHIFT | np.int64(given_up)

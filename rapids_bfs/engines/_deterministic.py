@@ -11,7 +11,7 @@ import numpy as np
 from .. import csr
 from ..device import CPU
 from ..graph import Graph
-from ..kernels.whole_search import LEVELS, LIST, TILE, TILES
+from ..kernels.whole_search import LIST, TILE, TILES
 from ..trace import Step
 from . import Options
 from ._launch import address, fill
@@ -186,7 +186,7 @@ class Deterministic:
         offsets = self.graph.on(CPU).offsets
         self.stale = bool((offsets[sources] == offsets[sources + 1]).any())
         self.parameters.turns = self._turns_buffer() if options.trace else None
-        deep = self.host.status[LEVELS] > self.tuning.deep  # the last search was
+        deep = self.host.levels > self.tuning.deep  # the last search was
         (self.launch_deep if deep else self.launch)()
         self.host.finish()
         return self.host.steps() if options.trace else None

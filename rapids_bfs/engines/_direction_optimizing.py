@@ -14,7 +14,7 @@ import numpy as np
 from ..device import CUDA, aligned, finish
 from ..errors import InputError
 from ..graph import Graph
-from ..kernels.whole_search import BITMAPS, GROUP, LEVELS, LIST, NUMBERS, POINTERS, TILE, TILES
+from ..kernels.whole_search import BITMAPS, GROUP, LIST, NUMBERS, POINTERS, TILE, TILES
 from ..memory import new_arrays
 from ..result import BFSResult
 from . import DEFAULT as PLAIN
@@ -223,7 +223,7 @@ class DirectionOptimizing(Traversal):
         self.parameters.source = int(sources[0])
         self.parameters.predecessors = predecessors
         self.host.begin(sources, options)
-        deep = self.host.status[LEVELS] > self.tuning.deep  # the last search was
+        deep = self.host.levels > self.tuning.deep  # the last search was
         (self.launch_deep if deep else self.launch)()
 
     def answer(self, found: Found) -> Found:

@@ -10,7 +10,7 @@ import numpy as np
 from ..driver import library
 from ..errors import InputError, TraversalError
 from ..graph import Graph
-from ..kernels.whole_search import GIVEN_UP, LEVELS, NUMBER
+from ..kernels.whole_search import LEVELS_SHIFT, NUMBER_SHIFT
 from ..trace import Step
 from . import Options
 from ._launch import CompiledKernel, address, current_context
@@ -19,6 +19,7 @@ from ._levels import Device
 STATE_BYTES = 1024  # no less than the kernels need
 WARP = 32
 SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
+NUMBERS_OF_SEARCHES = 1 << (63 - NUMBER_SHIFT)  # that `status` has room for
 SPINS = 20_000  # looks at the status before the host waits in the driver
 
 
@@ -33,9 +34,10 @@ class OneLaunch:
     def __init__(self, graph: Graph, device: Device, parameters: Any) -> None:
         self.graph, self.device, self.parameters = graph, device, parameters
         self.context, self.set_context = current_context(), library().cuCtxSetCurrent
-        self.status = np.asarray(device.mapped(3, np.int64)[0])
-        self.status.fill(0)
-        parameters.status = self.status.ctypes.data
+        status = np.asarray(device.mapped(1, np.int64)[0])
+        status.fill(0)
+        parameters.status = status.ctypes.data
+        self.status = memoryview(status)  # which is looked at sooner than an array
         self.trace: Any = None  # allocated by the first search that is traced
         self._make_room(1)
 
@@ -61,7 +63,7 @@ class OneLaunch:
                 limit = 0
         parameters.depth_limit = limit
         parameters.trace = self._trace_buffer() if options.trace else None
-        parameters.number += 1
+        parameters.number = (parameters.number + 1) % NUMBERS_OF_SEARCHES
         self.set_context(self.context)  # the caller may be another thread
 
     def finish(self, spin: bool = True) -> None:
@@ -69,16 +71,21 @@ class OneLaunch:
         status, number = self.status, self.parameters.number
         if spin:
             for _ in range(SPINS):
-                if status[NUMBER] == number:
+                if status[0] >> NUMBER_SHIFT == number:
                     break
             else:
                 self.device.synchronize()
         else:
             self.device.synchronize()
-        if status[NUMBER] != number:
+        if status[0] >> NUMBER_SHIFT != number:
             raise TraversalError(f"the search of {self.graph.name} did not report that it is done")
-        if status[GIVEN_UP]:
-            raise TraversalError(f"level {status[LEVELS]} of a graph with {self.graph.num_vertices} vertices")
+        if status[0] & 1:
+            raise TraversalError(f"level {self.levels} of a graph with {self.graph.num_vertices} vertices")
+
+    @property
+    def levels(self) -> int:
+        """Of the last search that is done."""
+        return self.status[0] % (1 << NUMBER_SHIFT) >> LEVELS_SHIFT
 
     def _trace_buffer(self) -> int:
         if self.trace is None:
@@ -89,7 +96,7 @@ class OneLaunch:
     def steps(self) -> list[Step]:
         """What each level of the last search did, from the device's notes."""
         with self.device.active():
-            notes = self.device.host(self.trace[: int(self.status[LEVELS]) + 1])
+            notes = self.device.host(self.trace[: self.levels + 1])
         milliseconds = (np.diff(notes >> np.uint64(1)) / 1e6).tolist()
         directions = np.where(notes[1:] & np.uint64(1), "bottom-up", "top-down").tolist()
         return [Step(*step) for step in zip(directions, milliseconds, strict=True)]
