@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import networkx as nx
 import numpy as np
 
 from .. import betweenness, bfs, bfs_batch
-from ..engines import ready
+from ..device import to_host
+from ..engines import choose, ready
 from ..engines.cpu import NO_LIMIT, SMALL
-from ..graph import Graph
+from ..graph import Graph, csr_for
 from ..kernels.cpu import ordered, sequential
 from ..kernels.cpu.bits import words
 from ..threads import pool
@@ -30,6 +32,8 @@ TINY = 1 << 14  # vertices times arcs
 # Sources times arcs that keep a core busy for some 30 ms, longer than it takes to put a small graph on a GPU.
 GPU_BATCH = 1 << 31
 GPU_BETWEENNESS = 1 << 23
+GPU_SEARCH = 1 << 18  # arcs that a sequential search takes 0.7 ms for, as a search on a GPU and its copies back do
+WIDE = 1 << 14  # arcs a level, on average, from which on a level takes longer than it takes threads to wait for it
 FEW_EDGES = 1 << 23  # of a search without an order, which looks at few of them: one thread does it
 SERIAL_EDGES = 1 << 20  # with fewer to look at, one thread does it: waking others on a busy machine takes milliseconds
 
@@ -86,6 +90,10 @@ class Search:
     distances: np.ndarray
     predecessors: np.ndarray
 
+    def reached(self, *, sources: bool = True) -> set[Any]:
+        """The nodes reached, with or without the sources."""
+        return self.graph.set_at(self.order if sources else self.order[self.sources :])
+
     @cached_property
     def nodes(self) -> list[Any]:
         """The nodes in the order of discovery."""
@@ -139,22 +147,65 @@ class Search:
         return paths
 
 
+_depths: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # of the deepest search of a graph so far
+
+
+def _note(edges: Graph, depth: int) -> None:
+    _depths[edges] = max(depth, _depths.get(edges, 0))
+
+
+def _is_deep(edges: Graph) -> bool:
+    """Did a search of these edges have many levels, none of which is worth more than one thread?"""
+    return edges.num_arcs < WIDE * (_depths.get(edges, 0) + 1)
+
+
+def search_engine(edges: Graph) -> str:
+    """The engine for one search of these edges.
+
+    "auto" takes a GPU for a graph that is large, not deep, and searched again: for the first search alone it takes
+    longer to prepare it there. It must be able to search deterministically, as numba-cuda is not.
+    """
+    if engine() != "auto":
+        return engine()
+    if edges.num_arcs < GPU_SEARCH or edges not in _depths or _is_deep(edges):
+        return "cpu"
+    return choose("auto", deterministic=True).name
+
+
 def ordered_search(
     graph: ConvertedGraph, sources: np.ndarray, limit: Any = None, *, over: Graph | None = None
 ) -> Search:
     """Search from distinct vertices as a sequential queue does, ``over`` the forward edges unless others are given.
 
-    "auto" means the CPU even where there is a GPU: to put another engine's tree into the order of the queue takes
-    longer than this search does.
+    The CPU has that queue. Any other engine finds the queue's tree without its order; to go over all edges for that
+    takes longer than the queue itself, so that the tree's edges are gathered where the engine left the tree, which is
+    a matter of microseconds on a GPU, and the host walks along these alone.
     """
     edges = graph.forward if over is None else over
-    if engine() in ("auto", "cpu", "cpu:sequential"):
-        return _sequential(graph, edges, sources, _depth(limit))
-    result = bfs(edges, sources, depth_limit=levels(limit), deterministic=True, engine=engine())
-    assert result.predecessors is not None
-    order = np.empty(len(graph), edges.targets.dtype)
-    reached = ordered.order_along(edges.offsets, edges.targets, sources, result.predecessors, order)
-    return Search(graph, order[:reached], len(sources), result.distances, result.predecessors)
+    name = search_engine(edges)
+    if name in ("cpu", "cpu:sequential") or not len(sources):
+        found = _sequential(graph, edges, sources, _depth(limit))
+    else:
+        found = _along_tree(graph, edges, sources, levels(limit), name)
+    _note(edges, int(found.distances[found.order[-1]]) if len(sources) else 0)
+    return found
+
+
+def _along_tree(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, limit: int | None, name: str) -> Search:
+    here = edges.on(ready(name, deterministic=True).engine.searches_on)
+    result = bfs(here, sources, depth_limit=limit, deterministic=True, engine=name)
+    bounds, children = tree_of(here, result.predecessors)
+    predecessors = to_host(result.predecessors)
+    order = np.empty(len(graph), predecessors.dtype)
+    reached = ordered.order_along(to_host(bounds), to_host(children), sources, predecessors, order)
+    return Search(graph, order[:reached], len(sources), to_host(result.distances), predecessors)
+
+
+def tree_of(edges: Graph, predecessors: Any) -> tuple[Any, Any]:
+    """Offsets (n + 1) and targets of the edges of a tree, in the order of the adjacencies; where the graph lives."""
+    owners = csr_for(edges.targets).sources_of(edges.offsets, edges.targets)
+    places = np.flatnonzero(predecessors[edges.targets] == owners)
+    return np.searchsorted(places, edges.offsets).astype(edges.offsets.dtype), edges.targets[places]
 
 
 def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth: int) -> Search:
@@ -180,15 +231,55 @@ def _depth(limit: Any) -> int:
     return NO_LIMIT if depth is None else depth
 
 
-def reaches_all(graph: ConvertedGraph, *, over: Graph | None = None) -> bool:
-    """Does a search from the first node reach every node? It has no order, so that it may skip most edges."""
+@dataclass(frozen=True)
+class Reach:
+    """What a search from one vertex finds that has no order, so that it may skip most edges.
+
+    Attributes
+    ----------
+    graph : ConvertedGraph
+    edges : Graph
+    vertex : int
+    distances : array of n, on the device if the search was there
+    """
+
+    graph: ConvertedGraph
+    edges: Graph
+    vertex: int
+    distances: Any
+
+    def reached(self, *, sources: bool = True) -> set[Any]:
+        """The nodes reached, with or without the source. A few are in the order of a search that has one."""
+        others = np.flatnonzero(self.distances < (0 if sources else 1))
+        if self.graph.has_most(len(self.graph) - len(others)):
+            return self.graph.set_without(to_host(others))
+        return ordered_search(self.graph, np.array([self.vertex]), over=self.edges).reached(sources=sources)
+
+
+def reach(graph: ConvertedGraph, vertex: int, *, over: Graph | None = None) -> Search | Reach:
+    """Search from one vertex for the set that is reached, in the way that takes least time."""
     edges = graph.forward if over is None else over
-    if engine() in ("auto", "cpu"):
+    if graph.index is None and edges in _depths and not _is_deep(edges):
+        return _unordered(graph, edges, vertex)
+    return ordered_search(graph, np.array([vertex]), over=edges)
+
+
+def _unordered(graph: ConvertedGraph, edges: Graph, vertex: int) -> Reach:
+    name = search_engine(edges)
+    if name == "cpu":
+        one = edges.num_arcs < SMALL or (edges in _depths and _is_deep(edges))
         with pool.work_on(edges.num_arcs, FEW_EDGES):
-            found = bfs(edges, 0, predecessors=False, engine="cpu" if edges.num_arcs >= SMALL else "cpu:sequential")
+            found = bfs(edges, vertex, predecessors=False, engine="cpu:sequential" if one else "cpu")
     else:
-        found = bfs(edges, 0, predecessors=False, engine=engine())
-    return found.num_reached == len(graph)
+        found = bfs(edges.on(ready(name).engine.searches_on), vertex, predecessors=False, engine=name)
+    _note(edges, found.depth)
+    return Reach(graph, edges, vertex, found.distances)
+
+
+def reaches_all(graph: ConvertedGraph, *, over: Graph | None = None) -> bool:
+    """Does a search from the first node reach every node?"""
+    found = _unordered(graph, graph.forward if over is None else over, 0)
+    return bool((found.distances >= 0).all())
 
 
 def search_from(graph: ConvertedGraph, node: Any, limit: Any = None, *, over: Graph | None = None) -> Search:

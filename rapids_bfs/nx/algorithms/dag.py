@@ -8,15 +8,15 @@ import numpy as np
 
 from ...kernels.cpu import ordered
 from ..graph import ConvertedGraph, LeftToNetworkX
-from ..search import search_from, searches
+from ..search import reach, searches
 
 
 def descendants(G: ConvertedGraph, source: Any) -> set[Any]:
-    return set(search_from(G, source).children)
+    return reach(G, G.vertex(source)).reached(sources=False)
 
 
 def ancestors(G: ConvertedGraph, source: Any) -> set[Any]:
-    return set(search_from(G, source, over=G.backward).children)
+    return reach(G, G.vertex(source), over=G.backward).reached(sources=False)
 
 
 def transitive_closure(G: ConvertedGraph, reflexive: bool | None = False) -> Any:

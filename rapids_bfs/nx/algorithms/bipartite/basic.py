@@ -31,7 +31,7 @@ def is_bipartite(G: ConvertedGraph) -> bool:
 def sets(G: ConvertedGraph, top_nodes: Iterable[Any] | None = None) -> tuple[set[Any], set[Any]]:
     if top_nodes is not None:
         top = set(top_nodes)
-        return top, set(G.nodes.tolist()) - top
+        return top, G.everything - top
     connected = is_weakly_connected(G) if G.is_directed() else is_connected(G)
     if not connected:
         raise LeftToNetworkX

@@ -37,4 +37,4 @@ def _from_some(G: ConvertedGraph, ends: set[Any], starts: set[Any]) -> np.ndarra
 
 
 def _nodes(G: ConvertedGraph, bunch: Any) -> set[Any]:
-    return set(G.nodes.tolist() if bunch is None else G.origin.nbunch_iter(bunch))
+    return G.everything if bunch is None else set(G.origin.nbunch_iter(bunch))

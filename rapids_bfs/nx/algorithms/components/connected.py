@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
+from ....device import to_host
 from ....graph import Graph
 from ....kernels.cpu import components
-from ...graph import ConvertedGraph
-from ...search import reaches_all, search_from
+from ...graph import ConvertedGraph, closed_part
+from ...search import reach, reaches_all
 
 
 def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
-    return sets_of(G, G.forward, components.components)
+    return components_of(G, G.forward)
 
 
 def number_connected_components(G: ConvertedGraph) -> int:
@@ -27,14 +28,28 @@ def is_connected(G: ConvertedGraph) -> bool:
 
 
 def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:
-    return set(search_from(G, n).nodes)
+    return reach(G, G.vertex(n)).reached()
+
+
+def components_of(G: ConvertedGraph, edges: Graph) -> Iterator[set[Any]]:
+    """The components of symmetric edges, as sets of nodes: that of the first node by a search that skips most edges,
+    if it has most nodes."""
+    if G.index is None:
+        first = reach(G, 0, over=edges)
+        others = to_host(np.flatnonzero(first.distances < 0))
+        if G.has_most(len(G) - len(others)):
+            members, starts = _found(closed_part(edges, others), components.components)
+            return chain([first.reached()], _sets(G, others[members], starts))
+    return sets_of(G, edges, components.components)
 
 
 def sets_of(G: ConvertedGraph, edges: Graph, find: Callable[..., int]) -> Iterator[set[Any]]:
     """The components that ``find`` finds, as sets of nodes."""
-    members, starts = _found(edges, find)
-    nodes, bounds = G.nodes_at(members), starts.tolist()
-    return (set(nodes[begin:end]) for begin, end in pairwise(bounds))
+    return _sets(G, *_found(edges, find))
+
+
+def _sets(G: ConvertedGraph, members: np.ndarray, starts: np.ndarray) -> Iterator[set[Any]]:
+    return (G.set_at(members[begin:end]) for begin, end in pairwise(starts.tolist()))
 
 
 def count_of(edges: Graph, find: Callable[..., int]) -> int:

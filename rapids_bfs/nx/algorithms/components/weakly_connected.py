@@ -8,11 +8,11 @@ from typing import Any
 from ....kernels.cpu import components
 from ...graph import ConvertedGraph
 from ...search import reaches_all
-from .connected import count_of, sets_of
+from .connected import components_of, count_of
 
 
 def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
-    return sets_of(G, G.mutual, components.components)
+    return components_of(G, G.mutual)
 
 
 def number_weakly_connected_components(G: ConvertedGraph) -> int:

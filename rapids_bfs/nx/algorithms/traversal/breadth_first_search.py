@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 from networkx.algorithms.traversal.breadth_first_search import FORWARD_EDGE, LEVEL_EDGE, REVERSE_EDGE, TREE_EDGE
 
-from ...graph import ConvertedGraph, LeftToNetworkX
+from ...graph import ConvertedGraph, LeftToNetworkX, arcs_from
 from ...policy import direction
 from ...search import VERSION, Search, many_objects, ordered_search, search_from
 
@@ -64,12 +64,13 @@ def bfs_predecessors(
 ) -> Iterator[tuple[Any, Any]]:
     search = _search(G, source, depth_limit, sort_neighbors)
     pairs = zip(search.children, search.parents, strict=True)
-    return pairs if VERSION < (3, 7) else _with_warning(pairs)
+    return pairs if VERSION < (3, 7) else chain.from_iterable(_with_warning(pairs))
 
 
-def _with_warning(pairs: Iterator[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+def _with_warning(pairs: Iterator[tuple[Any, Any]]) -> Iterator[Iterator[tuple[Any, Any]]]:
+    """Warn when the first pair is asked for; the others come without a step in Python."""
     warnings.warn(DEPRECATED_PREDECESSORS, category=DeprecationWarning, stacklevel=2)
-    yield from pairs
+    yield pairs
 
 
 def bfs_successors(
@@ -98,7 +99,7 @@ def bfs_layers(G: ConvertedGraph, sources: Any) -> Iterator[list[Any]]:
 def bfs_labeled_edges(G: ConvertedGraph, sources: Any) -> Iterator[tuple[Any, Any, str]]:
     nodes = _sources(G, sources)
     search = ordered_search(G, _vertices(G, nodes))
-    tails, heads = _edges_from(G, search.order)
+    tails, heads = arcs_from(G.forward, search.order)
     labels = _labels(search, tails, heads)
     kept = labels != SEEN_BEFORE
     return zip(G.nodes_at(tails[kept]), G.nodes_at(heads[kept]), type_of[labels[kept]].tolist(), strict=True)
@@ -122,19 +123,11 @@ def _labels(search: Search, tails: np.ndarray, heads: np.ndarray) -> np.ndarray:
     )
 
 
-def _edges_from(G: ConvertedGraph, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sources and targets of the edges of these vertices, one vertex after the other."""
-    degrees = G.forward.degrees[vertices]
-    ends = np.cumsum(degrees, dtype=np.int64)
-    first = G.forward.offsets[vertices] - (ends - degrees)
-    return np.repeat(vertices, degrees), G.forward.targets[np.arange(degrees.sum()) + np.repeat(first, degrees)]
-
-
 def descendants_at_distance(G: ConvertedGraph, source: Any, distance: Any) -> set[Any]:
     if not isinstance(distance, int | float):
         raise LeftToNetworkX
     search = search_from(G, source, distance)
-    return set(G.nodes_at(search.order[search.depths == distance]))
+    return G.set_at(search.order[search.depths == distance])
 
 
 def _search(G: ConvertedGraph, source: Any, limit: Any, sort_neighbors: Sorter | None, reverse: bool = False) -> Search:
