@@ -76,8 +76,7 @@ class ConvertedGraph:
                 return found
         lists = list(map(list, rows.values()))
         offsets = _offsets(np.fromiter(map(len, lists), np.int64, len(lists)))
-        vertices = map(int if self.index is None else self.index.__getitem__, chain.from_iterable(lists))
-        return offsets, np.fromiter(vertices, index_dtype(len(self)), int(offsets[-1]))
+        return offsets, self.known(chain.from_iterable(lists))
 
     def _borrowed(self, rows: dict[Any, dict[Any, Any]]) -> tuple[np.ndarray, np.ndarray] | None:
         """The same, several times as fast; None if a neighbour is no such object as nodes are."""
@@ -116,7 +115,10 @@ class ConvertedGraph:
         """The graph in the order of ``G.to_undirected()``, which adds one edge after the other to both its ends."""
         heads = self.forward.targets
         tails = np.repeat(np.arange(len(self), dtype=heads.dtype), self.forward.degrees)
-        ends = np.stack([tails, heads], axis=1)
+        pairs = np.minimum(tails, heads) * np.int64(len(self)) + np.maximum(tails, heads)
+        first = tails < heads
+        first[~first] = ~np.isin(pairs[~first], pairs[first])  # the other arc of a pair was there before
+        ends = np.stack([tails, heads], axis=1)[first]
         targets = ends[:, ::-1].ravel()[np.argsort(ends.ravel(), kind="stable")]
         offsets = _offsets(np.bincount(ends.ravel(), minlength=len(self)))
         return Graph(offsets, targets, directed=False, name=self.forward.name)
@@ -127,13 +129,12 @@ class ConvertedGraph:
         rows = {}
         for vertex in vertices.tolist():
             neighbors = edges.targets[edges.offsets[vertex] : edges.offsets[vertex + 1]]
-            rows[vertex] = self.vertices(sort(iter(self.nodes_at(neighbors))))
+            rows[vertex] = self.vertices(dict.fromkeys(sort(iter(self.nodes_at(neighbors)))))
         degrees = np.zeros(len(self), np.int64)
         degrees[vertices] = [len(row) for row in rows.values()]
-        offsets = np.concatenate([[0], np.cumsum(degrees)])
         ascending = [rows[vertex] for vertex in sorted(rows)]
         targets = np.concatenate([np.empty(0, np.int64), *ascending]).astype(edges.targets.dtype)
-        return Graph(offsets, targets)
+        return Graph(_offsets(degrees), targets)
 
     @cached_property
     def num_edges(self) -> int:
@@ -161,6 +162,11 @@ class ConvertedGraph:
     def vertices(self, nodes: Iterable[Any]) -> np.ndarray:
         """The vertices (int64) of several nodes."""
         return np.fromiter(map(self.vertex, nodes), np.int64)
+
+    def known(self, nodes: Iterable[Any]) -> np.ndarray:
+        """The vertices of several nodes of which it is known that they are nodes."""
+        vertices = map(int if self.index is None else self.index.__getitem__, nodes)
+        return np.fromiter(vertices, index_dtype(len(self)))
 
     @cached_property
     def addresses(self) -> np.ndarray:
@@ -206,9 +212,10 @@ def addresses_of(objects: Collection[Any]) -> np.ndarray:
 
 def arcs_from(edges: Graph, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sources and targets of the arcs out of these vertices, one vertex after the other."""
-    degrees = edges.degrees[vertices]
+    begins = edges.offsets[vertices]
+    degrees = edges.offsets[1:][vertices] - begins
     ends = np.cumsum(degrees, dtype=np.int64)
-    first = edges.offsets[vertices] - (ends - degrees)
+    first = begins - (ends - degrees)
     return np.repeat(vertices, degrees), edges.targets[np.arange(degrees.sum()) + np.repeat(first, degrees)]
 
 

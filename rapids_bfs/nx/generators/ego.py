@@ -4,15 +4,69 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..graph import ConvertedGraph
-from ..search import search_from
+import networkx as nx
+import numpy as np
+
+from ..graph import ConvertedGraph, arcs_from
+from ..search import many_objects, search_from
+
+CLASSES = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
+FEW_ARCS = 1 << 6  # of which NetworkX has made a copy before NumPy has begun
 
 
 def ego_graph(
     G: ConvertedGraph, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: None = None
 ) -> Any:
     search = search_from(G, n, radius, over=G.undirected if undirected else G.forward)
-    ego = G.origin.subgraph(search.nodes).copy()
+    ego = _part(G, search.order) if _pays(G, search.order) else G.origin.subgraph(search.nodes).copy()
     if not center:
         ego.remove_node(n)
     return ego
+
+
+def _pays(G: ConvertedGraph, vertices: np.ndarray) -> bool:
+    """Is this a graph of its own, made of dicts as NetworkX makes it, and are there arcs enough?"""
+    if type(G.origin) not in CLASSES or hasattr(G.origin, "_graph"):
+        return False
+    offsets = G.forward.offsets
+    return int((offsets[1:][vertices] - offsets[vertices]).sum()) >= FEW_ARCS
+
+
+@many_objects()
+def _part(G: ConvertedGraph, vertices: np.ndarray) -> Any:
+    """What ``G.subgraph(nodes).copy()`` makes, in its order, without looking at edges out of the part in Python."""
+    theirs, copied = G.origin, _parallel if G.is_multigraph() else dict
+    shown = set(G.nodes_at(vertices))
+    order = G.known(shown) if 2 * len(shown) < len(G) else np.sort(vertices)
+    part = type(theirs)()
+    part.graph.update(theirs.graph)
+    out, into = part._adj, part._pred if G.is_directed() else part._adj
+    for node in G.nodes_at(order):
+        part._node[node] = dict(theirs._node[node])
+        out[node], into[node] = {}, {}
+    tails, heads = _arcs_within(G, order)
+    for tail, head in zip(G.nodes_at(tails), G.nodes_at(heads), strict=True):
+        out[tail][head] = into[head][tail] = copied(theirs._adj[tail][head])
+    return part
+
+
+def _parallel(keys: dict[Any, dict[Any, Any]]) -> dict[Any, dict[Any, Any]]:
+    """A copy of the attributes of parallel edges."""
+    return {key: dict(data) for key, data in keys.items()}
+
+
+def _arcs_within(G: ConvertedGraph, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sources and targets of the arcs between these vertices, as a view of NetworkX's shows them; of an undirected
+    edge that which comes first, with which the other is added."""
+    place = np.full(len(G), -1, G.forward.targets.dtype)
+    place[order] = np.arange(len(order))
+    tails, heads = arcs_from(G.forward, order)
+    within = place[heads] >= (0 if G.is_directed() else place[tails])
+    tails, heads = tails[within], heads[within]
+    if G.is_multigraph():  # whose view shows a row that is much longer than the part in the order of the part
+        turn = np.arange(len(heads))
+        long = G.forward.degrees[tails] > 2 * len(order)
+        turn[long] = place[heads[long]]
+        turns = np.lexsort((turn, place[tails]))
+        tails, heads = tails[turns], heads[turns]
+    return tails, heads
