@@ -186,23 +186,23 @@ class ConvertedGraph:
 
     def set_at(self, vertices: np.ndarray) -> set[Any]:
         """The nodes of distinct vertices, as the set that they make when they are added in this order."""
-        if not self.has_most(len(vertices)):
+        if not self.ascends(len(vertices)):
             return set(self.nodes_at(vertices))
         others = np.ones(len(self), bool)
         others[vertices] = False
         return self.set_without(np.flatnonzero(others))
 
     def set_without(self, vertices: np.ndarray) -> set[Any]:
-        """The nodes but for those of a few vertices."""
+        """The nodes but for those of these vertices, if such a set `ascends`."""
         return self.everything.difference(self.nodes_at(vertices))
 
-    def has_most(self, count: int) -> bool:
-        """Is a set of so many nodes one that `set_without` makes no otherwise than adding them one by one does?
+    def ascends(self, count: int) -> bool:
+        """Is any set of so many nodes in ascending order, whoever made it?
 
-        The table of a set has more than 5/3 entries for each element, and a number's place in it is the number itself
-        while the table is long enough. So 3/5 of the numbers 0..n-1 are in ascending order, whoever made the set.
+        A set's table has a power of two of places, more than 5/3 for each element. The place of a number is the
+        number itself if the table is that long.
         """
-        return self.index is None and 5 * count >= 3 * len(self)
+        return self.index is None and len(self) <= 1 << (5 * count // 3 + 1).bit_length()
 
 
 def addresses_of(objects: Collection[Any]) -> np.ndarray:

@@ -147,27 +147,32 @@ class Search:
         return paths
 
 
-_depths: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # of the deepest search of a graph so far
+_depths: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # of the deepest search that reached half a graph
 
 
-def _note(edges: Graph, depth: int) -> None:
-    _depths[edges] = max(depth, _depths.get(edges, 0))
+def _note(edges: Graph, depth: int, reached: int) -> None:
+    if 2 * reached >= edges.num_vertices:
+        _depths[edges] = max(depth, _depths.get(edges, 0))
 
 
-def _is_deep(edges: Graph) -> bool:
-    """Did a search of these edges have many levels, none of which is worth more than one thread?"""
-    return edges.num_arcs < WIDE * (_depths.get(edges, 0) + 1)
+def _is_wide(edges: Graph, *, if_unknown: bool = False) -> bool:
+    """Are the levels of a search so large that more than one thread is worth while? Before one has reached half the
+    graph that is not known."""
+    depth = _depths.get(edges)
+    return if_unknown if depth is None else edges.num_arcs >= WIDE * (depth + 1)
 
 
-def search_engine(edges: Graph) -> str:
+def search_engine(edges: Graph, limit: int | None = None) -> str:
     """The engine for one search of these edges.
 
-    "auto" takes a GPU for a graph that is large, not deep, and searched again: for the first search alone it takes
-    longer to prepare it there. It must be able to search deterministically, as numba-cuda is not.
+    "auto" takes a GPU for a graph that is large and wide, which is known when it is searched again: for one search
+    it takes longer to put it there. A search that is to end half way is left to the CPU. Only engines that can search
+    deterministically are taken, which numba-cuda cannot.
     """
     if engine() != "auto":
         return engine()
-    if edges.num_arcs < GPU_SEARCH or edges not in _depths or _is_deep(edges):
+    ends_soon = limit is not None and 2 * limit <= _depths.get(edges, 0)
+    if edges.num_arcs < GPU_SEARCH or ends_soon or not _is_wide(edges):
         return "cpu"
     return choose("auto", deterministic=True).name
 
@@ -175,19 +180,21 @@ def search_engine(edges: Graph) -> str:
 def ordered_search(
     graph: ConvertedGraph, sources: np.ndarray, limit: Any = None, *, over: Graph | None = None
 ) -> Search:
-    """Search from distinct vertices as a sequential queue does, ``over`` the forward edges unless others are given.
+    """Search from distinct vertices as a sequential queue does, ``over`` the forward edges unless others are given, of
+    which none may be there twice.
 
     The CPU has that queue. Any other engine finds the queue's tree without its order; to go over all edges for that
     takes longer than the queue itself, so that the tree's edges are gathered where the engine left the tree, which is
     a matter of microseconds on a GPU, and the host walks along these alone.
     """
     edges = graph.forward if over is None else over
-    name = search_engine(edges)
+    name = search_engine(edges, levels(limit))
     if name in ("cpu", "cpu:sequential") or not len(sources):
         found = _sequential(graph, edges, sources, _depth(limit))
     else:
         found = _along_tree(graph, edges, sources, levels(limit), name)
-    _note(edges, int(found.distances[found.order[-1]]) if len(sources) else 0)
+    if len(sources):
+        _note(edges, int(found.distances[found.order[-1]]), len(found.order))
     return found
 
 
@@ -251,7 +258,7 @@ class Reach:
     def reached(self, *, sources: bool = True) -> set[Any]:
         """The nodes reached, with or without the source. A few are in the order of a search that has one."""
         others = np.flatnonzero(self.distances < (0 if sources else 1))
-        if self.graph.has_most(len(self.graph) - len(others)):
+        if self.graph.ascends(len(self.graph) - len(others)):
             return self.graph.set_without(to_host(others))
         return ordered_search(self.graph, np.array([self.vertex]), over=self.edges).reached(sources=sources)
 
@@ -259,27 +266,28 @@ class Reach:
 def reach(graph: ConvertedGraph, vertex: int, *, over: Graph | None = None) -> Search | Reach:
     """Search from one vertex for the set that is reached, in the way that takes least time."""
     edges = graph.forward if over is None else over
-    if graph.index is None and edges in _depths and not _is_deep(edges):
-        return _unordered(graph, edges, vertex)
+    if graph.index is None and _is_wide(edges):
+        return unordered_search(graph, vertex, over=edges)
     return ordered_search(graph, np.array([vertex]), over=edges)
 
 
-def _unordered(graph: ConvertedGraph, edges: Graph, vertex: int) -> Reach:
+def unordered_search(graph: ConvertedGraph, vertex: int, *, over: Graph | None = None) -> Reach:
+    """Search from one vertex, ``over`` the forward edges unless others are given."""
+    edges = graph.forward if over is None else over
     name = search_engine(edges)
     if name == "cpu":
-        one = edges.num_arcs < SMALL or (edges in _depths and _is_deep(edges))
+        one = edges.num_arcs < SMALL or not _is_wide(edges, if_unknown=True)
         with pool.work_on(edges.num_arcs, FEW_EDGES):
             found = bfs(edges, vertex, predecessors=False, engine="cpu:sequential" if one else "cpu")
     else:
         found = bfs(edges.on(ready(name).engine.searches_on), vertex, predecessors=False, engine=name)
-    _note(edges, found.depth)
+    _note(edges, found.depth, found.num_reached)
     return Reach(graph, edges, vertex, found.distances)
 
 
 def reaches_all(graph: ConvertedGraph, *, over: Graph | None = None) -> bool:
     """Does a search from the first node reach every node?"""
-    found = _unordered(graph, graph.forward if over is None else over, 0)
-    return bool((found.distances >= 0).all())
+    return bool((unordered_search(graph, 0, over=over).distances >= 0).all())
 
 
 def search_from(graph: ConvertedGraph, node: Any, limit: Any = None, *, over: Graph | None = None) -> Search:

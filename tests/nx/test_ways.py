@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nx_calls import CALLS, CLASSES, close, draw_call, outcome, public, random_graph
 
-from rapids_bfs import Graph, bfs
+from rapids_bfs import Graph
 from rapids_bfs.engines import choose, registered
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.nx import search
@@ -160,7 +160,7 @@ def test_a_set_has_the_order_in_which_it_is_made_one_by_one(n, share, seed):
     for vertex in vertices.tolist():
         one_by_one.add(vertex)
     assert list(graph.set_at(vertices)) == list(one_by_one)
-    if graph.has_most(len(vertices)):
+    if graph.ascends(len(vertices)):
         others = np.setdiff1d(np.arange(n), vertices)
         assert list(graph.set_without(others)) == list(one_by_one)
 
@@ -220,17 +220,16 @@ class TestEngine:
         assert search_engine(self.searched(nx.gnm_random_graph(500, 2000, seed=1))) == "another"
         assert search_engine(self.searched(nx.gnm_random_graph(400, 1400, seed=1))) == "cpu"
 
-    def test_the_cpu_for_a_deep_graph_as_soon_as_that_is_known(self, monkeypatch):
+    def test_the_cpu_for_a_deep_graph(self, monkeypatch):
         monkeypatch.setattr(search, "WIDE", 10)
         assert search_engine(self.searched(nx.path_graph(4000))) == "cpu"
-        edges = self.searched(nx.path_graph(4000), limit=1)
-        assert search_engine(edges) == "another"
-        bfs(edges, 0)  # not of the backend, which learns nothing of it
-        assert search_engine(edges) == "another"
-        graph = ConvertedGraph(nx.path_graph(4000))
-        for limit in (1, None):
-            ordered_search(graph, np.array([0]), limit)
-        assert search_engine(graph.forward) == "cpu"
+
+    def test_the_cpu_for_searches_that_end_soon(self, monkeypatch):
+        monkeypatch.setattr(search, "WIDE", 10)
+        origin = nx.gnm_random_graph(500, 2000, seed=1)
+        assert search_engine(self.searched(origin, limit=1)) == "cpu"  # of the graph nothing is known yet
+        edges = self.searched(origin)
+        assert [search_engine(edges, limit) for limit in (0, 1, 2, 5)] == ["cpu", "cpu", "cpu", "another"]
 
     def test_what_is_asked_for_whatever_the_graph_is_like(self):
         edges = Graph(np.array([0, 1, 2]), np.array([1, 0]))

@@ -12,7 +12,7 @@ from ....device import to_host
 from ....graph import Graph
 from ....kernels.cpu import components
 from ...graph import ConvertedGraph, closed_part
-from ...search import reach, reaches_all
+from ...search import reach, reaches_all, unordered_search
 
 
 def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
@@ -35,9 +35,9 @@ def components_of(G: ConvertedGraph, edges: Graph) -> Iterator[set[Any]]:
     """The components of symmetric edges, as sets of nodes: that of the first node by a search that skips most edges,
     if it has most nodes."""
     if G.index is None:
-        first = reach(G, 0, over=edges)
+        first = unordered_search(G, 0, over=edges)
         others = to_host(np.flatnonzero(first.distances < 0))
-        if G.has_most(len(G) - len(others)):
+        if G.ascends(len(G) - len(others)):
             members, starts = _found(closed_part(edges, others), components.components)
             return chain([first.reached()], _sets(G, others[members], starts))
     return sets_of(G, edges, components.components)
