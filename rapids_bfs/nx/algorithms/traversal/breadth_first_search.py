@@ -107,15 +107,16 @@ def bfs_labeled_edges(G: ConvertedGraph, sources: Any) -> Iterator[tuple[Any, An
 
 def _labels(search: Search, tails: np.ndarray, heads: np.ndarray) -> np.ndarray:
     """TREE, LEVEL, FORWARD, REVERSE or SEEN_BEFORE for each edge, in the order in which a search sees them."""
-    depth, directed = search.distances, search.graph.is_directed()
-    place = np.empty(len(depth), np.int64)
+    directed = search.graph.is_directed()
+    place = np.empty_like(search.predecessors)
     place[search.order] = np.arange(len(search.order))
-    level = depth[tails] == depth[heads]
+    above, below = search.distances[tails], search.distances[heads]
+    level = above == below
     return np.select(
         [
             (search.predecessors[heads] == tails) & ~level,
             level & (directed | (place[heads] >= place[tails])),
-            depth[tails] < depth[heads],
+            above < below,
             np.full(len(tails), directed) & ~level,
         ],
         [TREE, LEVEL, FORWARD, REVERSE],
