@@ -115,10 +115,7 @@ class ConvertedGraph:
         """The graph in the order of ``G.to_undirected()``, which adds one edge after the other to both its ends."""
         heads = self.forward.targets
         tails = np.repeat(np.arange(len(self), dtype=heads.dtype), self.forward.degrees)
-        pairs = np.minimum(tails, heads) * np.int64(len(self)) + np.maximum(tails, heads)
-        first = tails < heads
-        first[~first] = ~np.isin(pairs[~first], pairs[first])  # the other arc of a pair was there before
-        ends = np.stack([tails, heads], axis=1)[first]
+        ends = np.stack([tails, heads], axis=1)
         targets = ends[:, ::-1].ravel()[np.argsort(ends.ravel(), kind="stable")]
         offsets = _offsets(np.bincount(ends.ravel(), minlength=len(self)))
         return Graph(offsets, targets, directed=False, name=self.forward.name)
@@ -129,7 +126,7 @@ class ConvertedGraph:
         rows = {}
         for vertex in vertices.tolist():
             neighbors = edges.targets[edges.offsets[vertex] : edges.offsets[vertex + 1]]
-            rows[vertex] = self.vertices(dict.fromkeys(sort(iter(self.nodes_at(neighbors)))))
+            rows[vertex] = self.vertices(sort(iter(self.nodes_at(neighbors))))
         degrees = np.zeros(len(self), np.int64)
         degrees[vertices] = [len(row) for row in rows.values()]
         ascending = [rows[vertex] for vertex in sorted(rows)]
@@ -202,7 +199,15 @@ class ConvertedGraph:
         A set's table has a power of two of places, more than 5/3 for each element. The place of a number is the
         number itself if the table is that long.
         """
-        return self.index is None and len(self) <= 1 << (5 * count // 3 + 1).bit_length()
+        return self.bound <= 1 << (5 * count // 3 + 1).bit_length()
+
+    @cached_property
+    def bound(self) -> float:
+        """One more than the highest node, if all are whole numbers from 0 on; else infinity."""
+        if self.index is None:
+            return len(self)
+        nodes = self.nodes.tolist()
+        return max(nodes) + 1 if set(map(type, nodes)) == {int} and min(nodes) >= 0 else math.inf
 
 
 def addresses_of(objects: Collection[Any]) -> np.ndarray:

@@ -147,17 +147,17 @@ class Search:
         return paths
 
 
-_depths: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # of the deepest search that reached half a graph
+_depths: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # of the deepest search that reached much of a graph
 
 
 def _note(edges: Graph, depth: int, reached: int) -> None:
-    if 2 * reached >= edges.num_vertices:
+    if 4 * reached >= edges.num_vertices:
         _depths[edges] = max(depth, _depths.get(edges, 0))
 
 
 def _is_wide(edges: Graph, *, if_unknown: bool = False) -> bool:
-    """Are the levels of a search so large that more than one thread is worth while? Before one has reached half the
-    graph that is not known."""
+    """Are the levels of a search so large that more than one thread is worth while? Before one has reached much
+    of the graph that is not known."""
     depth = _depths.get(edges)
     return if_unknown if depth is None else edges.num_arcs >= WIDE * (depth + 1)
 
@@ -180,8 +180,7 @@ def search_engine(edges: Graph, limit: int | None = None) -> str:
 def ordered_search(
     graph: ConvertedGraph, sources: np.ndarray, limit: Any = None, *, over: Graph | None = None
 ) -> Search:
-    """Search from distinct vertices as a sequential queue does, ``over`` the forward edges unless others are given, of
-    which none may be there twice.
+    """Search from distinct vertices as a sequential queue does, ``over`` the forward edges unless others are given.
 
     The CPU has that queue. Any other engine finds the queue's tree without its order; to go over all edges for that
     takes longer than the queue itself, so that the tree's edges are gathered where the engine left the tree, which is
@@ -212,6 +211,8 @@ def tree_of(edges: Graph, predecessors: Any) -> tuple[Any, Any]:
     """Offsets (n + 1) and targets of the edges of a tree, in the order of the adjacencies; where the graph lives."""
     owners = csr_for(edges.targets).sources_of(edges.offsets, edges.targets)
     places = np.flatnonzero(predecessors[edges.targets] == owners)
+    if len(places) > int((predecessors >= 0).sum()):  # there are edges twice: the first of each is the tree's
+        places = places[np.sort(np.unique(edges.targets[places], return_index=True)[1])]
     return np.searchsorted(places, edges.offsets).astype(edges.offsets.dtype), edges.targets[places]
 
 
@@ -266,7 +267,7 @@ class Reach:
 def reach(graph: ConvertedGraph, vertex: int, *, over: Graph | None = None) -> Search | Reach:
     """Search from one vertex for the set that is reached, in the way that takes least time."""
     edges = graph.forward if over is None else over
-    if graph.index is None and _is_wide(edges):
+    if graph.ascends(len(graph)) and _is_wide(edges):
         return unordered_search(graph, vertex, over=edges)
     return ordered_search(graph, np.array([vertex]), over=edges)
 

@@ -77,7 +77,7 @@ def test_ordered_searches(seed, ways):
     rng = np.random.default_rng(seed)
     for origin in random_graphs(seed):
         graph = ConvertedGraph(origin)
-        for edges in (graph.forward, graph.backward, graph.undirected):
+        for edges in (graph.forward, graph.backward, graph.mutual, graph.undirected):
             for size, limit in ((1, None), (1, 2), (3, None), (3, 0), (100, 1)):
                 sources = rng.choice(len(graph), min(size, len(graph)), replace=False)
                 expected = searched("cpu", graph, sources, limit, over=edges)
@@ -99,7 +99,7 @@ def test_generated_graphs(spec, ways):
 def test_sets(seed, ways):
     for origin in random_graphs(seed):
         graph = ConvertedGraph(origin)
-        for edges in (graph.forward, graph.backward):
+        for edges in (graph.forward, graph.backward, graph.mutual):
             for sources in (True, False):
                 expected = searched("cpu", graph, np.array([0]), over=edges).reached(sources=sources)
                 for way in ways:

@@ -89,7 +89,7 @@ def drawn(rng):
     """A graph that is often whole or nearly so, and whose nodes are mostly 0..n-1."""
     graph = random_graph(rng, most_nodes=rng.choice([6, 30]), min_nodes=1)
     if rng.random() < 0.8:
-        graph = nx.convert_node_labels_to_integers(graph)
+        graph = nx.convert_node_labels_to_integers(graph, first_label=rng.choice([0, 0, 1]))
     nodes = list(graph)
     if rng.random() < 0.5:
         graph.add_edges_from((node, rng.choice(nodes)) for node in nodes)
@@ -152,17 +152,25 @@ def test_a_part_of_a_graph_of_ones_own_class_is_of_that_class(always):
         assert outcome(lambda found=found: found) == outcome(nx.ego_graph, each, 4, 2, backend="networkx")
 
 
-@given(n=st.integers(1, 3000), share=st.floats(0, 1), seed=st.integers(0, 99))
-def test_a_set_has_the_order_in_which_it_is_made_one_by_one(n, share, seed):
-    graph = ConvertedGraph(nx.empty_graph(n))
-    vertices = np.random.default_rng(seed).permutation(n)[: round(share * n)]
+@given(n=st.integers(1, 3000), first=st.sampled_from([0, 1, 70]), share=st.floats(0, 1), seed=st.integers(0, 99))
+def test_a_set_has_the_order_in_which_it_is_made_one_by_one(n, first, share, seed):
+    rng = np.random.default_rng(seed)
+    nodes = range(first, first + n) if seed % 2 else (first + rng.permutation(n)).tolist()
+    graph = ConvertedGraph(nx.empty_graph(nodes))
+    vertices = rng.permutation(n)[: round(share * n)]
     one_by_one = set()
-    for vertex in vertices.tolist():
-        one_by_one.add(vertex)
+    for node in graph.nodes[vertices]:
+        one_by_one.add(node)
     assert list(graph.set_at(vertices)) == list(one_by_one)
     if graph.ascends(len(vertices)):
+        assert list(one_by_one) == sorted(one_by_one)
         others = np.setdiff1d(np.arange(n), vertices)
         assert list(graph.set_without(others)) == list(one_by_one)
+
+
+def test_a_set_of_anything_but_numbers_is_made_one_by_one():
+    for nodes in ([0.0, 1], [True, 2, 0], [-1, 0, 1], ["0", 1], [10**30, 0, 1]):
+        assert not ConvertedGraph(nx.empty_graph(nodes)).ascends(len(nodes))
 
 
 def test_an_answer_can_be_changed(always):
@@ -181,7 +189,7 @@ def test_a_tree_of_an_engine_is_walked_as_a_queue_walks(limit):
         graph = ConvertedGraph(drawn(rng))
         some = range(len(graph))
         sources = np.array(rng.sample(some, rng.randint(1, min(3, len(graph)))))
-        for edges in (graph.forward, graph.backward, graph.undirected):
+        for edges in (graph.forward, graph.backward, graph.mutual, graph.undirected):
             expected = ordered_search(graph, sources, limit, over=edges)
             with nx.config.backends.rapids_bfs(engine="another"):
                 found = ordered_search(graph, sources, limit, over=edges)

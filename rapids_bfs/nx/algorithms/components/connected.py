@@ -12,7 +12,9 @@ from ....device import to_host
 from ....graph import Graph
 from ....kernels.cpu import components
 from ...graph import ConvertedGraph, closed_part
-from ...search import reach, reaches_all, unordered_search
+from ...search import reach, reaches_all
+
+FEW = 16  # 1/FEW of the nodes are few
 
 
 def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
@@ -32,12 +34,12 @@ def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:
 
 
 def components_of(G: ConvertedGraph, edges: Graph) -> Iterator[set[Any]]:
-    """The components of symmetric edges, as sets of nodes: that of the first node by a search that skips most edges,
-    if it has most nodes."""
-    if G.index is None:
-        first = unordered_search(G, 0, over=edges)
+    """The components of symmetric edges, as sets of nodes. If that of the first node has nearly all, a search finds it
+    that looks at few edges."""
+    if G.ascends(len(G)):
+        first = reach(G, 0, over=edges)
         others = to_host(np.flatnonzero(first.distances < 0))
-        if G.ascends(len(G) - len(others)):
+        if FEW * len(others) <= len(G):
             members, starts = _found(closed_part(edges, others), components.components)
             return chain([first.reached()], _sets(G, others[members], starts))
     return sets_of(G, edges, components.components)
@@ -45,11 +47,19 @@ def components_of(G: ConvertedGraph, edges: Graph) -> Iterator[set[Any]]:
 
 def sets_of(G: ConvertedGraph, edges: Graph, find: Callable[..., int]) -> Iterator[set[Any]]:
     """The components that ``find`` finds, as sets of nodes."""
-    return _sets(G, *_found(edges, find))
+    members, starts = _found(edges, find)
+    largest = int(np.argmax(np.diff(starts)))
+    begin, end = starts[largest : largest + 2].tolist()
+    if not G.ascends(end - begin):
+        return _sets(G, members, starts)
+    before = _sets(G, members[:begin], starts[: largest + 1])
+    after = _sets(G, members[end:], starts[largest + 1 :] - end)
+    return chain(before, [G.set_at(members[begin:end])], after)
 
 
 def _sets(G: ConvertedGraph, members: np.ndarray, starts: np.ndarray) -> Iterator[set[Any]]:
-    return (G.set_at(members[begin:end]) for begin, end in pairwise(starts.tolist()))
+    nodes = G.nodes_at(members)
+    return (set(nodes[begin:end]) for begin, end in pairwise(starts.tolist()))
 
 
 def count_of(edges: Graph, find: Callable[..., int]) -> int:
