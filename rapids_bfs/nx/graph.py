@@ -47,9 +47,8 @@ class ConvertedGraph:
         nodes = list(rows)
         n = len(nodes)
         self.origin = origin
+        self.nodes = np.fromiter(nodes, object, n)
         self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(n), strict=True))
-        # New numbers lie side by side in memory, where those of the graph may be far apart.
-        self.nodes = np.fromiter(range(n) if self.index is None else nodes, object, n)
         offsets, targets = self._compressed(rows)
         self.forward = Graph(offsets, targets, directed=origin.is_directed(), name=origin.name or "networkx")
 
