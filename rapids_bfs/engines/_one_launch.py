@@ -37,7 +37,7 @@ class OneLaunch:
         status = np.asarray(device.mapped(1, np.int64)[0])
         status.fill(0)
         parameters.status = status.ctypes.data
-        self.status = memoryview(status)  # which is looked at sooner than an array
+        self.status = status.data  # a view that is looked at sooner than the array
         self.trace: Any = None  # allocated by the first search that is traced
         self._make_room(1)
 

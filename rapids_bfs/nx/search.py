@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -98,6 +98,10 @@ class Search:
         """The nodes reached, with or without the sources."""
         return self.graph.set_at(self.order if sources else self.order[self.sources :])
 
+    def at(self, distance: float) -> set[Any]:
+        """The nodes at a distance."""
+        return self.graph.set_at(self.order[self.depths == distance])
+
     @cached_property
     def nodes(self) -> list[Any]:
         """The nodes in the order of discovery."""
@@ -166,6 +170,11 @@ def _is_wide(edges: Graph, *, if_unknown: bool = False) -> bool:
     return if_unknown if depth is None else edges.num_arcs >= WIDE * (depth + 1)
 
 
+def _ends_soon(edges: Graph, limit: int | None) -> bool:
+    """Is half of the depth that is known beyond the limit?"""
+    return limit is not None and 2 * limit <= _depths.get(edges, 0)
+
+
 def search_engine(edges: Graph, limit: int | None = None) -> str:
     """The engine for one search of these edges.
 
@@ -175,8 +184,7 @@ def search_engine(edges: Graph, limit: int | None = None) -> str:
     """
     if engine() != "auto":
         return engine()
-    ends_soon = limit is not None and 2 * limit <= _depths.get(edges, 0)
-    if edges.num_arcs < GPU_SEARCH or ends_soon or not _is_wide(edges):
+    if edges.num_arcs < GPU_SEARCH or _ends_soon(edges, limit) or not _is_wide(edges):
         return "cpu"
     return choose("auto", deterministic=True).name
 
@@ -262,18 +270,27 @@ class Reach:
 
     def reached(self, *, sources: bool = True) -> set[Any]:
         """The nodes reached, with or without the source. A few are in the order of a search that has one."""
-        others = np.flatnonzero(self.distances < (0 if sources else 1))
-        if self.graph.ascends(len(self.graph) - len(others)):
-            return self.graph.set_without(to_host(others))
-        return ordered_search(self.graph, np.array([self.vertex]), over=self.edges).reached(sources=sources)
+        others = self.distances < (0 if sources else 1)
+        return self._without(others, lambda search: search.reached(sources=sources))
+
+    def at(self, distance: float) -> set[Any]:
+        """The nodes at a distance."""
+        return self._without(self.distances != distance, lambda search: search.at(distance))
+
+    def _without(self, others: Any, ask: Callable[[Search], set[Any]]) -> set[Any]:
+        """The nodes but for ``others``; if their order counts, what an ordered search says when asked."""
+        vertices = np.flatnonzero(others)
+        if self.graph.ascends(len(self.graph) - len(vertices)):
+            return self.graph.set_without(to_host(vertices))
+        return ask(ordered_search(self.graph, np.array([self.vertex]), over=self.edges))
 
 
-def reach(graph: ConvertedGraph, vertex: int, *, over: Graph | None = None) -> Search | Reach:
-    """Search from one vertex for the set that is reached, in the way that takes least time."""
+def reach(graph: ConvertedGraph, vertex: int, limit: Any = None, *, over: Graph | None = None) -> Search | Reach:
+    """Search from one vertex, up to ``limit`` at least, for a set of what is reached, as takes least time."""
     edges = graph.forward if over is None else over
-    if graph.ascends(len(graph)) and _is_wide(edges):
+    if graph.ascends(len(graph)) and _is_wide(edges) and not _ends_soon(edges, levels(limit)):
         return unordered_search(graph, vertex, over=edges)
-    return ordered_search(graph, np.array([vertex]), over=edges)
+    return ordered_search(graph, np.array([vertex]), limit, over=edges)
 
 
 def unordered_search(graph: ConvertedGraph, vertex: int, *, over: Graph | None = None) -> Reach:

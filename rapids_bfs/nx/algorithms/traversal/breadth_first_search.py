@@ -13,7 +13,7 @@ from networkx.algorithms.traversal.breadth_first_search import FORWARD_EDGE, LEV
 
 from ...graph import ConvertedGraph, LeftToNetworkX, arcs_from
 from ...policy import direction
-from ...search import VERSION, Search, many_objects, ordered_search, search_from
+from ...search import VERSION, Search, many_objects, ordered_search, reach, search_from
 
 type_of = np.array([TREE_EDGE, LEVEL_EDGE, FORWARD_EDGE, REVERSE_EDGE], object)
 TREE, LEVEL, FORWARD, REVERSE, SEEN_BEFORE = range(5)
@@ -127,8 +127,7 @@ def _labels(search: Search, tails: np.ndarray, heads: np.ndarray) -> np.ndarray:
 def descendants_at_distance(G: ConvertedGraph, source: Any, distance: Any) -> set[Any]:
     if not isinstance(distance, int | float):
         raise LeftToNetworkX
-    search = search_from(G, source, distance)
-    return G.set_at(search.order[search.depths == distance])
+    return reach(G, G.vertex(source), distance).at(distance)
 
 
 def _search(G: ConvertedGraph, source: Any, limit: Any, sort_neighbors: Sorter | None, reverse: bool = False) -> Search:
