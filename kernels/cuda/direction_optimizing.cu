@@ -60,6 +60,7 @@
 #include "cooperative.cuh"
 
 constexpr int UNROLL = 4;                  // edges, vertices or groups that a lane has under way at a time
+constexpr int MANY_EDGES = 1 << 11;        // of a level, for each warp
 constexpr int TILE = 32;                   // words that a warp sweeps at a time, at most
 constexpr int TILES = 4;                   // tiles that it looks through at a time, at most
 constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them that it has on its list, at most
@@ -194,7 +195,7 @@ __device__ unsigned expand(const Search<Vertex, Offset>& s, unsigned* visited, i
     if (next >= stop) return 0;
     const Entry<Offset>* entries = s.queue + begin;
     const int lane = lane_id();
-    const bool look = run > COUNT * WARP;  // before the atomic, which is slow if there are many
+    const bool look = run > MANY_EDGES;  // before the atomic: by and by most neighbours are visited
     unsigned reached = 0;
 
     // A window of 32 entries, one a lane, and the edges that it covers.
