@@ -3,19 +3,32 @@
 import numba
 import pytest
 
-from rapids_bfs.threads import FEW, pool
+from rapids_bfs import threads
+from rapids_bfs.threads import pool
+
+needs_two = pytest.mark.skipif(numba.config.NUMBA_DEFAULT_NUM_THREADS < 2, reason="this machine has one core")
 
 
-@pytest.mark.parametrize(("things", "alone"), [(0, True), (FEW - 1, True), (FEW, False)])
-def test_few_things_are_left_to_one_thread(things, alone):
-    before = numba.get_num_threads()
-    with pool.work_on(things) as threads:
-        assert threads == numba.get_num_threads() == (1 if alone else before)
-    assert numba.get_num_threads() == before
+@needs_two
+def test_some_cores_are_spared_once(monkeypatch):
+    allowed = numba.get_num_threads()
+    monkeypatch.setattr(threads, "SPARE", allowed)
+    with pool as outer:
+        assert outer == numba.get_num_threads() == allowed - 1
+        with pool as inner, pool.work_on(1) as alone:
+            assert (inner, alone) == (allowed - 1, 1)
+        assert numba.get_num_threads() == allowed - 1
+    assert numba.get_num_threads() == allowed
 
 
-def test_a_failure_gives_the_threads_back():
-    before = numba.get_num_threads()
-    with pytest.raises(ZeroDivisionError), pool.work_on(0):
-        _ = 1 / 0
-    assert numba.get_num_threads() == before
+@needs_two
+def test_threads_that_numba_was_told_to_use_are_used(monkeypatch):
+    allowed = numba.get_num_threads()
+    monkeypatch.setattr(threads, "SPARE", 1)
+    numba.set_num_threads(1)
+    try:
+        with pool as given:
+            assert given == 1
+        assert numba.get_num_threads() == 1
+    finally:
+        numba.set_num_threads(allowed)
