@@ -44,6 +44,7 @@ from .pointers import (
     fetch_add,
     fetch_or,
     is_null,
+    keep_rolled,
     like,
     load_four,
     load_four_read_only,
@@ -54,6 +55,7 @@ from .pointers import (
     of_block,
     pointer_into,
     prefetch,
+    reduce_add,
     reduce_max,
     reduce_or,
     registers,
@@ -68,14 +70,17 @@ MORE = -2  # no neighbour: more than are here
 TURN_ALONE = 1 << 20  # levels that a block goes alone before it shows itself at the barrier
 SOLO = 128  # threads of a block that works without a cluster: others would be in their way
 CHUNK = 4  # a thread for each edge of a chunk
-SLOTS = 4  # edges that a thread has under way at a time
-FULL = 1 << 24  # added to a count to end the team's work: no queue holds so many chunks
 ENOUGH = 1 << 16  # in-edges among which the heaviest are looked for
 NONE_LEFT = 1 << 62
 
 # Elements of `state`, those that all blocks ask for in lines of their own.
 # The team leaves its level in two of them in turn; the tails and what it explored are three.
 TAILS, FINISHED, STALE, TARGET_LEVEL, EXPLORED, LEVEL = 16, 32, 33, 35, 36, 39
+
+# What a block of the team has in shared memory beside its queues: how many chunks it appended to this level's, to the
+# next, and zero; and does the team stop before a level? By the level's parity: some may be there yet when others find
+# the next.
+ENDED, TEAM = 3, 5
 
 # What a block is told at the end of a turn, in shared memory, and how many elements that has.
 TOLD_COUNTED, TOLD_EXPLORED, TOLD_LEVEL, TOLD_TARGET_LEVEL, TOLD = range(5)
@@ -665,31 +670,32 @@ def to_queue(s, before, visited, copy, begin, tail, warp, warps, found):
 
 
 @inlined
-def team_barrier(size):
-    """Wait for all blocks of a team, or for the SOLO threads of the only one.
-
-    What they wrote before, in their shared memory too, is seen after.
-    """
-    if size > 1:
-        cluster_barrier()
-    elif cuda.blockDim.x == SOLO:
-        cuda.syncthreads()
-    else:
-        block_barrier(SOLO)
+def hand_over(s, begin, tail, vertex, first, degree):
+    """Append a vertex to the queue of the whole grid behind ``begin``."""
+    slot, edges = unpacked(fetch_add(s.state, tail, packed(1, degree, s.edge_bits)), s.edge_bits)
+    store_pair(s.queue, begin + slot, edges, first - edges)
+    s.queued[begin + slot] = vertex
 
 
 @inlined
-def enqueue_chunks(s, queue, counts, counter, begin, tail, count, keep, vertex, first, degree):
+def end_team(counts, size, level):
+    """Tell all blocks of the team to stop before this level."""
+    for rank in range(size):
+        of_block(counts, rank)[ENDED + (level & 1)] = 1
+
+
+@inlined
+def enqueue_chunks(s, queue, counts, counter, size, level, begin, tail, count, keep, vertex, first, degree):
     """Append the chunks of the vertices that this warp keeps, ``count`` a lane, to the queue of its block.
 
     A chunk is up to CHUNK edges of a vertex. Its rest counts the edges from its first to the end of the vertex's
     adjacency; it is negated in all chunks of a vertex but the first, and 0 where there is nothing. What finds no room
     goes to the queue of the whole grid behind ``begin`` instead, unless it is there already (``begin`` is negative),
-    and then the team ends its work.
+    and then the team stops before this level.
     """
     lane = lane_id()
     capacity = np.int32(s.capacity)
-    place = registers(s.distances, SLOTS)
+    place = registers(s.distances, CHUNK)
     total = np.int32(0)
     large = False
     for k in range(count):
@@ -711,15 +717,20 @@ def enqueue_chunks(s, queue, counts, counter, begin, tail, count, keep, vertex, 
         total = from_lane(until, WARP - 1)
     start = np.int32(0)
     if lane == 0:
-        start = np.int32(fetch_add(counts, counter, total) & FULL - 1)
+        start = np.int32(fetch_add(counts, counter, total))
     start = from_lane(start, 0)
-    if start + total > capacity:
+    if np.int32(start + total) > capacity:
+        if lane == 0:
+            end_team(counts, size, level)
         i = np.int32(start + lane)
         while i < capacity:
+            keep_rolled()
             queue[4 * i + 1] = 0
             i = np.int32(i + WARP)
         if begin >= 0:
-            enqueue(s, begin, tail, count, keep, vertex, first, degree)
+            for k in range(count):
+                if keep[k]:
+                    hand_over(s, begin, tail, vertex[k], first[k], degree[k])
         return
     for k in range(count):
         if keep[k]:
@@ -727,177 +738,221 @@ def enqueue_chunks(s, queue, counts, counter, begin, tail, count, keep, vertex, 
             store_four(queue, at, first[k], degree[k], vertex[k], 0)
             done = like(s.offsets, CHUNK)
             while done < degree[k]:
+                keep_rolled()
                 at = np.int32(at + 1)
                 store_four(queue, at, first[k] + done, done - degree[k], vertex[k], 0)
                 done = like(s.offsets, done + CHUNK)
 
 
-@inlined
-def go_alone(s, visited, level, begin, vertices, edges, turn, size, limit, memory):
-    """Top-down levels by a team of ``size`` blocks, from the frontier behind ``begin`` on.
+def chunk_expander(whole):
+    count = CHUNK if whole else 1
+    bits = 0 if whole else 2  # of the threads to a chunk
 
-    Until it has more than ``limit`` chunks; it then stands behind ``begin + vertices``. If there is no room for the
-    first, the team goes no level. Each block goes on with what it found, as long as it has a thread for each edge;
-    beyond that the chunks are shared out evenly. Leaves its last level and the edges of the vertices that it reached in
-    `state`.
-    """
-    # Chunks that this block appended: to this level's queue, to the next, and zero.
-    counts = pointer_into(cuda.shared.array(3, np.int32), 0, np.int32)
-    thread = np.int32(cuda.threadIdx.x)
-    threads = np.int32(SOLO)
-    rank = np.int32(0)
-    if size > 1:
-        threads = np.int32(cuda.blockDim.x)
-        rank = np.int32(cuda.blockIdx.x)
-    if thread >= threads:
-        return
-    lane = lane_id()
-    warp_begin = np.int32(thread & -WARP)
-    capacity = np.int32(s.capacity)
-    first_level = level
-    last = np.int32(min(s.depth_limit, level + TURN_ALONE))
-    after = begin + vertices
-    tail = of_turn(TAILS, turn)
-    queue = pointer_into(memory, 0, s.offsets)  # of this level
-    upcoming = behind(queue, 4 * s.capacity)
-    counter, next_counter, spare = np.int32(0), np.int32(1), np.int32(2)
-    explored = np.int64(0)
-    won = registers(s.distances, SLOTS)
-    neighbor = registers(s.targets, SLOTS)
-    source = registers(s.targets, SLOTS)
-    first = registers(s.offsets, SLOTS)
-    degree = registers(s.offsets, SLOTS)
-    word = registers(s.distances, SLOTS)
+    @inlined
+    def expand_chunks(s, visited, level, queues, counts, next_counter, size, after, tail, here, threads, spread):
+        """Expand chunks into the vertices of a level, a thread each, or a thread each of their edges.
 
-    if thread < 3:
-        counts[thread] = 0
-    team_barrier(size)
-    i = np.int64(rank * threads + warp_begin)
-    while i < vertices:
-        won[0] = i + lane < vertices
-        if won[0]:
-            prefix, shift = load_pair(s.queue, begin + i + lane)
-            end = edges
-            if i + lane + 1 < vertices:
-                end = np.int64(s.queue[2 * (begin + i + lane + 1)])
-            neighbor[0] = s.queued[begin + i + lane]
-            first[0] = prefix + shift
-            degree[0] = end - prefix
-        enqueue_chunks(s, queue, counts, counter, -1, tail, 1, won, neighbor, first, degree)
-        i += size * threads
-    team_barrier(size)
-
-    while True:
-        stop = counts[counter]  # chunks: this block's are those between
-        begin_here = np.int32(0)
-        total, most = stop, stop
-        until, before = np.int32(0), np.int32(0)  # those of the blocks up to the lane's, without it
-        spread = False
-        if size > 1:
-            theirs = np.int32(0)
-            if lane < size:
-                theirs = of_block(counts, lane)[counter]
-            most = reduce_max(theirs)
-            until = inclusive_scan_32(theirs)
-            total = from_lane(until, WARP - 1)
-            before = np.int32(until - theirs)
-            spread = most * CHUNK > threads
+        ``queues`` are this level's and the next; ``here`` says which chunks are this block's, and how many the blocks
+        up to the lane's have, with it and without. Returns the edges of what this lane reached.
+        """
+        queue, upcoming = queues
+        begin, stop, until, before = here
+        lane = lane_id()
+        won = registers(s.distances, count)
+        neighbor = registers(s.targets, count)
+        first = registers(s.offsets, count)
+        degree = registers(s.offsets, count)
+        word = registers(s.distances, count)
+        explored = np.int64(0)
+        start = np.int32((begin << bits) + (np.int32(cuda.threadIdx.x) & -WARP))
+        end = np.int32(stop << bits)
+        while start < end:
+            place = np.int32(np.int32(start + lane) >> bits)
+            inside = place < stop
+            whose_queue = queue
             if spread:
-                share = np.int32((np.uint32(total) + np.uint32(size) - np.uint32(1)) // np.uint32(size))
-                begin_here = np.int32(rank * share)
-                stop = np.int32(min(begin_here + share, total))
-        if total == 0 or most > capacity or total > limit or level == last:
-            break
-        level = np.int32(level + 1)
-        if thread == 0:
-            counts[spare] = 0
-
-        start = np.int32(begin_here * CHUNK + warp_begin)
-        stop_edge = np.int32(stop * CHUNK)
-        while start < stop_edge:
-            for k in range(SLOTS):
-                won[k] = 0
-                if start + k * threads < stop_edge:
-                    edge = np.int32(start + k * threads + lane)
-                    place = np.int32(edge >> 2)
-                    inside = place < stop
-                    whose_queue = queue
-                    if spread:
-                        whose = np.int32(0)  # the first block with more chunks up to it
-                        for half in range(5):
-                            step = 16 >> half
-                            if from_lane(until, np.int32(whose + step - 1)) <= place:
-                                whose = np.int32(whose + step)
-                        others = from_lane(before, whose)
-                        if inside:
-                            whose_queue = of_block(queue, whose)
-                            place = np.int32(place - others)
-                    first[k] = 0
-                    degree[k] = 0
-                    source[k] = 0
-                    if inside:
-                        begins, rest, owner, _ = load_four(whose_queue, place)
-                        first[k] = begins
-                        degree[k] = rest
-                        source[k] = owner
-            for k in range(SLOTS):
+                whose = np.int32(0)  # the first block with more chunks up to it
+                for half in range(5):
+                    step = 16 >> half
+                    if from_lane(until, np.int32(whose + step - 1)) <= place:
+                        whose = np.int32(whose + step)
+                others = from_lane(before, whose)
+                if inside:
+                    whose_queue = of_block(queue, whose)
+                    place = np.int32(place - others)
+            begins, rest = like(s.offsets, 0), like(s.offsets, 0)
+            parent = like(s.targets, 0)
+            if inside:
+                begins, rest, owner, _ = load_four(whose_queue, place)
+                parent = like(s.targets, owner)
+                rest = like(s.offsets, abs(rest))
+            part = np.int32(0 if whole else lane & CHUNK - 1)  # of the chunk, from which on this thread's edges are
+            for k in range(count):
                 neighbor[k] = 0
-                if start + k * threads < stop_edge:
-                    at = np.int32(lane & CHUNK - 1)
-                    won[k] = at < abs(degree[k])
-                    if won[k]:
-                        neighbor[k] = load_read_only(s.targets, first[k] + at)
-            for k in range(SLOTS):
-                if start + k * threads < stop_edge:
-                    word[k] = -1
-                    first[k] = 0
-                    degree[k] = 0
-                    if won[k]:
-                        word[k] = fetch_or(visited, neighbor[k] >> 5, bit_of(neighbor[k]))
-                        first[k] = load_read_only(s.offsets, neighbor[k])
-                        degree[k] = load_read_only(s.offsets, neighbor[k] + 1)
-            for k in range(SLOTS):
-                if start + k * threads < stop_edge:
-                    degree[k] -= first[k]
-                    won[k] = word[k] & bit_of(neighbor[k]) == 0
-                    if won[k]:
-                        prefetch(s.targets, first[k])
-                        if not is_null(s.predecessors):
-                            s.predecessors[neighbor[k]] = source[k]
-                        s.distances[neighbor[k]] = level
-                        if neighbor[k] == s.target:
-                            s.state[TARGET_LEVEL] = level
-                            fetch_add(counts, next_counter, FULL)
-                        explored += degree[k]
-                        won[k] = degree[k] > 0
-            enqueue_chunks(s, upcoming, counts, next_counter, after, tail, SLOTS, won, neighbor, first, degree)
-            start = np.int32(start + SLOTS * threads)
-        team_barrier(size)
-        if not is_null(s.trace) and rank == 0 and thread == 0:
-            s.trace[level] = nanoseconds() * 2
-        queue, upcoming = upcoming, queue
-        counter, next_counter, spare = next_counter, spare, counter
+                won[k] = np.int32(part + k) < rest
+                if won[k]:
+                    neighbor[k] = load_read_only(s.targets, begins + part + k)
+            for k in range(count):
+                word[k] = -1
+                first[k] = 0
+                degree[k] = 0
+                if won[k]:
+                    word[k] = fetch_or(visited, neighbor[k] >> 5, bit_of(neighbor[k]))
+                    first[k] = load_read_only(s.offsets, neighbor[k])
+                    degree[k] = load_read_only(s.offsets, neighbor[k] + 1)
+            for k in range(count):
+                degree[k] -= first[k]
+                won[k] = word[k] & bit_of(neighbor[k]) == 0
+                if won[k]:
+                    prefetch(s.targets, first[k])
+                    if not is_null(s.predecessors):
+                        s.predecessors[neighbor[k]] = parent
+                    s.distances[neighbor[k]] = level
+                    if neighbor[k] == s.target:
+                        s.state[TARGET_LEVEL] = level
+                        end_team(counts, size, level)
+                    explored += degree[k]
+                    won[k] = degree[k] > 0
+            enqueue_chunks(
+                s, upcoming, counts, next_counter, size, level, after, tail, count, won, neighbor, first, degree
+            )
+            start = np.int32(start + threads)
+        return explored
 
-    # Hand over: the first chunk of each vertex stands for all.
-    left = np.int32(0)
-    if level > first_level:
-        left = np.int32(min(counts[counter] & FULL - 1, capacity))
-    here = warp_begin
-    while here < left:
-        won[0] = 0
-        if here + lane < left:
-            begins, rest, owner, _ = load_four(queue, here + lane)
-            won[0] = rest > 0
-            neighbor[0] = owner
-            first[0] = begins
-            degree[0] = rest
-        enqueue(s, after, tail, 1, won, neighbor, first, degree)
-        here = np.int32(here + threads)
-    explored = from_lane(inclusive_scan(explored), WARP - 1)
-    if lane == 0 and explored > 0:
-        fetch_add(s.state, of_turn(EXPLORED, turn), explored)
-    if rank == 0 and thread == 0:
-        s.state[LEVEL + (turn & 1)] = level
+    return expand_chunks
+
+
+expand_edges, expand_chunks = chunk_expander(False), chunk_expander(True)
+
+
+def team(together):
+    @inlined
+    def team_barrier():
+        """Wait for all blocks of a team, or for the SOLO threads of the only one.
+
+        What they wrote before, in their shared memory too, is seen after.
+        """
+        if together:
+            cluster_barrier()
+        elif cuda.blockDim.x == SOLO:
+            cuda.syncthreads()
+        else:
+            block_barrier(SOLO)
+
+    @inlined
+    def go(s, visited, level, begin, vertices, edges, turn, blocks, limit, memory):
+        """Top-down levels by one block, or by a team of several, from the frontier behind ``begin`` on.
+
+        Until it has more than ``limit`` chunks; it then stands behind ``begin + vertices``. If there is no room for the
+        first, the team goes no level. Each block goes on with what it found. Where there are more edges than threads
+        and some blocks have many more than others, the chunks of the next level are shared out evenly. Leaves its last
+        level and the edges of the vertices that it reached in `state`.
+        """
+        counts = pointer_into(cuda.shared.array(TEAM, np.int32), 0, np.int32)
+        thread = np.int32(cuda.threadIdx.x)
+        size, rank, threads = np.int32(1), np.int32(0), np.int32(SOLO)
+        if together:
+            size, rank, threads = blocks, np.int32(cuda.blockIdx.x), np.int32(cuda.blockDim.x)
+        if thread >= threads:
+            return
+        lane = lane_id()
+        first_level = level
+        last = np.int32(min(s.depth_limit, level + TURN_ALONE))
+        after = begin + vertices
+        tail = of_turn(TAILS, turn)
+        queue = pointer_into(memory, 0, s.offsets)  # of this level
+        upcoming = behind(queue, 4 * s.capacity)
+        counter, next_counter, spare = np.int32(0), np.int32(1), np.int32(2)
+        explored = np.int64(0)
+        keep = registers(s.distances, 1)
+        vertex = registers(s.targets, 1)
+        first = registers(s.offsets, 1)
+        degree = registers(s.offsets, 1)
+
+        if thread < TEAM:
+            counts[thread] = 0
+        team_barrier()
+        i = np.int64(rank * threads + (thread & -WARP))
+        while i < vertices:
+            keep[0] = i + lane < vertices
+            if keep[0]:
+                prefix, shift = load_pair(s.queue, begin + i + lane)
+                end = edges
+                if i + lane + 1 < vertices:
+                    end = np.int64(s.queue[2 * (begin + i + lane + 1)])
+                vertex[0] = s.queued[begin + i + lane]
+                first[0] = prefix + shift
+                degree[0] = end - prefix
+            enqueue_chunks(s, queue, counts, counter, size, level, -1, tail, 1, keep, vertex, first, degree)
+            i += size * threads
+        team_barrier()
+
+        spread = False  # are chunks shared out, since some blocks had many more than others in the level before?
+        while True:
+            total = counts[counter]  # chunks
+            if counts[ENDED + (level & 1)] != 0 or level == last or (not together and (total == 0 or total > limit)):
+                break
+            from_here, stop = np.int32(0), total  # this block's are those between
+            theirs, until, before = np.int32(0), np.int32(0), np.int32(0)  # of the blocks up to the lane's, without it
+            if together and lane < size:
+                theirs = of_block(counts, lane)[counter]
+            if spread:
+                until = inclusive_scan_32(theirs)
+                total = from_lane(until, WARP - 1)
+                before = np.int32(until - theirs)
+                share = np.int32((np.uint32(total) + np.uint32(size) - np.uint32(1)) // np.uint32(size))
+                from_here = np.int32(rank * share)
+                stop = np.int32(min(from_here + share, total))
+            if thread == 0:
+                counts[spare] = 0
+            upper = np.int32(level + 1)
+            queues, here = (queue, upcoming), (from_here, stop, until, before)
+            # One edge a thread is less to wait for, one chunk a thread less to do.
+            if (stop - from_here) * CHUNK <= threads:
+                explored += expand_edges(
+                    s, visited, upper, queues, counts, next_counter, size, after, tail, here, threads, spread
+                )
+            else:
+                explored += expand_chunks(
+                    s, visited, upper, queues, counts, next_counter, size, after, tail, here, threads, spread
+                )
+            # What the others have is known by now: it was asked for at the beginning of the level.
+            if together:
+                total = reduce_add(theirs)
+                most = reduce_max(theirs)
+                if total == 0:
+                    break
+                # Some have a quarter more than others.
+                spread = most * CHUNK > threads and most * size > (total >> 2) * 5
+            team_barrier()
+            level = upper
+            if not is_null(s.trace) and rank == 0 and thread == 0:
+                s.trace[level] = nanoseconds() * 2
+            queue, upcoming = upcoming, queue
+            counter, next_counter, spare = next_counter, spare, counter
+            if together and total > limit:
+                break
+
+        # Hand over: the first chunk of each vertex stands for all. Without room for the frontier there is nothing new.
+        left = np.int32(0)
+        if level > first_level:
+            left = np.int32(min(counts[counter], s.capacity))
+        place = thread
+        while place < left:
+            begins, rest, owner, _ = load_four(queue, place)
+            if rest > 0:
+                hand_over(s, after, tail, owner, begins, rest)
+            place = np.int32(place + threads)
+        explored = from_lane(inclusive_scan(explored), WARP - 1)
+        if lane == 0 and explored > 0:
+            fetch_add(s.state, of_turn(EXPLORED, turn), explored)
+        if rank == 0 and thread == 0:
+            s.state[LEVEL + (turn & 1)] = level
+
+    return go
+
+
+go_alone, go_together = team(False), team(True)
 
 
 def prepare(n, near, offsets, in_offsets, in_targets, hub, heavy, isolated):
@@ -1042,7 +1097,10 @@ def search(s):
             if chunks > s.alone:
                 size, limit = cluster, s.together
             if cuda.blockIdx.x < size:
-                go_alone(s, newest(s, ring), level, begin, vertices, edges, turn, size, np.int32(limit), memory)
+                if size > 1:
+                    go_together(s, newest(s, ring), level, begin, vertices, edges, turn, size, np.int32(limit), memory)
+                else:
+                    go_alone(s, newest(s, ring), level, begin, vertices, edges, turn, size, np.int32(limit), memory)
             left_vertices, left_edges = end_turn(s.state, turn, s.edge_bits, told)
             turn = np.int32(turn + 1)
             stuck = level == told[TOLD_LEVEL]

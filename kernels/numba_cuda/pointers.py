@@ -292,6 +292,7 @@ def reducer(combine, instruction, description):
 
 
 reduce_or = reducer(operator.or_, "or.b32", "The union of what the lanes of the warp hold.")
+reduce_add = reducer(operator.add, "add.s32", "The sum of what the lanes of the warp hold.")
 reduce_max = reducer(max, "max.s32", "The greatest of what the lanes of the warp hold.")
 
 
@@ -305,6 +306,17 @@ def prefetch(typingctx, pointer, index):
         return context.get_dummy_value()
 
     return types.none(pointer, index), generate
+
+
+@intrinsic
+def keep_rolled(typingctx):
+    """At the beginning of a loop: do not unroll it. Where it seldom runs, code beside it is then fetched sooner."""
+
+    def generate(context, builder, signature, arguments):
+        assemble(builder, r".pragma \22nounroll\22;", "", ir.VoidType(), [], side_effect=True)
+        return context.get_dummy_value()
+
+    return types.none(), generate
 
 
 def barrier(builder, text):
