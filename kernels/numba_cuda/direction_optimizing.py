@@ -10,6 +10,7 @@ are signed, since an unsigned and a signed integer of 64 bits would meet in a fl
 ``vertices`` and ``edges``. `state` has plain elements of 64 bits at the places below, a pair of the queue lies at
 ``queue[2 * i]``, a chunk at ``queue[4 * i]`` of the queue in shared memory: first, rest, vertex and nothing. What is
 an array of a few registers there is one here, see `registers`; a group of number k begins at its element ``4 * k``.
+There is no kernel for graphs of small rows, and a chunk holds no neighbours.
 
 Sources: as in ``direction_optimizing.cu``.
 """
@@ -69,9 +70,11 @@ SKIP = np.int32(-2)  # no distance
 MORE = -2  # no neighbour: more than are here
 TURN_ALONE = 1 << 20  # levels that a block goes alone before it shows itself at the barrier
 SOLO = 128  # threads of a block that works without a cluster: others would be in their way
-CHUNK = 4  # a thread for each edge of a chunk
+CHUNK = 4  # edges of a chunk, at most
 ENOUGH = 1 << 16  # in-edges among which the heaviest are looked for
 NONE_LEFT = 1 << 62
+DIGITS = 4  # binary, of how many bitmaps do not have a vertex; BITMAPS if it is isolated
+DISTANCES = BITMAPS + 1  # by that number
 
 # Elements of `state`, those that all blocks ask for in lines of their own.
 # The team leaves its level in two of them in turn; the tails and what it explored are three.
@@ -369,6 +372,16 @@ def load_group(targets, group, last, m, k, loaded):
 
 
 @inlined
+def load_heavy(s, vertex, k, loaded):
+    """The four in-neighbours to look at after the hub as number ``k``."""
+    a, b, c, d = load_four_read_only(s.heavy, np.int64(vertex))
+    loaded[k * GROUP] = a
+    loaded[k * GROUP + 1] = b
+    loaded[k * GROUP + 2] = c
+    loaded[k * GROUP + 3] = d
+
+
+@inlined
 def vertex_of(s, origin, stride, local):
     """The vertex at place ``local`` in tiles that begin ``stride`` vertices after one another, from ``origin`` on."""
     return like(s.targets, origin + (local >> 10) * stride + (local & TILE * WARP - 1))
@@ -391,6 +404,17 @@ def keep_missed(found, missed, miss, local):
 
 
 @inlined
+def tile_of(visited, number, tile, words):
+    """The words of a tile, one a lane; all their vertices seen where there is none."""
+    lane = lane_id()
+    place = number * tile + lane
+    seen = np.int32(-1)
+    if lane < tile and place < words:
+        seen = visited[place]
+    return seen
+
+
+@inlined
 def sweep(s, visited, upcoming, level, warp, warps, found, hits):
     """A bottom-up level: let unvisited vertices look for the frontier.
 
@@ -404,82 +428,107 @@ def sweep(s, visited, upcoming, level, warp, warps, found, hits):
     reached = np.int32(0)
     local = registers(s.distances, UNROLL)
     hub = registers(s.targets, UNROLL)
+    parent = registers(s.targets, UNROLL)
     first = registers(s.offsets, UNROLL)
     last = registers(s.offsets, UNROLL)
     group = registers(s.targets, GROUPED)
     word = registers(s.distances, GROUPED)
 
     here = np.int64(warp)
+    ahead = tile_of(visited, here, tile, words)  # of the next tile
     while here * tile < words:
         origin = like(s.targets, here * tile * WARP)
         tiles = np.int32(0)
         unseen = np.int32(0)
         while tiles < TILES and unseen <= LIST - TILE * WARP and here * tile < words:
-            place = here * tile + lane
-            seen = np.int32(-1)
-            if lane < tile and place < words:
-                seen = visited[place]
+            seen = ahead
+            ahead = tile_of(visited, here + warps, tile, words)
             hits[tiles * TILE + lane] = seen
             count = list_bits(np.int32(~seen), behind(found, unseen), tiles * TILE * WARP)
             unseen = np.int32(unseen + count)
             tiles = np.int32(tiles + 1)
             here += warps
 
-        # The hubs. Who misses moves to the front of the list.
+        # Who misses moves to the front of the list.
         missed = np.int32(0)
-        begin = np.int32(0)
-        while begin < unseen:
-            for k in range(UNROLL):
-                place = begin + k * WARP + lane
-                local[k] = -1
-                hub[k] = 0
-                if place < unseen:
-                    local[k] = found[place]
-                    hub[k] = load_read_only(s.hub, vertex_of(s, origin, stride, local[k]))
-            for k in range(UNROLL):
-                word[k] = visited[hub[k] >> 5]
+        if unseen > WARP:
+            # The hubs.
+            begin = np.int32(0)
+            while begin < unseen:
+                for k in range(UNROLL):
+                    place = begin + k * WARP + lane
+                    local[k] = -1
+                    hub[k] = 0
+                    if place < unseen:
+                        local[k] = found[place]
+                        hub[k] = load_read_only(s.hub, vertex_of(s, origin, stride, local[k]))
+                for k in range(UNROLL):
+                    word[k] = visited[hub[k] >> 5]
+                cuda.syncwarp()
+                for k in range(UNROLL):
+                    hit = word[k] & bit_of(hub[k]) != 0
+                    if local[k] >= 0 and hit:
+                        reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], hub[k], level)
+                        reached = np.int32(reached + 1)
+                    missed = keep_missed(found, missed, local[k] >= 0 and not hit, local[k])
+                begin = np.int32(begin + UNROLL * WARP)
             cuda.syncwarp()
-            for k in range(UNROLL):
-                hit = word[k] & bit_of(hub[k]) != 0
-                if local[k] >= 0 and hit:
-                    reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], hub[k], level)
-                    reached = np.int32(reached + 1)
-                missed = keep_missed(found, missed, local[k] >= 0 and not hit, local[k])
-            begin = np.int32(begin + UNROLL * WARP)
-        cuda.syncwarp()
 
-        # The next four.
-        without_hub = missed
-        missed = np.int32(0)
-        begin = np.int32(0)
-        while begin < without_hub:
-            for k in range(UNROLL):
-                place = begin + k * WARP + lane
-                local[k] = -1
-                vertex = origin
-                if place < without_hub:
-                    local[k] = found[place]
-                    vertex = vertex_of(s, origin, stride, local[k])
-                a, b, c, d = load_four_read_only(s.heavy, np.int64(vertex))
-                group[k * GROUP] = a
-                group[k * GROUP + 1] = b
-                group[k * GROUP + 2] = c
-                group[k * GROUP + 3] = d
-            for i in range(GROUPED):
+            # The next four.
+            without_hub = missed
+            missed = np.int32(0)
+            begin = np.int32(0)
+            while begin < without_hub:
+                for k in range(UNROLL):
+                    place = begin + k * WARP + lane
+                    local[k] = -1
+                    vertex = origin
+                    if place < without_hub:
+                        local[k] = found[place]
+                        vertex = vertex_of(s, origin, stride, local[k])
+                    load_heavy(s, vertex, k, group)
+                    parent[k] = -1
+                # Two at a time: where one of the first two is visited, the others need no look.
+                for half in range(0, GROUP, 2):
+                    for k in range(UNROLL):
+                        for i in range(2):
+                            neighbor = group[k * GROUP + half + i]
+                            word[k * 2 + i] = 0
+                            if parent[k] < 0 and neighbor >= 0:
+                                word[k * 2 + i] = visited[neighbor >> 5]
+                    cuda.syncwarp()
+                    for k in range(UNROLL):
+                        for i in range(1, -1, -1):
+                            neighbor = group[k * GROUP + half + i]
+                            if word[k * 2 + i] & bit_of(neighbor) != 0:
+                                parent[k] = neighbor
+                for k in range(UNROLL):
+                    if local[k] >= 0 and parent[k] >= 0:
+                        reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], parent[k], level)
+                        reached = np.int32(reached + 1)
+                    miss = local[k] >= 0 and parent[k] < 0 and group[k * GROUP + GROUP - 1] != -1
+                    missed = keep_missed(found, missed, miss, local[k])
+                begin = np.int32(begin + UNROLL * WARP)
+        elif unseen > 0:
+            # A few look at their hub and the next four at once.
+            local[0] = -1
+            vertex = origin
+            if lane < unseen:
+                local[0] = found[lane]
+                vertex = vertex_of(s, origin, stride, local[0])
+            hub[0] = load_read_only(s.hub, vertex)
+            load_heavy(s, vertex, 0, group)
+            for i in range(GROUP):
                 word[i] = visited[max(group[i], 0) >> 5]
+            parent[0] = hub[0] if test(visited, hub[0]) else like(s.targets, -1)
             cuda.syncwarp()
-            for k in range(UNROLL):
-                parent = like(s.targets, -1)
-                for i in range(GROUP - 1, -1, -1):
-                    neighbor = group[k * GROUP + i]
-                    if neighbor >= 0 and word[k * GROUP + i] & bit_of(neighbor) != 0:
-                        parent = neighbor
-                if local[k] >= 0 and parent >= 0:
-                    reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], parent, level)
-                    reached = np.int32(reached + 1)
-                miss = local[k] >= 0 and parent < 0 and group[k * GROUP + GROUP - 1] != -1
-                missed = keep_missed(found, missed, miss, local[k])
-            begin = np.int32(begin + UNROLL * WARP)
+            for i in range(GROUP):
+                if group[i] >= 0 and word[i] & bit_of(group[i]) != 0:
+                    parent[0] = group[i]
+            if local[0] >= 0 and parent[0] >= 0:
+                reach(s, hits, vertex, local[0], parent[0], level)
+                reached = np.int32(reached + 1)
+            missed = keep_missed(found, missed, local[0] >= 0 and parent[0] < 0 and group[GROUP - 1] != -1, local[0])
         cuda.syncwarp()
 
         # All in-neighbours in groups, round after round; the fewer vertices are left, the more lanes each has.
@@ -513,14 +562,14 @@ def sweep(s, visited, upcoming, level, warp, warps, found, hits):
                     place = ((first[k] >> 2) + done + part) * GROUP
                     inside = np.int32(max(first[k] - place, 0))  # the first of the group in the row
                     outside = np.int32(min(last[k] - place, GROUP))  # and the first behind it
-                    parent = like(s.targets, -1)
+                    parent[k] = -1
                     for i in range(GROUP - 1, -1, -1):
                         neighbor = group[k * GROUP + i]
                         if i >= inside and i < outside and word[k * GROUP + i] & bit_of(neighbor) != 0:
-                            parent = neighbor
-                    some = np.int32(ballot(parent >= 0) >> lane - part & (1 << width) - 1)
+                            parent[k] = neighbor
+                    some = np.int32(ballot(parent[k] >= 0) >> lane - part & (1 << width) - 1)
                     if some != 0 and lowest(some) == part:
-                        reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], parent, level)
+                        reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], parent[k], level)
                         reached = np.int32(reached + 1)
                     more = place + (width - part) * GROUP < last[k]
                     missed = keep_missed(found, missed, part == 0 and some == 0 and more, local[k])
@@ -561,9 +610,9 @@ def with_another(ring, level):
 
 
 @inlined
-def with_oldest(ring, place):
-    """The ring without the bitmaps before this one."""
-    return Ring(ring.words, ring.levels, np.int32(place), ring.newest)
+def without_older(ring):
+    """The ring with the newest of its bitmaps alone."""
+    return Ring(ring.words, ring.levels, ring.newest, ring.newest)
 
 
 @inlined
@@ -573,64 +622,70 @@ def record(s, ring, unreached, with_isolated, warp, warps):
     Unless that is SKIP. ``with_isolated``: also the distances of those, since memory is faster at whole runs. To
     be called by whole blocks.
     """
-    distances = cuda.shared.array(BITMAPS, np.int32)  # by the number of bitmaps that do not have the vertex
+    distances = cuda.shared.array(DISTANCES, np.int32)
     lane, thread = lane_id(), np.int32(cuda.threadIdx.x)
     bitmaps = np.int32(ring.newest - ring.oldest + 1)
     bits = registers(s.distances, BITMAPS)
+    digits = registers(s.distances, DIGITS)
     distance = registers(s.distances, 4)
     cuda.syncthreads()
-    if thread <= bitmaps:
+    if thread <= bitmaps or thread == BITMAPS:
         if thread == 0:
             distances[thread] = SKIP
+        elif thread == BITMAPS:
+            distances[thread] = s.unreached
         elif thread == bitmaps:
             distances[thread] = unreached
         else:
             distances[thread] = ring.levels[ring.oldest + thread & BITMAPS - 1]
     cuda.syncthreads()
-    start = np.int64(warp) * WARP
+    width = np.int32(max(4, min(2 * s.tile, WARP)))  # words: so that all warps have some
+    start = np.int64(warp) * width
     while start < ring.words:
-        inside = start + lane < ring.words
+        inside = lane < width and start + lane < ring.words
         for i in range(BITMAPS - 1):
             bits[i] = -1
             if i < bitmaps and inside:
                 bits[i] = load_shared_by_blocks(bitmap_at(s, ring, ring.oldest + i), start + lane)
-        isolated = np.int32(0)
+        # How many bitmaps do not have the vertex, of which an isolated one lacks none: a word for each binary digit.
+        for digit in range(DIGITS):
+            digits[digit] = 0
         if with_isolated and inside:
-            isolated = load_read_only(s.isolated, start + lane)
-        some = ballot(np.int32(~bits[0] | isolated) != 0)
+            digits[DIGITS - 1] = load_read_only(s.isolated, start + lane)
+        for i in range(BITMAPS - 1):
+            carry = np.int32(~bits[i])
+            for digit in range(DIGITS - 1):
+                both = np.int32(digits[digit] & carry)
+                digits[digit] ^= carry
+                carry = both
+        some = ballot(digits[0] | digits[1] | digits[2] | digits[3] != 0)
         # Four vertices a lane: 8 lanes take a word.
-        for first in range(0, WARP, 4):
+        for first in range(0, width, 4):
             if some >> first & 15 == 0:
                 continue
             which = np.int32(first + (lane >> 3))
             shift = np.int32((lane & 7) * 4)
             lacking = np.int32(0)  # a byte a vertex
-            for i in range(BITMAPS - 1):
-                if i < bitmaps:
-                    four = np.int32(~from_lane(bits[i], which) >> shift & 15)
-                    lacking = np.int32(lacking + (four * 0x00204081 & 0x01010101))
-            alone = np.int32(from_lane(isolated, which) >> shift)
+            for digit in range(DIGITS):
+                four = np.int32(from_lane(digits[digit], which) >> shift & 15)
+                lacking = np.int32(lacking + ((four * 0x00204081 & 0x01010101) << digit))
             vertex = (start + which) * WARP + shift
-            whole = True
+            whole = vertex + 4 <= s.n
             for i in range(4):
                 distance[i] = distances[lacking >> 8 * i & 255]
-                if alone >> i & 1:
-                    distance[i] = s.unreached
-                if vertex + i >= s.n:
-                    distance[i] = SKIP
                 whole = whole and distance[i] != SKIP
             if whole:
                 store_four(s.distances, vertex >> 2, distance[0], distance[1], distance[2], distance[3])
             else:
                 for i in range(4):
-                    if distance[i] != SKIP:
+                    if distance[i] != SKIP and vertex + i < s.n:
                         s.distances[vertex + i] = distance[i]
             if unreached != SKIP and not is_null(s.predecessors):
                 for i in range(4):
-                    reached = lacking >> 8 * i & 255 < bitmaps and not (s.fresh != 0 and alone >> i & 1)
-                    if not reached and vertex + i < s.n:
+                    lacks = lacking >> 8 * i & 255
+                    if (lacks == bitmaps or (s.fresh != 0 and lacks == BITMAPS)) and vertex + i < s.n:
                         s.predecessors[vertex + i] = -1
-        start += warps * WARP
+        start += warps * width
 
 
 @inlined
@@ -752,8 +807,8 @@ def chunk_expander(whole):
     def expand_chunks(s, visited, level, queues, counts, next_counter, size, after, tail, here, threads, spread):
         """Expand chunks into the vertices of a level, a thread each, or a thread each of their edges.
 
-        ``queues`` are this level's and the next; ``here`` says which chunks are this block's, and how many the blocks
-        up to the lane's have, with it and without. Returns the edges of what this lane reached.
+        ``queues`` are the chunks' and the next level's; ``here`` says between which chunks this block's are, and how
+        many the blocks up to the lane's have, with it and without. Returns the edges of what this lane reached.
         """
         queue, upcoming = queues
         begin, stop, until, before = here
@@ -892,8 +947,9 @@ def team(together):
             total = counts[counter]  # chunks
             if counts[ENDED + (level & 1)] != 0 or level == last or (not together and (total == 0 or total > limit)):
                 break
-            from_here, stop = np.int32(0), total  # this block's are those between
-            theirs, until, before = np.int32(0), np.int32(0), np.int32(0)  # of the blocks up to the lane's, without it
+            from_here, stop = np.int32(0), total  # this block takes those between
+            # Those of the lane's block, of the blocks up to it, and without it.
+            theirs, until, before = np.int32(0), np.int32(0), np.int32(0)
             if together and lane < size:
                 theirs = of_block(counts, lane)[counter]
             if spread:
@@ -1086,13 +1142,23 @@ def search(s):
     small = np.int64(0)  # frontiers in a row, bottom-up
     stuck = False  # did the team find no room for the frontier?
     given_up = False
-    while vertices > 0 and level < s.depth_limit and not given_up:
-        if s.target >= 0 and is_reached(told[TOLD_TARGET_LEVEL], level):
+    with_isolated = False  # are their distances written at the end?
+    while True:
+        reached_target = s.target >= 0 and is_reached(told[TOLD_TARGET_LEVEL], level)
+        done = vertices == 0 or level >= s.depth_limit or given_up or reached_target
+        chunks = vertices + (edges >> 2)  # at most
+        together = queued and not stuck and chunks <= (s.together if cluster > 1 else s.alone)
+        bottom_up = not queued or edges > unexplored // s.alpha
+        dense = not together and (bottom_up or edges > s.dense)
+        if done or (dense and is_full(ring)):
+            with_isolated = done and (s.fresh != 0 or ring.newest > ring.oldest)
+            record(s, ring, unreached if done else np.int32(SKIP), with_isolated, warp, warps)
+            ring = without_older(ring)
+        if done:
             break
         expanded = vertices
 
-        chunks = vertices + (edges >> 2)  # at most
-        if queued and not stuck and chunks <= (s.together if cluster > 1 else s.alone):
+        if together:
             size, limit = np.int32(1), s.alone
             if chunks > s.alone:
                 size, limit = cluster, s.together
@@ -1116,15 +1182,10 @@ def search(s):
         level = np.int32(level + 1)
         stuck = False
         given_up = level > s.n  # as many levels as vertices, if each reaches one and the last none
-        bottom_up = not queued or edges > unexplored // s.alpha
-        dense = bottom_up or edges > s.dense
         if queued:
             unexplored -= edges
             begin += expanded
         if dense:
-            if is_full(ring):
-                record(s, ring, SKIP, False, warp, warps)
-                ring = with_oldest(ring, ring.newest)
             visited = newest(s, ring)
             ring = with_another(ring, level)
             upcoming = newest(s, ring)
@@ -1164,10 +1225,7 @@ def search(s):
         else:
             small = 0
             back = vertices * (s.m // s.n) <= unexplored // s.alpha
-        if back:
-            if is_full(ring):
-                record(s, ring, SKIP, False, warp, warps)
-                ring = with_oldest(ring, ring.newest - 1)
+        if back and not is_full(ring):
             before, visited = bitmap_at(s, ring, ring.newest - 1), newest(s, ring)
             ring = with_another(ring, SKIP)
             to_queue(s, before, visited, newest(s, ring), begin, of_turn(TAILS, turn), warp, warps, found)
@@ -1176,8 +1234,6 @@ def search(s):
             queued = True
             small = 0
 
-    with_isolated = s.fresh != 0 or ring.newest > ring.oldest
-    record(s, ring, unreached, with_isolated, warp, warps)
     if with_isolated and (not one_source or test(s.isolated, s.source)):  # a source may be isolated
         end_turn(s.state, turn, s.edge_bits, told)
         i = thread
