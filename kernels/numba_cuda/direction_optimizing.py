@@ -45,7 +45,6 @@ from .pointers import (
     fetch_add,
     fetch_or,
     is_null,
-    keep_rolled,
     like,
     load_four,
     load_four_read_only,
@@ -60,6 +59,7 @@ from .pointers import (
     reduce_max,
     reduce_or,
     registers,
+    rolled,
     store_four,
     store_pair,
 )
@@ -735,8 +735,10 @@ def hand_over(s, begin, tail, vertex, first, degree):
 @inlined
 def end_team(counts, size, level):
     """Tell all blocks of the team to stop before this level."""
-    for rank in range(size):
+    rank = np.int32(0)
+    while rank < size:
         of_block(counts, rank)[ENDED + (level & 1)] = 1
+        rank = rolled(np.int32(rank + 1))
 
 
 @inlined
@@ -779,9 +781,8 @@ def enqueue_chunks(s, queue, counts, counter, size, level, begin, tail, count, k
             end_team(counts, size, level)
         i = np.int32(start + lane)
         while i < capacity:
-            keep_rolled()
             queue[4 * i + 1] = 0
-            i = np.int32(i + WARP)
+            i = rolled(np.int32(i + WARP))
         if begin >= 0:
             for k in range(count):
                 if keep[k]:
@@ -793,8 +794,7 @@ def enqueue_chunks(s, queue, counts, counter, size, level, begin, tail, count, k
             store_four(queue, at, first[k], degree[k], vertex[k], 0)
             done = like(s.offsets, CHUNK)
             while done < degree[k]:
-                keep_rolled()
-                at = np.int32(at + 1)
+                at = rolled(np.int32(at + 1))
                 store_four(queue, at, first[k] + done, done - degree[k], vertex[k], 0)
                 done = like(s.offsets, done + CHUNK)
 

@@ -309,14 +309,17 @@ def prefetch(typingctx, pointer, index):
 
 
 @intrinsic
-def keep_rolled(typingctx):
-    """At the beginning of a loop: do not unroll it. Where it seldom runs, code beside it is then fetched sooner."""
+def rolled(typingctx, value):
+    """``value``, which a loop counts with that is not to be unrolled.
+
+    Where a loop seldom runs, the code beside it is fetched sooner then.
+    """
 
     def generate(context, builder, signature, arguments):
-        assemble(builder, r".pragma \22nounroll\22;", "", ir.VoidType(), [], side_effect=True)
-        return context.get_dummy_value()
+        text = r".pragma \22nounroll\22; mov.b32 $0, $1;"
+        return assemble(builder, text, "=r,r", I32, arguments, side_effect=True)
 
-    return types.none(), generate
+    return types.int32(types.int32), generate
 
 
 def barrier(builder, text):
