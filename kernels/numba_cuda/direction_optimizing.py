@@ -10,6 +10,7 @@ are signed, since an unsigned and a signed integer of 64 bits would meet in a fl
 ``vertices`` and ``edges``. `state` has plain elements of 64 bits at the places below, a pair of the queue lies at
 ``queue[2 * i]``, a chunk at ``queue[4 * i]`` of the queue in shared memory: first, rest, vertex and nothing. What is
 an array of a few registers there is one here, see `registers`; a group of number k begins at its element ``4 * k``.
+There is no kernel for graphs of small rows, and a chunk holds no neighbours.
 
 Sources: as in ``direction_optimizing.cu``.
 """
@@ -54,9 +55,11 @@ from .pointers import (
     of_block,
     pointer_into,
     prefetch,
+    reduce_add,
     reduce_max,
     reduce_or,
     registers,
+    rolled,
     store_four,
     store_pair,
 )
@@ -67,15 +70,20 @@ SKIP = np.int32(-2)  # no distance
 MORE = -2  # no neighbour: more than are here
 TURN_ALONE = 1 << 20  # levels that a block goes alone before it shows itself at the barrier
 SOLO = 128  # threads of a block that works without a cluster: others would be in their way
-CHUNK = 4  # a thread for each edge of a chunk
-SLOTS = 4  # edges that a thread has under way at a time
-FULL = 1 << 24  # added to a count to end the team's work: no queue holds so many chunks
+CHUNK = 4  # edges of a chunk, at most
 ENOUGH = 1 << 16  # in-edges among which the heaviest are looked for
 NONE_LEFT = 1 << 62
+DIGITS = 4  # binary, of how many bitmaps do not have a vertex; BITMAPS if it is isolated
+DISTANCES = BITMAPS + 1  # by that number
 
 # Elements of `state`, those that all blocks ask for in lines of their own.
 # The team leaves its level in two of them in turn; the tails and what it explored are three.
 TAILS, FINISHED, STALE, TARGET_LEVEL, EXPLORED, LEVEL = 16, 32, 33, 35, 36, 39
+
+# What a block of the team has in shared memory beside its queues: how many chunks it appended to this level's, to the
+# next, and zero; and does the team stop before a level? By the level's parity: some may be there yet when others find
+# the next.
+ENDED, TEAM = 3, 5
 
 # What a block is told at the end of a turn, in shared memory, and how many elements that has.
 TOLD_COUNTED, TOLD_EXPLORED, TOLD_LEVEL, TOLD_TARGET_LEVEL, TOLD = range(5)
@@ -364,6 +372,16 @@ def load_group(targets, group, last, m, k, loaded):
 
 
 @inlined
+def load_heavy(s, vertex, k, loaded):
+    """The four in-neighbours to look at after the hub as number ``k``."""
+    a, b, c, d = load_four_read_only(s.heavy, np.int64(vertex))
+    loaded[k * GROUP] = a
+    loaded[k * GROUP + 1] = b
+    loaded[k * GROUP + 2] = c
+    loaded[k * GROUP + 3] = d
+
+
+@inlined
 def vertex_of(s, origin, stride, local):
     """The vertex at place ``local`` in tiles that begin ``stride`` vertices after one another, from ``origin`` on."""
     return like(s.targets, origin + (local >> 10) * stride + (local & TILE * WARP - 1))
@@ -386,6 +404,17 @@ def keep_missed(found, missed, miss, local):
 
 
 @inlined
+def tile_of(visited, number, tile, words):
+    """The words of a tile, one a lane; all their vertices seen where there is none."""
+    lane = lane_id()
+    place = number * tile + lane
+    seen = np.int32(-1)
+    if lane < tile and place < words:
+        seen = visited[place]
+    return seen
+
+
+@inlined
 def sweep(s, visited, upcoming, level, warp, warps, found, hits):
     """A bottom-up level: let unvisited vertices look for the frontier.
 
@@ -399,82 +428,107 @@ def sweep(s, visited, upcoming, level, warp, warps, found, hits):
     reached = np.int32(0)
     local = registers(s.distances, UNROLL)
     hub = registers(s.targets, UNROLL)
+    parent = registers(s.targets, UNROLL)
     first = registers(s.offsets, UNROLL)
     last = registers(s.offsets, UNROLL)
     group = registers(s.targets, GROUPED)
     word = registers(s.distances, GROUPED)
 
     here = np.int64(warp)
+    ahead = tile_of(visited, here, tile, words)  # of the next tile
     while here * tile < words:
         origin = like(s.targets, here * tile * WARP)
         tiles = np.int32(0)
         unseen = np.int32(0)
         while tiles < TILES and unseen <= LIST - TILE * WARP and here * tile < words:
-            place = here * tile + lane
-            seen = np.int32(-1)
-            if lane < tile and place < words:
-                seen = visited[place]
+            seen = ahead
+            ahead = tile_of(visited, here + warps, tile, words)
             hits[tiles * TILE + lane] = seen
             count = list_bits(np.int32(~seen), behind(found, unseen), tiles * TILE * WARP)
             unseen = np.int32(unseen + count)
             tiles = np.int32(tiles + 1)
             here += warps
 
-        # The hubs. Who misses moves to the front of the list.
+        # Who misses moves to the front of the list.
         missed = np.int32(0)
-        begin = np.int32(0)
-        while begin < unseen:
-            for k in range(UNROLL):
-                place = begin + k * WARP + lane
-                local[k] = -1
-                hub[k] = 0
-                if place < unseen:
-                    local[k] = found[place]
-                    hub[k] = load_read_only(s.hub, vertex_of(s, origin, stride, local[k]))
-            for k in range(UNROLL):
-                word[k] = visited[hub[k] >> 5]
+        if unseen > WARP:
+            # The hubs.
+            begin = np.int32(0)
+            while begin < unseen:
+                for k in range(UNROLL):
+                    place = begin + k * WARP + lane
+                    local[k] = -1
+                    hub[k] = 0
+                    if place < unseen:
+                        local[k] = found[place]
+                        hub[k] = load_read_only(s.hub, vertex_of(s, origin, stride, local[k]))
+                for k in range(UNROLL):
+                    word[k] = visited[hub[k] >> 5]
+                cuda.syncwarp()
+                for k in range(UNROLL):
+                    hit = word[k] & bit_of(hub[k]) != 0
+                    if local[k] >= 0 and hit:
+                        reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], hub[k], level)
+                        reached = np.int32(reached + 1)
+                    missed = keep_missed(found, missed, local[k] >= 0 and not hit, local[k])
+                begin = np.int32(begin + UNROLL * WARP)
             cuda.syncwarp()
-            for k in range(UNROLL):
-                hit = word[k] & bit_of(hub[k]) != 0
-                if local[k] >= 0 and hit:
-                    reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], hub[k], level)
-                    reached = np.int32(reached + 1)
-                missed = keep_missed(found, missed, local[k] >= 0 and not hit, local[k])
-            begin = np.int32(begin + UNROLL * WARP)
-        cuda.syncwarp()
 
-        # The next four.
-        without_hub = missed
-        missed = np.int32(0)
-        begin = np.int32(0)
-        while begin < without_hub:
-            for k in range(UNROLL):
-                place = begin + k * WARP + lane
-                local[k] = -1
-                vertex = origin
-                if place < without_hub:
-                    local[k] = found[place]
-                    vertex = vertex_of(s, origin, stride, local[k])
-                a, b, c, d = load_four_read_only(s.heavy, np.int64(vertex))
-                group[k * GROUP] = a
-                group[k * GROUP + 1] = b
-                group[k * GROUP + 2] = c
-                group[k * GROUP + 3] = d
-            for i in range(GROUPED):
+            # The next four.
+            without_hub = missed
+            missed = np.int32(0)
+            begin = np.int32(0)
+            while begin < without_hub:
+                for k in range(UNROLL):
+                    place = begin + k * WARP + lane
+                    local[k] = -1
+                    vertex = origin
+                    if place < without_hub:
+                        local[k] = found[place]
+                        vertex = vertex_of(s, origin, stride, local[k])
+                    load_heavy(s, vertex, k, group)
+                    parent[k] = -1
+                # Two at a time: where one of the first two is visited, the others need no look.
+                for half in range(0, GROUP, 2):
+                    for k in range(UNROLL):
+                        for i in range(2):
+                            neighbor = group[k * GROUP + half + i]
+                            word[k * 2 + i] = 0
+                            if parent[k] < 0 and neighbor >= 0:
+                                word[k * 2 + i] = visited[neighbor >> 5]
+                    cuda.syncwarp()
+                    for k in range(UNROLL):
+                        for i in range(1, -1, -1):
+                            neighbor = group[k * GROUP + half + i]
+                            if word[k * 2 + i] & bit_of(neighbor) != 0:
+                                parent[k] = neighbor
+                for k in range(UNROLL):
+                    if local[k] >= 0 and parent[k] >= 0:
+                        reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], parent[k], level)
+                        reached = np.int32(reached + 1)
+                    miss = local[k] >= 0 and parent[k] < 0 and group[k * GROUP + GROUP - 1] != -1
+                    missed = keep_missed(found, missed, miss, local[k])
+                begin = np.int32(begin + UNROLL * WARP)
+        elif unseen > 0:
+            # A few look at their hub and the next four at once.
+            local[0] = -1
+            vertex = origin
+            if lane < unseen:
+                local[0] = found[lane]
+                vertex = vertex_of(s, origin, stride, local[0])
+            hub[0] = load_read_only(s.hub, vertex)
+            load_heavy(s, vertex, 0, group)
+            for i in range(GROUP):
                 word[i] = visited[max(group[i], 0) >> 5]
+            parent[0] = hub[0] if test(visited, hub[0]) else like(s.targets, -1)
             cuda.syncwarp()
-            for k in range(UNROLL):
-                parent = like(s.targets, -1)
-                for i in range(GROUP - 1, -1, -1):
-                    neighbor = group[k * GROUP + i]
-                    if neighbor >= 0 and word[k * GROUP + i] & bit_of(neighbor) != 0:
-                        parent = neighbor
-                if local[k] >= 0 and parent >= 0:
-                    reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], parent, level)
-                    reached = np.int32(reached + 1)
-                miss = local[k] >= 0 and parent < 0 and group[k * GROUP + GROUP - 1] != -1
-                missed = keep_missed(found, missed, miss, local[k])
-            begin = np.int32(begin + UNROLL * WARP)
+            for i in range(GROUP):
+                if group[i] >= 0 and word[i] & bit_of(group[i]) != 0:
+                    parent[0] = group[i]
+            if local[0] >= 0 and parent[0] >= 0:
+                reach(s, hits, vertex, local[0], parent[0], level)
+                reached = np.int32(reached + 1)
+            missed = keep_missed(found, missed, local[0] >= 0 and parent[0] < 0 and group[GROUP - 1] != -1, local[0])
         cuda.syncwarp()
 
         # All in-neighbours in groups, round after round; the fewer vertices are left, the more lanes each has.
@@ -508,14 +562,14 @@ def sweep(s, visited, upcoming, level, warp, warps, found, hits):
                     place = ((first[k] >> 2) + done + part) * GROUP
                     inside = np.int32(max(first[k] - place, 0))  # the first of the group in the row
                     outside = np.int32(min(last[k] - place, GROUP))  # and the first behind it
-                    parent = like(s.targets, -1)
+                    parent[k] = -1
                     for i in range(GROUP - 1, -1, -1):
                         neighbor = group[k * GROUP + i]
                         if i >= inside and i < outside and word[k * GROUP + i] & bit_of(neighbor) != 0:
-                            parent = neighbor
-                    some = np.int32(ballot(parent >= 0) >> lane - part & (1 << width) - 1)
+                            parent[k] = neighbor
+                    some = np.int32(ballot(parent[k] >= 0) >> lane - part & (1 << width) - 1)
                     if some != 0 and lowest(some) == part:
-                        reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], parent, level)
+                        reach(s, hits, vertex_of(s, origin, stride, local[k]), local[k], parent[k], level)
                         reached = np.int32(reached + 1)
                     more = place + (width - part) * GROUP < last[k]
                     missed = keep_missed(found, missed, part == 0 and some == 0 and more, local[k])
@@ -556,9 +610,9 @@ def with_another(ring, level):
 
 
 @inlined
-def with_oldest(ring, place):
-    """The ring without the bitmaps before this one."""
-    return Ring(ring.words, ring.levels, np.int32(place), ring.newest)
+def without_older(ring):
+    """The ring with the newest of its bitmaps alone."""
+    return Ring(ring.words, ring.levels, ring.newest, ring.newest)
 
 
 @inlined
@@ -568,64 +622,70 @@ def record(s, ring, unreached, with_isolated, warp, warps):
     Unless that is SKIP. ``with_isolated``: also the distances of those, since memory is faster at whole runs. To
     be called by whole blocks.
     """
-    distances = cuda.shared.array(BITMAPS, np.int32)  # by the number of bitmaps that do not have the vertex
+    distances = cuda.shared.array(DISTANCES, np.int32)
     lane, thread = lane_id(), np.int32(cuda.threadIdx.x)
     bitmaps = np.int32(ring.newest - ring.oldest + 1)
     bits = registers(s.distances, BITMAPS)
+    digits = registers(s.distances, DIGITS)
     distance = registers(s.distances, 4)
     cuda.syncthreads()
-    if thread <= bitmaps:
+    if thread <= bitmaps or thread == BITMAPS:
         if thread == 0:
             distances[thread] = SKIP
+        elif thread == BITMAPS:
+            distances[thread] = s.unreached
         elif thread == bitmaps:
             distances[thread] = unreached
         else:
             distances[thread] = ring.levels[ring.oldest + thread & BITMAPS - 1]
     cuda.syncthreads()
-    start = np.int64(warp) * WARP
+    width = np.int32(max(4, min(2 * s.tile, WARP)))  # words: so that all warps have some
+    start = np.int64(warp) * width
     while start < ring.words:
-        inside = start + lane < ring.words
+        inside = lane < width and start + lane < ring.words
         for i in range(BITMAPS - 1):
             bits[i] = -1
             if i < bitmaps and inside:
                 bits[i] = load_shared_by_blocks(bitmap_at(s, ring, ring.oldest + i), start + lane)
-        isolated = np.int32(0)
+        # How many bitmaps do not have the vertex, of which an isolated one lacks none: a word for each binary digit.
+        for digit in range(DIGITS):
+            digits[digit] = 0
         if with_isolated and inside:
-            isolated = load_read_only(s.isolated, start + lane)
-        some = ballot(np.int32(~bits[0] | isolated) != 0)
+            digits[DIGITS - 1] = load_read_only(s.isolated, start + lane)
+        for i in range(BITMAPS - 1):
+            carry = np.int32(~bits[i])
+            for digit in range(DIGITS - 1):
+                both = np.int32(digits[digit] & carry)
+                digits[digit] ^= carry
+                carry = both
+        some = ballot(digits[0] | digits[1] | digits[2] | digits[3] != 0)
         # Four vertices a lane: 8 lanes take a word.
-        for first in range(0, WARP, 4):
+        for first in range(0, width, 4):
             if some >> first & 15 == 0:
                 continue
             which = np.int32(first + (lane >> 3))
             shift = np.int32((lane & 7) * 4)
             lacking = np.int32(0)  # a byte a vertex
-            for i in range(BITMAPS - 1):
-                if i < bitmaps:
-                    four = np.int32(~from_lane(bits[i], which) >> shift & 15)
-                    lacking = np.int32(lacking + (four * 0x00204081 & 0x01010101))
-            alone = np.int32(from_lane(isolated, which) >> shift)
+            for digit in range(DIGITS):
+                four = np.int32(from_lane(digits[digit], which) >> shift & 15)
+                lacking = np.int32(lacking + ((four * 0x00204081 & 0x01010101) << digit))
             vertex = (start + which) * WARP + shift
-            whole = True
+            whole = vertex + 4 <= s.n
             for i in range(4):
                 distance[i] = distances[lacking >> 8 * i & 255]
-                if alone >> i & 1:
-                    distance[i] = s.unreached
-                if vertex + i >= s.n:
-                    distance[i] = SKIP
                 whole = whole and distance[i] != SKIP
             if whole:
                 store_four(s.distances, vertex >> 2, distance[0], distance[1], distance[2], distance[3])
             else:
                 for i in range(4):
-                    if distance[i] != SKIP:
+                    if distance[i] != SKIP and vertex + i < s.n:
                         s.distances[vertex + i] = distance[i]
             if unreached != SKIP and not is_null(s.predecessors):
                 for i in range(4):
-                    reached = lacking >> 8 * i & 255 < bitmaps and not (s.fresh != 0 and alone >> i & 1)
-                    if not reached and vertex + i < s.n:
+                    lacks = lacking >> 8 * i & 255
+                    if (lacks == bitmaps or (s.fresh != 0 and lacks == BITMAPS)) and vertex + i < s.n:
                         s.predecessors[vertex + i] = -1
-        start += warps * WARP
+        start += warps * width
 
 
 @inlined
@@ -665,31 +725,34 @@ def to_queue(s, before, visited, copy, begin, tail, warp, warps, found):
 
 
 @inlined
-def team_barrier(size):
-    """Wait for all blocks of a team, or for the SOLO threads of the only one.
-
-    What they wrote before, in their shared memory too, is seen after.
-    """
-    if size > 1:
-        cluster_barrier()
-    elif cuda.blockDim.x == SOLO:
-        cuda.syncthreads()
-    else:
-        block_barrier(SOLO)
+def hand_over(s, begin, tail, vertex, first, degree):
+    """Append a vertex to the queue of the whole grid behind ``begin``."""
+    slot, edges = unpacked(fetch_add(s.state, tail, packed(1, degree, s.edge_bits)), s.edge_bits)
+    store_pair(s.queue, begin + slot, edges, first - edges)
+    s.queued[begin + slot] = vertex
 
 
 @inlined
-def enqueue_chunks(s, queue, counts, counter, begin, tail, count, keep, vertex, first, degree):
+def end_team(counts, size, level):
+    """Tell all blocks of the team to stop before this level."""
+    rank = np.int32(0)
+    while rank < size:
+        of_block(counts, rank)[ENDED + (level & 1)] = 1
+        rank = rolled(np.int32(rank + 1))
+
+
+@inlined
+def enqueue_chunks(s, queue, counts, counter, size, level, begin, tail, count, keep, vertex, first, degree):
     """Append the chunks of the vertices that this warp keeps, ``count`` a lane, to the queue of its block.
 
     A chunk is up to CHUNK edges of a vertex. Its rest counts the edges from its first to the end of the vertex's
     adjacency; it is negated in all chunks of a vertex but the first, and 0 where there is nothing. What finds no room
     goes to the queue of the whole grid behind ``begin`` instead, unless it is there already (``begin`` is negative),
-    and then the team ends its work.
+    and then the team stops before this level.
     """
     lane = lane_id()
     capacity = np.int32(s.capacity)
-    place = registers(s.distances, SLOTS)
+    place = registers(s.distances, CHUNK)
     total = np.int32(0)
     large = False
     for k in range(count):
@@ -711,15 +774,19 @@ def enqueue_chunks(s, queue, counts, counter, begin, tail, count, keep, vertex, 
         total = from_lane(until, WARP - 1)
     start = np.int32(0)
     if lane == 0:
-        start = np.int32(fetch_add(counts, counter, total) & FULL - 1)
+        start = np.int32(fetch_add(counts, counter, total))
     start = from_lane(start, 0)
-    if start + total > capacity:
+    if np.int32(start + total) > capacity:
+        if lane == 0:
+            end_team(counts, size, level)
         i = np.int32(start + lane)
         while i < capacity:
             queue[4 * i + 1] = 0
-            i = np.int32(i + WARP)
+            i = rolled(np.int32(i + WARP))
         if begin >= 0:
-            enqueue(s, begin, tail, count, keep, vertex, first, degree)
+            for k in range(count):
+                if keep[k]:
+                    hand_over(s, begin, tail, vertex[k], first[k], degree[k])
         return
     for k in range(count):
         if keep[k]:
@@ -727,177 +794,221 @@ def enqueue_chunks(s, queue, counts, counter, begin, tail, count, keep, vertex, 
             store_four(queue, at, first[k], degree[k], vertex[k], 0)
             done = like(s.offsets, CHUNK)
             while done < degree[k]:
-                at = np.int32(at + 1)
+                at = rolled(np.int32(at + 1))
                 store_four(queue, at, first[k] + done, done - degree[k], vertex[k], 0)
                 done = like(s.offsets, done + CHUNK)
 
 
-@inlined
-def go_alone(s, visited, level, begin, vertices, edges, turn, size, limit, memory):
-    """Top-down levels by a team of ``size`` blocks, from the frontier behind ``begin`` on.
+def chunk_expander(whole):
+    count = CHUNK if whole else 1
+    bits = 0 if whole else 2  # of the threads to a chunk
 
-    Until it has more than ``limit`` chunks; it then stands behind ``begin + vertices``. If there is no room for the
-    first, the team goes no level. Each block goes on with what it found, as long as it has a thread for each edge;
-    beyond that the chunks are shared out evenly. Leaves its last level and the edges of the vertices that it reached in
-    `state`.
-    """
-    # Chunks that this block appended: to this level's queue, to the next, and zero.
-    counts = pointer_into(cuda.shared.array(3, np.int32), 0, np.int32)
-    thread = np.int32(cuda.threadIdx.x)
-    threads = np.int32(SOLO)
-    rank = np.int32(0)
-    if size > 1:
-        threads = np.int32(cuda.blockDim.x)
-        rank = np.int32(cuda.blockIdx.x)
-    if thread >= threads:
-        return
-    lane = lane_id()
-    warp_begin = np.int32(thread & -WARP)
-    capacity = np.int32(s.capacity)
-    first_level = level
-    last = np.int32(min(s.depth_limit, level + TURN_ALONE))
-    after = begin + vertices
-    tail = of_turn(TAILS, turn)
-    queue = pointer_into(memory, 0, s.offsets)  # of this level
-    upcoming = behind(queue, 4 * s.capacity)
-    counter, next_counter, spare = np.int32(0), np.int32(1), np.int32(2)
-    explored = np.int64(0)
-    won = registers(s.distances, SLOTS)
-    neighbor = registers(s.targets, SLOTS)
-    source = registers(s.targets, SLOTS)
-    first = registers(s.offsets, SLOTS)
-    degree = registers(s.offsets, SLOTS)
-    word = registers(s.distances, SLOTS)
+    @inlined
+    def expand_chunks(s, visited, level, queues, counts, next_counter, size, after, tail, here, threads, spread):
+        """Expand chunks into the vertices of a level, a thread each, or a thread each of their edges.
 
-    if thread < 3:
-        counts[thread] = 0
-    team_barrier(size)
-    i = np.int64(rank * threads + warp_begin)
-    while i < vertices:
-        won[0] = i + lane < vertices
-        if won[0]:
-            prefix, shift = load_pair(s.queue, begin + i + lane)
-            end = edges
-            if i + lane + 1 < vertices:
-                end = np.int64(s.queue[2 * (begin + i + lane + 1)])
-            neighbor[0] = s.queued[begin + i + lane]
-            first[0] = prefix + shift
-            degree[0] = end - prefix
-        enqueue_chunks(s, queue, counts, counter, -1, tail, 1, won, neighbor, first, degree)
-        i += size * threads
-    team_barrier(size)
-
-    while True:
-        stop = counts[counter]  # chunks: this block's are those between
-        begin_here = np.int32(0)
-        total, most = stop, stop
-        until, before = np.int32(0), np.int32(0)  # those of the blocks up to the lane's, without it
-        spread = False
-        if size > 1:
-            theirs = np.int32(0)
-            if lane < size:
-                theirs = of_block(counts, lane)[counter]
-            most = reduce_max(theirs)
-            until = inclusive_scan_32(theirs)
-            total = from_lane(until, WARP - 1)
-            before = np.int32(until - theirs)
-            spread = most * CHUNK > threads
+        ``queues`` are the chunks' and the next level's; ``here`` says between which chunks this block's are, and how
+        many the blocks up to the lane's have, with it and without. Returns the edges of what this lane reached.
+        """
+        queue, upcoming = queues
+        begin, stop, until, before = here
+        lane = lane_id()
+        won = registers(s.distances, count)
+        neighbor = registers(s.targets, count)
+        first = registers(s.offsets, count)
+        degree = registers(s.offsets, count)
+        word = registers(s.distances, count)
+        explored = np.int64(0)
+        start = np.int32((begin << bits) + (np.int32(cuda.threadIdx.x) & -WARP))
+        end = np.int32(stop << bits)
+        while start < end:
+            place = np.int32(np.int32(start + lane) >> bits)
+            inside = place < stop
+            whose_queue = queue
             if spread:
-                share = np.int32((np.uint32(total) + np.uint32(size) - np.uint32(1)) // np.uint32(size))
-                begin_here = np.int32(rank * share)
-                stop = np.int32(min(begin_here + share, total))
-        if total == 0 or most > capacity or total > limit or level == last:
-            break
-        level = np.int32(level + 1)
-        if thread == 0:
-            counts[spare] = 0
-
-        start = np.int32(begin_here * CHUNK + warp_begin)
-        stop_edge = np.int32(stop * CHUNK)
-        while start < stop_edge:
-            for k in range(SLOTS):
-                won[k] = 0
-                if start + k * threads < stop_edge:
-                    edge = np.int32(start + k * threads + lane)
-                    place = np.int32(edge >> 2)
-                    inside = place < stop
-                    whose_queue = queue
-                    if spread:
-                        whose = np.int32(0)  # the first block with more chunks up to it
-                        for half in range(5):
-                            step = 16 >> half
-                            if from_lane(until, np.int32(whose + step - 1)) <= place:
-                                whose = np.int32(whose + step)
-                        others = from_lane(before, whose)
-                        if inside:
-                            whose_queue = of_block(queue, whose)
-                            place = np.int32(place - others)
-                    first[k] = 0
-                    degree[k] = 0
-                    source[k] = 0
-                    if inside:
-                        begins, rest, owner, _ = load_four(whose_queue, place)
-                        first[k] = begins
-                        degree[k] = rest
-                        source[k] = owner
-            for k in range(SLOTS):
+                whose = np.int32(0)  # the first block with more chunks up to it
+                for half in range(5):
+                    step = 16 >> half
+                    if from_lane(until, np.int32(whose + step - 1)) <= place:
+                        whose = np.int32(whose + step)
+                others = from_lane(before, whose)
+                if inside:
+                    whose_queue = of_block(queue, whose)
+                    place = np.int32(place - others)
+            begins, rest = like(s.offsets, 0), like(s.offsets, 0)
+            parent = like(s.targets, 0)
+            if inside:
+                begins, rest, owner, _ = load_four(whose_queue, place)
+                parent = like(s.targets, owner)
+                rest = like(s.offsets, abs(rest))
+            part = np.int32(0 if whole else lane & CHUNK - 1)  # of the chunk, from which on this thread's edges are
+            for k in range(count):
                 neighbor[k] = 0
-                if start + k * threads < stop_edge:
-                    at = np.int32(lane & CHUNK - 1)
-                    won[k] = at < abs(degree[k])
-                    if won[k]:
-                        neighbor[k] = load_read_only(s.targets, first[k] + at)
-            for k in range(SLOTS):
-                if start + k * threads < stop_edge:
-                    word[k] = -1
-                    first[k] = 0
-                    degree[k] = 0
-                    if won[k]:
-                        word[k] = fetch_or(visited, neighbor[k] >> 5, bit_of(neighbor[k]))
-                        first[k] = load_read_only(s.offsets, neighbor[k])
-                        degree[k] = load_read_only(s.offsets, neighbor[k] + 1)
-            for k in range(SLOTS):
-                if start + k * threads < stop_edge:
-                    degree[k] -= first[k]
-                    won[k] = word[k] & bit_of(neighbor[k]) == 0
-                    if won[k]:
-                        prefetch(s.targets, first[k])
-                        if not is_null(s.predecessors):
-                            s.predecessors[neighbor[k]] = source[k]
-                        s.distances[neighbor[k]] = level
-                        if neighbor[k] == s.target:
-                            s.state[TARGET_LEVEL] = level
-                            fetch_add(counts, next_counter, FULL)
-                        explored += degree[k]
-                        won[k] = degree[k] > 0
-            enqueue_chunks(s, upcoming, counts, next_counter, after, tail, SLOTS, won, neighbor, first, degree)
-            start = np.int32(start + SLOTS * threads)
-        team_barrier(size)
-        if not is_null(s.trace) and rank == 0 and thread == 0:
-            s.trace[level] = nanoseconds() * 2
-        queue, upcoming = upcoming, queue
-        counter, next_counter, spare = next_counter, spare, counter
+                won[k] = np.int32(part + k) < rest
+                if won[k]:
+                    neighbor[k] = load_read_only(s.targets, begins + part + k)
+            for k in range(count):
+                word[k] = -1
+                first[k] = 0
+                degree[k] = 0
+                if won[k]:
+                    word[k] = fetch_or(visited, neighbor[k] >> 5, bit_of(neighbor[k]))
+                    first[k] = load_read_only(s.offsets, neighbor[k])
+                    degree[k] = load_read_only(s.offsets, neighbor[k] + 1)
+            for k in range(count):
+                degree[k] -= first[k]
+                won[k] = word[k] & bit_of(neighbor[k]) == 0
+                if won[k]:
+                    prefetch(s.targets, first[k])
+                    if not is_null(s.predecessors):
+                        s.predecessors[neighbor[k]] = parent
+                    s.distances[neighbor[k]] = level
+                    if neighbor[k] == s.target:
+                        s.state[TARGET_LEVEL] = level
+                        end_team(counts, size, level)
+                    explored += degree[k]
+                    won[k] = degree[k] > 0
+            enqueue_chunks(
+                s, upcoming, counts, next_counter, size, level, after, tail, count, won, neighbor, first, degree
+            )
+            start = np.int32(start + threads)
+        return explored
 
-    # Hand over: the first chunk of each vertex stands for all.
-    left = np.int32(0)
-    if level > first_level:
-        left = np.int32(min(counts[counter] & FULL - 1, capacity))
-    here = warp_begin
-    while here < left:
-        won[0] = 0
-        if here + lane < left:
-            begins, rest, owner, _ = load_four(queue, here + lane)
-            won[0] = rest > 0
-            neighbor[0] = owner
-            first[0] = begins
-            degree[0] = rest
-        enqueue(s, after, tail, 1, won, neighbor, first, degree)
-        here = np.int32(here + threads)
-    explored = from_lane(inclusive_scan(explored), WARP - 1)
-    if lane == 0 and explored > 0:
-        fetch_add(s.state, of_turn(EXPLORED, turn), explored)
-    if rank == 0 and thread == 0:
-        s.state[LEVEL + (turn & 1)] = level
+    return expand_chunks
+
+
+expand_edges, expand_chunks = chunk_expander(False), chunk_expander(True)
+
+
+def team(together):
+    @inlined
+    def team_barrier():
+        """Wait for all blocks of a team, or for the SOLO threads of the only one.
+
+        What they wrote before, in their shared memory too, is seen after.
+        """
+        if together:
+            cluster_barrier()
+        elif cuda.blockDim.x == SOLO:
+            cuda.syncthreads()
+        else:
+            block_barrier(SOLO)
+
+    @inlined
+    def go(s, visited, level, begin, vertices, edges, turn, blocks, limit, memory):
+        """Top-down levels by one block, or by a team of several, from the frontier behind ``begin`` on.
+
+        Until it has more than ``limit`` chunks; it then stands behind ``begin + vertices``. If there is no room for the
+        first, the team goes no level. Each block goes on with what it found. Where there are more edges than threads
+        and some blocks have many more than others, the chunks of the next level are shared out evenly. Leaves its last
+        level and the edges of the vertices that it reached in `state`.
+        """
+        counts = pointer_into(cuda.shared.array(TEAM, np.int32), 0, np.int32)
+        thread = np.int32(cuda.threadIdx.x)
+        size, rank, threads = np.int32(1), np.int32(0), np.int32(SOLO)
+        if together:
+            size, rank, threads = blocks, np.int32(cuda.blockIdx.x), np.int32(cuda.blockDim.x)
+        if thread >= threads:
+            return
+        lane = lane_id()
+        first_level = level
+        last = np.int32(min(s.depth_limit, level + TURN_ALONE))
+        after = begin + vertices
+        tail = of_turn(TAILS, turn)
+        queue = pointer_into(memory, 0, s.offsets)  # of this level
+        upcoming = behind(queue, 4 * s.capacity)
+        counter, next_counter, spare = np.int32(0), np.int32(1), np.int32(2)
+        explored = np.int64(0)
+        keep = registers(s.distances, 1)
+        vertex = registers(s.targets, 1)
+        first = registers(s.offsets, 1)
+        degree = registers(s.offsets, 1)
+
+        if thread < TEAM:
+            counts[thread] = 0
+        team_barrier()
+        i = np.int64(rank * threads + (thread & -WARP))
+        while i < vertices:
+            keep[0] = i + lane < vertices
+            if keep[0]:
+                prefix, shift = load_pair(s.queue, begin + i + lane)
+                end = edges
+                if i + lane + 1 < vertices:
+                    end = np.int64(s.queue[2 * (begin + i + lane + 1)])
+                vertex[0] = s.queued[begin + i + lane]
+                first[0] = prefix + shift
+                degree[0] = end - prefix
+            enqueue_chunks(s, queue, counts, counter, size, level, -1, tail, 1, keep, vertex, first, degree)
+            i += size * threads
+        team_barrier()
+
+        spread = False  # are chunks shared out, since some blocks had many more than others in the level before?
+        while True:
+            total = counts[counter]  # chunks
+            if counts[ENDED + (level & 1)] != 0 or level == last or (not together and (total == 0 or total > limit)):
+                break
+            from_here, stop = np.int32(0), total  # this block takes those between
+            # Those of the lane's block, of the blocks up to it, and without it.
+            theirs, until, before = np.int32(0), np.int32(0), np.int32(0)
+            if together and lane < size:
+                theirs = of_block(counts, lane)[counter]
+            if spread:
+                until = inclusive_scan_32(theirs)
+                total = from_lane(until, WARP - 1)
+                before = np.int32(until - theirs)
+                share = np.int32((np.uint32(total) + np.uint32(size) - np.uint32(1)) // np.uint32(size))
+                from_here = np.int32(rank * share)
+                stop = np.int32(min(from_here + share, total))
+            if thread == 0:
+                counts[spare] = 0
+            upper = np.int32(level + 1)
+            queues, here = (queue, upcoming), (from_here, stop, until, before)
+            # One edge a thread is less to wait for, one chunk a thread less to do.
+            if (stop - from_here) * CHUNK <= threads:
+                explored += expand_edges(
+                    s, visited, upper, queues, counts, next_counter, size, after, tail, here, threads, spread
+                )
+            else:
+                explored += expand_chunks(
+                    s, visited, upper, queues, counts, next_counter, size, after, tail, here, threads, spread
+                )
+            # What the others have is known by now: it was asked for at the beginning of the level.
+            if together:
+                total = reduce_add(theirs)
+                most = reduce_max(theirs)
+                if total == 0:
+                    break
+                # Some have a quarter more than others.
+                spread = most * CHUNK > threads and most * size > (total >> 2) * 5
+            team_barrier()
+            level = upper
+            if not is_null(s.trace) and rank == 0 and thread == 0:
+                s.trace[level] = nanoseconds() * 2
+            queue, upcoming = upcoming, queue
+            counter, next_counter, spare = next_counter, spare, counter
+            if together and total > limit:
+                break
+
+        # Hand over: the first chunk of each vertex stands for all. Without room for the frontier there is nothing new.
+        left = np.int32(0)
+        if level > first_level:
+            left = np.int32(min(counts[counter], s.capacity))
+        place = thread
+        while place < left:
+            begins, rest, owner, _ = load_four(queue, place)
+            if rest > 0:
+                hand_over(s, after, tail, owner, begins, rest)
+            place = np.int32(place + threads)
+        explored = from_lane(inclusive_scan(explored), WARP - 1)
+        if lane == 0 and explored > 0:
+            fetch_add(s.state, of_turn(EXPLORED, turn), explored)
+        if rank == 0 and thread == 0:
+            s.state[LEVEL + (turn & 1)] = level
+
+    return go
+
+
+go_alone, go_together = team(False), team(True)
 
 
 def prepare(n, near, offsets, in_offsets, in_targets, hub, heavy, isolated):
@@ -1031,18 +1142,31 @@ def search(s):
     small = np.int64(0)  # frontiers in a row, bottom-up
     stuck = False  # did the team find no room for the frontier?
     given_up = False
-    while vertices > 0 and level < s.depth_limit and not given_up:
-        if s.target >= 0 and is_reached(told[TOLD_TARGET_LEVEL], level):
+    with_isolated = False  # are their distances written at the end?
+    while True:
+        reached_target = s.target >= 0 and is_reached(told[TOLD_TARGET_LEVEL], level)
+        done = vertices == 0 or level >= s.depth_limit or given_up or reached_target
+        chunks = vertices + (edges >> 2)  # at most
+        together = queued and not stuck and chunks <= (s.together if cluster > 1 else s.alone)
+        bottom_up = not queued or edges > unexplored // s.alpha
+        dense = not together and (bottom_up or edges > s.dense)
+        if done or (dense and is_full(ring)):
+            with_isolated = done and (s.fresh != 0 or ring.newest > ring.oldest)
+            record(s, ring, unreached if done else np.int32(SKIP), with_isolated, warp, warps)
+            ring = without_older(ring)
+        if done:
             break
         expanded = vertices
 
-        chunks = vertices + (edges >> 2)  # at most
-        if queued and not stuck and chunks <= (s.together if cluster > 1 else s.alone):
+        if together:
             size, limit = np.int32(1), s.alone
             if chunks > s.alone:
                 size, limit = cluster, s.together
             if cuda.blockIdx.x < size:
-                go_alone(s, newest(s, ring), level, begin, vertices, edges, turn, size, np.int32(limit), memory)
+                if size > 1:
+                    go_together(s, newest(s, ring), level, begin, vertices, edges, turn, size, np.int32(limit), memory)
+                else:
+                    go_alone(s, newest(s, ring), level, begin, vertices, edges, turn, size, np.int32(limit), memory)
             left_vertices, left_edges = end_turn(s.state, turn, s.edge_bits, told)
             turn = np.int32(turn + 1)
             stuck = level == told[TOLD_LEVEL]
@@ -1058,15 +1182,10 @@ def search(s):
         level = np.int32(level + 1)
         stuck = False
         given_up = level > s.n  # as many levels as vertices, if each reaches one and the last none
-        bottom_up = not queued or edges > unexplored // s.alpha
-        dense = bottom_up or edges > s.dense
         if queued:
             unexplored -= edges
             begin += expanded
         if dense:
-            if is_full(ring):
-                record(s, ring, SKIP, False, warp, warps)
-                ring = with_oldest(ring, ring.newest)
             visited = newest(s, ring)
             ring = with_another(ring, level)
             upcoming = newest(s, ring)
@@ -1106,10 +1225,7 @@ def search(s):
         else:
             small = 0
             back = vertices * (s.m // s.n) <= unexplored // s.alpha
-        if back:
-            if is_full(ring):
-                record(s, ring, SKIP, False, warp, warps)
-                ring = with_oldest(ring, ring.newest - 1)
+        if back and not is_full(ring):
             before, visited = bitmap_at(s, ring, ring.newest - 1), newest(s, ring)
             ring = with_another(ring, SKIP)
             to_queue(s, before, visited, newest(s, ring), begin, of_turn(TAILS, turn), warp, warps, found)
@@ -1118,8 +1234,6 @@ def search(s):
             queued = True
             small = 0
 
-    with_isolated = s.fresh != 0 or ring.newest > ring.oldest
-    record(s, ring, unreached, with_isolated, warp, warps)
     if with_isolated and (not one_source or test(s.isolated, s.source)):  # a source may be isolated
         end_turn(s.state, turn, s.edge_bits, told)
         i = thread

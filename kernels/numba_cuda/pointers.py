@@ -292,6 +292,7 @@ def reducer(combine, instruction, description):
 
 
 reduce_or = reducer(operator.or_, "or.b32", "The union of what the lanes of the warp hold.")
+reduce_add = reducer(operator.add, "add.s32", "The sum of what the lanes of the warp hold.")
 reduce_max = reducer(max, "max.s32", "The greatest of what the lanes of the warp hold.")
 
 
@@ -305,6 +306,20 @@ def prefetch(typingctx, pointer, index):
         return context.get_dummy_value()
 
     return types.none(pointer, index), generate
+
+
+@intrinsic
+def rolled(typingctx, value):
+    """``value``, which a loop counts with that is not to be unrolled.
+
+    Where a loop seldom runs, the code beside it is fetched sooner then.
+    """
+
+    def generate(context, builder, signature, arguments):
+        text = r".pragma \22nounroll\22; mov.b32 $0, $1;"
+        return assemble(builder, text, "=r,r", I32, arguments, side_effect=True)
+
+    return types.int32(types.int32), generate
 
 
 def barrier(builder, text):
