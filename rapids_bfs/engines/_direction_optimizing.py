@@ -123,8 +123,9 @@ class DirectionOptimizing(Traversal):
 
     def _adjacency(self, graph: Graph) -> tuple[Any, Any]:
         """The graph's own arrays; a copy of targets that do not begin where a group may."""
+        offsets = self.device.upload(graph.offsets)  # first: it waits for whoever is still writing the graph
         targets = aligned(graph.targets, GROUP_BYTES) if graph.is_on(CUDA) else graph.targets
-        return self.device.upload(graph.offsets), self.device.upload(targets)
+        return offsets, self.device.upload(targets)
 
     def _kernel(self, name: str) -> CompiledKernel:
         types = self.graph.targets.dtype, self.graph.offsets.dtype
