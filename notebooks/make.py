@@ -52,6 +52,8 @@ def main():
             NotebookClient(made, timeout=TIMEOUT, resources={"metadata": {"path": FOLDER}}).execute()
         for cell in made.cells:
             cell.metadata.pop("execution", None)  # when each cell ran
+            if "outputs" in cell:  # but for warnings, which name folders of the machine
+                cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
         made.metadata.pop("language_info", None)
         nbformat.write(made, FOLDER / f"{path.stem}.ipynb")
         print(f"{path.stem}.ipynb")

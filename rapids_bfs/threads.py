@@ -21,7 +21,7 @@ class Pool:
     """``with pool as threads``: the number of threads that a kernel may use, and nobody else in one.
 
     All threads meet after each level, and one whose core another process has taken comes milliseconds later: on 32
-    cores, one of them busy, a search of rmat:20 by 32 threads takes 50 ms rather than 1.5. So a few cores are spared,
+    cores, one of them busy, a search of rmat:20 by 32 threads took 50 ms rather than 2. So a few cores are spared,
     unless Numba has been told to use fewer threads.
     """
 

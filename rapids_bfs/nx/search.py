@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -140,7 +141,7 @@ class Search:
     def layers(self) -> Iterator[list[Any]]:
         """The nodes of each level."""
         bounds = np.searchsorted(self.depths, np.arange(self.depths[-1] + 2)).tolist()
-        return map(self.nodes.__getitem__, map(slice, bounds[:-1], bounds[1:]))
+        return (self.graph.nodes_at(self.order[begin:end]) for begin, end in pairwise(bounds))
 
     @many_objects()
     def paths(self, *, towards: bool = False) -> dict[Any, list[Any]]:
