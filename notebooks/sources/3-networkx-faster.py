@@ -43,7 +43,8 @@ with nx.config(backend_priority=["rapids_bfs"]):
 # ## The second call is free of the first one's cost
 #
 # NetworkX keeps its graph in dicts of dicts; a search wants arrays. The first call converts, NetworkX caches what came
-# out, and a graph that changes is converted anew.
+# out, and a graph that changes is converted anew. Where there is a GPU, one of the next searches of a large graph takes
+# longer once more: it puts the graph there.
 
 
 # %%

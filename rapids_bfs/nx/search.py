@@ -34,6 +34,7 @@ TINY = 1 << 14  # vertices times arcs
 GPU_BATCH = 1 << 31
 GPU_BETWEENNESS = 1 << 23
 GPU_SEARCH = 1 << 18  # arcs that a sequential search takes 0.7 ms for, as a search on a GPU and its copies back do
+GPU_PREPARATION = 1 << 26  # arcs that it takes 0.2 s for, as it takes to put a graph on a GPU the first time
 WIDE = 1 << 14  # arcs a level, on average, from which on a level takes longer than it takes threads to wait for it
 FEW_EDGES = 1 << 23  # of a search without an order, which looks at few of them: one thread does it
 SERIAL_EDGES = 1 << 20  # with fewer to look at, one thread does it: waking others on a busy machine takes milliseconds
@@ -157,11 +158,14 @@ class Search:
 
 
 _depths: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # of the deepest search that reached much of a graph
+_walked: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # arcs that the searches of a graph took time for, so far
 
 
-def _note(edges: Graph, depth: int, reached: int) -> None:
+def _note(edges: Graph, depth: int, reached: int, looks: int = 1) -> None:
+    """A search was as deep and reached as many vertices; it looked at one in so many arcs."""
     if 4 * reached >= edges.num_vertices:
         _depths[edges] = max(depth, _depths.get(edges, 0))
+    _walked[edges] = _walked.get(edges, 0) + edges.num_arcs * reached // (looks * max(edges.num_vertices, 1))
 
 
 def _is_wide(edges: Graph, *, if_unknown: bool = False) -> bool:
@@ -179,13 +183,14 @@ def _ends_soon(edges: Graph, limit: int | None) -> bool:
 def search_engine(edges: Graph, limit: int | None = None) -> str:
     """The engine for one search of these edges.
 
-    "auto" takes a GPU for a graph that is large and wide, which is known when it is searched again: for one search
-    it takes longer to put it there. A search that is to end half way is left to the CPU. Only engines that can search
-    deterministically are taken, which numba-cuda cannot.
+    "auto" takes a GPU for a graph that is large and wide, once its searches have taken as long as it takes to put it
+    there: whoever searches on has paid at most twice. A search that is to end half way is left to the CPU. Only engines
+    that can search deterministically are taken, which numba-cuda cannot.
     """
     if engine() != "auto":
         return engine()
-    if edges.num_arcs < GPU_SEARCH or _ends_soon(edges, limit) or not _is_wide(edges):
+    pays = edges.num_arcs >= GPU_SEARCH and _walked.get(edges, 0) >= GPU_PREPARATION
+    if not pays or _ends_soon(edges, limit) or not _is_wide(edges):
         return "cpu"
     return choose("auto", deterministic=True).name
 
@@ -304,7 +309,7 @@ def unordered_search(graph: ConvertedGraph, vertex: int, *, over: Graph | None =
             found = bfs(edges, vertex, predecessors=False, engine="cpu:sequential" if one else "cpu")
     else:
         found = bfs(edges.on(ready(name).engine.searches_on), vertex, predecessors=False, engine=name)
-    _note(edges, found.depth, found.num_reached)
+    _note(edges, found.depth, found.num_reached, looks=8)
     return Reach(graph, edges, vertex, found.distances)
 
 

@@ -35,6 +35,7 @@ def ways(monkeypatch):
     """The engines that search on the GPU; "auto" takes it for every search but a graph's first."""
     monkeypatch.setattr(search, "WIDE", 0)
     monkeypatch.setattr(search, "GPU_SEARCH", 0)
+    monkeypatch.setattr(search, "GPU_PREPARATION", 0)
     return "cupy", "auto"
 
 

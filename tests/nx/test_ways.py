@@ -43,6 +43,7 @@ def always(monkeypatch):
     """However small a graph is, and however deep."""
     monkeypatch.setattr(search, "WIDE", 0)
     monkeypatch.setattr(search, "GPU_SEARCH", 0)
+    monkeypatch.setattr(search, "GPU_PREPARATION", 0)
     monkeypatch.setattr(ego, "FEW_ARCS", 0)
 
 
@@ -212,6 +213,7 @@ class TestEngine:
     def gpu(self, monkeypatch):
         monkeypatch.setattr(search, "choose", lambda spec, deterministic: choose("another", deterministic))
         monkeypatch.setattr(search, "GPU_SEARCH", 3000)
+        monkeypatch.setattr(search, "GPU_PREPARATION", 0)
 
     def searched(self, origin, limit=None):
         graph = ConvertedGraph(origin)
@@ -227,6 +229,16 @@ class TestEngine:
         monkeypatch.setattr(search, "WIDE", 10)
         assert search_engine(self.searched(nx.gnm_random_graph(500, 2000, seed=1))) == "another"
         assert search_engine(self.searched(nx.gnm_random_graph(400, 1400, seed=1))) == "cpu"
+
+    def test_the_gpu_once_searches_have_taken_as_long_as_its_preparation(self, monkeypatch):
+        monkeypatch.setattr(search, "WIDE", 10)
+        monkeypatch.setattr(search, "GPU_PREPARATION", 9000)
+        graph = ConvertedGraph(nx.gnm_random_graph(500, 2000, seed=1))
+        taken = []
+        for _ in range(4):  # each walks 4,000 arcs
+            taken.append(search_engine(graph.forward))
+            ordered_search(graph, np.array([0]))
+        assert taken == ["cpu", "cpu", "cpu", "another"]
 
     def test_the_cpu_for_a_deep_graph(self, monkeypatch):
         monkeypatch.setattr(search, "WIDE", 10)
