@@ -98,6 +98,20 @@ __device__ inline T* of_block(T* mine, int rank) {
 #endif
 }
 
+constexpr int NUMBER_SHIFT = 32, LEVELS_SHIFT = 1;  // in `status`, whose lowest bit says that a search was given up
+
+// End a search: the last block to come here tells the host, in one write, which it was and how many levels it had.
+template <typename State>
+__device__ inline void report(State* state, volatile long long* status, long long number, int levels, bool given_up) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        if (atomicInc(&state->finished, gridDim.x - 1) == gridDim.x - 1) {
+            *status = number << NUMBER_SHIFT | static_cast<long long>(levels) << LEVELS_SHIFT | given_up;
+        }
+    }
+}
+
 __device__ inline Counter nanoseconds() {
     Counter now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));

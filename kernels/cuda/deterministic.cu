@@ -94,8 +94,6 @@ constexpr int PHASE_BITS = 4;
 // What a turn did.
 enum Phase { RESET, SEED, ALONE, CLAIM, MARK, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER, TOGETHER };
 
-constexpr int NUMBER_SHIFT = 32, LEVELS_SHIFT = 1;  // as in direction_optimizing.cu
-
 template <typename Integer>
 struct Unsigned;
 template <>
@@ -1375,11 +1373,5 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             s.distances[vertex] = -1;
             s.predecessors[vertex] = -1;
         });
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        if (atomicInc(&state->finished, gridDim.x - 1) == gridDim.x - 1) {
-            *s.status = s.number << NUMBER_SHIFT | static_cast<long long>(level) << LEVELS_SHIFT | given_up;
-        }
-    }
+    report(state, s.status, s.number, level, given_up);
 }

@@ -29,7 +29,7 @@
 //   trace[levels + 1]                 for each level when it was done, in nanoseconds, times 2, plus 1 if it went
 //                                     bottom-up; the start first; a null pointer if nobody asks
 //   status                            in the host's memory: number of the search that is done, its levels, and 1 if it
-//                                     was given up, see `NUMBER_SHIFT`
+//                                     was given up, see `report`
 //
 // Slots in the queue come from one 64-bit atomic a warp: its high part counts vertices, its low part their edges. So
 // each slot comes with the sum of the degrees before it, and nothing has to be scanned.
@@ -68,8 +68,6 @@ constexpr int BITMAPS = 8;                 // of visited vertices, in turn
 constexpr int SKIP = -2;                   // no distance
 constexpr int MORE = -2;                   // no neighbour: more than are here
 constexpr int TURN_ALONE = 1 << 20;        // levels that a block goes alone before it shows itself at the barrier
-
-constexpr int NUMBER_SHIFT = 32, LEVELS_SHIFT = 1;  // in `status`, whose lowest bit says that a search was given up
 
 // What the blocks share: zero before the first search. Each barrier ends a turn; each turn counts into another tail.
 struct State {
@@ -1122,11 +1120,5 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         end_turn(state, turn++, edge_bits, &told);
         for (long long i = thread; i < s.count; i += threads) s.distances[one_source ? s.source : s.sources[i]] = 0;
     }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        if (atomicInc(&state->finished, gridDim.x - 1) == gridDim.x - 1) {
-            *s.status = s.number << NUMBER_SHIFT | static_cast<long long>(level) << LEVELS_SHIFT | given_up;
-        }
-    }
+    report(state, s.status, s.number, level, given_up);
 }

@@ -143,7 +143,8 @@ class FrontierMaskTexture(FrontierMask):
                 f" a texture of this device holds {longest:,} of int32, use 'cupy:frontier-mask'"
             )
         super().__init__(graph, device)
-        self.array = aligned(self.targets, TEXTURE_BYTES)
+        with device.active():  # whose stream searches, after the copy if there is one
+            self.array = aligned(self.targets, TEXTURE_BYTES)
         self.targets = texture_of(self.array) if len(self.array) else np.uintp(0)
 
 
