@@ -19,6 +19,8 @@ _size = types.ExternalFunction("PyDict_Size", _ADDRESS(_ADDRESS))
 _set_item = types.ExternalFunction("PyDict_SetItem", types.intc(_ADDRESS, _ADDRESS, _ADDRESS))
 _item = types.ExternalFunction("PyDict_GetItemWithError", _ADDRESS(_ADDRESS, _ADDRESS))
 _integer = types.ExternalFunction("PyLong_AsSsize_t", _ADDRESS(_ADDRESS))
+_new_integer = types.ExternalFunction("PyLong_FromSsize_t", _ADDRESS(_ADDRESS))
+_let_go = types.ExternalFunction("Py_DecRef", types.void(_ADDRESS))
 _clear_error = types.ExternalFunction("PyErr_Clear", types.void())
 
 _HELD = 4096  # keys whose memory is asked for before the first is read
@@ -90,6 +92,19 @@ def fill_dict(dictionary, keys, key_at, values, value_at, memory):
         if i + _AHEAD < len(key_at):
             prefetch(memory, keys[key_at[i + _AHEAD]] - origin)
         if _set_item(dictionary, keys[key_at[i]], values[value_at[i]]) < 0:
+            _clear_error()
+            return False
+    return True
+
+
+@njit(cache=True)
+def fill_numbered(dictionary, keys, values, value_at):
+    """`fill_dict` with ``keys`` that are numbers: to make them anew costs less than to look up those that there are."""
+    for i in range(len(keys)):
+        key = _new_integer(keys[i])
+        added = key and not _set_item(dictionary, key, values[value_at[i]])
+        _let_go(key)
+        if not added:
             _clear_error()
             return False
     return True

@@ -14,6 +14,8 @@ from ..graph import Graph, index_dtype
 from .functions import BACKEND
 from .views import state_of
 
+FEW = 5  # 1/FEW of the nodes are few: to take them out of a copy of all costs less than to make a set of the others
+
 
 class LeftToNetworkX(Exception):
     """A call that NetworkX answers best itself, mostly with an exception of its own.
@@ -184,13 +186,16 @@ class ConvertedGraph:
         """The nodes of distinct vertices, as the set that they make when they are added in this order."""
         if not self.ascends(len(vertices)):
             return set(self.nodes_at(vertices))
-        others = np.ones(len(self), bool)
-        others[vertices] = False
-        return self.set_without(np.flatnonzero(others))
+        chosen = np.zeros(len(self), bool)
+        chosen[vertices] = True
+        return self.set_where(chosen)
 
-    def set_without(self, vertices: np.ndarray) -> set[Any]:
-        """The nodes but for those of these vertices, if such a set `ascends`."""
-        return self.everything.difference(self.nodes_at(vertices))
+    def set_where(self, chosen: np.ndarray) -> set[Any]:
+        """The nodes that are ``chosen`` (bool[n]), if such a set `ascends`."""
+        others = np.flatnonzero(~chosen)
+        if FEW * len(others) < len(self):
+            return self.everything.difference(self.nodes_at(others))
+        return set(self.nodes_at(np.flatnonzero(chosen)))
 
     def ascends(self, count: int) -> bool:
         """Is any set of so many nodes in ascending order, whoever made it?

@@ -133,9 +133,11 @@ class Search:
         """The distance of each node reached."""
         found: dict[Any, int] = {}
         numbers = list(range(self.depths[-1] + 1))
-        filled = _dicts.fill_dict(
-            id(found), self.graph.addresses, self.order, addresses_of(numbers), self.depths, _dicts.MEMORY
-        )
+        values = addresses_of(numbers), self.depths
+        if self.graph.index is None:
+            filled = _dicts.fill_numbered(id(found), self.order, *values)
+        else:
+            filled = _dicts.fill_dict(id(found), self.graph.addresses, self.order, *values, _dicts.MEMORY)
         return found if filled else dict(zip(self.nodes, self.depths.tolist(), strict=True))
 
     @property
@@ -276,18 +278,18 @@ class Reach:
 
     def reached(self, *, sources: bool = True) -> set[Any]:
         """The nodes reached, with or without the source. A few are in the order of a search that has one."""
-        others = self.distances < (0 if sources else 1)
-        return self._without(others, lambda search: search.reached(sources=sources))
+        chosen = self.distances >= (0 if sources else 1)
+        return self._where(chosen, lambda search: search.reached(sources=sources))
 
     def at(self, distance: float) -> set[Any]:
         """The nodes at a distance."""
-        return self._without(self.distances != distance, lambda search: search.at(distance))
+        return self._where(self.distances == distance, lambda search: search.at(distance))
 
-    def _without(self, others: Any, ask: Callable[[Search], set[Any]]) -> set[Any]:
-        """The nodes but for ``others``; if their order counts, what an ordered search says when asked."""
-        vertices = np.flatnonzero(others)
-        if self.graph.ascends(len(self.graph) - len(vertices)):
-            return self.graph.set_without(to_host(vertices))
+    def _where(self, chosen: Any, ask: Callable[[Search], set[Any]]) -> set[Any]:
+        """The nodes that are ``chosen``; if their order counts, what an ordered search says when asked."""
+        chosen = to_host(chosen)
+        if self.graph.ascends(int(np.count_nonzero(chosen))):
+            return self.graph.set_where(chosen)
         return ask(ordered_search(self.graph, np.array([self.vertex]), over=self.edges))
 
 

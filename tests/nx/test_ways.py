@@ -61,7 +61,7 @@ def calls(monkeypatch):
 
         monkeypatch.setattr(owner, name, counted)
 
-    count(ConvertedGraph, "set_without")
+    count(ConvertedGraph, "set_where")
     count(search, "tree_of")
     return counts
 
@@ -109,7 +109,7 @@ def test_is_networkx_own_in_order(name, way, always, calls, monkeypatch):
             for turn in range(3):  # the first search knows nothing of the graph
                 found = outcome(public(name), graph, *args, backend="rapids_bfs", **kwargs)
                 assert close(found, expected), f"seed {seed}, {turn}: {name}({graph}, *{args}, **{kwargs})"
-    assert name not in SETS or calls["set_without"]
+    assert name not in SETS or calls["set_where"]
     assert way is not along_a_tree or not name.startswith("bfs_") or calls["tree_of"]
 
 
@@ -165,8 +165,7 @@ def test_a_set_has_the_order_in_which_it_is_made_one_by_one(n, first, share, see
     assert list(graph.set_at(vertices)) == list(one_by_one)
     if graph.ascends(len(vertices)):
         assert list(one_by_one) == sorted(one_by_one)
-        others = np.setdiff1d(np.arange(n), vertices)
-        assert list(graph.set_without(others)) == list(one_by_one)
+        assert list(graph.set_where(np.isin(np.arange(n), vertices))) == list(one_by_one)
 
 
 def test_a_set_of_anything_but_numbers_is_made_one_by_one():
