@@ -143,8 +143,8 @@ def _advance(offsets, targets, queue, begin, end, tree, other):
 
 
 @njit(cache=True, nogil=True)
-def order_along(offsets, targets, sources, predecessors, queue):
-    """Fill ``queue[n]`` as a sequential queue that builds the tree ``predecessors[n]`` fills it; return its end."""
+def order_along(offsets, children, sources, queue):
+    """Fill ``queue[n]`` as a sequential queue does that searches trees, given as CSR; return its end."""
     tail = len(sources)
     queue[:tail] = sources
     head = 0
@@ -152,10 +152,8 @@ def order_along(offsets, targets, sources, predecessors, queue):
         vertex = queue[head]
         head += 1
         for edge in range(offsets[vertex], offsets[vertex + 1]):
-            neighbor = targets[edge]
-            if predecessors[neighbor] == vertex:
-                queue[tail] = neighbor
-                tail += 1
+            queue[tail] = children[edge]
+            tail += 1
     return tail
 
 

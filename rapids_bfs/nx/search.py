@@ -223,7 +223,7 @@ def _along_tree(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, limit:
     bounds, children = tree_of(here, result.predecessors)
     predecessors = to_host(result.predecessors)
     order = np.empty(len(graph), predecessors.dtype)
-    reached = ordered.order_along(to_host(bounds), to_host(children), sources, predecessors, order)
+    reached = ordered.order_along(to_host(bounds), to_host(children), sources, order)
     return Search(graph, order[:reached], len(sources), to_host(result.distances), predecessors)
 
 
