@@ -17,4 +17,5 @@ GROUP = 4  # in-neighbours that lie together in memory
 TILE = 32  # bitmap words that a warp sweeps at a time, at most
 TILES = 4  # tiles that it looks through at a time, at most
 LIST = 1536  # vertices of them that it has on its list, at most
+RECENT = 2048  # vertices that a block of a team remembers, twice that if neighbours are in its queue
 BITMAPS = 8  # of visited vertices, in turn

@@ -67,6 +67,7 @@ constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them that it has on it
 constexpr int BITMAPS = 8;                 // of visited vertices, in turn
 constexpr int SKIP = -2;                   // no distance
 constexpr int MORE = -2;                   // no neighbour: more than are here
+constexpr int RECENT = 1 << 11;            // vertices that a block of a team asked for lately, twice that if NEAR
 constexpr int TURN_ALONE = 1 << 20;        // levels that a block goes alone before it shows itself at the barrier
 
 // What the blocks share: zero before the first search. Each barrier ends a turn; each turn counts into another tail.
@@ -646,7 +647,25 @@ __device__ inline void hand_over(const Search<Vertex, Offset>& s, long long behi
 struct Team {
     int counts[3];  // chunks that this block appended: of this level's queue, of the next, and zero
     int ended[2];   // does the team stop before this level? By parity: some may be there yet when others find the next
+    int totals[2][THREADS / WARP];  // chunks that each warp appends, in turn
 };
+
+__device__ inline int exchange(int* place, int value) { return atomicExch(place, value); }
+
+__device__ inline long long exchange(long long* place, long long value) {
+    using Word = unsigned long long;
+    return static_cast<long long>(atomicExch(reinterpret_cast<Word*>(place), static_cast<Word>(value)));
+}
+
+// Note that this block asks for a vertex; did it not do so before, as far as the table remembers? On grids, where more
+// than half of the edges lead to what the block has asked for, these need not go to memory again. The place comes from
+// the high bits of a product, since the low bits of a grid's vertices are their columns. Source: D. E. Knuth, The art of
+// computer programming 3, section 6.4.
+template <int LENGTH, typename Vertex>
+__device__ inline bool is_news(Vertex* recent, Vertex vertex) {
+    const unsigned place = __umulhi(static_cast<unsigned>(vertex) * 0x9e3779b9u, LENGTH);
+    return exchange(recent + place, vertex) != vertex;
+}
 
 // Tell all blocks of the team, before their next barrier.
 __device__ inline void end_team(int* ended, int size) {
@@ -655,38 +674,40 @@ __device__ inline void end_team(int* ended, int size) {
     __threadfence();  // it is their memory
 }
 
-// Append vertices that this warp `keep`s, each given as the first of its chunks, to the queue of its block. What finds
-// no room goes to the queue of the whole grid instead, unless `behind` is -1, and then the team ends its work.
-template <int COUNT, bool NEAR, typename Vertex, typename Offset>
-__device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<NEAR, Vertex, Offset>* queue, int* count,
-                                      int* ended, int size, long long behind, Counter* tail,
+// Append vertices that this warp `keep`s, each given as the first of its chunks, to the queue of its block, where there
+// is room from `reserve`(the number of chunks) on. What finds no room goes to the queue of the whole grid instead, unless
+// `behind` is -1, and then the team ends its work.
+template <int COUNT, typename Reserve, bool NEAR, typename Vertex, typename Offset>
+__device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<NEAR, Vertex, Offset>* queue,
+                                      const Reserve& reserve, int* ended, int size, long long behind, Counter* tail,
                                       const bool (&keep)[COUNT], const Chunk<NEAR, Vertex, Offset> (&chunk)[COUNT]) {
     const int capacity = static_cast<int>(s.capacity);
-    int place[COUNT], total = 0;
+    int place[COUNT], mine = 0, before = 0, total = 0;
     bool large = false;
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
         const unsigned kept = __ballot_sync(ALL, keep[k]);
-        place[k] = total + __popc(kept & lanes_below());
+        place[k] = mine;
+        mine += keep[k];
+        before += __popc(kept & lanes_below());
         total += __popc(kept);
         large = large || (keep[k] && chunk[k].rest > CHUNK);
     }
-    if (total == 0) return;
     if (__any_sync(ALL, large)) {  // some have several chunks
-        int mine = 0;
+        mine = 0;
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
             place[k] = mine;
             if (keep[k]) mine += min((static_cast<Counter>(chunk[k].rest) + CHUNK - 1) / CHUNK, Counter(capacity + 1));
         }
         const int until = inclusive_scan(mine);
-#pragma unroll
-        for (int k = 0; k < COUNT; ++k) place[k] += until - mine;
+        before = until - mine;
         total = __shfl_sync(ALL, until, WARP - 1);
     }
-    int start = 0;
-    if (lane_id() == 0) start = atomicAdd(count, total);
-    start = __shfl_sync(ALL, start, 0);
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) place[k] += before;
+    const int start = reserve(total);
+    if (total == 0) return;
     if (start + total > capacity) {
         if (lane_id() == 0) end_team(ended, size);
 #pragma unroll 1
@@ -717,6 +738,7 @@ template <bool TEAM, bool NEAR, typename Vertex, typename Offset>
 __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
                          Frontier frontier, int turn_of_grid, int blocks, int limit, unsigned char* memory) {
     using Chunk = ::Chunk<NEAR, Vertex, Offset>;
+    constexpr int MEMORY = NEAR ? 2 * RECENT : RECENT;
     const int size = TEAM ? blocks : 1;
     __shared__ Team team;
     const int threads = TEAM ? THREADS : SOLO;
@@ -730,11 +752,33 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
     Counter* const tail = &s.state->tails[turn_of_grid % 3];
     Chunk* queue = reinterpret_cast<Chunk*>(memory);  // of this level
     Chunk* upcoming = queue + capacity;
+    Vertex* const recent = reinterpret_cast<Vertex*>(upcoming + capacity);
     int *count = team.counts, *next_count = team.counts + 1, *spare = team.counts + 2;
     Counter explored = 0;
 
     if (threadIdx.x == 0) team = {};
+    for (int i = threadIdx.x; TEAM && i < MEMORY; i += threads) recent[i] = -1;
     team_barrier<TEAM>();
+    // Room for so many chunks of this warp in a queue: wherever there is some, or in the order of the warps. In order,
+    // vertices with neighbours in common stay with one block.
+    const auto anywhere = [&](int* count) {
+        return [=](int total) {
+            int start = 0;
+            if (total && lane == 0) start = atomicAdd(count, total);
+            return __shfl_sync(ALL, start, 0);
+        };
+    };
+    int filled = 0;  // chunks, by the whole block
+    int round = 0;
+    const auto in_order = [&](int total) {
+        int* const totals = team.totals[round++ % 2];
+        if (lane == 0) totals[warp_begin / WARP] = total;
+        __syncthreads();
+        const int theirs = lane < THREADS / WARP ? totals[lane] : 0;
+        const int start = filled + reduce_add(lane < warp_begin / WARP ? theirs : 0);
+        filled += reduce_add(theirs);
+        return start;
+    };
     for (long long i = rank * threads + warp_begin; i < frontier.vertices; i += size * threads) {
         const bool keep[1] = {i + lane < frontier.vertices};
         Chunk chunk[1] = {};
@@ -745,7 +789,7 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
             chunk[0].first = entry->prefix + entry->shift;
             chunk[0].rest = static_cast<Offset>(next - entry->prefix);
         }
-        enqueue_chunks(s, queue, count, team.ended + level % 2, size, -1, tail, keep, chunk);
+        enqueue_chunks(s, queue, anywhere(count), team.ended + level % 2, size, -1, tail, keep, chunk);
     }
     team_barrier<TEAM>();
     const int start_level = level;
@@ -778,7 +822,8 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
             constexpr bool WHOLE = decltype(whole)::value;
             constexpr int COUNT = WHOLE ? CHUNK : 1;
             constexpr int PER_THREAD = WHOLE ? 1 : CHUNK;  // threads to a chunk
-            for (int start = from * PER_THREAD + warp_begin; start < stop * PER_THREAD; start += threads) {
+            const int end = stop * PER_THREAD + (TEAM ? warp_begin : 0);  // the warps of a team go the same rounds
+            for (int start = from * PER_THREAD + warp_begin; start < end; start += threads) {
                 const int place = (start + lane) / PER_THREAD;
                 const bool inside = place < stop;
                 const Chunk* chunk = queue + place;
@@ -810,6 +855,10 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
                     won[k] = part + k < rest;
                     if (won[k] && !(NEAR && first == HERE)) neighbor[k] = __ldg(s.targets + first + part + k);
                     if (NEAR) won[k] = won[k] && neighbor[k] >= 0;
+                }
+                if constexpr (TEAM) {
+#pragma unroll
+                    for (int k = 0; k < COUNT; ++k) won[k] = won[k] && is_news<MEMORY>(recent, neighbor[k]);
                 }
 #pragma unroll
                 for (int k = 0; k < COUNT; ++k) {
@@ -864,7 +913,11 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
                     explored += next[k].rest;
                     won[k] = next[k].rest > 0;
                 }
-                enqueue_chunks(s, upcoming, next_count, ended, size, behind, tail, won, next);
+                if constexpr (TEAM) {
+                    enqueue_chunks(s, upcoming, in_order, ended, size, behind, tail, won, next);
+                } else {
+                    enqueue_chunks(s, upcoming, anywhere(next_count), ended, size, behind, tail, won, next);
+                }
             }
         };
         // One edge a thread is less to wait for, one chunk a thread less to do.
@@ -875,6 +928,8 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
         }
         // What the others have is known by now: it was asked for at the beginning of the level.
         if constexpr (TEAM) {
+            if (threadIdx.x == 0) *next_count = filled;
+            filled = 0;
             total = reduce_add(theirs), most = reduce_max(theirs);
             if (total == 0) break;
             spread = most * CHUNK > threads && most * size > total / 4 * 5;  // some have a quarter more than others

@@ -21,7 +21,7 @@ import numpy as np
 from numba import cuda
 from numba.cuda import types
 
-from ..whole_search import BITMAPS, GROUP, LEVELS_SHIFT, LIST, NUMBER_SHIFT, NUMBERS, POINTERS, TILE, TILES
+from ..whole_search import BITMAPS, GROUP, LEVELS_SHIFT, LIST, NUMBER_SHIFT, NUMBERS, POINTERS, RECENT, TILE, TILES
 from .cooperative import (
     WARP,
     ballot,
@@ -43,6 +43,7 @@ from .pointers import (
     cluster_barrier,
     cluster_size,
     fetch_add,
+    fetch_exchange,
     fetch_or,
     is_null,
     like,
@@ -60,6 +61,7 @@ from .pointers import (
     reduce_or,
     registers,
     rolled,
+    size_of,
     store_four,
     store_pair,
 )
@@ -71,6 +73,7 @@ MORE = -2  # no neighbour: more than are here
 TURN_ALONE = 1 << 20  # levels that a block goes alone before it shows itself at the barrier
 SOLO = 128  # threads of a block that works without a cluster: others would be in their way
 CHUNK = 4  # edges of a chunk, at most
+GOLDEN = np.uint32(0x9E3779B9)  # 2^32 over the golden ratio
 ENOUGH = 1 << 16  # in-edges among which the heaviest are looked for
 NONE_LEFT = 1 << 62
 DIGITS = 4  # binary, of how many bitmaps do not have a vertex; BITMAPS if it is isolated
@@ -81,9 +84,10 @@ DISTANCES = BITMAPS + 1  # by that number
 TAILS, FINISHED, STALE, TARGET_LEVEL, EXPLORED, LEVEL = 16, 32, 33, 35, 36, 39
 
 # What a block of the team has in shared memory beside its queues: how many chunks it appended to this level's, to the
-# next, and zero; and does the team stop before a level? By the level's parity: some may be there yet when others find
-# the next.
-ENDED, TEAM = 3, 5
+# next, and zero; does the team stop before a level, by the level's parity, since some may be there yet when others find
+# the next; and chunks that each warp appends, in turn.
+ENDED, TOTALS = 3, 5
+TEAM = TOTALS + 2 * WARP
 
 # What a block is told at the end of a turn, in shared memory, and how many elements that has.
 TOLD_COUNTED, TOLD_EXPLORED, TOLD_LEVEL, TOLD_TARGET_LEVEL, TOLD = range(5)
@@ -742,73 +746,122 @@ def end_team(counts, size, level):
 
 
 @inlined
-def enqueue_chunks(s, queue, counts, counter, size, level, begin, tail, count, keep, vertex, first, degree):
-    """Append the chunks of the vertices that this warp keeps, ``count`` a lane, to the queue of its block.
+def anywhere(counts, counter, total, filled):
+    """Room for so many chunks of this warp in its block's queue: where it begins; and ``filled`` as it is."""
+    start = np.int32(0)
+    if total != 0 and lane_id() == 0:
+        start = np.int32(fetch_add(counts, counter, total))
+    return from_lane(start, 0), filled
 
-    A chunk is up to CHUNK edges of a vertex. Its rest counts the edges from its first to the end of the vertex's
-    adjacency; it is negated in all chunks of a vertex but the first, and 0 where there is nothing. What finds no room
-    goes to the queue of the whole grid behind ``begin`` instead, unless it is there already (``begin`` is negative),
-    and then the team stops before this level.
+
+@inlined
+def in_order(counts, totals, total, filled):
+    """Room for them after those of the warps before, behind the ``filled`` chunks that the block has already: where it
+    begins; and how many chunks the block has then. In order, vertices with neighbours in common stay with one block.
+
+    All warps come here together, with ``totals`` not those of the time before.
     """
-    lane = lane_id()
-    capacity = np.int32(s.capacity)
-    place = registers(s.distances, CHUNK)
-    total = np.int32(0)
-    large = False
-    for k in range(count):
-        kept = ballot(keep[k] != 0)
-        place[k] = total + count_of(kept & lanes_below())
-        total = np.int32(total + count_of(kept))
-        large = large or (keep[k] and degree[k] > CHUNK)
-    if total == 0:
-        return
-    if ballot(large) != 0:  # some have several chunks
-        mine = np.int32(0)
+    lane, warp = lane_id(), np.int32(cuda.threadIdx.x >> 5)
+    if lane == 0:
+        counts[totals + warp] = total
+    cuda.syncthreads()
+    theirs = np.int32(0)
+    if lane < cuda.blockDim.x >> 5:
+        theirs = counts[totals + lane]
+    below = np.int32(0)
+    if lane < warp:
+        below = theirs
+    return np.int32(filled + reduce_add(below)), np.int32(filled + reduce_add(theirs))
+
+
+@inlined
+def is_news(recent, vertex):
+    """Note that this block asks for a vertex; did it not do so before, as far as the table remembers?
+
+    Source of the place in it: D. E. Knuth, The art of computer programming 3, section 6.4.
+    """
+    place = np.uint64(np.uint32(vertex * GOLDEN)) * np.uint64(RECENT) >> np.uint64(32)
+    return fetch_exchange(recent, np.int32(place), vertex) != vertex
+
+
+def chunk_queue(reserve):
+    @inlined
+    def enqueue_chunks(s, queue, counts, where, filled, size, level, begin, tail, count, keep, vertex, first, degree):
+        """Append the chunks of the vertices that this warp keeps, ``count`` a lane, to the queue of its block.
+
+        A chunk is up to CHUNK edges of a vertex. Its rest counts the edges from its first to the end of the vertex's
+        adjacency; it is negated in all chunks of a vertex but the first, and 0 where there is nothing. Where there is
+        room says ``reserve``, with ``where`` and ``filled``, which is returned as it is then. What finds no room goes
+        to the queue of the whole grid behind ``begin`` instead, unless it is there already (``begin`` is negative), and
+        then the team stops before this level.
+        """
+        lane = lane_id()
+        capacity = np.int32(s.capacity)
+        place = registers(s.distances, CHUNK)
+        mine, before, total = np.int32(0), np.int32(0), np.int32(0)
+        large = False
         for k in range(count):
+            kept = ballot(keep[k] != 0)
             place[k] = mine
             if keep[k]:
-                mine = np.int32(mine + min((np.int64(degree[k]) + CHUNK - 1) >> 2, capacity + 1))
-        until = inclusive_scan_32(mine)
-        for k in range(count):
-            place[k] += until - mine
-        total = from_lane(until, WARP - 1)
-    start = np.int32(0)
-    if lane == 0:
-        start = np.int32(fetch_add(counts, counter, total))
-    start = from_lane(start, 0)
-    if np.int32(start + total) > capacity:
-        if lane == 0:
-            end_team(counts, size, level)
-        i = np.int32(start + lane)
-        while i < capacity:
-            queue[4 * i + 1] = 0
-            i = rolled(np.int32(i + WARP))
-        if begin >= 0:
+                mine = np.int32(mine + 1)
+            before = np.int32(before + count_of(kept & lanes_below()))
+            total = np.int32(total + count_of(kept))
+            large = large or (keep[k] and degree[k] > CHUNK)
+        if ballot(large) != 0:  # some have several chunks
+            mine = np.int32(0)
             for k in range(count):
+                place[k] = mine
                 if keep[k]:
-                    hand_over(s, begin, tail, vertex[k], first[k], degree[k])
-        return
-    for k in range(count):
-        if keep[k]:
-            at = np.int32(start + place[k])
-            store_four(queue, at, first[k], degree[k], vertex[k], 0)
-            done = like(s.offsets, CHUNK)
-            while done < degree[k]:
-                at = rolled(np.int32(at + 1))
-                store_four(queue, at, first[k] + done, done - degree[k], vertex[k], 0)
-                done = like(s.offsets, done + CHUNK)
+                    mine = np.int32(mine + min((np.int64(degree[k]) + CHUNK - 1) >> 2, capacity + 1))
+            until = inclusive_scan_32(mine)
+            before = np.int32(until - mine)
+            total = from_lane(until, WARP - 1)
+        for k in range(count):
+            place[k] += before
+        start, filled = reserve(counts, where, total, filled)
+        if total == 0:
+            return filled
+        if np.int32(start + total) > capacity:
+            if lane == 0:
+                end_team(counts, size, level)
+            i = np.int32(start + lane)
+            while i < capacity:
+                queue[4 * i + 1] = 0
+                i = rolled(np.int32(i + WARP))
+            if begin >= 0:
+                for k in range(count):
+                    if keep[k]:
+                        hand_over(s, begin, tail, vertex[k], first[k], degree[k])
+            return filled
+        for k in range(count):
+            if keep[k]:
+                at = np.int32(start + place[k])
+                store_four(queue, at, first[k], degree[k], vertex[k], 0)
+                done = like(s.offsets, CHUNK)
+                while done < degree[k]:
+                    at = rolled(np.int32(at + 1))
+                    store_four(queue, at, first[k] + done, done - degree[k], vertex[k], 0)
+                    done = like(s.offsets, done + CHUNK)
+        return filled
+
+    return enqueue_chunks
 
 
-def chunk_expander(whole):
+def chunk_expander(whole, together):
     count = CHUNK if whole else 1
     bits = 0 if whole else 2  # of the threads to a chunk
+    enqueue_chunks = chunk_queue(in_order if together else anywhere)
 
     @inlined
-    def expand_chunks(s, visited, level, queues, counts, next_counter, size, after, tail, here, threads, spread):
+    def expand_chunks(
+        s, visited, level, queues, counts, next_counter, size, after, tail, here, threads, spread, recent
+    ):
         """Expand chunks into the vertices of a level, a thread each, or a thread each of their edges.
 
         ``queues`` are the chunks' and the next level's; ``here`` says between which chunks this block's are, and how
-        many the blocks up to the lane's have, with it and without. Returns the edges of what this lane reached.
+        many the blocks up to the lane's have, with it and without. Returns the edges of what this lane reached, and how
+        many chunks a team's block has appended.
         """
         queue, upcoming = queues
         begin, stop, until, before = here
@@ -819,8 +872,13 @@ def chunk_expander(whole):
         degree = registers(s.offsets, count)
         word = registers(s.distances, count)
         explored = np.int64(0)
-        start = np.int32((begin << bits) + (np.int32(cuda.threadIdx.x) & -WARP))
+        filled, where = np.int32(0), next_counter
+        warp_begin = np.int32(cuda.threadIdx.x) & -WARP
+        start = np.int32((begin << bits) + warp_begin)
         end = np.int32(stop << bits)
+        if together:  # the warps go the same rounds
+            end = np.int32(end + warp_begin)
+            where = TOTALS
         while start < end:
             place = np.int32(np.int32(start + lane) >> bits)
             inside = place < stop
@@ -847,6 +905,10 @@ def chunk_expander(whole):
                 won[k] = np.int32(part + k) < rest
                 if won[k]:
                     neighbor[k] = load_read_only(s.targets, begins + part + k)
+            if together:
+                for k in range(count):
+                    if won[k]:
+                        won[k] = is_news(recent, neighbor[k])
             for k in range(count):
                 word[k] = -1
                 first[k] = 0
@@ -868,19 +930,21 @@ def chunk_expander(whole):
                         end_team(counts, size, level)
                     explored += degree[k]
                     won[k] = degree[k] > 0
-            enqueue_chunks(
-                s, upcoming, counts, next_counter, size, level, after, tail, count, won, neighbor, first, degree
+            filled = enqueue_chunks(
+                s, upcoming, counts, where, filled, size, level, after, tail, count, won, neighbor, first, degree
             )
+            if together:
+                where = np.int32(2 * TOTALS + WARP - where)
             start = np.int32(start + threads)
-        return explored
+        return explored, filled
 
     return expand_chunks
 
 
-expand_edges, expand_chunks = chunk_expander(False), chunk_expander(True)
-
-
 def team(together):
+    enqueue_chunks = chunk_queue(anywhere)
+    expand_edges, expand_chunks = chunk_expander(False, together), chunk_expander(True, together)
+
     @inlined
     def team_barrier():
         """Wait for all blocks of a team, or for the SOLO threads of the only one.
@@ -917,6 +981,7 @@ def team(together):
         tail = of_turn(TAILS, turn)
         queue = pointer_into(memory, 0, s.offsets)  # of this level
         upcoming = behind(queue, 4 * s.capacity)
+        recent = pointer_into(memory, 8 * s.capacity * size_of(s.offsets), s.targets)
         counter, next_counter, spare = np.int32(0), np.int32(1), np.int32(2)
         explored = np.int64(0)
         keep = registers(s.distances, 1)
@@ -924,8 +989,14 @@ def team(together):
         first = registers(s.offsets, 1)
         degree = registers(s.offsets, 1)
 
-        if thread < TEAM:
-            counts[thread] = 0
+        i = thread
+        while i < TEAM:
+            counts[i] = 0
+            i = np.int32(i + threads)
+        i = thread
+        while together and i < RECENT:
+            recent[i] = -1
+            i = np.int32(i + threads)
         team_barrier()
         i = np.int64(rank * threads + (thread & -WARP))
         while i < vertices:
@@ -938,7 +1009,9 @@ def team(together):
                 vertex[0] = s.queued[begin + i + lane]
                 first[0] = prefix + shift
                 degree[0] = end - prefix
-            enqueue_chunks(s, queue, counts, counter, size, level, -1, tail, 1, keep, vertex, first, degree)
+            enqueue_chunks(
+                s, queue, counts, counter, np.int32(0), size, level, -1, tail, 1, keep, vertex, first, degree
+            )
             i += size * threads
         team_barrier()
 
@@ -965,15 +1038,18 @@ def team(together):
             queues, here = (queue, upcoming), (from_here, stop, until, before)
             # One edge a thread is less to wait for, one chunk a thread less to do.
             if (stop - from_here) * CHUNK <= threads:
-                explored += expand_edges(
-                    s, visited, upper, queues, counts, next_counter, size, after, tail, here, threads, spread
+                found, filled = expand_edges(
+                    s, visited, upper, queues, counts, next_counter, size, after, tail, here, threads, spread, recent
                 )
             else:
-                explored += expand_chunks(
-                    s, visited, upper, queues, counts, next_counter, size, after, tail, here, threads, spread
+                found, filled = expand_chunks(
+                    s, visited, upper, queues, counts, next_counter, size, after, tail, here, threads, spread, recent
                 )
+            explored += found
             # What the others have is known by now: it was asked for at the beginning of the level.
             if together:
+                if thread == 0:
+                    counts[next_counter] = filled
                 total = reduce_add(theirs)
                 most = reduce_max(theirs)
                 if total == 0:

@@ -14,7 +14,7 @@ import numpy as np
 from ..device import CUDA, aligned, finish
 from ..errors import InputError
 from ..graph import Graph
-from ..kernels.whole_search import BITMAPS, GROUP, LIST, NUMBERS, POINTERS, TILE, TILES
+from ..kernels.whole_search import BITMAPS, GROUP, LIST, NUMBERS, POINTERS, RECENT, TILE, TILES
 from ..memory import new_arrays
 from ..result import BFSResult
 from . import DEFAULT as PLAIN
@@ -151,7 +151,8 @@ class DirectionOptimizing(Traversal):
         neighbors = GROUP if near else 1
         queues = 2 * tuning.capacity * 16 * -(-(2 * offset + (1 + neighbors) * vertex) // 16)
         tiles = warps * (TILES * TILE * 4 + LIST * 2)  # words, and a list of their vertices
-        shared = max(queues, tiles)
+        recent = RECENT * vertex * (2 if near else 1)
+        shared = max(queues + recent, tiles)
         kernel = self._kernel("search_near" if near else "search")
         grid = blocks_of_grid(kernel, self.device, self.graph, tuning, shared)
         clusters = 0
