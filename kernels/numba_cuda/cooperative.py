@@ -1,9 +1,10 @@
-"""What every kernel of one cooperative launch has: warps, and a barrier for all blocks."""
+"""What kernels of one cooperative launch have: warps, a barrier for all blocks, queues with prefix sums."""
 
 import numpy as np
 from numba import cuda
 
-from .pointers import ALL, fetch_add_ordered, give_up, load_ordered
+from ..whole_search import LEVELS_SHIFT, NUMBER_SHIFT
+from .pointers import ALL, fetch_add, fetch_add_ordered, give_up, load_ordered
 
 WARP = 32
 PATIENCE = 1 << 27  # looks at the barrier before the search is torn down: about a minute
@@ -85,3 +86,58 @@ def grid_barrier(state):
         patience = np.int32(patience - 1)
         if patience == 0:
             give_up()
+
+
+@inlined
+def packed(vertices, edges, edge_bits):
+    return np.int64(vertices) << edge_bits | np.int64(edges)
+
+
+@inlined
+def unpacked(counter, edge_bits):
+    """Vertices and edges."""
+    return np.int64(np.uint64(counter) >> np.uint64(edge_bits)), counter & ((np.int64(1) << edge_bits) - 1)
+
+
+@inlined
+def bit_of(vertex):
+    return np.int32(1 << (vertex & 31))
+
+
+@inlined
+def is_reached(target_level, level):
+    """Did a level up to this one reach the target? Blocks ahead of the one that asks may be at the next level."""
+    return target_level > 0 and target_level <= level
+
+
+@inlined
+def slot_of(queue, begin, vertices, edge):
+    """The slot behind ``begin`` of the vertex that has this edge of the level: the last whose prefix is at most it.
+
+    32 slots are looked at at a time.
+    """
+    slot = np.int64(0)
+    while vertices > 1:
+        step = vertices + WARP - 1 >> 5
+        place = lane_id() * step
+        before = False
+        if place < vertices:
+            before = queue[2 * (begin + slot + place)] <= edge
+        passed = (count_of(ballot(before)) - 1) * step
+        slot += passed
+        vertices = min(step, vertices - passed)
+    return slot
+
+
+@inlined
+def report(state, finished, status, number, levels, given_up):
+    """End a search: the last block to come here tells the host, in one write, which it was and how many levels it had.
+
+    ``finished`` is the place in `state` that counts the blocks that are done with the search.
+    """
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 0:
+        cuda.threadfence()
+        if fetch_add(state, finished, 1) == cuda.gridDim.x - 1:
+            state[finished] = 0
+            status[0] = number << NUMBER_SHIFT | np.int64(levels) << LEVELS_SHIFT | np.int64(given_up)

@@ -21,19 +21,25 @@ import numpy as np
 from numba import cuda
 from numba.cuda import types
 
-from ..whole_search import BITMAPS, GROUP, LEVELS_SHIFT, LIST, NUMBER_SHIFT, NUMBERS, POINTERS, RECENT, TILE, TILES
+from ..whole_search import BITMAPS, GROUP, LIST, NUMBERS, POINTERS, RECENT, TILE, TILES
 from .cooperative import (
     WARP,
     ballot,
+    bit_of,
     count_of,
     from_lane,
     grid_barrier,
     inclusive_scan,
     inclusive_scan_32,
     inlined,
+    is_reached,
     lane_id,
     lanes_below,
     lowest,
+    packed,
+    report,
+    slot_of,
+    unpacked,
     without_lowest,
 )
 from .pointers import (
@@ -122,22 +128,6 @@ def signatures(vertex_bytes, offset_bytes):
 
 
 @inlined
-def packed(vertices, edges, edge_bits):
-    return np.int64(vertices) << edge_bits | np.int64(edges)
-
-
-@inlined
-def unpacked(counter, edge_bits):
-    """Vertices and edges."""
-    return np.int64(np.uint64(counter) >> np.uint64(edge_bits)), counter & ((np.int64(1) << edge_bits) - 1)
-
-
-@inlined
-def bit_of(vertex):
-    return np.int32(1 << (vertex & 31))
-
-
-@inlined
 def test(bitmap, vertex):
     return bitmap[vertex >> 5] & bit_of(vertex) != 0
 
@@ -156,12 +146,6 @@ def adopt(s, vertex, parent, level):
         s.predecessors[vertex] = parent
     if vertex == s.target:
         s.state[TARGET_LEVEL] = level
-
-
-@inlined
-def is_reached(target_level, level):
-    """Did a level up to this one reach the target? Blocks ahead of the one that asks may be at the next level."""
-    return target_level > 0 and target_level <= level
 
 
 @inlined
@@ -211,25 +195,6 @@ def enqueue(s, begin, tail, count, keep, vertex, first, degree):
             store_pair(s.queue, begin + slot, edges, first[k] - edges)
             s.queued[begin + slot] = vertex[k]
             place += packed(1, degree[k], s.edge_bits)
-
-
-@inlined
-def slot_of(queue, begin, vertices, edge):
-    """The slot behind ``begin`` of the vertex that has this edge of the level: the last whose prefix is at most it.
-
-    32 slots are looked at at a time.
-    """
-    slot = np.int64(0)
-    while vertices > 1:
-        step = vertices + WARP - 1 >> 5
-        place = lane_id() * step
-        before = False
-        if place < vertices:
-            before = queue[2 * (begin + slot + place)] <= edge
-        passed = (count_of(ballot(before)) - 1) * step
-        slot += passed
-        vertices = min(step, vertices - passed)
-    return slot
 
 
 # Loads and atomics that are independent stand in loops of their own, here and below, so that they are all on their way
@@ -1316,9 +1281,4 @@ def search(s):
         while i < s.count:
             s.distances[s.source if one_source else np.int64(s.sources[i])] = 0
             i += threads
-    cuda.syncthreads()
-    if cuda.threadIdx.x == 0:
-        cuda.threadfence()
-        if fetch_add(s.state, FINISHED, 1) == cuda.gridDim.x - 1:
-            s.state[FINISHED] = 0
-            s.status[0] = s.number << NUMBER_SHIFT | np.int64(level) << LEVELS_SHIFT | np.int64(given_up)
+    report(s.state, FINISHED, s.status, s.number, level, given_up)

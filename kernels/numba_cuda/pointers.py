@@ -52,6 +52,16 @@ def is_null(typingctx, pointer):
 
 
 @intrinsic
+def most(typingctx, pointer):
+    """The largest number that an element of ``pointer`` can be."""
+
+    def generate(context, builder, signature, arguments):
+        return context.get_constant(signature.return_type, pointer.dtype.maxval)
+
+    return pointer.dtype(pointer), generate
+
+
+@intrinsic
 def size_of(typingctx, pointer):
     """The bytes of an element."""
 
@@ -206,7 +216,7 @@ def atomic(operation):
     return fetch
 
 
-fetch_add, fetch_or, fetch_exchange = atomic("add"), atomic("or"), atomic("xchg")
+fetch_add, fetch_or, fetch_min, fetch_exchange = atomic("add"), atomic("or"), atomic("min"), atomic("xchg")
 
 
 @intrinsic

@@ -23,6 +23,7 @@ from ._deterministic import Deterministic
 from ._launch import CompiledKernel, address, fill
 from ._levels import Device, require_device_bytes
 from ._one_launch import STATE_BYTES, WARP, OneLaunch, blocks_of_grid, structure, words_per_tile
+from ._ordered_search import OrderedSearch
 
 FILE = "direction_optimizing"
 UNREACHED = -1  # the distance where there is none
@@ -172,14 +173,13 @@ class DirectionOptimizing(Traversal):
             self.launch_deep = launcher(clusters * tuning.cluster, *rest, cluster=tuning.cluster)
 
     @cached_property
-    def deterministic(self) -> Deterministic:
+    def deterministic(self) -> Deterministic | OrderedSearch:
         """What deterministic searches need beside this, made for the first of them."""
-        return Deterministic(self)
+        make = Deterministic if self.device.families else OrderedSearch
+        return make(self)
 
     def search(self, sources: np.ndarray, options: Options) -> Found:
         if options.deterministic and options.predecessors:  # distances alone are the same in any search
-            if not self.device.deterministic:
-                raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='cpu'")
             self.steps = self.deterministic.search(sources, options)
             return self.deterministic.distances, self.deterministic.predecessors
         self._launch(sources, options, self.predecessors_address if options.predecessors else None)

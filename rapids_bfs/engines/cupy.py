@@ -61,7 +61,7 @@ class CuPyDevice(Device):
 
     engine = CuPy.name
     searches_on = CUDA
-    deterministic = True
+    families = True
     near = True
     threads = 256
 

@@ -33,6 +33,7 @@ class NumbaCUDA(Engine):
     name = "numba-cuda"
     # The simulator has no barrier over several blocks, no votes and shuffles of a warp, and no PTX.
     algorithms = tuple(ALGORITHMS) if simulated() else ("direction-optimizing", *ALGORITHMS)
+    deterministic = not simulated()
 
     @property
     def searches_on(self) -> str:  # type: ignore[override]
