@@ -11,7 +11,9 @@ and `POINTERS` in that of the module `pointers`.
 
 import sys
 import threading
+import time
 from contextlib import nullcontext
+from ctypes import c_void_p
 from functools import cache
 from importlib import import_module, util
 from pathlib import Path
@@ -189,7 +191,7 @@ class Cuda:
         float64=np.float64,
         int8=np.int8,
         CPointer=lambda element: element,
-        NamedTuple=None,
+        NamedTuple=lambda fields, structure: (fields, structure),
     )
 
     @staticmethod
@@ -218,6 +220,10 @@ class Cuda:
     def syncthreads():
         thread = Thread.running
         thread.meet(thread.block, thread.launch.threads)
+
+    @staticmethod
+    def threadfence():
+        Thread.running.pause()
 
     @staticmethod
     def ballot_sync(mask, condition):
@@ -316,9 +322,12 @@ fetch_add = atomic(lambda before, value: before + value)
 POINTERS = {
     "ALL": None,
     "behind": lambda memory, count: Memory(memory.array[count:]),
+    "cluster_barrier": None,
+    "cluster_size": lambda: int32(1),
     "fetch_add": fetch_add,
     "fetch_add_ordered": fetch_add,
     "fetch_exchange": atomic(lambda before, value: value),
+    "fetch_min": atomic(min),
     "fetch_or": atomic(lambda before, value: before | value),
     "give_up": give_up,
     "is_null": lambda memory: memory is None,
@@ -327,7 +336,10 @@ POINTERS = {
     "load_pair": load_pair,
     "load_read_only": load,
     "load_shared_by_blocks": load,
+    "most": lambda memory: np.int64(np.iinfo(memory.dtype).max),
+    "nanoseconds": lambda: np.int64(time.monotonic_ns()),
     "pointer_into": lambda array, byte, other: Memory(array.array.view(np.uint8)[byte:].view(other.dtype)),
+    "reduce_or": lambda value: int32(np.bitwise_or.reduce([*Thread.running.meet_warp(value).values()])),
     "registers": lambda memory, count: Memory(rubbish(count, memory.dtype)),
     "store_pair": store_pair,
 }
@@ -338,7 +350,7 @@ def emulated(file):
     """A module of `kernels/numba_cuda`, to be run here."""
     cuda = Cuda()
     replaced = {
-        "numpy": SimpleNamespace(int32=int32, int64=int64, float64=float64),
+        "numpy": SimpleNamespace(int32=int32, int64=int64, uint64=np.uint64, float64=float64),
         "numba": SimpleNamespace(cuda=cuda),
         "numba.cuda": cuda,
         f"{PACKAGE}.numba_cuda.pointers": SimpleNamespace(**POINTERS),
@@ -353,21 +365,19 @@ class EmulatedKernel:
     """A kernel that takes the fields of one structure, whose pointers are addresses of the device's arrays."""
 
     def __init__(self, device, module, name, vertex, offset):
-        self.device, self.module, self.name = device, module, name
-        self.types = module.argument_types(vertex, offset)
+        self.device, self.kernel = device, getattr(module, name)
+        ((self.types, self.structure),) = module.signatures(vertex.itemsize, offset.itemsize)[name]
 
     def resident_blocks(self, threads, shared):
         return 1
 
     def launcher(self, grid, threads, shared, stream, parameters, cooperative=False):
         def launch():
-            names = (*self.module.POINTERS, *self.module.NUMBERS)
-            values = [getattr(parameters, name) for name in names]
-            pointers = len(self.module.POINTERS)
-            memory = [self.device.memory(*each) for each in zip(values[:pointers], self.types, strict=False)]
-            numbers = map(np.int64, values[pointers:])
-            arguments = self.module.Batch(*memory, *numbers)
-            Launch(getattr(self.module, self.name), (arguments,), grid, threads, self.device.random)
+            arguments = []
+            for (name, kind), dtype in zip(parameters._fields_, self.types, strict=True):
+                value = getattr(parameters, name)
+                arguments.append(self.device.memory(value, dtype) if kind is c_void_p else np.int64(value))
+            Launch(self.kernel, (self.structure(*arguments),), grid, threads, self.device.random)
 
         return launch
 

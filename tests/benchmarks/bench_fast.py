@@ -2,7 +2,7 @@
 
     python3 tests/benchmarks/bench_fast.py rmat:20 grid:2048 --alpha 5,15,50 --threads 512,1024 --json FILE
     python3 tests/benchmarks/bench_fast.py rmat:20 --engines cupy,numba-cuda
-    python3 tests/benchmarks/bench_fast.py --deterministic
+    python3 tests/benchmarks/bench_fast.py --deterministic --engines cupy,numba-cuda
     python3 tests/benchmarks/bench_fast.py rmat:24 --deterministic share=4,8,16 wide=65536,262144
 
 With several engines, each is timed with the same graph and sources, one after the other. Options of the kernel that are
@@ -26,7 +26,7 @@ import numpy as np
 
 from rapids_bfs import load
 from rapids_bfs.device import CPU, CUDA
-from rapids_bfs.engines import Options, _deterministic, choose, registered
+from rapids_bfs.engines import Options, _deterministic, _ordered_search, choose, registered
 from rapids_bfs.engines._direction_optimizing import DEFAULT, Tuning
 from rapids_bfs.validation import validate
 
@@ -37,6 +37,7 @@ SEED = 1
 WARM_S = 0.1  # searched before the first is timed: the clock of a GPU that had nothing to do is low
 MOST_LEVELS = 20  # that `--levels` shows one by one
 ALGORITHM = "direction-optimizing"
+DETERMINISTIC = {"cupy": _deterministic.DEFAULT, "numba-cuda": _ordered_search.DEFAULT}
 SWEPT = [field.name for field in fields(Tuning) if field.name != "spin"]
 
 
@@ -79,7 +80,7 @@ def show_levels(traversal, source, options):
 
 
 def show_phases(phases):
-    """What a deterministic search did between its barriers, or the sums if that is much."""
+    """What a deterministic search of CuPy's did between its barriers, or the sums if that is much."""
     if len(phases) <= 2 * MOST_LEVELS:
         print("    " + ", ".join(f"{name} {1e3 * milliseconds:.1f}" for name, milliseconds in phases) + " us")
         return
@@ -141,9 +142,9 @@ def measure_deterministic(traversal, sources, row, arguments):
     expected = choose("cpu:sequential").traversal(traversal.graph).run(sources[:1])
     options = Options(deterministic=True)
     row["deterministic"] = []
-    for tuning in sweep(_deterministic.DEFAULT, arguments.deterministic):
+    for tuning in sweep(DETERMINISTIC[row["engine"]], arguments.deterministic):
         traversal.deterministic.tune(tuning)
-        each = {**asdict(tuning), **summary(times(traversal, sources, options))}
+        each = {"engine": row["engine"], **asdict(tuning), **summary(times(traversal, sources, options))}
         result = traversal.run(sources[:1], options)
         each["right"] = all(
             np.array_equal(getattr(result, name), getattr(expected, name)) for name in ("distances", "predecessors")
@@ -153,7 +154,8 @@ def measure_deterministic(traversal, sources, row, arguments):
         print(deterministic_line(each), flush=True)
         if arguments.levels:
             show_levels(traversal, sources[:1], options)
-            show_phases(traversal.deterministic.phases())
+            if row["engine"] == "cupy":
+                show_phases(traversal.deterministic.phases())
 
 
 def sweep(default, chosen):
@@ -170,7 +172,7 @@ def changes(row, default):
 def deterministic_line(row):
     return (
         f"  deterministic{row['median']:9.4f}{row['min']:9.4f}{row['max']:9.4f}{row['ratio']:8.2f}x"
-        f"  {'yes' if row['right'] else 'NO '} {changes(row, _deterministic.DEFAULT)}"
+        f"  {'yes' if row['right'] else 'NO '} {changes(row, DETERMINISTIC[row['engine']])}"
     )
 
 

@@ -10,16 +10,17 @@ from oracle import random_graph, random_options
 from strategies import graphs
 
 from rapids_bfs import Graph, as_graph, bfs
-from rapids_bfs.engines import Options, choose, registered
-from rapids_bfs.engines._deterministic import DEFAULT
+from rapids_bfs.engines import Options, _deterministic, _ordered_search, choose, registered
 from rapids_bfs.generators import generate
 
 SMALL = ["path:1", "path:9", "star:9", "complete:7", "tree:15", "grid:5", "rmat:8", "urand:8", "complete:100"]
 LARGE = ["rmat:18", "urand:18", "grid:700", "tree:100000", "star:300000", "path:3000"]
 ALWAYS = 1 << 40  # alpha: every level may be wide
+DEFAULTS = {"cupy": _deterministic.DEFAULT, "numba-cuda": _ordered_search.DEFAULT}
+DEFAULT = DEFAULTS["cupy"]
 WHOLE = replace(DEFAULT, grid=1 << 20)  # however small the graph is
 WIDE = replace(WHOLE, alone=0, wide=0, alpha=ALWAYS, chunk=32)
-TUNINGS = {
+IN_CUPY = {
     "default": DEFAULT,
     "ordered": replace(WHOLE, alone=0, wide=ALWAYS),
     "wide": replace(WIDE, patience=100),
@@ -36,15 +37,36 @@ TUNINGS = {
     "to and fro": replace(WIDE, alone=40, wide=60, alpha=10, patience=2),
     "small blocks": replace(WIDE, alone=100, wide=200, threads=256, blocks=4),
 }
+GRID = replace(DEFAULTS["numba-cuda"], grid=1 << 20, alone=0)
+IN_NUMBA = {
+    "default": DEFAULTS["numba-cuda"],
+    "ordered": replace(GRID, wide=ALWAYS),
+    "wide": replace(GRID, wide=0, alpha=ALWAYS),
+    "alone": replace(GRID, alone=ALWAYS),
+    "alone and wide": replace(GRID, grid=1, wide=0, alpha=ALWAYS),
+    "clusters": replace(GRID, together=ALWAYS, wide=ALWAYS, deep=-1),
+    "clusters at times": replace(GRID, alone=30, together=300, wide=1000, deep=-1),
+    "small clusters, then wide": replace(GRID, alone=10, together=100, wide=0, cluster=2, deep=-1, threads=128),
+    "to and fro": replace(GRID, alone=40, wide=60, alpha=3),
+    "small blocks": replace(GRID, alone=100, wide=200, threads=256, blocks=2),
+}
+TUNINGS = {"cupy": IN_CUPY, "numba-cuda": IN_NUMBA}
 
 
-@pytest.fixture(params=TUNINGS)
+@pytest.fixture(params=[(engine, name) for engine, tunings in TUNINGS.items() for name in tunings], ids=": ".join)
 def tuning(request):
-    return TUNINGS[request.param]
+    engine, name = request.param
+    return TUNINGS[engine][name]
+
+
+@pytest.fixture(params=DEFAULTS)
+def engine(request):
+    return request.param
 
 
 def search(graph, tuning):
-    traversal = registered()["cupy"].prepare(graph, "direction-optimizing")
+    engine = next(name for name, default in DEFAULTS.items() if isinstance(tuning, type(default)))
+    traversal = registered()[engine].prepare(graph, "direction-optimizing")
     traversal.deterministic.tune(tuning)
     return traversal
 
@@ -109,11 +131,12 @@ def test_random_graphs(tuning, kind):
             assert_sequential(traversal, rng.permutation(sources), **options | {"predecessors": True})
 
 
+@pytest.mark.parametrize("engine", DEFAULTS)
 @given(data=st.data())
-def test_any_graph(data):
+def test_any_graph(engine, data):
     graph = data.draw(graphs(min_vertices=1))
     sources = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), min_size=1, max_size=3, unique=True))
-    tuning = TUNINGS[data.draw(st.sampled_from([*TUNINGS]))]
+    tuning = TUNINGS[engine][data.draw(st.sampled_from([*TUNINGS[engine]]))]
     assert_sequential(search(graph, tuning), sources, depth_limit=data.draw(st.none() | st.integers(0, 4)))
 
 
@@ -146,10 +169,10 @@ def test_int64(tuning):
         assert_sequential(search(each, tuning), [int(np.argmax(graph.degrees))])
 
 
-def test_searches_of_both_kinds_in_turn():
+def test_searches_of_both_kinds_in_turn(engine):
     """Neither kind finds what the other left, and sources without edges are forgotten."""
     graph = as_graph(([0, 1, 2, 3], [1, 2, 3, 4]), vertices=7, directed=True)
-    traversal = search(graph, DEFAULT)
+    traversal = search(graph, DEFAULTS[engine])
     for source in (6, 0, 4, 5, 2, 6, 6, 1):
         assert_sequential(traversal, [source, 3])
         assert_sequential(traversal, [source])
@@ -157,21 +180,21 @@ def test_searches_of_both_kinds_in_turn():
         np.testing.assert_array_equal(found, bfs(graph, source, engine="scipy").distances)
 
 
-def test_distances_alone_are_the_default_search():
+def test_distances_alone_are_the_default_search(engine):
     graph = generate("rmat:10")
-    traversal = registered()["cupy"].prepare(graph, "direction-optimizing")
+    traversal = registered()[engine].prepare(graph, "direction-optimizing")
     result = traversal.run(np.array([0]), Options(deterministic=True, predecessors=False))
     assert result.predecessors is None
     assert "deterministic" not in vars(traversal)
 
 
-def test_trace():
+def test_trace(engine):
     graph = generate("rmat:16")
-    traversal = search(graph, replace(DEFAULT, wide=1000))
+    traversal = search(graph, replace(DEFAULTS[engine], wide=1000))
     result = assert_sequential(traversal, [int(np.argmax(graph.degrees))], trace=True)
     trace = result.trace
     assert sum(level.newly_reached for level in trace) == result.num_reached - 1
-    assert {level.direction for level in trace} <= {"top-down", "bottom-up"}
+    assert {level.direction for level in trace} == {"top-down", "bottom-up"}
 
 
 def test_auto_takes_the_gpu():
