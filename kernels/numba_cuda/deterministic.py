@@ -94,7 +94,8 @@ from .pointers import (
     store_pair,
 )
 
-UNROLL = 4  # edges that a thread has under way at a time
+UNROLL = 8  # edges that a thread has under way at a time in an ordered level
+ROWS = 4  # and groups of 32 that a warp has in a wide one
 TURN_ALONE = 1 << 20  # levels that a small team goes on before it shows itself at the grid's barrier
 NO_KEY = np.int64((1 << 63) - 1)
 ROOM = 2 * WARP  # vertices on the list of a warp
@@ -107,6 +108,10 @@ Search = namedtuple("Search", POINTERS + NUMBERS)
 
 # The blocks that work on something together, the first ones of the grid, and who this thread is among theirs.
 Team = namedtuple("Team", ("blocks", "thread", "threads"))
+
+# Edges that a thread has under way: their places in `targets`, and later the claims on what they lead to; the vertices
+# at both ends, and where the edges of the second begin and end.
+Edges = namedtuple("Edges", ("place", "parent", "neighbor", "first", "end"))
 
 # A level: its vertices stand in the queue behind `begin`, and those above it have so many edges.
 Level = namedtuple("Level", ("depth", "begin", "vertices", "edges", "explored"))
@@ -222,81 +227,114 @@ def settle(s, vertex, parent, depth):
         s.state[TARGET_LEVEL] = depth
 
 
+# Loads and atomics that are independent stand in loops of their own, here and below, so that they are all on their way
+# before the first is waited for.
+
+
+@inlined
+def claim(s, level, edge, rows, edges):
+    """Let the targets of the edges from this number on, so many a thread, claim the smallest number.
+
+    Returns, as a bit for each, which edges there are.
+    """
+    behind = level.begin + level.vertices
+    warps_first = edge - lane_id() * rows
+    slot = level.begin + slot_of(s.queue, level.begin, level.vertices, warps_first)
+    size = min(behind - slot, WARP * rows)  # the thread's own slot is one of so many
+    while size > 1:
+        half = size >> 1
+        if s.queue[2 * (slot + half)] <= edge:
+            slot += half
+        size -= half
+    live = np.int32(0)
+    for k in range(UNROLL):
+        edges.place[k] = 0
+        if k < rows and edge + k < level.edges:
+            live = np.int32(live | 1 << k)
+            if k > 0 and slot + 1 < behind and s.queue[2 * (slot + 1)] <= edge + k:
+                slot += 1
+            edges.place[k] = s.queue[2 * slot + 1] + edge + k
+            edges.parent[k] = s.queued[slot]
+    for k in range(UNROLL):
+        edges.neighbor[k] = 0
+        if live >> k & 1:
+            edges.neighbor[k] = load_read_only(s.targets, edges.place[k])
+    for k in range(UNROLL):
+        if live >> k & 1:
+            fetch_min(s.claims, edges.neighbor[k], level.explored + edge + k)
+    if rows == 1:  # to have them as soon as they are needed
+        load_row(s, live, edges, 0)
+    return live
+
+
+@inlined
+def load_row(s, those, edges, k):
+    """Where the edges of a neighbour begin and end, if this is one of those edges."""
+    if those >> k & 1:
+        edges.first[k] = load_read_only(s.offsets, edges.neighbor[k])
+        edges.end[k] = load_read_only(s.offsets, edges.neighbor[k] + 1)
+
+
+@inlined
+def win(s, level, edge, rows, live, edges):
+    """Settle what the edges won. Returns which did, and what it counts for in the next level."""
+    for k in range(UNROLL):
+        if live >> k & 1:
+            edges.place[k] = load_shared_by_blocks(s.claims, edges.neighbor[k])
+    won = np.int32(0)
+    for k in range(UNROLL):
+        if live >> k & 1 and edges.place[k] == level.explored + edge + k:
+            won = np.int32(won | 1 << k)
+            settle(s, edges.neighbor[k], edges.parent[k], level.depth + 1)
+    if rows > 1:
+        for k in range(UNROLL):
+            load_row(s, won, edges, k)
+    counter = np.int64(0)
+    for k in range(UNROLL):
+        if won >> k & 1:
+            counter += counted(s, edges.end[k] - edges.first[k])
+    return won, counter
+
+
 @inlined
 def expand(s, team, level, totals):
     """An ordered level: the next one, which stands in the queue behind it."""
-    depth, behind = level.depth + 1, level.begin + level.vertices
-    lane = lane_id()
+    behind = level.begin + level.vertices
     rows = np.int32(1)  # edges a thread
     while rows < UNROLL and rows * team.threads < level.edges:
         rows = np.int32(2 * rows)
-    live = registers(s.distances, UNROLL)
-    place = registers(s.offsets, UNROLL)
-    parent = registers(s.targets, UNROLL)
-    neighbor = registers(s.targets, UNROLL)
-    first = registers(s.offsets, UNROLL)
-    degree = registers(s.offsets, UNROLL)
-
+    edges = Edges(
+        registers(s.offsets, UNROLL),
+        registers(s.targets, UNROLL),
+        registers(s.targets, UNROLL),
+        registers(s.offsets, UNROLL),
+        registers(s.offsets, UNROLL),
+    )
     found = np.int64(0)
+    edge = team.thread * rows
     done = np.int64(0)
     while done < level.edges:
-        edge = done + team.thread * rows
-        slot = level.begin
-        if edge - lane * rows < level.edges:
-            slot += slot_of(s.queue, level.begin, level.vertices, edge - lane * rows)
-        # The thread's own is one of the next.
-        size = min(behind - slot, WARP * rows)
-        while size > 1:
-            half = size >> 1
-            if s.queue[2 * (slot + half)] <= edge:
-                slot += half
-            size -= half
-        # Loads and atomics that are independent stand in loops of their own, here and below, so that they are all on
-        # their way before the first is waited for.
-        for k in range(UNROLL):
-            live[k] = k < rows and edge + k < level.edges
-            place[k] = 0
-            parent[k] = -1
-            if live[k] != 0:
-                if k > 0 and slot + 1 < behind and s.queue[2 * (slot + 1)] <= edge + k:
-                    slot += 1
-                place[k] = s.queue[2 * slot + 1] + edge + k
-                parent[k] = s.queued[slot]
-        for k in range(UNROLL):
-            neighbor[k] = 0
-            if live[k] != 0:
-                neighbor[k] = load_read_only(s.targets, place[k])
-        for k in range(UNROLL):
-            first[k] = 0
-            degree[k] = 0
-            if live[k] != 0:
-                fetch_min(s.claims, neighbor[k], level.explored + edge + k)
-                first[k] = load_read_only(s.offsets, neighbor[k])
-                degree[k] = load_read_only(s.offsets, neighbor[k] + 1)
+        live = np.int32(0)
+        if edge - lane_id() * rows < level.edges:  # the whole warp
+            live = claim(s, level, edge, rows, edges)
         barrier(s, team)
-
-        for k in range(UNROLL):
-            place[k] = -1
-            if live[k] != 0:
-                place[k] = load_shared_by_blocks(s.claims, neighbor[k])
-        mine = np.int64(0)
-        for k in range(UNROLL):
-            live[k] = live[k] != 0 and place[k] == level.explored + edge + k
-            degree[k] -= first[k]
-            if live[k] != 0:
-                settle(s, neighbor[k], parent[k], depth)
-                mine += counted(s, degree[k])
-        below, total = share_out(s, team, mine, totals)
+        won = np.int32(0)
+        counter = np.int64(0)
+        if live != 0:
+            won, counter = win(s, level, edge, rows, live, edges)
+        below, total = share_out(s, team, counter, totals)
         below += found
         for k in range(UNROLL):
-            if live[k] != 0:
-                enqueue(s, behind, below, neighbor[k], first[k], degree[k])
-                below += counted(s, degree[k])
+            if won >> k & 1:
+                degree = edges.end[k] - edges.first[k]
+                enqueue(s, behind, below, edges.neighbor[k], edges.first[k], degree)
+                below += counted(s, degree)
         found += total
         done += rows * team.threads
+        edge += rows * team.threads
     barrier(s, team)
-    vertices, edges = unpacked(found, s.edge_bits)
-    return Level(depth, behind, vertices, edges, level.explored + level.edges)
+    vertices, count = unpacked(found, s.edge_bits)
+    return Level(level.depth + 1, behind, vertices, count, level.explored + level.edges)
 
 
 @inlined
@@ -394,16 +432,16 @@ def look(s, level, ages, vertex, some, shifts, best):
         best[mine] = NO_KEY
     cuda.syncwarp()
 
-    head = registers(s.distances, UNROLL)
-    row = registers(s.distances, UNROLL)
-    neighbor = registers(s.targets, UNROLL)
-    ancestor = registers(s.targets, UNROLL)
-    word = registers(s.distances, UNROLL)
-    prefix = registers(s.first, UNROLL)
+    head = registers(s.distances, ROWS)
+    row = registers(s.distances, ROWS)
+    neighbor = registers(s.targets, ROWS)
+    ancestor = registers(s.targets, ROWS)
+    word = registers(s.distances, ROWS)
+    prefix = registers(s.first, ROWS)
     rows = np.int32(0)  # that begin before these edges
     edge = np.int64(0)
     while edge < total:
-        for k in range(UNROLL):
+        for k in range(ROWS):
             # Each row that begins within these 32 edges marks its first; the last mark up to an edge is its row's.
             batch = edge + k * WARP
             mark = np.int32(0)
@@ -417,19 +455,19 @@ def look(s, level, ages, vertex, some, shifts, best):
             neighbor[k] = -1
             if batch + lane < total:
                 neighbor[k] = load_read_only(s.in_targets, shifts[row[k]] + batch + lane)
-        for k in range(UNROLL):
+        for k in range(ROWS):
             word[k] = 0
             if neighbor[k] >= 0:
                 word[k] = s.visited[neighbor[k] >> 5]
-        for k in range(UNROLL):
+        for k in range(ROWS):
             ancestor[k] = -1
             if word[k] & bit_of(neighbor[k]) != 0:
                 ancestor[k] = neighbor[k] if ages == 0 else s.predecessors[neighbor[k]]
-        for k in range(UNROLL):
+        for k in range(ROWS):
             prefix[k] = 0
             if ancestor[k] >= 0:
                 prefix[k] = s.first[ancestor[k]]
-        for k in range(UNROLL):
+        for k in range(ROWS):
             key = NO_KEY
             if ancestor[k] >= 0:
                 key = np.int64(prefix[k]) << bits | np.int64(neighbor[k])
@@ -442,7 +480,7 @@ def look(s, level, ages, vertex, some, shifts, best):
             if (lane == WARP - 1 or after != row[k]) and key < best[row[k]]:
                 best[row[k]] = key
             cuda.syncwarp()
-        edge += UNROLL * WARP
+        edge += ROWS * WARP
 
     found = np.int64(0)
     if degree > 0 and best[mine] != NO_KEY:

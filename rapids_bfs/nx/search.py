@@ -187,7 +187,7 @@ def search_engine(edges: Graph, limit: int | None = None) -> str:
 
     "auto" takes a GPU for a graph that is large and wide, once its searches have taken as long as it takes to put it
     there: whoever searches on has paid at most twice. A search that is to end half way is left to the CPU. Only engines
-    that can search deterministically are taken, which numba-cuda cannot.
+    that can search deterministically are taken.
     """
     if engine() != "auto":
         return engine()
