@@ -6,7 +6,8 @@ POINTERS = (
     *("queue", "queued", "claims", "first", "distances", "predecessors", "sources", "state", "trace", "status"),
 )
 NUMBERS = (
-    *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "alone", "together", "edge_bits", "tile", "number"),
+    *("n", "m", "count", "source", "depth_limit", "target", "alpha", "wide", "alone", "together", "edge_bits"),
+    *("tile", "number"),
 )
 
 MOST_THREADS = 512  # of a block

@@ -339,6 +339,7 @@ POINTERS = {
     "most": lambda memory: np.int64(np.iinfo(memory.dtype).max),
     "nanoseconds": lambda: np.int64(time.monotonic_ns()),
     "pointer_into": lambda array, byte, other: Memory(array.array.view(np.uint8)[byte:].view(other.dtype)),
+    "prefetch": lambda memory, index: None,
     "reduce_or": lambda value: int32(np.bitwise_or.reduce([*Thread.running.meet_warp(value).values()])),
     "registers": lambda memory, count: Memory(rubbish(count, memory.dtype)),
     "store_pair": store_pair,

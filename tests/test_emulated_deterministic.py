@@ -41,6 +41,8 @@ def search_of(graph, tuning=SMALL, seed=0):
     arrays = {
         "offsets": device.upload(graph.offsets),
         "targets": device.upload(graph.targets),
+        "in_offsets": device.upload(graph.reverse.offsets),
+        "in_targets": device.upload(graph.reverse.targets),
         "visited": device.empty(-(-n // 32), np.uint32),
         "queue": device.upload(np.zeros(2 * n, offset)),
         "queued": device.empty(n, vertex),
@@ -49,8 +51,6 @@ def search_of(graph, tuning=SMALL, seed=0):
         graph=graph,
         device=device,
         edge_bits=graph.num_arcs.bit_length(),
-        in_offsets=device.upload(graph.reverse.offsets),
-        in_targets=device.upload(graph.reverse.targets),
         parameters=SimpleNamespace(**{name: address(array) for name, array in arrays.items()}),
     )
     return OrderedSearch(default, tuning)
@@ -59,7 +59,9 @@ def search_of(graph, tuning=SMALL, seed=0):
 def assert_sequential(search, sources, **options):
     options = Options(**options)
     steps = search.search(sources, options)
-    expected = choose("cpu:sequential").traversal(search.graph).run(sources, Options(**vars(options) | {"trace": False}))
+    expected = (
+        choose("cpu:sequential").traversal(search.graph).run(sources, Options(**vars(options) | {"trace": False}))
+    )
     np.testing.assert_array_equal(search.distances, expected.distances)
     np.testing.assert_array_equal(search.predecessors, expected.predecessors)
     assert steps is None or len(steps) == search.host.levels

@@ -41,7 +41,7 @@ other, of the upper one just the predecessors of the lower one's vertices.
 
 Work: O(n) to begin, to end and for each wide level. An ordered level looks at each of its edges once, a wide one at
 those into unvisited vertices. Synchronisation: an ordered level has a barrier of its team, and two more for each round;
-a wide level has two, and an order five.
+a wide level has two, and an order six.
 
 Races: the smallest number does not depend on the order in which numbers come, and later rounds have larger ones. A wide
 level reads what the ones before it wrote. Where two threads mark one vertex, or place it, they write the same.
@@ -89,6 +89,7 @@ from .pointers import (
     most,
     nanoseconds,
     pointer_into,
+    prefetch,
     reduce_or,
     registers,
     store_pair,
@@ -289,6 +290,8 @@ def win(s, level, edge, rows, live, edges):
     if rows > 1:
         for k in range(UNROLL):
             load_row(s, won, edges, k)
+    elif won != 0 and edges.first[0] < edges.end[0]:
+        prefetch(s.targets, edges.first[0])
     counter = np.int64(0)
     for k in range(UNROLL):
         if won >> k & 1:
@@ -390,8 +393,22 @@ def level_left(s, turn):
 
 
 @inlined
+def words_for(count):
+    """Words of a bitmap of so many bits."""
+    return count + WARP - 1 >> 5
+
+
+@inlined
+def clear_marks(s, team, edges):
+    i = team.thread
+    while i < words_for(edges):
+        s.marks[i] = 0
+        i += team.threads
+
+
+@inlined
 def prepare_wide(s, team, level, ages):
-    """Fill `visited`, and `first` for the vertices of an ordered level."""
+    """Fill `visited`, and for an ordered level clear `marks` and fill `first`."""
     lane = lane_id()
     start = team.thread - lane
     while start < s.n:
@@ -403,6 +420,7 @@ def prepare_wide(s, team, level, ages):
             s.visited[start >> 5] = bits
         start += team.threads
     if ages == 0:
+        clear_marks(s, team, level.edges)
         i = level.begin + team.thread
         while i < level.begin + level.vertices:
             s.first[s.queued[i]] = s.queue[2 * i]
@@ -498,7 +516,7 @@ def sweep(s, team, level, ages, shifts, best, found):
     A warp takes tiles of words, lists the unvisited vertices, and goes on as soon as it has one for each lane. Returns
     what those that its lanes found count for. ``found`` has room for ROOM vertices.
     """
-    words = s.n + WARP - 1 >> 5
+    words = words_for(s.n)
     lane = lane_id()
     warps = team.threads >> 5
     tile = np.int64(cuda.threadIdx.x >> 5) * cuda.gridDim.x + cuda.blockIdx.x  # neighbours on different processors
@@ -574,16 +592,9 @@ def ancestor_of(s, vertex, claim, age):
 def order(s, team, level, claim, age, totals):
     """Put the ancestors of the vertices with a claim in order, so many levels above them and one below ``level``.
 
-    Returns their level, with `first` filled.
+    Returns their level, with `first` filled and `marks` cleared.
     """
     behind = level.begin + level.vertices
-    words = level.edges + WARP - 1 >> 5
-    i = team.thread
-    while i < words:
-        s.marks[i] = 0
-        i += team.threads
-    barrier(s, team)
-
     i = team.thread
     while i < s.n:
         vertex = ancestor_of(s, i, claim, age)
@@ -595,7 +606,7 @@ def order(s, team, level, claim, age, totals):
         i += team.threads
     barrier(s, team)
 
-    begin, end = run_of(team, words)
+    begin, end = run_of(team, words_for(level.edges))
     mine = np.int64(0)
     i = begin
     while i < end:
@@ -634,8 +645,17 @@ def order(s, team, level, claim, age, totals):
         store_pair(s.queue, behind + i, below, first - below)
         below += degree
         i += 1
+    clear_marks(s, team, edges)
     barrier(s, team)
     return Level(level.depth + 1, behind, vertices, edges, level.explored)
+
+
+@inlined
+def source_at(s, i):
+    """A source; one alone is known without asking the host's memory."""
+    if s.count == 1:
+        return s.source
+    return np.int64(s.sources[i])
 
 
 @inlined
@@ -653,12 +673,12 @@ def begin_search(s, team, totals):
     mine = np.int64(0)
     i = begin
     while i < end:
-        mine += counted(s, degree_of(s, np.int64(s.sources[i])))
+        mine += counted(s, degree_of(s, source_at(s, i)))
         i += 1
     below, total = share_out(s, team, mine, totals)
     i = begin
     while i < end:
-        source = np.int64(s.sources[i])
+        source = source_at(s, i)
         degree = degree_of(s, source)
         s.claims[source] = -1
         s.distances[source] = 0

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import csr
+from ..device import CPU
 from ..errors import InputError
 from ..kernels.ordered_search import KEY_BITS, MOST_THREADS, NUMBERS, POINTERS
 from ..kernels.whole_search import TILE
 from ..trace import Step
 from . import Options
-from ._deterministic import FILE, ascending_in_edges
+from ._deterministic import FILE
 from ._launch import address, fill
 from ._levels import require_device_bytes
 from ._one_launch import STATE_BYTES, WARP, OneLaunch, blocks_of_grid, structure, words_per_tile
@@ -58,9 +60,11 @@ class OrderedSearch:
             raise InputError(
                 f"{graph.name} has too many vertices and edges to number both in {KEY_BITS} bits: use engine='cpu'"
             )
-        in_edges = ascending_in_edges(graph)
-        if in_edges is not None and in_edges[2] is None:  # the device's own will do
-            in_edges = None
+        here = graph.on(CPU)
+        in_edges: dict[str, np.ndarray] = {}  # those of the default search will do if adjacencies ascend
+        if not csr.ascends(here.offsets, here.targets):
+            in_edges["in_offsets"], in_edges["in_targets"] = csr.transpose(here.offsets, here.targets)
+            in_edges["positions"] = csr.transposed_positions(here.offsets, here.targets)
         words = m // WARP + 1
         needs = [
             (n, np.int32),  # distances
@@ -72,24 +76,20 @@ class OrderedSearch:
             (MOST_BLOCKS * device.multiprocessors, np.int64),  # counts
             (STATE_BYTES, np.uint8),
         ]
-        uploads = [(len(array), array.dtype) for array in in_edges or () if array is not None]
+        uploads = [(len(array), array.dtype) for array in in_edges.values()]
         require_device_bytes(device, graph, needs + uploads)
         with device.active():
-            self.in_edges: tuple[Any, ...] = default.in_offsets, default.in_targets, None
-            if in_edges is not None:
-                self.in_edges = tuple(device.upload(array) for array in in_edges)
+            self.in_edges = {name: device.upload(array) for name, array in in_edges.items()}
             self.buffers = [device.empty(*need) for need in needs]
             self.distances, self.predecessors, claims, first, marks, below, counts, state = self.buffers
             fill(state, 0, device.stream_handle)
             device.synchronize()
-        in_offsets, in_targets, positions = (None if array is None else address(array) for array in self.in_edges)
         shared = default.parameters
         self.parameters = Search(
             offsets=shared.offsets,
             targets=shared.targets,
-            in_offsets=in_offsets,
-            in_targets=in_targets,
-            positions=positions,
+            in_offsets=shared.in_offsets,
+            in_targets=shared.in_targets,
             visited=shared.visited,
             marks=address(marks),
             below=address(below),
@@ -105,6 +105,8 @@ class OrderedSearch:
             m=m,
             edge_bits=default.edge_bits,
         )
+        for name, array in self.in_edges.items():
+            setattr(self.parameters, name, address(array))
         with device.active():
             self.host = OneLaunch(graph, device, self.parameters)
             self.tune(tuning)
@@ -132,6 +134,7 @@ class OrderedSearch:
 
     def search(self, sources: np.ndarray, options: Options) -> list[Step] | None:
         """Search, wait, and return the levels if they are traced."""
+        self.parameters.source = int(sources[0])
         self.host.begin(sources, options)
         deep = self.host.levels > self.tuning.deep  # the last search was
         (self.launch_deep if deep else self.launch)()
