@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from emulator import EmulatedDevice, address, fill
+from emulator import EmulatedDevice, address, emulated, fill
 from oracle import random_graph, random_options
 
 from rapids_bfs import Graph
@@ -95,6 +95,14 @@ def test_many_edges(tuning):
         search = search_of(graph, TUNINGS[tuning])
         assert_sequential(search, np.array([graph.num_vertices - 1]), trace=True)
         assert_sequential(search, np.arange(graph.num_vertices)[::-3])
+
+
+@pytest.mark.parametrize("grid", [1, 2])
+def test_many_rounds(grid, monkeypatch):
+    monkeypatch.setattr(emulated("deterministic"), "UNROLL", 1)
+    rng = np.random.default_rng(grid)
+    graph = in_order(random_graph(rng, most_vertices=90, most_edges=400), rng, "shuffled")
+    assert_sequential(search_of(graph, replace(SMALL, threads=32, grid=grid, wide=ALWAYS)), np.array([0, 1]))
 
 
 def test_wide_types():
