@@ -99,7 +99,8 @@ def test_many_edges(tuning):
 
 @pytest.mark.parametrize("grid", [1, 2])
 def test_many_rounds(grid, monkeypatch):
-    monkeypatch.setattr(emulated("deterministic"), "UNROLL", 1)
+    kernels = emulated("deterministic")
+    monkeypatch.setattr(kernels, "expand_many", kernels.expand_one)
     rng = np.random.default_rng(grid)
     graph = in_order(random_graph(rng, most_vertices=90, most_edges=400), rng, "shuffled")
     assert_sequential(search_of(graph, replace(SMALL, threads=32, grid=grid, wide=ALWAYS)), np.array([0, 1]))

@@ -233,10 +233,10 @@ def settle(s, vertex, parent, depth):
 
 
 @inlined
-def claim(s, level, edge, rows, edges):
-    """Let the targets of the edges from this number on, so many a thread, claim the smallest number.
+def claim(s, level, edge, rows, count, edges):
+    """Let the targets of the edges from this number on, ``rows`` a thread, claim the smallest number.
 
-    Returns, as a bit for each, which edges there are.
+    ``count`` is what a thread has room for. Returns, as a bit for each, which edges there are.
     """
     behind = level.begin + level.vertices
     warps_first = edge - lane_id() * rows
@@ -248,7 +248,7 @@ def claim(s, level, edge, rows, edges):
             slot += half
         size -= half
     live = np.int32(0)
-    for k in range(UNROLL):
+    for k in range(count):
         edges.place[k] = 0
         if k < rows and edge + k < level.edges:
             live = np.int32(live | 1 << k)
@@ -256,14 +256,14 @@ def claim(s, level, edge, rows, edges):
                 slot += 1
             edges.place[k] = s.queue[2 * slot + 1] + edge + k
             edges.parent[k] = s.queued[slot]
-    for k in range(UNROLL):
+    for k in range(count):
         edges.neighbor[k] = 0
         if live >> k & 1:
             edges.neighbor[k] = load_read_only(s.targets, edges.place[k])
-    for k in range(UNROLL):
+    for k in range(count):
         if live >> k & 1:
             fetch_min(s.claims, edges.neighbor[k], level.explored + edge + k)
-    if rows == 1:  # to have them as soon as they are needed
+    if count == 1:  # to have it as soon as it is needed
         load_row(s, live, edges, 0)
     return live
 
@@ -277,67 +277,73 @@ def load_row(s, those, edges, k):
 
 
 @inlined
-def win(s, level, edge, rows, live, edges):
+def win(s, level, edge, live, count, edges):
     """Settle what the edges won. Returns which did, and what it counts for in the next level."""
-    for k in range(UNROLL):
+    for k in range(count):
         if live >> k & 1:
             edges.place[k] = load_shared_by_blocks(s.claims, edges.neighbor[k])
     won = np.int32(0)
-    for k in range(UNROLL):
+    for k in range(count):
         if live >> k & 1 and edges.place[k] == level.explored + edge + k:
             won = np.int32(won | 1 << k)
             settle(s, edges.neighbor[k], edges.parent[k], level.depth + 1)
-    if rows > 1:
-        for k in range(UNROLL):
+    if count > 1:
+        for k in range(count):
             load_row(s, won, edges, k)
     elif won != 0 and edges.first[0] < edges.end[0]:
         prefetch(s.targets, edges.first[0])
     counter = np.int64(0)
-    for k in range(UNROLL):
+    for k in range(count):
         if won >> k & 1:
             counter += counted(s, edges.end[k] - edges.first[k])
     return won, counter
 
 
-@inlined
-def expand(s, team, level, totals):
-    """An ordered level: the next one, which stands in the queue behind it."""
-    behind = level.begin + level.vertices
-    rows = np.int32(1)  # edges a thread
-    while rows < UNROLL and rows * team.threads < level.edges:
-        rows = np.int32(2 * rows)
-    edges = Edges(
-        registers(s.offsets, UNROLL),
-        registers(s.targets, UNROLL),
-        registers(s.targets, UNROLL),
-        registers(s.offsets, UNROLL),
-        registers(s.offsets, UNROLL),
-    )
-    found = np.int64(0)
-    edge = team.thread * rows
-    done = np.int64(0)
-    while done < level.edges:
-        live = np.int32(0)
-        if edge - lane_id() * rows < level.edges:  # the whole warp
-            live = claim(s, level, edge, rows, edges)
+def expander(count):
+    @inlined
+    def expand(s, team, level, totals):
+        """An ordered level, at most so many edges a thread: the next one, which stands in the queue behind it."""
+        behind = level.begin + level.vertices
+        rows = np.int32(1)  # edges a thread
+        while rows < count and rows * team.threads < level.edges:
+            rows = np.int32(2 * rows)
+        edges = Edges(
+            registers(s.offsets, count),
+            registers(s.targets, count),
+            registers(s.targets, count),
+            registers(s.offsets, count),
+            registers(s.offsets, count),
+        )
+        found = np.int64(0)
+        edge = team.thread * rows
+        done = np.int64(0)
+        while done < level.edges:
+            live = np.int32(0)
+            if edge - lane_id() * rows < level.edges:  # the whole warp
+                live = claim(s, level, edge, rows, count, edges)
+            barrier(s, team)
+            won = np.int32(0)
+            counter = np.int64(0)
+            if live != 0:
+                won, counter = win(s, level, edge, live, count, edges)
+            below, total = share_out(s, team, counter, totals)
+            below += found
+            for k in range(count):
+                if won >> k & 1:
+                    degree = edges.end[k] - edges.first[k]
+                    enqueue(s, behind, below, edges.neighbor[k], edges.first[k], degree)
+                    below += counted(s, degree)
+            found += total
+            done += rows * team.threads
+            edge += rows * team.threads
         barrier(s, team)
-        won = np.int32(0)
-        counter = np.int64(0)
-        if live != 0:
-            won, counter = win(s, level, edge, rows, live, edges)
-        below, total = share_out(s, team, counter, totals)
-        below += found
-        for k in range(UNROLL):
-            if won >> k & 1:
-                degree = edges.end[k] - edges.first[k]
-                enqueue(s, behind, below, edges.neighbor[k], edges.first[k], degree)
-                below += counted(s, degree)
-        found += total
-        done += rows * team.threads
-        edge += rows * team.threads
-    barrier(s, team)
-    vertices, count = unpacked(found, s.edge_bits)
-    return Level(level.depth + 1, behind, vertices, count, level.explored + level.edges)
+        vertices, arcs = unpacked(found, s.edge_bits)
+        return Level(level.depth + 1, behind, vertices, arcs, level.explored + level.edges)
+
+    return expand
+
+
+expand_one, expand_many = expander(1), expander(UNROLL)
 
 
 @inlined
@@ -360,7 +366,10 @@ def go(s, team, level, least, most_edges, totals):
     last = level.depth + TURN_ALONE
     stay = True
     while stay:
-        level = expand(s, team, level, totals)
+        if level.edges <= team.threads:  # each thread has one at most: less to do
+            level = expand_one(s, team, level, totals)
+        else:
+            level = expand_many(s, team, level, totals)
         if not is_null(s.trace) and team.thread == 0:
             s.trace[level.depth] = nanoseconds() * 2
         stay = least < level.edges and level.edges <= most_edges and level.depth < last
