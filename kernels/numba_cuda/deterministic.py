@@ -238,15 +238,23 @@ def claim(s, level, edge, rows, count, edges):
 
     ``count`` is what a thread has room for. Returns, as a bit for each, which edges there are.
     """
-    behind = level.begin + level.vertices
-    warps_first = edge - lane_id() * rows
+    lane, behind = lane_id(), level.begin + level.vertices
+    warps_first = edge - lane * rows
     slot = level.begin + slot_of(s.queue, level.begin, level.vertices, warps_first)
-    size = min(behind - slot, WARP * rows)  # the thread's own slot is one of so many
-    while size > 1:
-        half = size >> 1
-        if s.queue[2 * (slot + half)] <= edge:
-            slot += half
-        size -= half
+    if count == 1:  # each of the next 32 entries marks its first edge
+        mark = np.int32(0)
+        if slot + 1 + lane < behind:
+            ahead = s.queue[2 * (slot + 1 + lane)] - warps_first
+            if ahead < WARP:
+                mark = np.int32(1 << ahead)
+        slot += count_of(reduce_or(mark) & (lanes_below() << 1 | 1))
+    else:  # one of so many is the thread's
+        size = min(behind - slot, WARP * rows)
+        while size > 1:
+            half = size >> 1
+            if s.queue[2 * (slot + half)] <= edge:
+                slot += half
+            size -= half
     live = np.int32(0)
     for k in range(count):
         edges.place[k] = 0
