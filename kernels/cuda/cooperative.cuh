@@ -98,6 +98,13 @@ __device__ inline T* of_block(T* mine, int rank) {
 #endif
 }
 
+template <typename T>
+__device__ inline void swap(T& a, T& b) {
+    const T kept = a;
+    a = b;
+    b = kept;
+}
+
 constexpr int NUMBER_SHIFT = 32, LEVELS_SHIFT = 1;  // in `status`, whose lowest bit says that a search was given up
 
 // End a search: the last block to come here tells the host, in one write, which it was and how many levels it had.

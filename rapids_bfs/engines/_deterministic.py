@@ -28,7 +28,7 @@ MOST_WARPS = 64  # of a multiprocessor
 TURNS = 1 << 16  # as in the kernel: those that it notes
 PHASE_BITS = 4  # as in the kernel
 PHASES = (
-    *("reset", "seed", "alone", "claim", "mark", "append", "families", "first edges", "merge", "sweep"),
+    *("reset", "seed", "alone", "claim", "settle", "append", "families", "first edges", "merge", "sweep"),
     *("reorder", "together"),
 )
 
@@ -37,7 +37,7 @@ PHASES = (
 class Tuning:
     """What a search may be tuned by; no answer depends on it."""
 
-    alpha: int = 15  # a level is wide when its frontier has more than 1/alpha of the unexplored edges
+    alpha: int = 60  # a level is wide when its frontier has more than 1/alpha of the unexplored edges
     wide: int = 1 << 18  # and at least so many
     share: int = 8  # 1/share of the unexplored edges are expanded in order, twice as many if a large family follows
     chunk: int = 1 << 16  # but at least so many; a multiple of 32
@@ -56,7 +56,7 @@ DEFAULT = Tuning()
 
 POINTERS = (
     *("offsets", "targets", "in_offsets", "in_targets", "positions", "hub", "heavy", "isolated"),
-    *("visited", "other", "fresh", "foremost", "family", "marks", "counts", "queue", "queued", "rank"),
+    *("visited", "other", "fresh", "family", "marks", "counts", "starts", "queue", "queued", "rank"),
     *("distances", "predecessors", "sources", "state", "trace", "turns", "status"),
 )
 NUMBERS = (
@@ -96,10 +96,10 @@ class Deterministic:
             (n, np.int32),  # distances
             (n, vertex),  # predecessors
             (n, offset),  # rank
-            (4 * words, np.uint32),  # visited, other, fresh, foremost
-            (WARP * words, np.uint8),  # family
+            (3 * words, np.uint32),  # visited, other, fresh
+            (2 * WARP * words, np.uint8),  # family
             (m // WARP + 1, np.uint32),  # marks
-            (most_warps, np.uint64),  # counts
+            (2 * most_warps, np.uint64),  # counts, starts
             (STATE_BYTES, np.uint8),
         ]
         uploads = [(len(array), array.dtype) for array in in_edges or () if array is not None]
@@ -127,10 +127,10 @@ class Deterministic:
             visited=address(bitmaps),
             other=address(bitmaps) + 4 * words,
             fresh=address(bitmaps) + 8 * words,
-            foremost=address(bitmaps) + 12 * words,
             family=address(family),
             marks=address(marks),
             counts=address(counts),
+            starts=address(counts) + 8 * most_warps,
             queue=shared.queue,
             queued=shared.queued,
             rank=address(rank),
@@ -156,7 +156,7 @@ class Deterministic:
         entry = 2 * (2 * offset.itemsize + vertex.itemsize)  # in each of two queues
         most = device.most_shared_bytes - STATIC_BYTES
         capacity = min(tuning.alone, UNROLL * threads, most // entry)
-        tiles = warps * (2 * TILES * TILE * 4 + LIST * 2)  # words twice, and a list of their vertices
+        tiles = warps * (TILES * TILE * 4 + LIST * 2)  # words, and a list of their vertices
         edges = UNROLL * threads * 2 * offset.itemsize  # of a block of a cluster
         shared = max(capacity * entry, tiles, edges)
         kernel = device.compiled(FILE, "search", vertex, offset, threads, tuning.blocks)
