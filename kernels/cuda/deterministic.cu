@@ -83,9 +83,10 @@ constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them that it has on it
 constexpr int CANDIDATE = 1 << 15;         // on the list: the vertex has a predecessor, perhaps not the first
 constexpr int STEPS = 4;                   // groups of a row that a lane looks at before it takes the next
 constexpr int WIDTH = 4;                   // lanes that look through a row together, at least, where it is all looked at
-constexpr int APART = 32;                  // families that are told apart, see `family_of`
+constexpr int APART = 128;                 // families that are told apart, see `family_of`
 constexpr int MANY = 254;                  // the last family
 constexpr int NONE = 255;                  // no family
+constexpr int FAMILY_BITS = 8;
 constexpr int GROWTH = 4;                  // of the chunks of first edges
 constexpr int TURN_ALONE = 1 << 20;        // levels that a block goes alone before it shows itself at the barrier
 
@@ -107,7 +108,7 @@ struct Unsigned<long long> {
 };
 
 struct Progress {
-    long long level, vertices, edges, unexplored;
+    long long level, begin, vertices, edges, unexplored;
 };
 
 // What the blocks share: zero before the first search. Each barrier ends a turn; each turn counts into another tail.
@@ -174,11 +175,11 @@ struct Block {
 };
 
 // The family of the vertices that a slot's vertex reached; families are in the order of slots. The first are told apart,
-// the others in steps of a 16th.
+// the others in steps of an eighth.
 __device__ inline int family_of(unsigned long long slot) {
     if (slot < APART) return static_cast<int>(slot);
-    const int shift = 59 - __clzll(static_cast<long long>(slot));  // leaves five binary digits
-    return min(shift * (APART / 2) + static_cast<int>(slot >> shift), MANY);
+    const int shift = 60 - __clzll(static_cast<long long>(slot));  // leaves four binary digits, 8 to 15
+    return min(APART + (shift - 4) * 8 + static_cast<int>(slot >> shift) - 8, MANY);
 }
 
 // Write down that this level reached a vertex.
@@ -213,7 +214,8 @@ __device__ inline void end_turn(const Search<Vertex, Offset>& s, Phase phase, in
         told->found = static_cast<long long>(__ldcg(&state->tails[turn % 3]));
         told->target_level = __ldcg(&state->target_level);
         const Progress* const by = &state->alone[turn % 2];
-        told->alone = {__ldcg(&by->level), __ldcg(&by->vertices), __ldcg(&by->edges), __ldcg(&by->unexplored)};
+        told->alone = {__ldcg(&by->level), __ldcg(&by->begin), __ldcg(&by->vertices), __ldcg(&by->edges),
+                       __ldcg(&by->unexplored)};
     }
     __syncthreads();
     ++turn;
@@ -455,7 +457,8 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, cons
 }
 
 // Look for the first family of an ordered frontier that has more than `large` edges, among those that are told apart.
-// Leaves in the tail of the turn how many edges the frontier has from that on; nothing if there is none.
+// Leaves in the tail of the turn how many edges the frontier has from that on, and below these which family it is;
+// nothing if there is none.
 template <typename Vertex, typename Offset>
 __device__ void find_large_family(const Search<Vertex, Offset>& s, const unsigned char* family, long long begin,
                                   Frontier frontier, long long large, Counter* tail) {
@@ -491,7 +494,9 @@ __device__ void find_large_family(const Search<Vertex, Offset>& s, const unsigne
                 const long long middle = (owner + end) / 2;
                 (entries[middle].prefix <= edge ? owner : end) = middle;
             }
-            if (family[vertices[owner]] == mine[k]) atomicMax(tail, static_cast<Counter>(frontier.edges - edge + large));
+            if (family[vertices[owner]] == mine[k]) {
+                atomicMax(tail, static_cast<Counter>(frontier.edges - edge + large) << FAMILY_BITS | mine[k]);
+            }
         }
     }
 }
@@ -1179,25 +1184,19 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     int turn = 0;
     reset(s);
     end_turn(s, RESET, turn, &told);
-    if (blockIdx.x == 0) {
-        const Frontier sources = seed(s, totals);
-        if (threadIdx.x == 0) state->alone[turn % 2] = {0, sources.vertices, sources.edges, 0};
-    }
-    end_turn(s, SEED, turn, &told);
-
     // The levels. Every thread follows them in variables of its own.
     unsigned *visited = s.visited[0], *other = s.visited[1];
     unsigned char *family = s.family, *other_family = s.family + words * WARP;
-    Frontier frontier = {told.alone.vertices, told.alone.edges};  // the last one with an order, behind `begin`
+    Frontier frontier = {0, 0};  // the last one with an order, behind `begin`
     long long begin = 0;
-    long long reached = frontier.vertices;  // by the last level; those without edges may be left out
+    long long reached = 0;  // by the last level; those without edges may be left out
     long long unexplored = s.m;
     int level = 0;
     int ages = 0;  // levels since the last one with an order
+    bool seeded = false;
     bool given_up = false;
-    while (reached > 0 && level < s.depth_limit && !given_up) {
+    while (!seeded || (reached > 0 && level < s.depth_limit && !given_up)) {
         if (s.target >= 0 && is_reached(told.target_level, level)) break;
-        const long long expanded = frontier.vertices;
         if (ages == s.patience) {
             reorder(s, other, visited, family, level, ages, begin, frontier, turn, &told, block);
             ages = 0;
@@ -1205,22 +1204,30 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             end_turn(s, REORDER, turn, &told);
             continue;
         }
-        if (ages == 0 && frontier.edges <= (cluster > 1 ? s.together : s.alone)) {
+        if (!seeded || (ages == 0 && frontier.edges <= (cluster > 1 ? s.together : s.alone))) {
             const int size = frontier.edges <= s.alone ? 1 : cluster;
             if (blockIdx.x < size) {
-                level = size == 1
-                            ? go_alone(s, visited, family, level, begin, frontier, unexplored, memory, totals)
-                            : go_together(s, visited, family, level, begin, frontier, unexplored, size, memory, totals);
+                if (!seeded) frontier = seed(s, totals);
+                const long long expanded = frontier.vertices;
+                if (size > 1) {
+                    level =
+                        go_together(s, visited, family, level, begin, frontier, unexplored, size, memory, totals);
+                } else if (expanded > 0 && frontier.edges <= s.alone && level < s.depth_limit) {
+                    level = go_alone(s, visited, family, level, begin, frontier, unexplored, memory, totals);
+                } else {
+                    begin -= expanded;  // the frontier is where it was
+                }
                 if (blockIdx.x == 0 && threadIdx.x == 0) {
-                    state->alone[turn % 2] = {level, frontier.vertices, frontier.edges, unexplored};
+                    state->alone[turn % 2] = {level, begin + expanded, frontier.vertices, frontier.edges, unexplored};
                 }
             }
-            end_turn(s, size == 1 ? ALONE : TOGETHER, turn, &told);
+            end_turn(s, !seeded ? SEED : size == 1 ? ALONE : TOGETHER, turn, &told);
+            seeded = true;
             level = static_cast<int>(told.alone.level);
+            begin = told.alone.begin;
             frontier = {told.alone.vertices, told.alone.edges};
             unexplored = told.alone.unexplored;
             reached = frontier.vertices;
-            begin += expanded;
             given_up = level > s.n;
             continue;
         }
@@ -1236,9 +1243,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             end_turn(s, CLAIM, turn, &told);
             settle_in_order(s, visited, family, level, begin, frontier, block);
             end_turn(s, SETTLE, turn, &told);
+            begin += frontier.vertices;
             frontier = append(s, run, block);
             reached = frontier.vertices;
-            begin += expanded;
             end_turn(s, APPEND, turn, &told);
         } else {
             long long last = 0;  // of the first edges
@@ -1248,7 +1255,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 if (!s.positions) {
                     find_large_family(s, family, begin, frontier, unexplored / s.large, &state->tails[turn % 3]);
                     end_turn(s, FAMILIES, turn, &told);
-                    before_large -= told.found;
+                    before_large -= told.found >> FAMILY_BITS;
+                    foremost = told.found % (1 << FAMILY_BITS);
                 }
                 const long long share = (before_large < frontier.edges ? 2 : 1) * unexplored / s.share;
                 last = min(max(share, s.chunk), before_large);
@@ -1269,7 +1277,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                     claim<true>(s, other, run_of(s, begin, frontier, from, to, block));
                     end_turn(s, FIRST_EDGES, turn, &told);
                 }
-                if (last < frontier.edges) {
+                if (last < before_large) {  // who has the first edge left?
                     foremost = family[s.queued[begin + slot_of(s.queue + begin, frontier.vertices, last)]];
                 }
             }
