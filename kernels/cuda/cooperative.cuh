@@ -203,6 +203,16 @@ __device__ inline int list_bits(unsigned bits, unsigned short* list, int base = 
     return count;
 }
 
+__device__ inline void load_whole_group(const int* targets, long long group, int (&loaded)[GROUP]) {
+    const int4 four = __ldg(reinterpret_cast<const int4*>(targets) + group);
+    loaded[0] = four.x, loaded[1] = four.y, loaded[2] = four.z, loaded[3] = four.w;
+}
+
+__device__ inline void load_whole_group(const long long* targets, long long group, long long (&loaded)[GROUP]) {
+#pragma unroll
+    for (int i = 0; i < GROUP; ++i) loaded[i] = __ldg(targets + group * GROUP + i);
+}
+
 // A group of in-neighbours, if it begins before `last`; what lies past the end of `targets` is 0.
 template <typename Offset>
 __device__ inline void load_group(const int* targets, long long group, Offset last, long long m, int (&loaded)[GROUP]) {

@@ -4,16 +4,18 @@
 // predecessors do, and those of one predecessor as its adjacency does.
 //
 // *Ordered*: the frontier is a run of a queue in that order, and its edges are numbered through. Each vertex takes the
-// smallest number of an edge that leads to it (atomicMin). Those edges are marked in a bitmap over the numbers, counted
-// for each warp's run of numbers, and the vertices that they lead to are appended in the order of the marks.
+// smallest number of an edge that leads to it (atomicMin). In the order of the vertices, where memory is fast, these
+// are settled, and the edges that they took are marked in a bitmap over the numbers and counted for each warp's run of
+// numbers; in the order of the marks they are appended to the queue.
 // *Wide*, where the frontier has many edges: a *family*, the vertices that one vertex reached, stands together in the
-// queue and ascends. So once the families before it are expanded, an unvisited vertex may stop at its first
-// in-neighbour of a family, and finds that soon if the family has many edges. The families before the first large one
-// are expanded alone, or as many of their edges as settle nearly all the vertices with many edges; the first discoverer
-// wins. The rest then look at their in-neighbours, from the first one on, for one of the first family left, by a bitmap
-// of that; who has none there takes the first in order of all, and so does everyone if no family is large. The vertices
-// found are not put in order: two of them are compared by the ranks of their ancestors in the last ordered level, which
-// differ in most cases, and else by the adjacency of their common ancestor.
+// queue and ascends. A byte tells the first families apart and the others roughly, always in their order. So once the
+// families before it are expanded, an unvisited vertex may stop at its first in-neighbour of a family, and finds that
+// soon if the family has many edges. The families before the first large one are expanded alone, or as many of their
+// edges as settle nearly all the vertices with many edges; the first discoverer wins. The rest then look at their
+// in-neighbours for the first in order, and stop at one of the first family left. Only where two are of the same
+// family and that is not told apart are they compared by their slots. The vertices found are not put in order: they
+// inherit the family of their predecessor in the last level with an order, and where that does not decide they are
+// compared by their ancestors' slots there, or by the adjacency of their common ancestor.
 // *Reordering*: after `patience` such levels, the ancestors of the frontier are put in order, level by level, by the
 // bitmap over edge numbers.
 // *Alone*: while the frontier is small, one block goes on from level to level with the queue in shared memory, and on
@@ -29,36 +31,37 @@
 //   visited[2][words]                 bitmaps of the vertices reached by earlier levels, and of the isolated ones; the
 //                                     second holds, in a wide level, what its first edges reached too, after it the
 //                                     vertices visited before it
-//   foremost[words]                   bitmap of the family that has the first edge left, from that edge on, in a wide
-//                                     level that looks for it; besides, vertices without unvisited neighbours
-//   fresh[words]                      vertices reached by the first edges of a wide level, or marked for reordering;
-//                                     zero in between
-//   family[32 * words]                of a vertex in the frontier of a wide level that has an order: the slot of its
-//                                     predecessor in the level before; MANY where that is larger, where adjacencies do
-//                                     not ascend, and at sources; NONE where the vertex is not visited
+//   fresh[words]                      vertices that edges reached in this level, or marked for reordering; zero in
+//                                     between
+//   family[2][32 * words]             of a vertex in an ordered frontier, the `family_of` its predecessor's slot; in one
+//                                     without an order, that of its ancestor's slot in the last level with one; MANY at
+//                                     sources; NONE where the vertex is not visited. A wide level reads one and writes
+//                                     the other
 //   marks[m / 32 + 1]                 bitmap over the numbers of the edges of a level: that reached a vertex first
-//   counts[warps]                     what the marks in a warp's run of edges lead to
+//   counts[warps], starts[warps]      what the marks in a warp's run of edges lead to, and the slot that its first edge
+//                                     leaves
 //   queue[n], queued[n]               the ordered vertices with out-edges, level after level: where the edges of each
 //                                     begin among those of its level, and what to add for their place in `targets`;
 //                                     and the vertices themselves
-//   rank[n]                           of a vertex of an ordered level, its slot there; while it is being reached,
-//                                     CLAIMED and the smallest edge number (ordered) or slot of a discoverer (wide);
-//                                     UNREACHED before; of no meaning for vertices that wide levels reached
+//   rank[n]                           of a vertex with out-edges in an ordered level, its slot there; while it is being
+//                                     reached, CLAIMED and the smallest edge number (ordered) or slot of a discoverer
+//                                     (wide); UNREACHED before; of no meaning for vertices that wide levels reached
 //   distances[n], predecessors[n]     the answer, -1 where there is none
 //   sources[count]                    in the host's memory, distinct, in the order of the queue
 //   state, trace, status              as in direction_optimizing.cu; "bottom-up" in a trace is a wide level
 //   turns[TURNS]                      when each turn ended, in nanoseconds, and the `Phase` that it was; a null pointer
 //                                     if nobody asks
 //
-// Work: O(n) to begin. An ordered level looks at each of its edges twice; a wide one at the first edges of the frontier
-// and at those into what they leave unvisited, in each row up to the first from the first family left.
+// Work: O(n) to begin. An ordered level looks at each of its edges once, at the marks among them again, and reads and
+// writes a bitmap; a wide one looks at the first edges of the frontier and at those into what they leave unvisited, in
+// each row up to the first from the first family left.
 // Synchronisation: three grid-wide barriers an ordered level, two and two for each chunk of first edges a wide one,
 // three barriers of the block or of the cluster where it goes alone.
 //
-// Races: a smallest number does not depend on the order in which numbers come. A bit of `visited` may be read while
-// the vertex's one winning edge sets it: other edges to it have lost anyhow. The bits of `fresh` only spare work. In a
-// wide level threads read ranks, families and predecessors that earlier levels wrote, and bits of `foremost` that earlier
-// turns set. The predecessor of a vertex that is still looking is the best so far, for its own warp alone.
+// Races: a smallest number does not depend on the order in which numbers come. A bitmap is written by one warp a word
+// where it is not written by atomics. In a wide level threads read ranks, families and predecessors that earlier levels
+// wrote: those of the vertices that it reaches are in the other array, or no one's concern but the warp's that looks
+// for them; there the predecessor is the best so far.
 //
 // Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, for the wide
 // levels; D. Merrill, M. Garland, A. Grimshaw, Scalable GPU graph traversal, PPoPP 2012, for the edge-balanced
@@ -79,10 +82,11 @@ constexpr int UNROLL = 4;                  // edges that a lane has under way at
 constexpr int TEAM = 16;                   // blocks of a cluster, at most
 constexpr int TILE = 32;                   // words that a warp sweeps at a time, at most
 constexpr int TILES = 4;                   // tiles that it looks through at a time, at most
+constexpr int CLAIM_TILES = 16;            // where it looks for claims alone
 constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them that it has on its list, at most
 constexpr int CANDIDATE = 1 << 15;         // on the list: the vertex has a predecessor, perhaps not the first
 constexpr int STEPS = 4;                   // groups of a row that a lane looks at before it takes the next
-constexpr int WIDTH = 4;                   // lanes that look through a row together, at least, where it is all looked at
+constexpr int WIDTH = 4;                   // lanes that look through a row together, at least, if it is looked at whole
 constexpr int APART = 128;                 // families that are told apart, see `family_of`
 constexpr int MANY = 254;                  // the last family
 constexpr int NONE = 255;                  // no family
@@ -174,8 +178,8 @@ struct Block {
     Counter* bases;        // a number for each warp of the block
 };
 
-// The family of the vertices that a slot's vertex reached; families are in the order of slots. The first are told apart,
-// the others in steps of an eighth.
+// The family of the vertices that a slot's vertex reached; families are in the order of slots. The first are told
+// apart, the others in steps of an eighth.
 __device__ inline int family_of(unsigned long long slot) {
     if (slot < APART) return static_cast<int>(slot);
     const int shift = 60 - __clzll(static_cast<long long>(slot));  // leaves four binary digits, 8 to 15
@@ -298,13 +302,14 @@ __device__ void walk(const Search<Vertex, Offset>& s, const Run& run, const unsi
 // Loads and atomics that are independent stand in loops of their own, here and below, so that they are all on their way
 // before the first is waited for.
 
-// Expand the edges of a run: each neighbour that is not `reached` takes the smallest number of an edge that leads to it,
-// or the smallest slot of a discoverer.
+// Expand the edges of a run: each neighbour that is not `reached` takes the smallest number of an edge that leads to
+// it, or the smallest slot of a discoverer.
 template <bool BY_SLOT, typename Vertex, typename Offset>
 __device__ void claim(const Search<Vertex, Offset>& s, const unsigned* reached, const Run& run) {
     using S = Search<Vertex, Offset>;
     walk(s, run, nullptr,
-         [&](long long edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&slot)[UNROLL]) {
+         [&](long long edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL],
+             const long long(&slot)[UNROLL]) {
              unsigned word[UNROLL];
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) word[k] = reached[word_of(neighbor[k])];  // who is not live is vertex 0
@@ -346,15 +351,20 @@ __device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visit
     const long long length = run_length(frontier.edges, block);
     const long long last = (frontier.edges - 1) / length;  // of the runs
     const Entry<Offset>* const entries = s.queue + begin;
-    for (long long tile = block.warp; tile * s.tile < words; tile += block.warps) {
-        const long long word = tile * s.tile + lane_id();
-        const bool mine = lane_id() < s.tile && word < words;
-        const unsigned claims = mine ? s.fresh[word] : 0;
-        if (claims) {
-            s.fresh[word] = 0;
-            visited[word] |= claims;
+    for (long long next = block.warp; next * s.tile < words;) {
+        const long long origin = next;
+        int count = 0;
+        for (int tiles = 0; tiles < CLAIM_TILES && count <= LIST - TILE * WARP && next * s.tile < words; ++tiles) {
+            const long long word = next * s.tile + lane_id();
+            const bool mine = lane_id() < s.tile && word < words;
+            const unsigned claims = mine ? s.fresh[word] : 0;
+            if (claims) {
+                s.fresh[word] = 0;
+                atomicOr(visited + word, claims);
+            }
+            count += list_bits(claims, block.list + count, tiles * TILE * WARP);
+            next += block.warps;
         }
-        const int count = list_bits(claims, block.list);
         for (int start = 0; start < count; start += UNROLL * WARP) {
             bool live[UNROLL];
             Vertex vertex[UNROLL], parent[UNROLL];
@@ -364,7 +374,9 @@ __device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visit
             for (int k = 0; k < UNROLL; ++k) {
                 const int place = start + k * WARP + lane_id();
                 live[k] = place < count;
-                vertex[k] = live[k] ? static_cast<Vertex>(tile * s.tile * WARP + block.list[place]) : 0;
+                const int local = live[k] ? block.list[place] : 0;
+                const long long tile = origin + local / (TILE * WARP) * block.warps;
+                vertex[k] = live[k] ? static_cast<Vertex>(tile * s.tile * WARP + local % (TILE * WARP)) : 0;
                 edge[k] = 0;
                 if (live[k]) edge[k] = s.rank[vertex[k]] & ~S::CLAIMED;
             }
@@ -536,48 +548,61 @@ __device__ __noinline__ bool is_earlier(const Search<Vertex, Offset>& s, int age
     return s.rank[one] < s.rank[other];
 }
 
-// The first in order of the vertices considered, which are all of one level.
-template <typename Vertex>
-struct First {
-    int family = NONE;
-    Vertex vertex = -1;
-};
+// A vertex of the frontier that may be the first in order: its family, then the vertex. Families are in order, and those
+// that are told apart ascend, so that mostly the smallest is the first.
+using Key = unsigned long long;
 
-// For each place of `first` consider a group. Families are in order; those below `ascending` ascend themselves.
+template <typename Vertex>
+constexpr int KEY_SHIFT = sizeof(Vertex) == sizeof(int) ? 32 : 56;
+template <typename Vertex>
+constexpr Key NOBODY = static_cast<Key>(NONE) << KEY_SHIFT<Vertex>;
+
+template <typename Vertex>
+__device__ inline Key key_of(int family, Vertex vertex) {
+    return static_cast<Key>(family) << KEY_SHIFT<Vertex> | static_cast<Key>(vertex);
+}
+
+template <typename Vertex>
+__device__ inline int family_in(Key key) {
+    return static_cast<int>(key >> KEY_SHIFT<Vertex>);
+}
+
+template <typename Vertex>
+__device__ inline Vertex vertex_in(Key key) {
+    return static_cast<Vertex>(key & ((1ull << KEY_SHIFT<Vertex>) - 1));
+}
+
+// For each place of `first` consider a group, of which who is in no family does not count. Families from `apart` on do
+// not ascend.
 template <typename Vertex, typename Offset>
-__device__ inline void consider(const Search<Vertex, Offset>& s, int ages, int ascending, First<Vertex> (&first)[UNROLL],
+__device__ inline void consider(const Search<Vertex, Offset>& s, int ages, int apart, Key (&first)[UNROLL],
                                 const Vertex (&group)[UNROLL][GROUP], const int (&family)[UNROLL][GROUP]) {
-    unsigned ties = 0;
+    Key before[UNROLL];
+    bool unsure = false;
 #pragma unroll
     for (int k = 0; k < UNROLL; ++k) {
+        before[k] = first[k];
 #pragma unroll
-        for (int i = 0; i < GROUP; ++i) {
-            const Vertex other = group[k][i];
-            const int their = family[k][i];
-            if (their < first[k].family) {
-                first[k] = {their, other};
-                ties &= ~(((1u << GROUP) - 1) << GROUP * k);
-            } else if (their == first[k].family && their != NONE) {
-                if (their >= ascending) ties |= 1u << (GROUP * k + i);
-                if (their < ascending && other < first[k].vertex) first[k].vertex = other;
-            }
-        }
+        for (int i = 0; i < GROUP; ++i) first[k] = min(first[k], key_of(family[k][i], max(group[k][i], Vertex(0))));
+        unsure = unsure || (first[k] < NOBODY<Vertex> && family_in<Vertex>(first[k]) >= apart);
     }
-    for (; ties; ties &= ties - 1) {
-        const int tie = __ffs(ties) - 1;
-        Vertex one = -1, other = -1;
+    if (!__any_sync(ALL, unsure)) return;
 #pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-            if (tie / GROUP == k) other = first[k].vertex;
+    for (int k = 0; k < UNROLL; ++k) {
+        const int theirs = family_in<Vertex>(first[k]);
+        unsigned ties = 0;
+        if (first[k] < NOBODY<Vertex> && theirs >= apart) {
 #pragma unroll
-            for (int i = 0; i < GROUP; ++i) {
-                if (tie == GROUP * k + i) one = group[k][i];
-            }
+            for (int i = 0; i < GROUP; ++i) ties |= static_cast<unsigned>(family[k][i] == theirs) << i;
+            if (before[k] != first[k] && family_in<Vertex>(before[k]) == theirs) ties |= 1u << GROUP;
         }
-        const bool earlier = is_earlier(s, ages, one, other);
+        for (; ties; ties &= ties - 1) {
+            const int which = __ffs(ties) - 1;
+            Vertex other = vertex_in<Vertex>(before[k]);
 #pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-            if (earlier && tie / GROUP == k) first[k].vertex = one;
+            for (int i = 0; i < GROUP; ++i) other = which == i ? group[k][i] : other;
+            const Vertex mine = vertex_in<Vertex>(first[k]);
+            if (other != mine && is_earlier(s, ages, other, mine)) first[k] = key_of(theirs, other);
         }
     }
     __syncwarp();
@@ -634,8 +659,8 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
     const long long words = (s.n + WARP - 1) / WARP;
     const int lane = lane_id();
     const int tile = static_cast<int>(s.tile), vertices_of_tile = tile * WARP;
-    const int ascending = s.positions || ages > 1 ? 0 : APART;
-    if (foremost >= ascending) foremost = -1;  // its first in the adjacency need not be the first in order
+    const int apart = s.positions || ages > 1 ? 0 : APART;
+    if (foremost >= apart) foremost = -1;  // its first in the adjacency need not be the first in order
     Counter found = 0;
     const auto words_of = [&](const unsigned* bitmap, long long which, unsigned none) {
         const long long word = which * tile + lane;
@@ -673,20 +698,21 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
             if (more) block.list[left + __popc(those & lanes_below())] = static_cast<unsigned short>(local);
             left += __popc(those);
         };
-        // The family of a vertex is its parent's, or the slot of its parent if that has an order.
-        const auto reach = [&](const int(&local)[UNROLL], const First<Vertex>(&first)[UNROLL]) {
+        // The family of a vertex is its parent's, or that of its parent's slot if there is an order.
+        const auto reach = [&](const int(&local)[UNROLL], const Key(&first)[UNROLL]) {
             typename S::Rank slot[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 slot[k] = 0;
-                if (ages == 0 && first[k].vertex >= 0) slot[k] = s.rank[first[k].vertex];
+                if (ages == 0 && first[k] < NOBODY<Vertex>) slot[k] = s.rank[vertex_in<Vertex>(first[k])];
             }
+            __syncwarp();
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
-                if (first[k].vertex < 0) continue;
+                if (first[k] >= NOBODY<Vertex>) continue;
                 const Vertex vertex = vertex_of(local[k]);
-                settle(s, vertex, first[k].vertex, level);
-                next_family[vertex] = ages == 0 ? family_of(slot[k]) : first[k].family;
+                settle(s, vertex, vertex_in<Vertex>(first[k]), level);
+                next_family[vertex] = ages == 0 ? family_of(slot[k]) : family_in<Vertex>(first[k]);
                 atomicOr(block.hits + local[k] / WARP, 1u << local[k] % WARP);
                 ++found;
             }
@@ -697,25 +723,39 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
             int local[UNROLL], theirs[UNROLL][GROUP];
             Vertex group[UNROLL][GROUP];
             bool few[UNROLL];
-            First<Vertex> first[UNROLL];
+            Key first[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 const int place = start + k * WARP + lane;
                 local[k] = place < unseen ? block.list[place] : -1;
-                const Vertex vertex = local[k] >= 0 ? vertex_of(local[k]) : origin;
-                load_group(s.heavy, vertex, GROUP * s.n, GROUP * s.n, group[k]);
-                few[k] = local[k] >= 0 && group[k][GROUP - 1] == -1;
-                group[k][GROUP - 1] = __ldg(s.hub + vertex);
             }
+            Vertex hub[UNROLL];
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                const Vertex vertex = local[k] >= 0 ? vertex_of(local[k]) : origin;
+                load_whole_group(s.heavy, vertex, group[k]);
+                hub[k] = __ldg(s.hub + vertex);
+            }
+            __syncwarp();
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                few[k] = local[k] >= 0 && group[k][GROUP - 1] == -1;
+                group[k][GROUP - 1] = hub[k];
+                first[k] = NOBODY<Vertex>;
+#pragma unroll
+                for (int i = 0; i < GROUP; ++i) {
+                    theirs[k][i] = family[few[k] ? max(group[k][i], Vertex(0)) : Vertex(0)];
+                }
+            }
+            __syncwarp();
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
 #pragma unroll
                 for (int i = 0; i < GROUP; ++i) {
-                    theirs[k][i] = NONE;
-                    if (few[k] && group[k][i] >= 0) theirs[k][i] = family[group[k][i]];
+                    if (!few[k] || group[k][i] < 0) theirs[k][i] = NONE;
                 }
             }
-            consider(s, ages, ascending, first, group, theirs);
+            consider(s, ages, apart, first, group, theirs);
             reach(local, first);
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) keep(local[k] >= 0 && !few[k], local[k]);
@@ -728,55 +768,65 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
             const int count = left;
             const int width = max(foremost < 0 ? WIDTH : 1, width_of(count));
             const int part = lane % width;
+            const unsigned row = ALL >> (WARP - width) << (lane - part);  // the lanes of this lane's row
             left = 0;
             for (int start = 0; start < count; start += UNROLL * WARP / width) {
                 int local[UNROLL];
                 bool looks[UNROLL];
+                long long place[UNROLL];
                 Offset begin_of[UNROLL], end_of[UNROLL];
-                First<Vertex> first[UNROLL];
+                Key first[UNROLL];
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
-                    const int place = start + (k * WARP + lane) / width;
-                    local[k] = place < count ? block.list[place] : -1;
+                    const int which = start + (k * WARP + lane) / width;
+                    local[k] = which < count ? block.list[which] : -1;
                     looks[k] = local[k] >= 0;
                     begin_of[k] = end_of[k] = 0;
+                    first[k] = NOBODY<Vertex>;
                     if (local[k] < 0) continue;
                     const Vertex vertex = vertex_of(local[k] % CANDIDATE);
                     begin_of[k] = __ldg(s.in_offsets + vertex);
                     end_of[k] = __ldg(s.in_offsets + vertex + 1);
-                    if (part == 0 && local[k] & CANDIDATE) first[k].vertex = s.predecessors[vertex];
+                    if (part == 0 && local[k] & CANDIDATE) first[k] = s.predecessors[vertex];
                 }
+                __syncwarp();
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
-                    if (first[k].vertex >= 0) first[k].family = family[first[k].vertex];
+                    place[k] = (begin_of[k] / GROUP + done + part) * GROUP;
+                    if (first[k] == NOBODY<Vertex>) continue;
+                    const Vertex vertex = vertex_in<Vertex>(first[k]);
+                    first[k] = key_of(family[vertex], vertex);
                 }
                 bool going = true;
-                int step = 0;
-                for (; step < STEPS && going; ++step) {
+                for (int step = 0; step < STEPS && going; ++step) {
                     int theirs[UNROLL][GROUP];
                     Vertex group[UNROLL][GROUP];
 #pragma unroll
                     for (int k = 0; k < UNROLL; ++k) {
-                        const long long which = begin_of[k] / GROUP + done + step * width + part;
-                        load_group(s.in_targets, which, looks[k] ? end_of[k] : 0, s.m, group[k]);
+                        load_group(s.in_targets, place[k] / GROUP, looks[k] ? end_of[k] : 0, s.m, group[k]);
                     }
+                    __syncwarp();
 #pragma unroll
                     for (int k = 0; k < UNROLL; ++k) {
-                        const long long place = (begin_of[k] / GROUP + done + step * width + part) * GROUP;
+#pragma unroll
+                        for (int i = 0; i < GROUP; ++i) theirs[k][i] = family[group[k][i]];
+                    }
+                    __syncwarp();
+#pragma unroll
+                    for (int k = 0; k < UNROLL; ++k) {
 #pragma unroll
                         for (int i = 0; i < GROUP; ++i) {
-                            theirs[k][i] = NONE;
-                            const bool inside = place + i >= begin_of[k] && place + i < end_of[k];
-                            if (looks[k] && inside) theirs[k][i] = family[group[k][i]];
+                            const bool inside = place[k] + i >= begin_of[k] && place[k] + i < end_of[k];
+                            if (!looks[k] || !inside) theirs[k][i] = NONE;
                         }
                     }
-                    consider(s, ages, ascending, first, group, theirs);
+                    consider(s, ages, apart, first, group, theirs);
                     going = false;
 #pragma unroll
                     for (int k = 0; k < UNROLL; ++k) {
-                        const unsigned hits = __ballot_sync(ALL, first[k].family == foremost) >> (lane - part);
-                        const bool more = (begin_of[k] / GROUP + done + (step + 1) * width) * GROUP < end_of[k];
-                        looks[k] = looks[k] && more && !(hits & (ALL >> (WARP - width)));
+                        const unsigned hits = __ballot_sync(ALL, family_in<Vertex>(first[k]) == foremost) & row;
+                        place[k] += width * GROUP;
+                        looks[k] = looks[k] && !hits && place[k] - part * GROUP < end_of[k];
                         going = going || looks[k];
                     }
                     going = __any_sync(ALL, going);
@@ -784,21 +834,18 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
                     for (int distance = 1; distance < width; distance *= 2) {
-                        const Vertex other = __shfl_xor_sync(ALL, first[k].vertex, distance);
-                        const int their = __shfl_xor_sync(ALL, first[k].family, distance);
-                        bool earlier = their < first[k].family;
-                        if (their == first[k].family && their != NONE && other != first[k].vertex) {
-                            earlier = their < ascending ? other < first[k].vertex
-                                                        : is_earlier(s, ages, other, first[k].vertex);
-                        }
-                        if (earlier) first[k] = {their, other};
+                        const Key other = __shfl_xor_sync(ALL, first[k], distance);
+                        const Vertex one = vertex_in<Vertex>(other), mine = vertex_in<Vertex>(first[k]);
+                        const int theirs = family_in<Vertex>(other);
+                        const bool tie = theirs == family_in<Vertex>(first[k]) && theirs >= apart && one != mine;
+                        if (tie && theirs < NONE ? is_earlier(s, ages, one, mine) : other < first[k]) first[k] = other;
                         __syncwarp();
                     }
-                    const bool some = first[k].vertex >= 0;
+                    const bool some = first[k] < NOBODY<Vertex>;
                     const int mine = local[k] % CANDIDATE;
-                    if (looks[k] && part == 0 && some) s.predecessors[vertex_of(mine)] = first[k].vertex;
+                    if (looks[k] && part == 0 && some) s.predecessors[vertex_of(mine)] = vertex_in<Vertex>(first[k]);
                     keep(looks[k] && part == 0, some ? mine | CANDIDATE : mine);
-                    if (looks[k] || part > 0) first[k] = {};
+                    if (looks[k] || part > 0) first[k] = NOBODY<Vertex>;
                     local[k] = mine;
                 }
                 reach(local, first);
@@ -889,7 +936,8 @@ struct LocalQueue {
 // the frontier and the unexplored edges.
 template <typename Vertex, typename Offset>
 __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* family, int level,
-                        long long begin, Frontier& frontier, long long& unexplored, unsigned char* memory, Counter* totals) {
+                        long long begin, Frontier& frontier, long long& unexplored, unsigned char* memory,
+                        Counter* totals) {
     using S = Search<Vertex, Offset>;
     const long long behind = begin + frontier.vertices;
     const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + TURN_ALONE));
@@ -1109,6 +1157,13 @@ __device__ int go_together(const Search<Vertex, Offset>& s, unsigned* visited, u
     return level;
 }
 
+// Set every bit of an array, to the next multiple of 16 bytes.
+template <typename T>
+__device__ inline void set_all(T* array, long long length, long long thread, long long threads) {
+    constexpr long long EACH = sizeof(uint4) / sizeof(T);
+    for (long long i = thread; i * EACH < length; i += threads) reinterpret_cast<uint4*>(array)[i] = {ALL, ALL, ALL, ALL};
+}
+
 // Begin: nothing is visited but the isolated vertices, and no vertex has a rank.
 template <typename Vertex, typename Offset>
 __device__ void reset(const Search<Vertex, Offset>& s) {
@@ -1116,9 +1171,8 @@ __device__ void reset(const Search<Vertex, Offset>& s) {
     const long long threads = static_cast<long long>(gridDim.x) * THREADS;
     const long long words = (s.n + WARP - 1) / WARP;
     for (long long word = thread; word < words; word += threads) s.visited[0][word] = __ldg(s.isolated + word);
-    for (long long vertex = thread; vertex < s.n; vertex += threads) s.rank[vertex] = s.UNREACHED;
-    unsigned* const families = reinterpret_cast<unsigned*>(s.family);
-    for (long long four = thread; four < 2 * words * (WARP / 4); four += threads) families[four] = ALL;
+    set_all(s.rank, s.n, thread, threads);
+    set_all(s.family, 2 * words * WARP, thread, threads);
     if (thread == 0) {
         s.state->target_level = 0;
         if (s.trace) s.trace[0] = nanoseconds() * 2;

@@ -95,7 +95,7 @@ class Deterministic:
         needs = [
             (n, np.int32),  # distances
             (n, vertex),  # predecessors
-            (n, offset),  # rank
+            (-(-n // 4) * 4, offset),  # rank, whole groups of 16 bytes
             (3 * words, np.uint32),  # visited, other, fresh
             (2 * WARP * words, np.uint8),  # family
             (m // WARP + 1, np.uint32),  # marks
