@@ -4,9 +4,9 @@
 // predecessors do, and those of one predecessor as its adjacency does.
 //
 // *Ordered*: the frontier is a run of a queue in that order, and its edges are numbered through. Each vertex takes the
-// smallest number of an edge that leads to it (atomicMin). In the order of the vertices, where memory is fast, these
-// are settled, and the edges that they took are marked in a bitmap over the numbers and counted for each warp's run of
-// numbers; in the order of the marks they are appended to the queue.
+// smallest number of an edge that leads to it (atomicMin). In the order of the vertices, where memory is fast, the
+// edges whose number was taken are marked in a bitmap over the numbers, and counted for each warp's run of numbers; in
+// the order of the marks the vertices that they lead to are settled and appended to the queue.
 // *Wide*, where the frontier has many edges: a *family*, the vertices that one vertex reached, stands together in the
 // queue and ascends. A byte tells the first families apart and the others roughly, always in their order. So once the
 // families before it are expanded, an unvisited vertex may stop at its first in-neighbour of a family, and finds that
@@ -33,13 +33,12 @@
 //                                     vertices visited before it
 //   fresh[words]                      vertices that edges reached in this level, or marked for reordering; zero in
 //                                     between
-//   family[2][32 * words]             of a vertex in an ordered frontier, the `family_of` its predecessor's slot; in one
-//                                     without an order, that of its ancestor's slot in the last level with one; MANY at
+//   family[2][32 * words]             of a vertex in an ordered frontier, the `family_of` its predecessor's slot; of one
+//                                     without an order, that of its ancestor's slot in the last with one; MANY at
 //                                     sources; NONE where the vertex is not visited. A wide level reads one and writes
 //                                     the other
 //   marks[m / 32 + 1]                 bitmap over the numbers of the edges of a level: that reached a vertex first
-//   counts[warps], starts[warps]      what the marks in a warp's run of edges lead to, and the slot that its first edge
-//                                     leaves
+//   counts[warps]                     what the marks in a warp's run of edges lead to
 //   queue[n], queued[n]               the ordered vertices with out-edges, level after level: where the edges of each
 //                                     begin among those of its level, and what to add for their place in `targets`;
 //                                     and the vertices themselves
@@ -86,7 +85,8 @@ constexpr int CLAIM_TILES = 16;            // where it looks for claims alone
 constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them that it has on its list, at most
 constexpr int CANDIDATE = 1 << 15;         // on the list: the vertex has a predecessor, perhaps not the first
 constexpr int STEPS = 4;                   // groups of a row that a lane looks at before it takes the next
-constexpr int WIDTH = 4;                   // lanes that look through a row together, at least, if it is looked at whole
+constexpr int WIDTH = 2;                   // lanes that look through a row together, at least
+constexpr int WHOLE_WIDTH = 4;             // where hardly one of its vertices ends that
 constexpr int APART = 128;                 // families that are told apart, see `family_of`
 constexpr int MANY = 254;                  // the last family
 constexpr int NONE = 255;                  // no family
@@ -98,7 +98,7 @@ constexpr int TURNS = 1 << 16;         // that are noted
 constexpr int PHASE_BITS = 4;
 
 // What a turn did.
-enum Phase { RESET, SEED, ALONE, CLAIM, SETTLE, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER, TOGETHER };
+enum Phase { RESET, SEED, ALONE, CLAIM, MARK, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER, TOGETHER };
 
 template <typename Integer>
 struct Unsigned;
@@ -142,7 +142,7 @@ struct Search {
     unsigned* fresh;
     unsigned char* family;
     unsigned* marks;
-    Counter *counts, *starts;
+    Counter* counts;
     Entry<Offset>* queue;
     Vertex* queued;
     Rank* rank;
@@ -323,38 +323,32 @@ __device__ void claim(const Search<Vertex, Offset>& s, const unsigned* reached, 
          });
 }
 
-// Before the edges of a frontier are marked in `marks`: nothing is marked or counted. Whoever looks for the slot of an
-// edge finds the first that its run has in `starts`.
+// Before edges of a frontier are marked: none is, and nothing is counted.
 template <typename Vertex, typename Offset>
 __device__ void clear_marks(const Search<Vertex, Offset>& s, const Run& run, const Block& block) {
     for (long long word = run.next / WARP + lane_id(); word * WARP < run.stop; word += WARP) s.marks[word] = 0;
-    if (lane_id() == 0) {
-        s.counts[block.warp] = 0;
-        s.starts[block.warp] = run.first;
-    }
+    if (lane_id() == 0) s.counts[block.warp] = 0;
 }
 
-// Mark an edge that reaches a vertex with out-edges first, and count the vertex for the warp with that edge in its run.
+// Mark an edge that reaches a vertex first, and count the vertex, unless it has no out-edges, for the warp that has the
+// edge in its run.
 template <typename Vertex, typename Offset>
 __device__ inline void mark(const Search<Vertex, Offset>& s, long long length, long long edge, Offset degree) {
     atomicOr(s.marks + edge / WARP, 1u << edge % WARP);
-    atomicAdd(s.counts + edge / length, packed(1, degree, s.edge_bits));
+    if (degree) atomicAdd(s.counts + edge / length, packed(1, degree, s.edge_bits));
 }
 
-// The second step of an ordered level: settle the vertices that were claimed, and mark the edges that they were claimed
-// by.
+// The second step of an ordered level: mark the edges that vertices were claimed by. These are visited now.
 template <typename Vertex, typename Offset>
-__device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* family, int level,
-                                long long begin, Frontier frontier, const Block& block) {
+__device__ void mark_claims(const Search<Vertex, Offset>& s, unsigned* visited, Frontier frontier,
+                            const Block& block) {
     using S = Search<Vertex, Offset>;
     const long long words = (s.n + WARP - 1) / WARP;
     const long long length = run_length(frontier.edges, block);
-    const long long last = (frontier.edges - 1) / length;  // of the runs
-    const Entry<Offset>* const entries = s.queue + begin;
     for (long long next = block.warp; next * s.tile < words;) {
         const long long origin = next;
         int count = 0;
-        for (int tiles = 0; tiles < CLAIM_TILES && count <= LIST - TILE * WARP && next * s.tile < words; ++tiles) {
+        for (int tiles = 0; tiles < CLAIM_TILES && count < UNROLL * WARP / 2 && next * s.tile < words; ++tiles) {
             const long long word = next * s.tile + lane_id();
             const bool mine = lane_id() < s.tile && word < words;
             const unsigned claims = mine ? s.fresh[word] : 0;
@@ -367,55 +361,27 @@ __device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visit
         }
         for (int start = 0; start < count; start += UNROLL * WARP) {
             bool live[UNROLL];
-            Vertex vertex[UNROLL], parent[UNROLL];
-            long long edge[UNROLL], slot[UNROLL], end[UNROLL];
-            Offset first[UNROLL], degree[UNROLL];
+            Vertex vertex[UNROLL];
+            typename S::Rank edge[UNROLL];
+            Offset first[UNROLL], last[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 const int place = start + k * WARP + lane_id();
                 live[k] = place < count;
                 const int local = live[k] ? block.list[place] : 0;
                 const long long tile = origin + local / (TILE * WARP) * block.warps;
-                vertex[k] = live[k] ? static_cast<Vertex>(tile * s.tile * WARP + local % (TILE * WARP)) : 0;
+                vertex[k] = static_cast<Vertex>(tile * s.tile * WARP + local % (TILE * WARP));
+            }
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
                 edge[k] = 0;
                 if (live[k]) edge[k] = s.rank[vertex[k]] & ~S::CLAIMED;
             }
-            load_rows(s.offsets, live, vertex, first, degree);
+            load_rows(s.offsets, live, vertex, first, last);
+            __syncwarp();
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
-                const long long run = edge[k] / length;
-                slot[k] = static_cast<long long>(s.starts[run]);
-                end[k] = frontier.vertices;
-                if (run < last) end[k] = static_cast<long long>(s.starts[run + 1]) + 1;
-            }
-            // The last slot whose prefix is at most the edge.
-            for (bool found = false; !found;) {
-                long long middle[UNROLL];
-                Offset prefix[UNROLL];
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    middle[k] = (slot[k] + end[k]) / 2;
-                    prefix[k] = entries[middle[k]].prefix;
-                }
-                found = true;
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    (prefix[k] <= edge[k] ? slot[k] : end[k]) = middle[k];
-                    found = found && end[k] - slot[k] <= 1;
-                }
-            }
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                parent[k] = -1;
-                if (live[k]) parent[k] = s.queued[begin + slot[k]];
-            }
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                if (!live[k]) continue;
-                settle(s, vertex[k], parent[k], level);
-                family[vertex[k]] = family_of(slot[k]);
-                degree[k] -= first[k];
-                if (degree[k]) mark(s, length, edge[k], degree[k]);
+                if (live[k]) mark(s, length, edge[k], last[k] - first[k]);
             }
         }
         __syncwarp();
@@ -438,28 +404,39 @@ __device__ inline Counter base_of_warp(const Counter* counts, int runs, const Bl
     return block.bases[threadIdx.x / WARP];
 }
 
-// The third step: append what the marked edges lead to, in their order. Returns the new frontier, which stands behind
-// the old one.
+// The third step: settle what the marked edges lead to, and append it in their order. Returns the new frontier, which
+// stands behind the old one, without the vertices that have no out-edges; of those the rank must only be no claim.
 template <typename Vertex, typename Offset>
-__device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, const Block& block) {
+__device__ Frontier append(const Search<Vertex, Offset>& s, unsigned char* family, int level, const Run& run,
+                           const Block& block) {
     const long long behind = run.begin + run.frontier.vertices;
     Counter total;
     Counter base = base_of_warp(s.counts, run.runs, block, total);
     walk(s, run, s.marks,
-         [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
+         [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&slot)[UNROLL]) {
              Offset first[UNROLL], degree[UNROLL];
+             Vertex parent[UNROLL];
              load_rows(s.offsets, live, neighbor, first, degree);
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) {
+                 parent[k] = -1;
+                 if (live[k]) parent[k] = s.queued[run.begin + slot[k]];
+             }
+             __syncwarp();
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) degree[k] -= first[k];
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
                  if (!__ballot_sync(ALL, live[k])) continue;
-                 const Counter mine = live[k] ? packed(1, degree[k], s.edge_bits) : 0;
+                 const Counter mine = degree[k] ? packed(1, degree[k], s.edge_bits) : 0;
                  const Counter inclusive = inclusive_scan(mine);
                  const Frontier before = unpacked(base + inclusive - mine, s.edge_bits);
                  base += __shfl_sync(ALL, inclusive, WARP - 1);
                  if (!live[k]) continue;
+                 settle(s, neighbor[k], parent[k], level);
                  s.rank[neighbor[k]] = before.vertices;
+                 family[neighbor[k]] = family_of(slot[k]);
+                 if (!degree[k]) continue;
                  const Offset prefix = static_cast<Offset>(before.edges);
                  s.queue[behind + before.vertices] = {prefix, static_cast<Offset>(first[k] - prefix)};
                  s.queued[behind + before.vertices] = neighbor[k];
@@ -548,8 +525,8 @@ __device__ __noinline__ bool is_earlier(const Search<Vertex, Offset>& s, int age
     return s.rank[one] < s.rank[other];
 }
 
-// A vertex of the frontier that may be the first in order: its family, then the vertex. Families are in order, and those
-// that are told apart ascend, so that mostly the smallest is the first.
+// A vertex of the frontier that may be the first in order: its family, then the vertex. Families are in order, and
+// those that are told apart ascend, so that mostly the smallest is the first.
 using Key = unsigned long long;
 
 template <typename Vertex>
@@ -766,7 +743,7 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
         long long done = 0;  // groups that those left have looked at
         while (left > 0) {
             const int count = left;
-            const int width = max(foremost < 0 ? WIDTH : 1, width_of(count));
+            const int width = max(ages > 0 || foremost < 0 ? WHOLE_WIDTH : WIDTH, width_of(count));
             const int part = lane % width;
             const unsigned row = ALL >> (WARP - width) << (lane - part);  // the lanes of this lane's row
             left = 0;
@@ -904,13 +881,11 @@ __device__ void reorder(const Search<Vertex, Offset>& s, const unsigned* before,
             [&](Vertex vertex) {
                 if (s.distances[vertex] != age) return;
                 const Vertex parent = s.predecessors[vertex];
-                const long long slot = s.rank[parent];
-                const Offset degree = s.offsets[vertex + 1] - s.offsets[vertex];
-                family[vertex] = family_of(slot);
-                if (degree) mark(s, length, s.queue[begin + slot].prefix + position(s, parent, vertex), degree);
+                const long long edge = s.queue[begin + s.rank[parent]].prefix + position(s, parent, vertex);
+                mark(s, length, edge, s.offsets[vertex + 1] - s.offsets[vertex]);
             });
         end_turn(s, REORDER, turn, told);
-        const Frontier upcoming = append(s, run, block);
+        const Frontier upcoming = append(s, family, age, run, block);
         begin += frontier.vertices;
         frontier = upcoming;
         end_turn(s, REORDER, turn, told);
@@ -1161,7 +1136,8 @@ __device__ int go_together(const Search<Vertex, Offset>& s, unsigned* visited, u
 template <typename T>
 __device__ inline void set_all(T* array, long long length, long long thread, long long threads) {
     constexpr long long EACH = sizeof(uint4) / sizeof(T);
-    for (long long i = thread; i * EACH < length; i += threads) reinterpret_cast<uint4*>(array)[i] = {ALL, ALL, ALL, ALL};
+    uint4* const whole = reinterpret_cast<uint4*>(array);
+    for (long long i = thread; i * EACH < length; i += threads) whole[i] = {ALL, ALL, ALL, ALL};
 }
 
 // Begin: nothing is visited but the isolated vertices, and no vertex has a rank.
@@ -1295,10 +1271,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             clear_marks(s, run, block);
             claim<false>(s, visited, run);
             end_turn(s, CLAIM, turn, &told);
-            settle_in_order(s, visited, family, level, begin, frontier, block);
-            end_turn(s, SETTLE, turn, &told);
+            mark_claims(s, visited, frontier, block);
+            end_turn(s, MARK, turn, &told);
             begin += frontier.vertices;
-            frontier = append(s, run, block);
+            frontier = append(s, family, level, run, block);
             reached = frontier.vertices;
             end_turn(s, APPEND, turn, &told);
         } else {

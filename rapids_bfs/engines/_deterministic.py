@@ -28,7 +28,7 @@ MOST_WARPS = 64  # of a multiprocessor
 TURNS = 1 << 16  # as in the kernel: those that it notes
 PHASE_BITS = 4  # as in the kernel
 PHASES = (
-    *("reset", "seed", "alone", "claim", "settle", "append", "families", "first edges", "merge", "sweep"),
+    *("reset", "seed", "alone", "claim", "mark", "append", "families", "first edges", "merge", "sweep"),
     *("reorder", "together"),
 )
 
@@ -56,7 +56,7 @@ DEFAULT = Tuning()
 
 POINTERS = (
     *("offsets", "targets", "in_offsets", "in_targets", "positions", "hub", "heavy", "isolated"),
-    *("visited", "other", "fresh", "family", "marks", "counts", "starts", "queue", "queued", "rank"),
+    *("visited", "other", "fresh", "family", "marks", "counts", "queue", "queued", "rank"),
     *("distances", "predecessors", "sources", "state", "trace", "turns", "status"),
 )
 NUMBERS = (
@@ -99,7 +99,7 @@ class Deterministic:
             (3 * words, np.uint32),  # visited, other, fresh
             (2 * WARP * words, np.uint8),  # family
             (m // WARP + 1, np.uint32),  # marks
-            (2 * most_warps, np.uint64),  # counts, starts
+            (most_warps, np.uint64),  # counts
             (STATE_BYTES, np.uint8),
         ]
         uploads = [(len(array), array.dtype) for array in in_edges or () if array is not None]
@@ -130,7 +130,6 @@ class Deterministic:
             family=address(family),
             marks=address(marks),
             counts=address(counts),
-            starts=address(counts) + 8 * most_warps,
             queue=shared.queue,
             queued=shared.queued,
             rank=address(rank),
