@@ -33,8 +33,8 @@
 //                                     vertices visited before it
 //   fresh[words]                      vertices that edges reached in this level, or marked for reordering; zero in
 //                                     between
-//   family[2][32 * words]             of a vertex in an ordered frontier, the `family_of` its predecessor's slot; of one
-//                                     without an order, that of its ancestor's slot in the last with one; MANY at
+//   family[2][32 * words]             of a vertex in an ordered frontier, the `family_of` its predecessor's slot; of
+//                                     one without an order, that of its ancestor's slot in the last with one; MANY at
 //                                     sources; NONE where the vertex is not visited. A wide level reads one and writes
 //                                     the other
 //   marks[m / 32 + 1]                 bitmap over the numbers of the edges of a level: that reached a vertex first
