@@ -98,6 +98,13 @@ __device__ inline T* of_block(T* mine, int rank) {
 #endif
 }
 
+template <typename T>
+__device__ inline void swap(T& a, T& b) {
+    const T kept = a;
+    a = b;
+    b = kept;
+}
+
 constexpr int NUMBER_SHIFT = 32, LEVELS_SHIFT = 1;  // in `status`, whose lowest bit says that a search was given up
 
 // End a search: the last block to come here tells the host, in one write, which it was and how many levels it had.
@@ -194,6 +201,16 @@ __device__ inline int list_bits(unsigned bits, unsigned short* list, int base = 
     }
     __syncwarp();
     return count;
+}
+
+__device__ inline void load_whole_group(const int* targets, long long group, int (&loaded)[GROUP]) {
+    const int4 four = __ldg(reinterpret_cast<const int4*>(targets) + group);
+    loaded[0] = four.x, loaded[1] = four.y, loaded[2] = four.z, loaded[3] = four.w;
+}
+
+__device__ inline void load_whole_group(const long long* targets, long long group, long long (&loaded)[GROUP]) {
+#pragma unroll
+    for (int i = 0; i < GROUP; ++i) loaded[i] = __ldg(targets + group * GROUP + i);
 }
 
 // A group of in-neighbours, if it begins before `last`; what lies past the end of `targets` is 0.

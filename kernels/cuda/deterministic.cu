@@ -4,16 +4,18 @@
 // predecessors do, and those of one predecessor as its adjacency does.
 //
 // *Ordered*: the frontier is a run of a queue in that order, and its edges are numbered through. Each vertex takes the
-// smallest number of an edge that leads to it (atomicMin). Those edges are marked in a bitmap over the numbers, counted
-// for each warp's run of numbers, and the vertices that they lead to are appended in the order of the marks.
+// smallest number of an edge that leads to it (atomicMin). In the order of the vertices, where memory is fast, the
+// edges whose number was taken are marked in a bitmap over the numbers, and counted for each warp's run of numbers; in
+// the order of the marks the vertices that they lead to are settled and appended to the queue.
 // *Wide*, where the frontier has many edges: a *family*, the vertices that one vertex reached, stands together in the
-// queue and ascends. So once the families before it are expanded, an unvisited vertex may stop at its first
-// in-neighbour of a family, and finds that soon if the family has many edges. The families before the first large one
-// are expanded alone, or as many of their edges as settle nearly all the vertices with many edges; the first discoverer
-// wins. The rest then look at their in-neighbours, from the first one on, for one of the first family left, by a bitmap
-// of that; who has none there takes the first in order of all, and so does everyone if no family is large. The vertices
-// found are not put in order: two of them are compared by the ranks of their ancestors in the last ordered level, which
-// differ in most cases, and else by the adjacency of their common ancestor.
+// queue and ascends. A byte tells the first families apart and the others roughly, always in their order. So once the
+// families before it are expanded, an unvisited vertex may stop at its first in-neighbour of a family, and finds that
+// soon if the family has many edges. The families before the first large one are expanded alone, or as many of their
+// edges as settle nearly all the vertices with many edges; the first discoverer wins. The rest then look at their
+// in-neighbours for the first in order, and stop at one of the first family left. Only where two are of the same
+// family and that is not told apart are they compared by their slots. The vertices found are not put in order: they
+// inherit the family of their predecessor in the last level with an order, and where that does not decide they are
+// compared by their ancestors' slots there, or by the adjacency of their common ancestor.
 // *Reordering*: after `patience` such levels, the ancestors of the frontier are put in order, level by level, by the
 // bitmap over edge numbers.
 // *Alone*: while the frontier is small, one block goes on from level to level with the queue in shared memory, and on
@@ -29,36 +31,36 @@
 //   visited[2][words]                 bitmaps of the vertices reached by earlier levels, and of the isolated ones; the
 //                                     second holds, in a wide level, what its first edges reached too, after it the
 //                                     vertices visited before it
-//   foremost[words]                   bitmap of the family that has the first edge left, from that edge on, in a wide
-//                                     level that looks for it; besides, vertices without unvisited neighbours
-//   fresh[words]                      vertices reached by the first edges of a wide level, or marked for reordering;
-//                                     zero in between
-//   family[32 * words]                of a vertex in the frontier of a wide level that has an order: the slot of its
-//                                     predecessor in the level before; MANY where that is larger, where adjacencies do
-//                                     not ascend, and at sources; NONE where the vertex is not visited
+//   fresh[words]                      vertices that edges reached in this level, or marked for reordering; zero in
+//                                     between
+//   family[2][32 * words]             of a vertex in an ordered frontier, the `family_of` its predecessor's slot; of
+//                                     one without an order, that of its ancestor's slot in the last with one; MANY at
+//                                     sources; NONE where the vertex is not visited. A wide level reads one and writes
+//                                     the other
 //   marks[m / 32 + 1]                 bitmap over the numbers of the edges of a level: that reached a vertex first
 //   counts[warps]                     what the marks in a warp's run of edges lead to
 //   queue[n], queued[n]               the ordered vertices with out-edges, level after level: where the edges of each
 //                                     begin among those of its level, and what to add for their place in `targets`;
 //                                     and the vertices themselves
-//   rank[n]                           of a vertex of an ordered level, its slot there; while it is being reached,
-//                                     CLAIMED and the smallest edge number (ordered) or slot of a discoverer (wide);
-//                                     UNREACHED before; of no meaning for vertices that wide levels reached
+//   rank[n]                           of a vertex with out-edges in an ordered level, its slot there; while it is being
+//                                     reached, CLAIMED and the smallest edge number (ordered) or slot of a discoverer
+//                                     (wide); UNREACHED before; of no meaning for vertices that wide levels reached
 //   distances[n], predecessors[n]     the answer, -1 where there is none
 //   sources[count]                    in the host's memory, distinct, in the order of the queue
 //   state, trace, status              as in direction_optimizing.cu; "bottom-up" in a trace is a wide level
 //   turns[TURNS]                      when each turn ended, in nanoseconds, and the `Phase` that it was; a null pointer
 //                                     if nobody asks
 //
-// Work: O(n) to begin. An ordered level looks at each of its edges twice; a wide one at the first edges of the frontier
-// and at those into what they leave unvisited, in each row up to the first from the first family left.
+// Work: O(n) to begin. An ordered level looks at each of its edges once, at the marks among them again, and reads and
+// writes a bitmap; a wide one looks at the first edges of the frontier and at those into what they leave unvisited, in
+// each row up to the first from the first family left.
 // Synchronisation: three grid-wide barriers an ordered level, two and two for each chunk of first edges a wide one,
 // three barriers of the block or of the cluster where it goes alone.
 //
-// Races: a smallest number does not depend on the order in which numbers come. A bit of `visited` may be read while
-// the vertex's one winning edge sets it: other edges to it have lost anyhow. The bits of `fresh` only spare work. In a
-// wide level threads read ranks, families and predecessors that earlier levels wrote, and bits of `foremost` that earlier
-// turns set. The predecessor of a vertex that is still looking is the best so far, for its own warp alone.
+// Races: a smallest number does not depend on the order in which numbers come. A bitmap is written by one warp a word
+// where it is not written by atomics. In a wide level threads read ranks, families and predecessors that earlier levels
+// wrote: those of the vertices that it reaches are in the other array, or no one's concern but the warp's that looks
+// for them; there the predecessor is the best so far.
 //
 // Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, for the wide
 // levels; D. Merrill, M. Garland, A. Grimshaw, Scalable GPU graph traversal, PPoPP 2012, for the edge-balanced
@@ -79,12 +81,16 @@ constexpr int UNROLL = 4;                  // edges that a lane has under way at
 constexpr int TEAM = 16;                   // blocks of a cluster, at most
 constexpr int TILE = 32;                   // words that a warp sweeps at a time, at most
 constexpr int TILES = 4;                   // tiles that it looks through at a time, at most
+constexpr int CLAIM_TILES = 16;            // where it looks for claims alone
 constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them that it has on its list, at most
 constexpr int CANDIDATE = 1 << 15;         // on the list: the vertex has a predecessor, perhaps not the first
-constexpr int WIDTH = 4;                   // lanes that look through a row together, at least, where it is all looked at
-constexpr int SMALL = 64;                  // vertices of a family that is not searched for its end
-constexpr int MANY = 254;                  // families that are told apart
+constexpr int STEPS = 4;                   // groups of a row that a lane looks at before it takes the next
+constexpr int WIDTH = 2;                   // lanes that look through a row together, at least
+constexpr int WHOLE_WIDTH = 4;             // where hardly one of its vertices ends that
+constexpr int APART = 128;                 // families that are told apart, see `family_of`
+constexpr int MANY = 254;                  // the last family
 constexpr int NONE = 255;                  // no family
+constexpr int FAMILY_BITS = 8;
 constexpr int GROWTH = 4;                  // of the chunks of first edges
 constexpr int TURN_ALONE = 1 << 20;        // levels that a block goes alone before it shows itself at the barrier
 
@@ -106,7 +112,7 @@ struct Unsigned<long long> {
 };
 
 struct Progress {
-    long long level, vertices, edges, unexplored;
+    long long level, begin, vertices, edges, unexplored;
 };
 
 // What the blocks share: zero before the first search. Each barrier ends a turn; each turn counts into another tail.
@@ -134,7 +140,6 @@ struct Search {
     const unsigned* isolated;
     unsigned* visited[2];
     unsigned* fresh;
-    unsigned* foremost;
     unsigned char* family;
     unsigned* marks;
     Counter* counts;
@@ -169,10 +174,17 @@ struct Block {
     int warp, warps;
     unsigned short* list;  // of the warp: room for LIST vertices
     unsigned* hits;        // of the warp: the words of TILES tiles
-    unsigned* rest;        // of the warp: as many, for vertices that have to look again
     Counter* totals;       // WARP numbers
     Counter* bases;        // a number for each warp of the block
 };
+
+// The family of the vertices that a slot's vertex reached; families are in the order of slots. The first are told
+// apart, the others in steps of an eighth.
+__device__ inline int family_of(unsigned long long slot) {
+    if (slot < APART) return static_cast<int>(slot);
+    const int shift = 60 - __clzll(static_cast<long long>(slot));  // leaves four binary digits, 8 to 15
+    return min(APART + (shift - 4) * 8 + static_cast<int>(slot >> shift) - 8, MANY);
+}
 
 // Write down that this level reached a vertex.
 template <typename Vertex, typename Offset>
@@ -206,7 +218,8 @@ __device__ inline void end_turn(const Search<Vertex, Offset>& s, Phase phase, in
         told->found = static_cast<long long>(__ldcg(&state->tails[turn % 3]));
         told->target_level = __ldcg(&state->target_level);
         const Progress* const by = &state->alone[turn % 2];
-        told->alone = {__ldcg(&by->level), __ldcg(&by->vertices), __ldcg(&by->edges), __ldcg(&by->unexplored)};
+        told->alone = {__ldcg(&by->level), __ldcg(&by->begin), __ldcg(&by->vertices), __ldcg(&by->edges),
+                       __ldcg(&by->unexplored)};
     }
     __syncthreads();
     ++turn;
@@ -220,16 +233,20 @@ struct Run {
     int runs;                     // that have any
 };
 
+// How many of so many numbers a warp has in its run; a multiple of 32.
+__device__ inline long long run_length(long long numbers, const Block& block) {
+    return ((numbers + block.warps - 1) / block.warps + WARP - 1) / WARP * WARP;
+}
+
 // This warp's run of the numbers `from` to `to`; `from` is a multiple of 32, and so is all but the last `stop`.
 template <typename Vertex, typename Offset>
 __device__ Run run_of(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, long long from, long long to,
                       const Block& block) {
-    const long long share = (to - from + block.warps - 1) / block.warps;
-    const long long run = (share + WARP - 1) / WARP * WARP;
-    const long long next = from + block.warp * run;
-    const long long stop = min(next + run, to);
+    const long long length = run_length(to - from, block);
+    const long long next = from + block.warp * length;
+    const long long stop = min(next + length, to);
     const long long first = next < stop ? slot_of(s.queue + begin, frontier.vertices, next) : 0;
-    return {begin, frontier, next, stop, first, static_cast<int>((to - from + run - 1) / run)};
+    return {begin, frontier, next, stop, first, static_cast<int>((to - from + length - 1) / length)};
 }
 
 // Show the edges of a run, or the `wanted` ones: `visit(edge, live, neighbor, slot)` for UNROLL edges a lane, the first
@@ -285,91 +302,90 @@ __device__ void walk(const Search<Vertex, Offset>& s, const Run& run, const unsi
 // Loads and atomics that are independent stand in loops of their own, here and below, so that they are all on their way
 // before the first is waited for.
 
-// Which of these are live and have no bit? Who is not live is vertex 0.
-template <typename Vertex>
-__device__ inline void find_open(const unsigned* bitmap, const bool (&live)[UNROLL], const Vertex (&vertex)[UNROLL],
-                                 bool (&open)[UNROLL]) {
-    unsigned word[UNROLL];
-#pragma unroll
-    for (int k = 0; k < UNROLL; ++k) word[k] = bitmap[word_of(vertex[k])];
-#pragma unroll
-    for (int k = 0; k < UNROLL; ++k) open[k] = live[k] && !(word[k] & bit_of(vertex[k]));
-}
-
-// The first step of an ordered level: each unvisited neighbour takes the smallest number of an edge to it.
-template <typename Vertex, typename Offset>
-__device__ void claim(const Search<Vertex, Offset>& s, const unsigned* visited, const Run& run) {
+// Expand the edges of a run: each neighbour that is not `reached` takes the smallest number of an edge that leads to
+// it, or the smallest slot of a discoverer.
+template <bool BY_SLOT, typename Vertex, typename Offset>
+__device__ void claim(const Search<Vertex, Offset>& s, const unsigned* reached, const Run& run) {
     using S = Search<Vertex, Offset>;
     walk(s, run, nullptr,
-         [&](long long edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
-             bool open[UNROLL];
-             find_open(visited, live, neighbor, open);
+         [&](long long edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL],
+             const long long(&slot)[UNROLL]) {
+             unsigned word[UNROLL];
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) word[k] = reached[word_of(neighbor[k])];  // who is not live is vertex 0
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
-                 const typename S::Rank mine = static_cast<typename S::Rank>(edge + k * WARP + lane_id());
-                 if (open[k]) atomicMin(s.rank + neighbor[k], S::CLAIMED | mine);
+                 if (!live[k] || word[k] & bit_of(neighbor[k])) continue;
+                 const long long number = BY_SLOT ? slot[k] : edge + k * WARP + lane_id();
+                 atomicMin(s.rank + neighbor[k], S::CLAIMED | static_cast<typename S::Rank>(number));
+                 atomicOr(s.fresh + word_of(neighbor[k]), bit_of(neighbor[k]));
              }
          });
 }
 
-// The second step: mark the edges whose number was taken, settle what they lead to, and count it for the warp.
+// Before edges of a frontier are marked: none is, and nothing is counted.
 template <typename Vertex, typename Offset>
-__device__ void mark(const Search<Vertex, Offset>& s, unsigned* visited, int level, const Run& run,
-                     const Block& block) {
+__device__ void clear_marks(const Search<Vertex, Offset>& s, const Run& run, const Block& block) {
+    for (long long word = run.next / WARP + lane_id(); word * WARP < run.stop; word += WARP) s.marks[word] = 0;
+    if (lane_id() == 0) s.counts[block.warp] = 0;
+}
+
+// Mark an edge that reaches a vertex first, and count the vertex, unless it has no out-edges, for the warp that has the
+// edge in its run.
+template <typename Vertex, typename Offset>
+__device__ inline void mark(const Search<Vertex, Offset>& s, long long length, long long edge, Offset degree) {
+    atomicOr(s.marks + edge / WARP, 1u << edge % WARP);
+    if (degree) atomicAdd(s.counts + edge / length, packed(1, degree, s.edge_bits));
+}
+
+// The second step of an ordered level: mark the edges that vertices were claimed by. These are visited now.
+template <typename Vertex, typename Offset>
+__device__ void mark_claims(const Search<Vertex, Offset>& s, unsigned* visited, Frontier frontier,
+                            const Block& block) {
     using S = Search<Vertex, Offset>;
-    Counter mine = 0;
-    walk(s, run, nullptr,
-         [&](long long edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&slot)[UNROLL]) {
-             bool won[UNROLL];
-             typename S::Rank rank[UNROLL];
-             Vertex parent[UNROLL];
-             Offset first[UNROLL], last[UNROLL];
-             find_open(visited, live, neighbor, won);
+    const long long words = (s.n + WARP - 1) / WARP;
+    const long long length = run_length(frontier.edges, block);
+    for (long long next = block.warp; next * s.tile < words;) {
+        const long long origin = next;
+        int count = 0;
+        for (int tiles = 0; tiles < CLAIM_TILES && count < UNROLL * WARP / 2 && next * s.tile < words; ++tiles) {
+            const long long word = next * s.tile + lane_id();
+            const bool mine = lane_id() < s.tile && word < words;
+            const unsigned claims = mine ? s.fresh[word] : 0;
+            if (claims) {
+                s.fresh[word] = 0;
+                atomicOr(visited + word, claims);
+            }
+            count += list_bits(claims, block.list + count, tiles * TILE * WARP);
+            next += block.warps;
+        }
+        for (int start = 0; start < count; start += UNROLL * WARP) {
+            bool live[UNROLL];
+            Vertex vertex[UNROLL];
+            typename S::Rank edge[UNROLL];
+            Offset first[UNROLL], last[UNROLL];
 #pragma unroll
-             for (int k = 0; k < UNROLL; ++k) {
-                 rank[k] = 0;
-                 if (won[k]) rank[k] = __ldcg(s.rank + neighbor[k]);
-             }
+            for (int k = 0; k < UNROLL; ++k) {
+                const int place = start + k * WARP + lane_id();
+                live[k] = place < count;
+                const int local = live[k] ? block.list[place] : 0;
+                const long long tile = origin + local / (TILE * WARP) * block.warps;
+                vertex[k] = static_cast<Vertex>(tile * s.tile * WARP + local % (TILE * WARP));
+            }
 #pragma unroll
-             for (int k = 0; k < UNROLL; ++k) {
-                 const typename S::Rank number = static_cast<typename S::Rank>(edge + k * WARP + lane_id());
-                 won[k] = won[k] && rank[k] == (S::CLAIMED | number);
-             }
-             load_rows(s.offsets, won, neighbor, first, last);
+            for (int k = 0; k < UNROLL; ++k) {
+                edge[k] = 0;
+                if (live[k]) edge[k] = s.rank[vertex[k]] & ~S::CLAIMED;
+            }
+            load_rows(s.offsets, live, vertex, first, last);
+            __syncwarp();
 #pragma unroll
-             for (int k = 0; k < UNROLL; ++k) {
-                 parent[k] = -1;
-                 if (won[k]) parent[k] = s.queued[run.begin + slot[k]];
-             }
-#pragma unroll
-             for (int k = 0; k < UNROLL; ++k) {
-                 const unsigned word = __ballot_sync(ALL, won[k]);
-                 if (lane_id() == 0 && live[k]) s.marks[edge / WARP + k] = word;
-                 if (!won[k]) continue;
-                 settle(s, neighbor[k], parent[k], level);
-                 atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
-                 if (last[k] > first[k]) mine += packed(1, last[k] - first[k], s.edge_bits);
-             }
-         });
-    mine = sum_of_warp(mine);
-    if (lane_id() == 0) s.counts[block.warp] = mine;
-}
-
-// Instead of the second step, where the marks are there already: count what they lead to.
-template <typename Vertex, typename Offset>
-__device__ void count(const Search<Vertex, Offset>& s, const Run& run, const Block& block) {
-    Counter mine = 0;
-    walk(s, run, s.marks,
-         [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
-             Offset first[UNROLL], last[UNROLL];
-             load_rows(s.offsets, live, neighbor, first, last);
-#pragma unroll
-             for (int k = 0; k < UNROLL; ++k) {
-                 if (last[k] > first[k]) mine += packed(1, last[k] - first[k], s.edge_bits);
-             }
-         });
-    mine = sum_of_warp(mine);
-    if (lane_id() == 0) s.counts[block.warp] = mine;
+            for (int k = 0; k < UNROLL; ++k) {
+                if (live[k]) mark(s, length, edge[k], last[k] - first[k]);
+            }
+        }
+        __syncwarp();
+    }
 }
 
 // The sum of the counts of the warps below this one, and of all; none but the first `runs` warps counted anything.
@@ -388,17 +404,25 @@ __device__ inline Counter base_of_warp(const Counter* counts, int runs, const Bl
     return block.bases[threadIdx.x / WARP];
 }
 
-// The third step: append what the marked edges lead to, in their order. Returns the new frontier, which stands behind
-// the old one. Vertices without out-edges are left out; their rank must only be no claim.
+// The third step: settle what the marked edges lead to, and append it in their order. Returns the new frontier, which
+// stands behind the old one, without the vertices that have no out-edges; of those the rank must only be no claim.
 template <typename Vertex, typename Offset>
-__device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, const Block& block) {
+__device__ Frontier append(const Search<Vertex, Offset>& s, unsigned char* family, int level, const Run& run,
+                           const Block& block) {
     const long long behind = run.begin + run.frontier.vertices;
     Counter total;
     Counter base = base_of_warp(s.counts, run.runs, block, total);
     walk(s, run, s.marks,
-         [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
+         [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&slot)[UNROLL]) {
              Offset first[UNROLL], degree[UNROLL];
+             Vertex parent[UNROLL];
              load_rows(s.offsets, live, neighbor, first, degree);
+#pragma unroll
+             for (int k = 0; k < UNROLL; ++k) {
+                 parent[k] = -1;
+                 if (live[k]) parent[k] = s.queued[run.begin + slot[k]];
+             }
+             __syncwarp();
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) degree[k] -= first[k];
 #pragma unroll
@@ -408,7 +432,10 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, cons
                  const Counter inclusive = inclusive_scan(mine);
                  const Frontier before = unpacked(base + inclusive - mine, s.edge_bits);
                  base += __shfl_sync(ALL, inclusive, WARP - 1);
-                 if (live[k]) s.rank[neighbor[k]] = before.vertices;
+                 if (!live[k]) continue;
+                 settle(s, neighbor[k], parent[k], level);
+                 s.rank[neighbor[k]] = before.vertices;
+                 family[neighbor[k]] = family_of(slot[k]);
                  if (!degree[k]) continue;
                  const Offset prefix = static_cast<Offset>(before.edges);
                  s.queue[behind + before.vertices] = {prefix, static_cast<Offset>(first[k] - prefix)};
@@ -418,20 +445,19 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, cons
     return unpacked(total, s.edge_bits);
 }
 
-// Tell the families of an ordered frontier apart, and mark the first one as foremost. Leaves in the tail of the turn
-// how many edges the frontier has from the first family on that has more than `large`; nothing if there is none.
+// Look for the first family of an ordered frontier that has more than `large` edges, among those that are told apart.
+// Leaves in the tail of the turn how many edges the frontier has from that on, and below these which family it is;
+// nothing if there is none.
 template <typename Vertex, typename Offset>
-__device__ void find_families(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, long long large,
-                              Counter* tail) {
-    using Rank = typename Search<Vertex, Offset>::Rank;
+__device__ void find_large_family(const Search<Vertex, Offset>& s, const unsigned char* family, long long begin,
+                                  Frontier frontier, long long large, Counter* tail) {
     const Entry<Offset>* const entries = s.queue + begin;
     const Vertex* const vertices = s.queued + begin;
-    const Vertex oldest = s.predecessors[vertices[0]];
     const long long threads = static_cast<long long>(gridDim.x) * THREADS;
     for (long long start = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x - lane_id();
          start < frontier.vertices; start += UNROLL * threads) {
-        Vertex vertex[UNROLL], parent[UNROLL], previous[UNROLL];
-        Rank family[UNROLL];
+        Vertex vertex[UNROLL], previous[UNROLL];
+        int mine[UNROLL], before[UNROLL];
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             const long long slot = start + k * threads + lane_id();
@@ -440,70 +466,28 @@ __device__ void find_families(const Search<Vertex, Offset>& s, long long begin, 
         }
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
-            parent[k] = vertex[k] >= 0 ? s.predecessors[vertex[k]] : -1;
-            if (previous[k] >= 0) previous[k] = s.predecessors[previous[k]];
+            mine[k] = before[k] = NONE;
+            if (vertex[k] >= 0) mine[k] = family[vertex[k]];
+            if (previous[k] >= 0) before[k] = family[previous[k]];
         }
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
-            family[k] = MANY;
-            if (parent[k] >= 0 && !s.positions) family[k] = s.rank[parent[k]];
-        }
-#pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-            const Vertex below = __shfl_up_sync(ALL, parent[k], 1);
-            if (lane_id() > 0) previous[k] = below;
-            if (vertex[k] < 0) continue;
-            s.family[vertex[k]] = static_cast<unsigned char>(min(family[k], static_cast<Rank>(MANY)));
-            if (parent[k] == oldest) atomicOr(s.foremost + word_of(vertex[k]), bit_of(vertex[k]));
-            if (parent[k] < 0 || s.positions || parent[k] == previous[k]) continue;
-            const long long slot = start + k * threads + lane_id(), beyond = slot + SMALL;
+            const int below = __shfl_up_sync(ALL, mine[k], 1);
+            if (lane_id() > 0) before[k] = below;
+            if (mine[k] >= APART || mine[k] == before[k]) continue;
+            const long long slot = start + k * threads + lane_id();
             const long long edge = entries[slot].prefix + large;
             if (edge >= frontier.edges) continue;
-            const bool passes = beyond < frontier.vertices && entries[beyond].prefix <= edge;
-            if (passes && s.predecessors[vertices[beyond]] != parent[k]) continue;  // most families: saves the search
             long long owner = slot;
             for (long long end = frontier.vertices; end - owner > 1;) {
                 const long long middle = (owner + end) / 2;
                 (entries[middle].prefix <= edge ? owner : end) = middle;
             }
-            if (s.predecessors[vertices[owner]] == parent[k]) {
-                atomicMax(tail, static_cast<Counter>(frontier.edges - edge + large));
+            if (family[vertices[owner]] == mine[k]) {
+                atomicMax(tail, static_cast<Counter>(frontier.edges - edge + large) << FAMILY_BITS | mine[k]);
             }
         }
     }
-}
-
-// Mark the family that has an edge of an ordered frontier as foremost, from the vertex with that edge on.
-template <typename Vertex, typename Offset>
-__device__ void mark_foremost(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, long long edge) {
-    const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
-    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
-    const Vertex* const vertices = s.queued + begin;
-    const long long first = slot_of(s.queue + begin, frontier.vertices, edge);
-    const Vertex parent = s.predecessors[vertices[first]];
-    for (long long slot = first + thread; slot < frontier.vertices; slot += threads) {
-        const Vertex vertex = vertices[slot];
-        if (s.predecessors[vertex] != parent) break;
-        atomicOr(s.foremost + word_of(vertex), bit_of(vertex));
-    }
-}
-
-// Expand some edges of an ordered frontier: each neighbour that is not `reached` takes the smallest slot of a
-// discoverer.
-template <typename Vertex, typename Offset>
-__device__ void claim_slots(const Search<Vertex, Offset>& s, const unsigned* reached, const Run& run) {
-    using S = Search<Vertex, Offset>;
-    walk(s, run, nullptr,
-         [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&slot)[UNROLL]) {
-             bool open[UNROLL];
-             find_open(reached, live, neighbor, open);
-#pragma unroll
-             for (int k = 0; k < UNROLL; ++k) {
-                 if (!open[k]) continue;
-                 atomicMin(s.rank + neighbor[k], S::CLAIMED | static_cast<typename S::Rank>(slot[k]));
-                 atomicOr(s.fresh + word_of(neighbor[k]), bit_of(neighbor[k]));
-             }
-         });
 }
 
 // The first place of a vertex in an ascending list from `begin` to `end`, where it is.
@@ -529,103 +513,83 @@ __device__ inline Offset position(const Search<Vertex, Offset>& s, Vertex parent
     return find(s.targets, s.offsets[parent], s.offsets[parent + 1], vertex) - s.offsets[parent];
 }
 
-// Of two vertices of a level that have one ancestor in the last level with an order, is `one` before `other`?
+// Is one vertex of a level before another? `ages` is how many levels above theirs had an order.
 template <typename Vertex, typename Offset>
-__device__ __noinline__ bool is_earlier(const Search<Vertex, Offset>& s, Vertex one, Vertex other) {
-    Vertex parent = s.predecessors[one];
-    for (Vertex rival = s.predecessors[other]; parent != rival; rival = s.predecessors[other]) {
+__device__ __noinline__ bool is_earlier(const Search<Vertex, Offset>& s, int ages, Vertex one, Vertex other) {
+    for (; ages > 0; --ages) {
+        const Vertex parent = s.predecessors[one], rival = s.predecessors[other];
+        if (parent == rival) return s.positions ? position(s, parent, one) < position(s, parent, other) : one < other;
         one = parent;
         other = rival;
-        parent = s.predecessors[one];
     }
-    return s.positions ? position(s, parent, one) < position(s, parent, other) : one < other;
+    return s.rank[one] < s.rank[other];
 }
 
-// The first vertex in order of those considered, which are all of one level. Families are in order, and each ascends;
-// where they are not told apart, vertices are in the order of their ancestors in the last level with an order.
-template <bool ORDERED, typename Vertex, typename Offset>
-struct First {
-    using S = Search<Vertex, Offset>;
-    int family = NONE;
-    Vertex vertex = -1;
-    typename S::Rank rank = S::UNREACHED;  // of the ancestor
+// A vertex of the frontier that may be the first in order: its family, then the vertex. Families are in order, and
+// those that are told apart ascend, so that mostly the smallest is the first.
+using Key = unsigned long long;
 
-    __device__ void take(Vertex other, int their, typename S::Rank rank_of_other) {
-        family = their;
-        vertex = other;
-        rank = rank_of_other;
-    }
+template <typename Vertex>
+constexpr int KEY_SHIFT = sizeof(Vertex) == sizeof(int) ? 32 : 56;
+template <typename Vertex>
+constexpr Key NOBODY = static_cast<Key>(NONE) << KEY_SHIFT<Vertex>;
 
-    __device__ void consider(const S& s, int ages, Vertex other, int their, typename S::Rank rank_of_other) {
-        bool before = their < family;
-        if (their == family && their < MANY) before = other < vertex;
-        if (their == family && their == MANY) {
-            before = rank_of_other < rank;
-            if (!ORDERED && rank_of_other == rank && other != vertex) {
-                before = ages == 1 && !s.positions ? other < vertex : is_earlier(s, other, vertex);
-            }
-        }
-        if (before) take(other, their, rank_of_other);
-    }
-};
-
-// For each place of `first` consider a group. `ages` is how many levels above theirs had an order.
-template <bool ORDERED, typename Vertex, typename Offset>
-__device__ inline void consider(const Search<Vertex, Offset>& s, int ages,
-                                First<ORDERED, Vertex, Offset> (&first)[UNROLL], const Vertex (&group)[UNROLL][GROUP],
-                                const int (&family)[UNROLL][GROUP]) {
-    Vertex ancestor[UNROLL][GROUP];  // -1: its rank is not needed
-    typename Search<Vertex, Offset>::Rank rank[UNROLL][GROUP];
-#pragma unroll
-    for (int k = 0; k < UNROLL; ++k) {
-#pragma unroll
-        for (int i = 0; i < GROUP; ++i) {
-            if (family[k][i] < MANY) first[k].consider(s, ages, group[k][i], family[k][i], 0);
-        }
-#pragma unroll
-        for (int i = 0; i < GROUP; ++i) {
-            ancestor[k][i] = family[k][i] == MANY && first[k].family >= MANY ? group[k][i] : -1;
-        }
-    }
-    for (int age = 0; age < ages; ++age) {
-#pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-#pragma unroll
-            for (int i = 0; i < GROUP; ++i) {
-                if (ancestor[k][i] >= 0) ancestor[k][i] = s.predecessors[ancestor[k][i]];
-            }
-        }
-    }
-#pragma unroll
-    for (int k = 0; k < UNROLL; ++k) {
-#pragma unroll
-        for (int i = 0; i < GROUP; ++i) {
-            rank[k][i] = 0;
-            if (ancestor[k][i] >= 0) rank[k][i] = s.rank[ancestor[k][i]];
-        }
-    }
-#pragma unroll
-    for (int k = 0; k < UNROLL; ++k) {
-#pragma unroll
-        for (int i = 0; i < GROUP; ++i) {
-            if (ancestor[k][i] >= 0) first[k].consider(s, ages, group[k][i], MANY, rank[k][i]);
-        }
-    }
+template <typename Vertex>
+__device__ inline Key key_of(int family, Vertex vertex) {
+    return static_cast<Key>(family) << KEY_SHIFT<Vertex> | static_cast<Key>(vertex);
 }
 
-// The rank of a vertex's ancestor in the last level with an order.
+template <typename Vertex>
+__device__ inline int family_in(Key key) {
+    return static_cast<int>(key >> KEY_SHIFT<Vertex>);
+}
+
+template <typename Vertex>
+__device__ inline Vertex vertex_in(Key key) {
+    return static_cast<Vertex>(key & ((1ull << KEY_SHIFT<Vertex>) - 1));
+}
+
+// For each place of `first` consider a group, of which who is in no family does not count. Families from `apart` on do
+// not ascend.
 template <typename Vertex, typename Offset>
-__device__ inline typename Search<Vertex, Offset>::Rank rank_of(const Search<Vertex, Offset>& s, int ages,
-                                                                Vertex vertex) {
-    for (; ages > 0; --ages) vertex = s.predecessors[vertex];
-    return s.rank[vertex];
+__device__ inline void consider(const Search<Vertex, Offset>& s, int ages, int apart, Key (&first)[UNROLL],
+                                const Vertex (&group)[UNROLL][GROUP], const int (&family)[UNROLL][GROUP]) {
+    Key before[UNROLL];
+    bool unsure = false;
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+        before[k] = first[k];
+#pragma unroll
+        for (int i = 0; i < GROUP; ++i) first[k] = min(first[k], key_of(family[k][i], max(group[k][i], Vertex(0))));
+        unsure = unsure || (first[k] < NOBODY<Vertex> && family_in<Vertex>(first[k]) >= apart);
+    }
+    if (!__any_sync(ALL, unsure)) return;
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+        const int theirs = family_in<Vertex>(first[k]);
+        unsigned ties = 0;
+        if (first[k] < NOBODY<Vertex> && theirs >= apart) {
+#pragma unroll
+            for (int i = 0; i < GROUP; ++i) ties |= static_cast<unsigned>(family[k][i] == theirs) << i;
+            if (before[k] != first[k] && family_in<Vertex>(before[k]) == theirs) ties |= 1u << GROUP;
+        }
+        for (; ties; ties &= ties - 1) {
+            const int which = __ffs(ties) - 1;
+            Vertex other = vertex_in<Vertex>(before[k]);
+#pragma unroll
+            for (int i = 0; i < GROUP; ++i) other = which == i ? group[k][i] : other;
+            const Vertex mine = vertex_in<Vertex>(first[k]);
+            if (other != mine && is_earlier(s, ages, other, mine)) first[k] = key_of(theirs, other);
+        }
+    }
+    __syncwarp();
 }
 
 // Settle what the first edges of an ordered frontier behind `begin` reached: the vertices on the list, counted from
 // `origin`.
 template <typename Vertex, typename Offset>
-__device__ void settle_claims(const Search<Vertex, Offset>& s, int level, long long begin, Vertex origin,
-                              const unsigned short* list, int count) {
+__device__ void settle_claims(const Search<Vertex, Offset>& s, unsigned char* family, int level, long long begin,
+                              Vertex origin, const unsigned short* list, int count) {
     using S = Search<Vertex, Offset>;
     for (int start = 0; start < count; start += UNROLL * WARP) {
         Vertex vertex[UNROLL], parent[UNROLL];
@@ -634,17 +598,19 @@ __device__ void settle_claims(const Search<Vertex, Offset>& s, int level, long l
         for (int k = 0; k < UNROLL; ++k) {
             const int place = start + k * WARP + lane_id();
             vertex[k] = place < count ? origin + list[place] : -1;
-            rank[k] = S::CLAIMED;
-            if (vertex[k] >= 0) rank[k] = s.rank[vertex[k]];
+            rank[k] = 0;
+            if (vertex[k] >= 0) rank[k] = s.rank[vertex[k]] & ~S::CLAIMED;
         }
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             parent[k] = -1;
-            if (vertex[k] >= 0) parent[k] = s.queued[begin + (rank[k] & ~S::CLAIMED)];
+            if (vertex[k] >= 0) parent[k] = s.queued[begin + rank[k]];
         }
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
-            if (vertex[k] >= 0) settle(s, vertex[k], parent[k], level);
+            if (vertex[k] < 0) continue;
+            settle(s, vertex[k], parent[k], level);
+            family[vertex[k]] = family_of(rank[k]);
         }
     }
     __syncwarp();
@@ -657,49 +623,44 @@ __device__ inline int width_of(int count) {
     return width;
 }
 
-// The last step of a wide level, and the only one unless the frontier is ORDERED: settle what was claimed, and, unless
-// all edges are `expanded`, let unvisited vertices look for the first of the frontier. If they look `by_family`, the
-// family that has the first edge left is foremost, and ascends. A warp takes tiles of words until it has enough
-// unvisited vertices. The last level with an order is `ages` above the frontier. Returns how many vertices the warp
-// found.
-template <bool ORDERED, typename Vertex, typename Offset>
-__device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming, int level,
-                         int ages, long long begin, Frontier frontier, long long expanded, bool by_family,
-                         const Block& block) {
+// The last step of a wide level, and the only one unless the frontier has an order: settle what was claimed, if
+// anything was, and, unless the level is `complete` then, let unvisited vertices look for the first of the frontier. A
+// warp takes tiles of words until it has enough unvisited vertices. No vertex of the frontier that anyone finds is of a
+// family before the one that is `foremost`. The last level with an order, behind `begin`, is `ages` above the frontier.
+// Returns how many vertices the warp found.
+template <typename Vertex, typename Offset>
+__device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming,
+                         const unsigned char* family, unsigned char* next_family, int level, int ages, long long begin,
+                         bool claimed, bool complete, int foremost, const Block& block) {
     using S = Search<Vertex, Offset>;
     const long long words = (s.n + WARP - 1) / WARP;
     const int lane = lane_id();
     const int tile = static_cast<int>(s.tile), vertices_of_tile = tile * WARP;
-    const bool complete = ORDERED && expanded == frontier.edges;
-    bool others = true;  // are there families behind the foremost?
-    if (ORDERED && by_family && !complete) {
-        const long long slot = slot_of(s.queue + begin, frontier.vertices, expanded);
-        const Vertex* const vertices = s.queued + begin;
-        others = s.predecessors[vertices[slot]] != s.predecessors[vertices[frontier.vertices - 1]];
-    }
-    const auto family_of = [&](Vertex vertex) -> int {
-        return ORDERED ? s.family[vertex] : test(visited, vertex) ? MANY : NONE;
-    };
+    const int apart = s.positions || ages > 1 ? 0 : APART;
+    if (foremost >= apart) foremost = -1;  // its first in the adjacency need not be the first in order
     Counter found = 0;
+    const auto words_of = [&](const unsigned* bitmap, long long which, unsigned none) {
+        const long long word = which * tile + lane;
+        return lane < tile && word < words ? bitmap[word] : none;
+    };
 
+    unsigned ahead = words_of(visited, block.warp, ALL);  // of the next tile
     for (long long next = block.warp; next * tile < words;) {
         const Vertex origin = static_cast<Vertex>(next * vertices_of_tile);
         int tiles = 0, unseen = 0;
         for (; tiles < TILES && unseen <= LIST - TILE * WARP && next * tile < words; ++tiles, next += block.warps) {
-            const long long word = next * tile + lane;
-            const bool mine = lane < tile && word < words;
-            unsigned seen = mine ? visited[word] : ALL;
-            if (ORDERED && expanded) {
-                const unsigned claims = mine ? s.fresh[word] : 0;
-                if (claims) s.fresh[word] = 0;
+            unsigned seen = ahead;
+            ahead = words_of(visited, next + block.warps, ALL);
+            if (claimed) {
+                const unsigned claims = words_of(s.fresh, next, 0);
+                if (claims) s.fresh[next * tile + lane] = 0;
                 unsigned short* const list = block.list + unseen;
-                const int claimed = list_bits(claims, list);
-                settle_claims(s, level, begin, static_cast<Vertex>(next * vertices_of_tile), list, claimed);
+                const Vertex first = static_cast<Vertex>(next * vertices_of_tile);
+                settle_claims(s, next_family, level, begin, first, list, list_bits(claims, list));
                 found += __popc(claims);
                 seen |= claims;
             }
             block.hits[tiles * TILE + lane] = seen;
-            block.rest[tiles * TILE + lane] = 0;
             if (!complete) unseen += list_bits(~seen, block.list + unseen, tiles * TILE * WARP);
         }
         const auto vertex_of = [&](int local) {
@@ -709,186 +670,165 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
 
         // Who has to look further moves to the front of the list.
         int left = 0;
-        const auto reach = [&](int local, Vertex parent) {
-            settle(s, vertex_of(local), parent, level);
-            atomicOr(block.hits + local / WARP, 1u << local % WARP);
-            ++found;
-        };
         const auto keep = [&](bool more, int local) {
             const unsigned those = __ballot_sync(ALL, more);
             if (more) block.list[left + __popc(those & lanes_below())] = static_cast<unsigned short>(local);
             left += __popc(those);
         };
+        // The family of a vertex is its parent's, or that of its parent's slot if there is an order.
+        const auto reach = [&](const int(&local)[UNROLL], const Key(&first)[UNROLL]) {
+            typename S::Rank slot[UNROLL];
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                slot[k] = 0;
+                if (ages == 0 && first[k] < NOBODY<Vertex>) slot[k] = s.rank[vertex_in<Vertex>(first[k])];
+            }
+            __syncwarp();
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                if (first[k] >= NOBODY<Vertex>) continue;
+                const Vertex vertex = vertex_of(local[k]);
+                settle(s, vertex, vertex_in<Vertex>(first[k]), level);
+                next_family[vertex] = ages == 0 ? family_of(slot[k]) : family_in<Vertex>(first[k]);
+                atomicOr(block.hits + local[k] / WARP, 1u << local[k] % WARP);
+                ++found;
+            }
+        };
 
-        // Up to four in-neighbours stand in `hub` and `heavy`. If one alone is in the frontier, no order is asked for.
+        // Up to four in-neighbours stand in `hub` and `heavy`.
         for (int start = 0; start < unseen; start += UNROLL * WARP) {
-            int local[UNROLL], family[UNROLL][GROUP];
-            unsigned word[UNROLL][GROUP];
+            int local[UNROLL], theirs[UNROLL][GROUP];
             Vertex group[UNROLL][GROUP];
             bool few[UNROLL];
-            First<ORDERED, Vertex, Offset> first[UNROLL];
+            Key first[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 const int place = start + k * WARP + lane;
                 local[k] = place < unseen ? block.list[place] : -1;
+            }
+            Vertex hub[UNROLL];
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
                 const Vertex vertex = local[k] >= 0 ? vertex_of(local[k]) : origin;
-                load_group(s.heavy, vertex, GROUP * s.n, GROUP * s.n, group[k]);
-                few[k] = local[k] >= 0 && group[k][GROUP - 1] == -1;
-                group[k][GROUP - 1] = __ldg(s.hub + vertex);
+                load_whole_group(s.heavy, vertex, group[k]);
+                hub[k] = __ldg(s.hub + vertex);
             }
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-#pragma unroll
-                for (int i = 0; i < GROUP; ++i) {
-                    word[k][i] = 0;
-                    if (few[k] && group[k][i] >= 0) word[k][i] = visited[word_of(group[k][i])];
-                }
-            }
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                int count = 0;
-#pragma unroll
-                for (int i = 0; i < GROUP; ++i) {
-                    family[k][i] = word[k][i] & bit_of(group[k][i]) ? MANY : NONE;
-                    count += family[k][i] == MANY;
-                }
-#pragma unroll
-                for (int i = 0; i < GROUP; ++i) {
-                    if (family[k][i] == MANY && count == 1) family[k][i] = 0;
-                    if (ORDERED && family[k][i] == MANY) family[k][i] = s.family[group[k][i]];
-                }
-            }
-            consider(s, ages, first, group, family);
             __syncwarp();
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
-                if (first[k].vertex >= 0) reach(local[k], first[k].vertex);
-                keep(local[k] >= 0 && !few[k], local[k]);
+                few[k] = local[k] >= 0 && group[k][GROUP - 1] == -1;
+                group[k][GROUP - 1] = hub[k];
+                first[k] = NOBODY<Vertex>;
+#pragma unroll
+                for (int i = 0; i < GROUP; ++i) {
+                    theirs[k][i] = family[few[k] ? max(group[k][i], Vertex(0)) : Vertex(0)];
+                }
             }
+            __syncwarp();
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+                for (int i = 0; i < GROUP; ++i) {
+                    if (!few[k] || group[k][i] < 0) theirs[k][i] = NONE;
+                }
+            }
+            consider(s, ages, apart, first, group, theirs);
+            reach(local, first);
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) keep(local[k] >= 0 && !few[k], local[k]);
         }
         __syncwarp();
 
         // The others look at groups of them, round after round; the fewer vertices are left, the more lanes each has.
-        // First for one of the foremost family: the first in the adjacency is the first in order.
         long long done = 0;  // groups that those left have looked at
-        while (ORDERED && by_family && left > 0) {
+        while (left > 0) {
             const int count = left;
-            const int width = width_of(count);
+            const int width = max(ages > 0 || foremost < 0 ? WHOLE_WIDTH : WIDTH, width_of(count));
             const int part = lane % width;
+            const unsigned row = ALL >> (WARP - width) << (lane - part);  // the lanes of this lane's row
             left = 0;
             for (int start = 0; start < count; start += UNROLL * WARP / width) {
                 int local[UNROLL];
+                bool looks[UNROLL];
+                long long place[UNROLL];
                 Offset begin_of[UNROLL], end_of[UNROLL];
-                Vertex group[UNROLL][GROUP];
-                unsigned word[UNROLL][GROUP];
+                Key first[UNROLL];
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
-                    const int place = start + (k * WARP + lane) / width;
-                    local[k] = place < count ? block.list[place] : -1;
+                    const int which = start + (k * WARP + lane) / width;
+                    local[k] = which < count ? block.list[which] : -1;
+                    looks[k] = local[k] >= 0;
                     begin_of[k] = end_of[k] = 0;
-                    if (local[k] < 0) continue;
-                    begin_of[k] = __ldg(s.in_offsets + vertex_of(local[k]));
-                    end_of[k] = __ldg(s.in_offsets + vertex_of(local[k]) + 1);
-                }
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    load_group(s.in_targets, begin_of[k] / GROUP + done + part, end_of[k], s.m, group[k]);
-                }
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-#pragma unroll
-                    for (int i = 0; i < GROUP; ++i) word[k][i] = s.foremost[word_of(group[k][i])];
-                }
-                __syncwarp();
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    const long long place = (begin_of[k] / GROUP + done + part) * GROUP;
-                    Vertex parent = -1;
-#pragma unroll
-                    for (int i = GROUP - 1; i >= 0; --i) {
-                        const bool inside = place + i >= begin_of[k] && place + i < end_of[k];
-                        if (inside && word[k][i] & bit_of(group[k][i])) parent = group[k][i];
-                    }
-                    const unsigned some = __ballot_sync(ALL, parent >= 0) >> (lane - part) & (ALL >> (WARP - width));
-                    if (some != 0 && __ffs(some) - 1 == part) reach(local[k], parent);
-                    const bool misses = local[k] >= 0 && part == 0 && some == 0;
-                    const bool more = place + width * GROUP < end_of[k];
-                    if (misses && !more && others) atomicOr(block.rest + local[k] / WARP, 1u << local[k] % WARP);
-                    keep(misses && more, local[k]);
-                }
-            }
-            __syncwarp();
-            done += width;
-        }
-        if (ORDERED && by_family) {
-            for (int i = 0; i < tiles; ++i) {
-                left += list_bits(block.rest[i * TILE + lane], block.list + left, i * TILE * WARP);
-            }
-        }
-
-        // Then for the first of all.
-        done = 0;
-        while (left > 0) {
-            const int count = left;
-            const int width = max(WIDTH, width_of(count));
-            const int part = lane % width;
-            left = 0;
-            for (int start = 0; start < count; start += UNROLL * WARP / width) {
-                int local[UNROLL], family[UNROLL][GROUP];
-                Offset begin_of[UNROLL], end_of[UNROLL];
-                Vertex group[UNROLL][GROUP];
-                First<ORDERED, Vertex, Offset> first[UNROLL];
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    const int place = start + (k * WARP + lane) / width;
-                    local[k] = place < count ? block.list[place] : -1;
-                    begin_of[k] = end_of[k] = 0;
+                    first[k] = NOBODY<Vertex>;
                     if (local[k] < 0) continue;
                     const Vertex vertex = vertex_of(local[k] % CANDIDATE);
                     begin_of[k] = __ldg(s.in_offsets + vertex);
                     end_of[k] = __ldg(s.in_offsets + vertex + 1);
-                    if (local[k] & CANDIDATE) first[k].vertex = s.predecessors[vertex];
+                    if (part == 0 && local[k] & CANDIDATE) first[k] = s.predecessors[vertex];
                 }
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    load_group(s.in_targets, begin_of[k] / GROUP + done + part, end_of[k], s.m, group[k]);
-                }
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    const long long place = (begin_of[k] / GROUP + done + part) * GROUP;
-                    if (first[k].vertex >= 0) first[k].family = family_of(first[k].vertex);
-#pragma unroll
-                    for (int i = 0; i < GROUP; ++i) {
-                        family[k][i] = NONE;
-                        if (place + i >= begin_of[k] && place + i < end_of[k]) family[k][i] = family_of(group[k][i]);
-                    }
-                }
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    if (first[k].family == MANY) first[k].rank = rank_of(s, ages, first[k].vertex);
-                }
-                consider(s, ages, first, group, family);
                 __syncwarp();
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
+                    place[k] = (begin_of[k] / GROUP + done + part) * GROUP;
+                    if (first[k] == NOBODY<Vertex>) continue;
+                    const Vertex vertex = vertex_in<Vertex>(first[k]);
+                    first[k] = key_of(family[vertex], vertex);
+                }
+                bool going = true;
+                for (int step = 0; step < STEPS && going; ++step) {
+                    int theirs[UNROLL][GROUP];
+                    Vertex group[UNROLL][GROUP];
+#pragma unroll
+                    for (int k = 0; k < UNROLL; ++k) {
+                        load_group(s.in_targets, place[k] / GROUP, looks[k] ? end_of[k] : 0, s.m, group[k]);
+                    }
+                    __syncwarp();
+#pragma unroll
+                    for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+                        for (int i = 0; i < GROUP; ++i) theirs[k][i] = family[group[k][i]];
+                    }
+                    __syncwarp();
+#pragma unroll
+                    for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+                        for (int i = 0; i < GROUP; ++i) {
+                            const bool inside = place[k] + i >= begin_of[k] && place[k] + i < end_of[k];
+                            if (!looks[k] || !inside) theirs[k][i] = NONE;
+                        }
+                    }
+                    consider(s, ages, apart, first, group, theirs);
+                    going = false;
+#pragma unroll
+                    for (int k = 0; k < UNROLL; ++k) {
+                        const unsigned hits = __ballot_sync(ALL, family_in<Vertex>(first[k]) == foremost) & row;
+                        place[k] += width * GROUP;
+                        looks[k] = looks[k] && !hits && place[k] - part * GROUP < end_of[k];
+                        going = going || looks[k];
+                    }
+                    going = __any_sync(ALL, going);
+                }
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
                     for (int distance = 1; distance < width; distance *= 2) {
-                        const Vertex other = __shfl_xor_sync(ALL, first[k].vertex, distance);
-                        const int their = __shfl_xor_sync(ALL, first[k].family, distance);
-                        const typename S::Rank rank = __shfl_xor_sync(ALL, first[k].rank, distance);
-                        first[k].consider(s, ages, other, their, rank);
+                        const Key other = __shfl_xor_sync(ALL, first[k], distance);
+                        const Vertex one = vertex_in<Vertex>(other), mine = vertex_in<Vertex>(first[k]);
+                        const int theirs = family_in<Vertex>(other);
+                        const bool tie = theirs == family_in<Vertex>(first[k]) && theirs >= apart && one != mine;
+                        if (tie && theirs < NONE ? is_earlier(s, ages, one, mine) : other < first[k]) first[k] = other;
                         __syncwarp();
                     }
-                    const bool asks = local[k] >= 0 && part == 0;
-                    const bool more = (begin_of[k] / GROUP + done + width) * GROUP < end_of[k];
-                    const bool some = first[k].vertex >= 0;
-                    if (asks && some && !more) reach(local[k] % CANDIDATE, first[k].vertex);
-                    if (asks && some && more) s.predecessors[vertex_of(local[k] % CANDIDATE)] = first[k].vertex;
-                    __syncwarp();
-                    keep(asks && more, some ? local[k] | CANDIDATE : local[k]);
+                    const bool some = first[k] < NOBODY<Vertex>;
+                    const int mine = local[k] % CANDIDATE;
+                    if (looks[k] && part == 0 && some) s.predecessors[vertex_of(mine)] = vertex_in<Vertex>(first[k]);
+                    keep(looks[k] && part == 0, some ? mine | CANDIDATE : mine);
+                    if (looks[k] || part > 0) first[k] = NOBODY<Vertex>;
+                    local[k] = mine;
                 }
+                reach(local, first);
             }
             __syncwarp();
-            done += width;
+            done += STEPS * width;
         }
         __syncwarp();
         for (int i = 0; i < tiles; ++i) {
@@ -917,8 +857,9 @@ __device__ void for_each(const Search<Vertex, Offset>& s, const Block& block, Bi
 // Put the last level in order, after `ages` levels without one: `frontier` is the last ordered one, behind `begin`.
 // Moves both on to the last level.
 template <typename Vertex, typename Offset>
-__device__ void reorder(const Search<Vertex, Offset>& s, const unsigned* before, const unsigned* visited, int level,
-                        int ages, long long& begin, Frontier& frontier, int& turn, Told* told, const Block& block) {
+__device__ void reorder(const Search<Vertex, Offset>& s, const unsigned* before, const unsigned* visited,
+                        unsigned char* family, int level, int ages, long long& begin, Frontier& frontier, int& turn,
+                        Told* told, const Block& block) {
     const int base = level - ages;  // the last ordered level
     const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
     const long long threads = static_cast<long long>(gridDim.x) * THREADS;
@@ -931,7 +872,9 @@ __device__ void reorder(const Search<Vertex, Offset>& s, const unsigned* before,
         });
 
     for (int age = base + 1; age <= level; ++age) {
-        for (long long word = thread; word * WARP < frontier.edges; word += threads) s.marks[word] = 0;
+        const Run run = run_of(s, begin, frontier, 0, frontier.edges, block);
+        const long long length = run_length(frontier.edges, block);
+        clear_marks(s, run, block);
         end_turn(s, REORDER, turn, told);
         for_each(
             s, block, [&](long long word) { return s.fresh[word]; },
@@ -939,13 +882,10 @@ __device__ void reorder(const Search<Vertex, Offset>& s, const unsigned* before,
                 if (s.distances[vertex] != age) return;
                 const Vertex parent = s.predecessors[vertex];
                 const long long edge = s.queue[begin + s.rank[parent]].prefix + position(s, parent, vertex);
-                atomicOr(s.marks + edge / WARP, 1u << edge % WARP);
+                mark(s, length, edge, s.offsets[vertex + 1] - s.offsets[vertex]);
             });
         end_turn(s, REORDER, turn, told);
-        const Run run = run_of(s, begin, frontier, 0, frontier.edges, block);
-        count(s, run, block);
-        end_turn(s, REORDER, turn, told);
-        const Frontier upcoming = append(s, run, block);
+        const Frontier upcoming = append(s, family, age, run, block);
         begin += frontier.vertices;
         frontier = upcoming;
         end_turn(s, REORDER, turn, told);
@@ -970,8 +910,9 @@ struct LocalQueue {
 // behind `begin + frontier.vertices`. A thread takes edges with neighbouring numbers. Returns the last level; updates
 // the frontier and the unexplored edges.
 template <typename Vertex, typename Offset>
-__device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
-                        Frontier& frontier, long long& unexplored, unsigned char* memory, Counter* totals) {
+__device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* family, int level,
+                        long long begin, Frontier& frontier, long long& unexplored, unsigned char* memory,
+                        Counter* totals) {
     using S = Search<Vertex, Offset>;
     const long long behind = begin + frontier.vertices;
     const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + TURN_ALONE));
@@ -1061,8 +1002,10 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int 
 
     const LocalQueue<Vertex, Offset> queue(memory, s.capacity, now);
     for (int i = threadIdx.x; i < frontier.vertices; i += THREADS) {
+        const Vertex vertex = queue.vertices[i];
         s.queue[behind + i] = queue.entries[i];
-        s.queued[behind + i] = queue.vertices[i];
+        s.queued[behind + i] = vertex;
+        family[vertex] = family_of(__ldcg(s.rank + __ldcg(s.predecessors + vertex)));
     }
     return level;
 }
@@ -1094,8 +1037,8 @@ __device__ inline void hand_out(Edge<Vertex, Offset>* edges, int share, int numb
 // `together`, and then stands behind `begin + frontier.vertices`. Returns the last level; updates the frontier and the
 // unexplored edges.
 template <typename Vertex, typename Offset>
-__device__ int go_together(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
-                           Frontier& frontier, long long& unexplored, int size, unsigned char* memory,
+__device__ int go_together(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* family, int level,
+                           long long begin, Frontier& frontier, long long& unexplored, int size, unsigned char* memory,
                            Counter* totals) {
     using S = Search<Vertex, Offset>;
     __shared__ Counter counts[TEAM];  // what each block found in a level
@@ -1179,6 +1122,7 @@ __device__ int go_together(const Search<Vertex, Offset>& s, unsigned* visited, i
                 const Offset prefix = static_cast<Offset>(before.edges);
                 s.queue[behind + before.vertices] = {prefix, static_cast<Offset>(first[k] - prefix)};
                 s.queued[behind + before.vertices] = neighbor[k];
+                family[neighbor[k]] = family_of(__ldcg(s.rank + parent[k]));
             }
             place += packed(1, degree[k], s.edge_bits);
         }
@@ -1188,19 +1132,23 @@ __device__ int go_together(const Search<Vertex, Offset>& s, unsigned* visited, i
     return level;
 }
 
+// Set every bit of an array, to the next multiple of 16 bytes.
+template <typename T>
+__device__ inline void set_all(T* array, long long length, long long thread, long long threads) {
+    constexpr long long EACH = sizeof(uint4) / sizeof(T);
+    uint4* const whole = reinterpret_cast<uint4*>(array);
+    for (long long i = thread; i * EACH < length; i += threads) whole[i] = {ALL, ALL, ALL, ALL};
+}
+
 // Begin: nothing is visited but the isolated vertices, and no vertex has a rank.
 template <typename Vertex, typename Offset>
 __device__ void reset(const Search<Vertex, Offset>& s) {
     const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
     const long long threads = static_cast<long long>(gridDim.x) * THREADS;
     const long long words = (s.n + WARP - 1) / WARP;
-    for (long long word = thread; word < words; word += threads) {
-        s.visited[0][word] = __ldg(s.isolated + word);
-        s.foremost[word] = 0;
-    }
-    for (long long vertex = thread; vertex < s.n; vertex += threads) s.rank[vertex] = s.UNREACHED;
-    unsigned* const families = reinterpret_cast<unsigned*>(s.family);
-    for (long long four = thread; four < words * (WARP / 4); four += threads) families[four] = ALL;
+    for (long long word = thread; word < words; word += threads) s.visited[0][word] = __ldg(s.isolated + word);
+    set_all(s.rank, s.n, thread, threads);
+    set_all(s.family, 2 * words * WARP, thread, threads);
     if (thread == 0) {
         s.state->target_level = 0;
         if (s.trace) s.trace[0] = nanoseconds() * 2;
@@ -1226,7 +1174,10 @@ __device__ Frontier seed(const Search<Vertex, Offset>& s, Counter* totals) {
         Counter total;
         const Counter place = exclusive_scan_of_block(degree ? packed(1, degree, s.edge_bits) : 0, totals, total);
         const Frontier before = unpacked(sum + place, s.edge_bits);
-        if (keep) s.rank[vertex] = before.vertices;
+        if (keep) {
+            s.rank[vertex] = before.vertices;
+            s.family[vertex] = MANY;
+        }
         if (degree) {
             const Offset prefix = static_cast<Offset>(before.edges);
             s.queue[before.vertices] = {prefix, static_cast<Offset>(first - prefix)};
@@ -1249,9 +1200,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     const Block block = {
         static_cast<int>(warp * gridDim.x + blockIdx.x),  // neighbouring warps on different multiprocessors
         static_cast<int>(gridDim.x) * (THREADS / WARP),
-        reinterpret_cast<unsigned short*>(bits + 2 * WARPS * BITS) + warp * LIST,
+        reinterpret_cast<unsigned short*>(bits + WARPS * BITS) + warp * LIST,
         bits + warp * BITS,
-        bits + (WARPS + warp) * BITS,
         totals,
         bases,
     };
@@ -1264,46 +1214,50 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     int turn = 0;
     reset(s);
     end_turn(s, RESET, turn, &told);
-    if (blockIdx.x == 0) {
-        const Frontier sources = seed(s, totals);
-        if (threadIdx.x == 0) state->alone[turn % 2] = {0, sources.vertices, sources.edges, 0};
-    }
-    end_turn(s, SEED, turn, &told);
-
     // The levels. Every thread follows them in variables of its own.
     unsigned *visited = s.visited[0], *other = s.visited[1];
-    Frontier frontier = {told.alone.vertices, told.alone.edges};  // the last one with an order, behind `begin`
+    unsigned char *family = s.family, *other_family = s.family + words * WARP;
+    Frontier frontier = {0, 0};  // the last one with an order, behind `begin`
     long long begin = 0;
-    long long reached = frontier.vertices;  // by the last level; those without edges may be left out
+    long long reached = 0;  // by the last level; those without edges may be left out
     long long unexplored = s.m;
     int level = 0;
     int ages = 0;  // levels since the last one with an order
+    bool seeded = false;
     bool given_up = false;
-    while (reached > 0 && level < s.depth_limit && !given_up) {
+    while (!seeded || (reached > 0 && level < s.depth_limit && !given_up)) {
         if (s.target >= 0 && is_reached(told.target_level, level)) break;
-        const long long expanded = frontier.vertices;
         if (ages == s.patience) {
-            reorder(s, other, visited, level, ages, begin, frontier, turn, &told, block);
+            reorder(s, other, visited, family, level, ages, begin, frontier, turn, &told, block);
             ages = 0;
             reached = frontier.vertices;
             end_turn(s, REORDER, turn, &told);
             continue;
         }
-        if (ages == 0 && frontier.edges <= (cluster > 1 ? s.together : s.alone)) {
+        if (!seeded || (ages == 0 && frontier.edges <= (cluster > 1 ? s.together : s.alone))) {
             const int size = frontier.edges <= s.alone ? 1 : cluster;
             if (blockIdx.x < size) {
-                level = size == 1 ? go_alone(s, visited, level, begin, frontier, unexplored, memory, totals)
-                                  : go_together(s, visited, level, begin, frontier, unexplored, size, memory, totals);
+                if (!seeded) frontier = seed(s, totals);
+                const long long expanded = frontier.vertices;
+                if (size > 1) {
+                    level =
+                        go_together(s, visited, family, level, begin, frontier, unexplored, size, memory, totals);
+                } else if (expanded > 0 && frontier.edges <= s.alone && level < s.depth_limit) {
+                    level = go_alone(s, visited, family, level, begin, frontier, unexplored, memory, totals);
+                } else {
+                    begin -= expanded;  // the frontier is where it was
+                }
                 if (blockIdx.x == 0 && threadIdx.x == 0) {
-                    state->alone[turn % 2] = {level, frontier.vertices, frontier.edges, unexplored};
+                    state->alone[turn % 2] = {level, begin + expanded, frontier.vertices, frontier.edges, unexplored};
                 }
             }
-            end_turn(s, size == 1 ? ALONE : TOGETHER, turn, &told);
+            end_turn(s, !seeded ? SEED : size == 1 ? ALONE : TOGETHER, turn, &told);
+            seeded = true;
             level = static_cast<int>(told.alone.level);
+            begin = told.alone.begin;
             frontier = {told.alone.vertices, told.alone.edges};
             unexplored = told.alone.unexplored;
             reached = frontier.vertices;
-            begin += expanded;
             given_up = level > s.n;
             continue;
         }
@@ -1314,29 +1268,33 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         if (ages == 0) unexplored -= frontier.edges;
         if (!wide) {
             const Run run = run_of(s, begin, frontier, 0, frontier.edges, block);
-            claim(s, visited, run);
+            clear_marks(s, run, block);
+            claim<false>(s, visited, run);
             end_turn(s, CLAIM, turn, &told);
-            mark(s, visited, level, run, block);
+            mark_claims(s, visited, frontier, block);
             end_turn(s, MARK, turn, &told);
-            frontier = append(s, run, block);
+            begin += frontier.vertices;
+            frontier = append(s, family, level, run, block);
             reached = frontier.vertices;
-            begin += expanded;
             end_turn(s, APPEND, turn, &told);
         } else {
-            Counter by_warp;
+            long long last = 0;  // of the first edges
+            int foremost = 0;
             if (ages == 0) {
-                find_families(s, begin, frontier, unexplored / s.large, &state->tails[turn % 3]);
-                end_turn(s, FAMILIES, turn, &told);
-                const long long before_large = frontier.edges - told.found;
-                const long long share = (told.found ? 2 : 1) * unexplored / s.share;
-                long long last = min(max(share, s.chunk), before_large);  // of the first edges
-                const bool by_family = told.found && last == before_large;
+                long long before_large = frontier.edges;
+                if (!s.positions) {
+                    find_large_family(s, family, begin, frontier, unexplored / s.large, &state->tails[turn % 3]);
+                    end_turn(s, FAMILIES, turn, &told);
+                    before_large -= told.found >> FAMILY_BITS;
+                    foremost = told.found % (1 << FAMILY_BITS);
+                }
+                const long long share = (before_large < frontier.edges ? 2 : 1) * unexplored / s.share;
+                last = min(max(share, s.chunk), before_large);
                 last = min(frontier.edges, (last + WARP - 1) / WARP * WARP);
                 const long long least = (last / (GROWTH * GROWTH) / WARP + 1) * WARP;
-                long long from = 0, to = min(last, max(least, s.chunk));
+                long long to = min(last, max(least, s.chunk));
                 if (last > 0) {
-                    claim_slots(s, visited, run_of(s, begin, frontier, from, to, block));
-                    if (by_family && last < frontier.edges) mark_foremost(s, begin, frontier, last);
+                    claim<true>(s, visited, run_of(s, begin, frontier, 0, to, block));
                     end_turn(s, FIRST_EDGES, turn, &told);
                 }
                 while (to < last) {
@@ -1344,23 +1302,25 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                         other[word] = visited[word] | s.fresh[word];
                     }
                     end_turn(s, MERGE, turn, &told);
-                    from = to;
+                    const long long from = to;
                     to = min(last, GROWTH * to);
-                    claim_slots(s, other, run_of(s, begin, frontier, from, to, block));
+                    claim<true>(s, other, run_of(s, begin, frontier, from, to, block));
                     end_turn(s, FIRST_EDGES, turn, &told);
                 }
-                by_warp = sweep<true>(s, visited, other, level, ages, begin, frontier, last, by_family, block);
-            } else {
-                by_warp = sweep<false>(s, visited, other, level, ages, begin, frontier, 0, false, block);
+                if (last < before_large) {  // who has the first edge left?
+                    foremost = family[s.queued[begin + slot_of(s.queue + begin, frontier.vertices, last)]];
+                }
             }
+            const bool complete = ages == 0 && last == frontier.edges;
+            const Counter by_warp = sweep(s, visited, other, family, other_family, level, ages, begin, last > 0,
+                                          complete, foremost, block);
             Counter by_block;
             exclusive_scan_of_block(lane_id() == 0 ? by_warp : 0, totals, by_block);
             if (threadIdx.x == 0 && by_block) atomicAdd(&state->tails[turn % 3], by_block);
             end_turn(s, SWEEP, turn, &told);
             reached = told.found;
-            unsigned* const before = visited;
-            visited = other;
-            other = before;
+            swap(visited, other);
+            swap(family, other_family);
             ++ages;
         }
         if (s.trace && thread == 0) s.trace[level] = nanoseconds() * 2 + wide;

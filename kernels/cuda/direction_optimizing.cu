@@ -587,13 +587,6 @@ __device__ inline void team_barrier() {
     }
 }
 
-template <typename T>
-__device__ inline void swap(T& a, T& b) {
-    const T kept = a;
-    a = b;
-    b = kept;
-}
-
 __device__ inline void prefetch(const void* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
 
 __device__ inline int reduce_add(int value) {

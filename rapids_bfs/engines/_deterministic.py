@@ -37,7 +37,7 @@ PHASES = (
 class Tuning:
     """What a search may be tuned by; no answer depends on it."""
 
-    alpha: int = 15  # a level is wide when its frontier has more than 1/alpha of the unexplored edges
+    alpha: int = 60  # a level is wide when its frontier has more than 1/alpha of the unexplored edges
     wide: int = 1 << 18  # and at least so many
     share: int = 8  # 1/share of the unexplored edges are expanded in order, twice as many if a large family follows
     chunk: int = 1 << 16  # but at least so many; a multiple of 32
@@ -56,7 +56,7 @@ DEFAULT = Tuning()
 
 POINTERS = (
     *("offsets", "targets", "in_offsets", "in_targets", "positions", "hub", "heavy", "isolated"),
-    *("visited", "other", "fresh", "foremost", "family", "marks", "counts", "queue", "queued", "rank"),
+    *("visited", "other", "fresh", "family", "marks", "counts", "queue", "queued", "rank"),
     *("distances", "predecessors", "sources", "state", "trace", "turns", "status"),
 )
 NUMBERS = (
@@ -95,9 +95,9 @@ class Deterministic:
         needs = [
             (n, np.int32),  # distances
             (n, vertex),  # predecessors
-            (n, offset),  # rank
-            (4 * words, np.uint32),  # visited, other, fresh, foremost
-            (WARP * words, np.uint8),  # family
+            (-(-n // 4) * 4, offset),  # rank, whole groups of 16 bytes
+            (3 * words, np.uint32),  # visited, other, fresh
+            (2 * WARP * words, np.uint8),  # family
             (m // WARP + 1, np.uint32),  # marks
             (most_warps, np.uint64),  # counts
             (STATE_BYTES, np.uint8),
@@ -127,7 +127,6 @@ class Deterministic:
             visited=address(bitmaps),
             other=address(bitmaps) + 4 * words,
             fresh=address(bitmaps) + 8 * words,
-            foremost=address(bitmaps) + 12 * words,
             family=address(family),
             marks=address(marks),
             counts=address(counts),
@@ -156,7 +155,7 @@ class Deterministic:
         entry = 2 * (2 * offset.itemsize + vertex.itemsize)  # in each of two queues
         most = device.most_shared_bytes - STATIC_BYTES
         capacity = min(tuning.alone, UNROLL * threads, most // entry)
-        tiles = warps * (2 * TILES * TILE * 4 + LIST * 2)  # words twice, and a list of their vertices
+        tiles = warps * (TILES * TILE * 4 + LIST * 2)  # words, and a list of their vertices
         edges = UNROLL * threads * 2 * offset.itemsize  # of a block of a cluster
         shared = max(capacity * entry, tiles, edges)
         kernel = device.compiled(FILE, "search", vertex, offset, threads, tuning.blocks)
