@@ -139,7 +139,8 @@ def test_a_first_search_is_the_cpus():
     assert not edges.is_on("cuda")
 
 
-def test_a_large_graph_that_is_searched_again_is_the_gpus():
+def test_a_large_graph_that_was_searched_for_some_time_is_the_gpus(monkeypatch):
+    monkeypatch.setattr(search, "GPU_PREPARATION", 1)  # as if one search took as long as to put the graph there
     graph = ConvertedGraph(nx.gnm_random_graph(20_000, 400_000, seed=1))
     sources = np.array([17])
     first = ordered_search(graph, sources)
