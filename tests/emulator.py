@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from contextlib import nullcontext
-from ctypes import c_void_p
+from ctypes import Structure, c_void_p
 from functools import cache
 from importlib import import_module, util
 from pathlib import Path
@@ -39,6 +39,17 @@ def integer(bits):
         return np.int64((int(value) + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1))
 
     convert.dtype = np.dtype(f"int{bits}")
+    return convert
+
+
+def unsigned(bits):
+    """The conversion to an integer of so many bits without a sign."""
+    dtype = np.dtype(f"uint{bits}")
+
+    def convert(value):
+        return dtype.type(int(value) % (1 << bits))
+
+    convert.dtype = dtype
     return convert
 
 
@@ -89,7 +100,6 @@ class Thread:
         self.launch, self.block, self.number = launch, block, number
         self.may_run = threading.Semaphore(0)
         self.met = {}  # what the threads brought that it met last
-        self.arrays = 0  # in shared memory, that it has asked for
 
     def run(self, kernel, arguments):
         launch = self.launch
@@ -138,6 +148,11 @@ class Thread:
         launch.ready += [thread for thread in here if thread is not self]
         return met
 
+    @property
+    def cluster(self):
+        """The number of its cluster."""
+        return self.block // self.launch.cluster
+
     def meet_warp(self, value):
         return self.meet((self.block, self.number // WARP), WARP, value)
 
@@ -154,8 +169,9 @@ def call_place():
 class Launch:
     """A grid of threads, until all have returned. Raises what one of them raised."""
 
-    def __init__(self, kernel, arguments, blocks, threads, random):
+    def __init__(self, kernel, arguments, blocks, threads, random, *, shared=0, cluster=1):
         self.blocks, self.threads, self.random = blocks, threads, random
+        self.dynamic_bytes, self.cluster = shared, cluster
         self.meetings, self.shared = {}, {}
         self.failure = None
         self.done = threading.Semaphore(0)
@@ -180,6 +196,10 @@ def dimension(value):
 
 class Cuda:
     """What kernels use of `numba.cuda`."""
+
+    @property
+    def atomic(self):
+        return SimpleNamespace(add=fetch_add, exch=fetch_exchange)
 
     threadIdx = dimension(lambda thread: thread.number)
     blockIdx = dimension(lambda thread: thread.block)
@@ -260,11 +280,11 @@ class Cuda:
 
     @staticmethod
     def _shared_array(length, convert, alignment=None):
-        thread = Thread.running
-        thread.arrays += 1
-        key = thread.block, thread.arrays
+        """One array for each place of the code that asks for it; of length 0, as long as the launch says."""
+        thread, asks = Thread.running, sys._getframe(1)
+        key = thread.block, asks.f_code, asks.f_lineno
         if key not in thread.launch.shared:
-            array = rubbish(length, convert.dtype)
+            array = rubbish(length or thread.launch.dynamic_bytes // convert.dtype.itemsize, convert.dtype)
             thread.launch.shared[key] = Memory(placed(array, alignment or array.itemsize))
         return thread.launch.shared[key]
 
@@ -297,20 +317,46 @@ def load_ordered(memory, index):
     return memory[index]
 
 
-def place_of_pair(memory, index):
-    address = memory.array.ctypes.data + 2 * index * memory.array.itemsize
-    assert address % (2 * memory.array.itemsize) == 0, "a pair begins where none may"
-    return 2 * index
+def vector(memory, index, count):
+    """The places of the vector number ``index`` of so many elements."""
+    address = memory.array.ctypes.data + count * index * memory.array.itemsize
+    assert address % min(count * memory.array.itemsize, 16) == 0, "a vector begins where none may"
+    return range(count * index, count * (index + 1))
 
 
-def load_pair(memory, index):
-    place = place_of_pair(memory, index)
-    return memory[place], memory[place + 1]
+def loader(count):
+    return lambda memory, index: tuple(memory[place] for place in vector(memory, index, count))
 
 
-def store_pair(memory, index, first, second):
-    place = place_of_pair(memory, index)
-    memory[place], memory[place + 1] = first, second
+def store_vector(memory, index, *values):
+    for place, value in zip(vector(memory, index, len(values)), values, strict=True):
+        memory[place] = value
+
+
+def of_block(memory, rank):
+    """What another block of the cluster has where this one has ``memory``, in shared memory."""
+    thread = Thread.running
+    at = memory.array.ctypes.data
+    for (block, *asks), mine in thread.launch.shared.items():
+        begin = mine.array.ctypes.data
+        if block == thread.block and begin <= at < begin + mine.array.nbytes:
+            theirs = thread.launch.shared[thread.cluster * thread.launch.cluster + rank, *asks]
+            return Memory(theirs.array.view(np.uint8)[at - begin :].view(memory.dtype))
+    raise AssertionError("this is no shared memory")
+
+
+def cluster_barrier():
+    thread = Thread.running
+    thread.meet(("cluster", thread.cluster), thread.launch.cluster * thread.launch.threads)
+
+
+def block_barrier(threads):
+    thread = Thread.running
+    thread.meet(("part", thread.block), threads)
+
+
+def reducer(combine):
+    return lambda value: int32(combine([*Thread.running.meet_warp(value).values()]))
 
 
 def give_up():
@@ -318,31 +364,41 @@ def give_up():
 
 
 fetch_add = atomic(lambda before, value: before + value)
+fetch_exchange = atomic(lambda before, value: value)
 
 POINTERS = {
     "ALL": None,
     "behind": lambda memory, count: Memory(memory.array[count:]),
-    "cluster_barrier": None,
-    "cluster_size": lambda: int32(1),
+    "block_barrier": block_barrier,
+    "cluster_barrier": cluster_barrier,
+    "cluster_size": lambda: int32(Thread.running.launch.cluster),
     "fetch_add": fetch_add,
     "fetch_add_ordered": fetch_add,
-    "fetch_exchange": atomic(lambda before, value: value),
+    "fetch_exchange": fetch_exchange,
     "fetch_min": atomic(min),
     "fetch_or": atomic(lambda before, value: before | value),
     "give_up": give_up,
     "is_null": lambda memory: memory is None,
     "like": lambda memory, value: integer(8 * memory.dtype.itemsize)(value),
     "load_ordered": load_ordered,
-    "load_pair": load_pair,
+    "load_four": loader(4),
+    "load_four_read_only": loader(4),
+    "load_pair": loader(2),
     "load_read_only": load,
     "load_shared_by_blocks": load,
     "most": lambda memory: np.int64(np.iinfo(memory.dtype).max),
     "nanoseconds": lambda: np.int64(time.monotonic_ns()),
+    "of_block": of_block,
     "pointer_into": lambda array, byte, other: Memory(array.array.view(np.uint8)[byte:].view(other.dtype)),
     "prefetch": lambda memory, index: None,
-    "reduce_or": lambda value: int32(np.bitwise_or.reduce([*Thread.running.meet_warp(value).values()])),
+    "reduce_add": reducer(sum),
+    "reduce_max": reducer(max),
+    "reduce_or": reducer(np.bitwise_or.reduce),
     "registers": lambda memory, count: Memory(rubbish(count, memory.dtype)),
-    "store_pair": store_pair,
+    "rolled": lambda value: value,
+    "size_of": lambda memory: np.int64(memory.dtype.itemsize),
+    "store_four": store_vector,
+    "store_pair": store_vector,
 }
 
 
@@ -351,7 +407,10 @@ def emulated(file):
     """A module of `kernels/numba_cuda`, to be run here."""
     cuda = Cuda()
     replaced = {
-        "numpy": SimpleNamespace(int32=int32, int64=int64, uint64=np.uint64, float64=float64),
+        "numpy": SimpleNamespace(
+            **{"int8": integer(8), "int32": int32, "int64": int64, "float64": float64},
+            **{f"uint{bits}": unsigned(bits) for bits in (16, 32, 64)},
+        ),
         "numba": SimpleNamespace(cuda=cuda),
         "numba.cuda": cuda,
         f"{PACKAGE}.numba_cuda.pointers": SimpleNamespace(**POINTERS),
@@ -363,24 +422,34 @@ def emulated(file):
 
 
 class EmulatedKernel:
-    """A kernel that takes the fields of one structure, whose pointers are addresses of the device's arrays."""
+    """A kernel whose pointers are addresses of the device's arrays. It takes several arguments, or one structure."""
 
     def __init__(self, device, module, name, vertex, offset):
         self.device, self.kernel = device, getattr(module, name)
-        ((self.types, self.structure),) = module.signatures(vertex.itemsize, offset.itemsize)[name]
+        self.types = module.signatures(vertex.itemsize, offset.itemsize)[name]
 
     def resident_blocks(self, threads, shared):
         return 1
 
-    def launcher(self, grid, threads, shared, stream, parameters, cooperative=False):
+    def resident_clusters(self, cluster, threads, shared, stream):
+        return 1
+
+    def launcher(self, grid, threads, shared, stream, *arguments, cooperative=False, cluster=1):
         def launch():
-            arguments = []
-            for (name, kind), dtype in zip(parameters._fields_, self.types, strict=True):
-                value = getattr(parameters, name)
-                arguments.append(self.device.memory(value, dtype) if kind is c_void_p else np.int64(value))
-            Launch(self.kernel, (self.structure(*arguments),), grid, threads, self.device.random)
+            passed = map(self.argument, arguments, self.types)
+            Launch(self.kernel, tuple(passed), grid, threads, self.device.random, shared=shared, cluster=cluster)
 
         return launch
+
+    def argument(self, given, kind):
+        if not isinstance(given, Structure):
+            return self.value(given.value, type(given), kind)
+        types, structure = kind
+        fields = zip(given._fields_, types, strict=True)
+        return structure(*(self.value(getattr(given, name), each, dtype) for (name, each), dtype in fields))
+
+    def value(self, value, kind, dtype):
+        return self.device.memory(value, dtype) if kind is c_void_p else np.int64(value)
 
 
 class EmulatedDevice(Device):

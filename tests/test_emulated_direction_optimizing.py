@@ -1,0 +1,95 @@
+"""The fast search of Numba-CUDA and its host, emulated thread by thread, teams of blocks too, against SciPy."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from emulator import EmulatedDevice, address, emulated, fill
+from oracle import random_graph, random_options
+from strategies import oracle_distances
+
+from rapids_bfs import Graph, as_graph, validate
+from rapids_bfs.engines import Options, _direction_optimizing, _one_launch
+from rapids_bfs.engines._direction_optimizing import DEFAULT, DirectionOptimizing
+from rapids_bfs.generators import generate
+
+NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
+SMALL = replace(DEFAULT, threads=64, grid=2, cluster=1, alone=0, capacity=64, dense=ALWAYS, dense_edges=ALWAYS)
+TEAM = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, together=800)
+TUNINGS = {
+    "top-down": replace(SMALL, alpha=NEVER),
+    "dense": replace(SMALL, alpha=NEVER, dense_edges=0),
+    "bottom-up": replace(SMALL, alpha=ALWAYS, beta=ALWAYS),
+    "to and fro": replace(SMALL, alpha=3, beta=2, tail=1, dense_edges=8, alone=6),
+    "alone": replace(SMALL, alone=400),
+    "alone, without room": replace(SMALL, alone=400, capacity=7),
+    "team": TEAM,
+    "team, without room": replace(TEAM, capacity=5),
+    "team, after one block": replace(TEAM, alone=9),
+}
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch):
+    for module in (_one_launch, _direction_optimizing):
+        monkeypatch.setattr(module, "address", address)
+    monkeypatch.setattr(_direction_optimizing, "fill", fill)
+    monkeypatch.setattr(_direction_optimizing, "PREPARE_THREADS", 64)
+    monkeypatch.setattr(_one_launch, "SMALL_ARCS", 0)
+    monkeypatch.setattr(_one_launch, "current_context", lambda: None)
+    monkeypatch.setattr(_one_launch, "library", lambda: SimpleNamespace(cuCtxSetCurrent=lambda context: 0))
+    monkeypatch.setattr(emulated("direction_optimizing"), "SOLO", 32)
+
+
+def assert_right(search, sources, **options):
+    graph, options = search.graph, Options(**options)
+    result = search.run(np.array(sources), options)
+    expected = oracle_distances(graph, sources, options.depth_limit)
+    if options.target is not None and expected[options.target] >= 0:
+        expected[expected > expected[options.target]] = -1
+    np.testing.assert_array_equal(result.distances, expected)
+    verdict = validate(graph, result)
+    assert verdict, verdict
+
+
+@pytest.mark.parametrize("tuning", TUNINGS)
+def test_random_graphs(tuning):
+    """Directed or not, with isolated vertices, self-loops and parallel arcs, one search over what the last one left."""
+    rng = np.random.default_rng(len(tuning))
+    for seed in range(2):
+        graph = random_graph(rng, most_vertices=60, most_edges=150)
+        search = DirectionOptimizing(graph, EmulatedDevice(seed), TUNINGS[tuning])
+        for _ in range(2):
+            sources, options = random_options(rng, graph.num_vertices)
+            assert_right(search, sources, **options)
+
+
+@pytest.mark.parametrize("tuning", ["alone", "team", "team, after one block"])
+@pytest.mark.parametrize("spec", ["grid:12", "star:140", "complete:16"])
+def test_many_edges(tuning, spec):
+    """Levels that take a team several rounds, and what all its blocks ask for."""
+    graph = generate(spec)
+    assert_right(DirectionOptimizing(graph, EmulatedDevice(1), TUNINGS[tuning]), [graph.num_vertices // 2])
+
+
+def test_blocks_with_unequal_numbers_of_chunks():
+    """They are shared out, more than a round for each: a block takes some of the other's, and all are won."""
+    children = np.repeat(np.arange(1, 61), np.repeat([3, 1], [40, 20]))
+    middle = 61 + np.arange(len(children))
+    ends = np.r_[np.zeros(60, int), children, middle], np.r_[1:61, middle, middle + len(children)]
+    search = DirectionOptimizing(as_graph(ends, directed=False), EmulatedDevice(4), replace(TEAM, capacity=256))
+    assert_right(search, [0])
+
+
+def test_a_full_memory(monkeypatch):
+    """A team forgets vertices that it asked for, and asks for them again."""
+    monkeypatch.setattr(emulated("direction_optimizing"), "RECENT", 4)
+    assert_right(DirectionOptimizing(generate("grid:12"), EmulatedDevice(2), TEAM), [5])
+
+
+def test_wide_types():
+    graph = generate("grid:6")
+    wide = Graph(graph.offsets.astype(np.int64), graph.targets.astype(np.int64), directed=False)
+    for tuning in ("team", "dense", "bottom-up"):
+        assert_right(DirectionOptimizing(wide, EmulatedDevice(3), TUNINGS[tuning]), [9, 0])
