@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from emulator import EmulatedDevice, address, emulated, fill
+from emulator import EmulatedDevice, emulate, emulated
 from oracle import random_graph
 
 from rapids_bfs import Graph, as_graph
@@ -18,10 +18,7 @@ SMALL = replace(DEFAULT, threads=64, grid=2)
 
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
-    monkeypatch.setattr(_betweenness, "address", address)
-    monkeypatch.setattr(_betweenness, "fill", fill)
-    monkeypatch.setattr(_betweenness, "call", lambda name, *arguments: None)
-    monkeypatch.setattr(_betweenness, "current_context", lambda: None)
+    emulate(monkeypatch, _betweenness)
 
 
 def assert_right(graph, sources, is_target=None, seed=0, **tuning):

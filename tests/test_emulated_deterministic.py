@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from emulator import EmulatedDevice, address, emulated, fill
+from emulator import EmulatedDevice, address, emulate, emulated
 from oracle import random_graph, random_options
 
 from rapids_bfs import Graph
@@ -27,11 +27,7 @@ TUNINGS = {
 
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
-    for module in (_one_launch, _ordered_search):
-        monkeypatch.setattr(module, "address", address)
-    monkeypatch.setattr(_ordered_search, "fill", fill)
-    monkeypatch.setattr(_one_launch, "current_context", lambda: None)
-    monkeypatch.setattr(_one_launch, "library", lambda: SimpleNamespace(cuCtxSetCurrent=lambda context: 0))
+    emulate(monkeypatch, _one_launch, _ordered_search)
 
 
 def search_of(graph, tuning=SMALL, seed=0):

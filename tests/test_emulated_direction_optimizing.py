@@ -1,15 +1,13 @@
 """The fast search of Numba-CUDA and its host, emulated thread by thread, teams of blocks too, against SciPy."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from emulator import EmulatedDevice, address, emulated, fill
-from oracle import random_graph, random_options
-from strategies import oracle_distances
+from emulator import EmulatedDevice, emulate, emulated
+from oracle import assert_answer, random_graph, random_options
 
-from rapids_bfs import Graph, as_graph, validate
+from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options, _direction_optimizing, _one_launch
 from rapids_bfs.engines._direction_optimizing import DEFAULT, DirectionOptimizing
 from rapids_bfs.generators import generate
@@ -32,25 +30,15 @@ TUNINGS = {
 
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
-    for module in (_one_launch, _direction_optimizing):
-        monkeypatch.setattr(module, "address", address)
-    monkeypatch.setattr(_direction_optimizing, "fill", fill)
+    emulate(monkeypatch, _one_launch, _direction_optimizing)
     monkeypatch.setattr(_direction_optimizing, "PREPARE_THREADS", 64)
     monkeypatch.setattr(_one_launch, "SMALL_ARCS", 0)
-    monkeypatch.setattr(_one_launch, "current_context", lambda: None)
-    monkeypatch.setattr(_one_launch, "library", lambda: SimpleNamespace(cuCtxSetCurrent=lambda context: 0))
     monkeypatch.setattr(emulated("direction_optimizing"), "SOLO", 32)
 
 
 def assert_right(search, sources, **options):
-    graph, options = search.graph, Options(**options)
-    result = search.run(np.array(sources), options)
-    expected = oracle_distances(graph, sources, options.depth_limit)
-    if options.target is not None and expected[options.target] >= 0:
-        expected[expected > expected[options.target]] = -1
-    np.testing.assert_array_equal(result.distances, expected)
-    verdict = validate(graph, result)
-    assert verdict, verdict
+    options = Options(**options)
+    assert_answer(search.run(np.array(sources), options), sources, options.depth_limit, options.target)
 
 
 @pytest.mark.parametrize("tuning", TUNINGS)

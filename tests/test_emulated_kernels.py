@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from emulator import EmulatedDevice, address, emulated, fill
+from emulator import EmulatedDevice, emulate, emulated
 from oracle import assert_batches, random_graph
 
 from rapids_bfs import Graph, as_graph
@@ -17,10 +17,7 @@ SMALL = replace(DEFAULT, threads=64, grid=3)
 
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
-    monkeypatch.setattr(_bit_parallel, "address", address)
-    monkeypatch.setattr(_bit_parallel, "fill", fill)
-    monkeypatch.setattr(_bit_parallel, "call", lambda name, *arguments: None)
-    monkeypatch.setattr(_bit_parallel, "current_context", lambda: None)
+    emulate(monkeypatch, _bit_parallel)
     monkeypatch.setattr(_bit_parallel, "WRITE_THREADS", 64)
 
 
