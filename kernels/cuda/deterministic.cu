@@ -4,9 +4,9 @@
 // predecessors do, and those of one predecessor as its adjacency does.
 //
 // *Ordered*: the frontier is a run of a queue in that order, and its edges are numbered through. Each vertex takes the
-// smallest number of an edge that leads to it (atomicMin). In the order of the vertices, where memory is fast, the
-// edges whose number was taken are marked in a bitmap over the numbers, and counted for each warp's run of numbers; in
-// the order of the marks the vertices that they lead to are settled and appended to the queue.
+// smallest number of an edge that leads to it (atomicMin). In the order of the vertices, where memory is fast, these
+// are settled, and the edges that they took are marked in a bitmap over the numbers and counted for each warp's run of
+// numbers; in the order of the marks they are appended to the queue.
 // *Wide*, where the frontier has many edges: a *family*, the vertices that one vertex reached, stands together in the
 // queue and ascends. A byte tells the first families apart and the others roughly, always in their order. So once the
 // families before it are expanded, an unvisited vertex may stop at its first in-neighbour of a family, and finds that
@@ -38,6 +38,7 @@
 //                                     sources; NONE where the vertex is not visited. A wide level reads one and writes
 //                                     the other
 //   marks[m / 32 + 1]                 bitmap over the numbers of the edges of a level: that reached a vertex first
+//   slots[m / 32 + 1]                 the slot that the first of each 32 edges of a level leaves
 //   counts[warps]                     what the marks in a warp's run of edges lead to
 //   queue[n], queued[n]               the ordered vertices with out-edges, level after level: where the edges of each
 //                                     begin among those of its level, and what to add for their place in `targets`;
@@ -81,7 +82,8 @@ constexpr int UNROLL = 4;                  // edges that a lane has under way at
 constexpr int TEAM = 16;                   // blocks of a cluster, at most
 constexpr int TILE = 32;                   // words that a warp sweeps at a time, at most
 constexpr int TILES = 4;                   // tiles that it looks through at a time, at most
-constexpr int CLAIM_TILES = 16;            // where it looks for claims alone
+constexpr int CLAIM_TILES = 16;            // where it looks for claims alone,
+constexpr int CLAIMS = 64;                 // until it has so many
 constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them that it has on its list, at most
 constexpr int CANDIDATE = 1 << 15;         // on the list: the vertex has a predecessor, perhaps not the first
 constexpr int STEPS = 4;                   // groups of a row that a lane looks at before it takes the next
@@ -98,7 +100,7 @@ constexpr int TURNS = 1 << 16;         // that are noted
 constexpr int PHASE_BITS = 4;
 
 // What a turn did.
-enum Phase { RESET, SEED, ALONE, CLAIM, MARK, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER, TOGETHER };
+enum Phase { RESET, SEED, ALONE, CLAIM, SETTLE, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER, TOGETHER };
 
 template <typename Integer>
 struct Unsigned;
@@ -142,6 +144,7 @@ struct Search {
     unsigned* fresh;
     unsigned char* family;
     unsigned* marks;
+    Vertex* slots;
     Counter* counts;
     Entry<Offset>* queue;
     Vertex* queued;
@@ -303,7 +306,7 @@ __device__ void walk(const Search<Vertex, Offset>& s, const Run& run, const unsi
 // before the first is waited for.
 
 // Expand the edges of a run: each neighbour that is not `reached` takes the smallest number of an edge that leads to
-// it, or the smallest slot of a discoverer.
+// it, and `slots` is written for that; or it takes the smallest slot of a discoverer.
 template <bool BY_SLOT, typename Vertex, typename Offset>
 __device__ void claim(const Search<Vertex, Offset>& s, const unsigned* reached, const Run& run) {
     using S = Search<Vertex, Offset>;
@@ -315,6 +318,7 @@ __device__ void claim(const Search<Vertex, Offset>& s, const unsigned* reached, 
              for (int k = 0; k < UNROLL; ++k) word[k] = reached[word_of(neighbor[k])];  // who is not live is vertex 0
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
+                 if (!BY_SLOT && lane_id() == 0 && live[k]) s.slots[edge / WARP + k] = static_cast<Vertex>(slot[k]);
                  if (!live[k] || word[k] & bit_of(neighbor[k])) continue;
                  const long long number = BY_SLOT ? slot[k] : edge + k * WARP + lane_id();
                  atomicMin(s.rank + neighbor[k], S::CLAIMED | static_cast<typename S::Rank>(number));
@@ -330,25 +334,26 @@ __device__ void clear_marks(const Search<Vertex, Offset>& s, const Run& run, con
     if (lane_id() == 0) s.counts[block.warp] = 0;
 }
 
-// Mark an edge that reaches a vertex first, and count the vertex, unless it has no out-edges, for the warp that has the
-// edge in its run.
+// Mark an edge that reaches a vertex with out-edges first, and count the vertex for the warp with that edge in its run.
 template <typename Vertex, typename Offset>
 __device__ inline void mark(const Search<Vertex, Offset>& s, long long length, long long edge, Offset degree) {
     atomicOr(s.marks + edge / WARP, 1u << edge % WARP);
-    if (degree) atomicAdd(s.counts + edge / length, packed(1, degree, s.edge_bits));
+    atomicAdd(s.counts + edge / length, packed(1, degree, s.edge_bits));
 }
 
-// The second step of an ordered level: mark the edges that vertices were claimed by. These are visited now.
+// The second step of an ordered level: settle the vertices that were claimed, and mark the edges that they were claimed
+// by.
 template <typename Vertex, typename Offset>
-__device__ void mark_claims(const Search<Vertex, Offset>& s, unsigned* visited, Frontier frontier,
-                            const Block& block) {
+__device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* family, int level,
+                                long long begin, Frontier frontier, const Block& block) {
     using S = Search<Vertex, Offset>;
     const long long words = (s.n + WARP - 1) / WARP;
     const long long length = run_length(frontier.edges, block);
+    const Entry<Offset>* const entries = s.queue + begin;
     for (long long next = block.warp; next * s.tile < words;) {
         const long long origin = next;
         int count = 0;
-        for (int tiles = 0; tiles < CLAIM_TILES && count < UNROLL * WARP / 2 && next * s.tile < words; ++tiles) {
+        for (int tiles = 0; tiles < CLAIM_TILES && count < CLAIMS && next * s.tile < words; ++tiles) {
             const long long word = next * s.tile + lane_id();
             const bool mine = lane_id() < s.tile && word < words;
             const unsigned claims = mine ? s.fresh[word] : 0;
@@ -361,27 +366,57 @@ __device__ void mark_claims(const Search<Vertex, Offset>& s, unsigned* visited, 
         }
         for (int start = 0; start < count; start += UNROLL * WARP) {
             bool live[UNROLL];
-            Vertex vertex[UNROLL];
-            typename S::Rank edge[UNROLL];
-            Offset first[UNROLL], last[UNROLL];
+            Vertex vertex[UNROLL], parent[UNROLL];
+            long long edge[UNROLL], slot[UNROLL], end[UNROLL];
+            Offset first[UNROLL], degree[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 const int place = start + k * WARP + lane_id();
                 live[k] = place < count;
                 const int local = live[k] ? block.list[place] : 0;
                 const long long tile = origin + local / (TILE * WARP) * block.warps;
-                vertex[k] = static_cast<Vertex>(tile * s.tile * WARP + local % (TILE * WARP));
-            }
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
+                vertex[k] = live[k] ? static_cast<Vertex>(tile * s.tile * WARP + local % (TILE * WARP)) : 0;
                 edge[k] = 0;
                 if (live[k]) edge[k] = s.rank[vertex[k]] & ~S::CLAIMED;
             }
-            load_rows(s.offsets, live, vertex, first, last);
+            load_rows(s.offsets, live, vertex, first, degree);
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                slot[k] = s.slots[edge[k] / WARP];
+                end[k] = frontier.vertices;
+                if (edge[k] / WARP < (frontier.edges - 1) / WARP) end[k] = s.slots[edge[k] / WARP + 1] + 1;
+            }
+            // The last slot whose prefix is at most the edge.
+            const auto is_found = [&]() {
+                bool found = true;
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) found = found && end[k] - slot[k] <= 1;
+                return found;
+            };
+            while (!is_found()) {
+                long long middle[UNROLL];
+                Offset prefix[UNROLL];
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    middle[k] = (slot[k] + end[k]) / 2;
+                    prefix[k] = entries[middle[k]].prefix;
+                }
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) (prefix[k] <= edge[k] ? slot[k] : end[k]) = middle[k];
+            }
             __syncwarp();
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
-                if (live[k]) mark(s, length, edge[k], last[k] - first[k]);
+                parent[k] = -1;
+                if (live[k]) parent[k] = s.queued[begin + slot[k]];
+            }
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                if (!live[k]) continue;
+                settle(s, vertex[k], parent[k], level);
+                family[vertex[k]] = family_of(slot[k]);
+                degree[k] -= first[k];
+                if (degree[k]) mark(s, length, edge[k], degree[k]);
             }
         }
         __syncwarp();
@@ -404,39 +439,28 @@ __device__ inline Counter base_of_warp(const Counter* counts, int runs, const Bl
     return block.bases[threadIdx.x / WARP];
 }
 
-// The third step: settle what the marked edges lead to, and append it in their order. Returns the new frontier, which
-// stands behind the old one, without the vertices that have no out-edges; of those the rank must only be no claim.
+// The third step: append what the marked edges lead to, in their order. Returns the new frontier, which stands behind
+// the old one.
 template <typename Vertex, typename Offset>
-__device__ Frontier append(const Search<Vertex, Offset>& s, unsigned char* family, int level, const Run& run,
-                           const Block& block) {
+__device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, const Block& block) {
     const long long behind = run.begin + run.frontier.vertices;
     Counter total;
     Counter base = base_of_warp(s.counts, run.runs, block, total);
     walk(s, run, s.marks,
-         [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&slot)[UNROLL]) {
+         [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
              Offset first[UNROLL], degree[UNROLL];
-             Vertex parent[UNROLL];
              load_rows(s.offsets, live, neighbor, first, degree);
-#pragma unroll
-             for (int k = 0; k < UNROLL; ++k) {
-                 parent[k] = -1;
-                 if (live[k]) parent[k] = s.queued[run.begin + slot[k]];
-             }
-             __syncwarp();
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) degree[k] -= first[k];
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
                  if (!__ballot_sync(ALL, live[k])) continue;
-                 const Counter mine = degree[k] ? packed(1, degree[k], s.edge_bits) : 0;
+                 const Counter mine = live[k] ? packed(1, degree[k], s.edge_bits) : 0;
                  const Counter inclusive = inclusive_scan(mine);
                  const Frontier before = unpacked(base + inclusive - mine, s.edge_bits);
                  base += __shfl_sync(ALL, inclusive, WARP - 1);
                  if (!live[k]) continue;
-                 settle(s, neighbor[k], parent[k], level);
                  s.rank[neighbor[k]] = before.vertices;
-                 family[neighbor[k]] = family_of(slot[k]);
-                 if (!degree[k]) continue;
                  const Offset prefix = static_cast<Offset>(before.edges);
                  s.queue[behind + before.vertices] = {prefix, static_cast<Offset>(first[k] - prefix)};
                  s.queued[behind + before.vertices] = neighbor[k];
@@ -881,11 +905,13 @@ __device__ void reorder(const Search<Vertex, Offset>& s, const unsigned* before,
             [&](Vertex vertex) {
                 if (s.distances[vertex] != age) return;
                 const Vertex parent = s.predecessors[vertex];
-                const long long edge = s.queue[begin + s.rank[parent]].prefix + position(s, parent, vertex);
-                mark(s, length, edge, s.offsets[vertex + 1] - s.offsets[vertex]);
+                const long long slot = s.rank[parent];
+                const Offset degree = s.offsets[vertex + 1] - s.offsets[vertex];
+                family[vertex] = family_of(slot);
+                if (degree) mark(s, length, s.queue[begin + slot].prefix + position(s, parent, vertex), degree);
             });
         end_turn(s, REORDER, turn, told);
-        const Frontier upcoming = append(s, family, age, run, block);
+        const Frontier upcoming = append(s, run, block);
         begin += frontier.vertices;
         frontier = upcoming;
         end_turn(s, REORDER, turn, told);
@@ -1271,10 +1297,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             clear_marks(s, run, block);
             claim<false>(s, visited, run);
             end_turn(s, CLAIM, turn, &told);
-            mark_claims(s, visited, frontier, block);
-            end_turn(s, MARK, turn, &told);
+            settle_in_order(s, visited, family, level, begin, frontier, block);
+            end_turn(s, SETTLE, turn, &told);
             begin += frontier.vertices;
-            frontier = append(s, family, level, run, block);
+            frontier = append(s, run, block);
             reached = frontier.vertices;
             end_turn(s, APPEND, turn, &told);
         } else {

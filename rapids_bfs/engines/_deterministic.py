@@ -28,7 +28,7 @@ MOST_WARPS = 64  # of a multiprocessor
 TURNS = 1 << 16  # as in the kernel: those that it notes
 PHASE_BITS = 4  # as in the kernel
 PHASES = (
-    *("reset", "seed", "alone", "claim", "mark", "append", "families", "first edges", "merge", "sweep"),
+    *("reset", "seed", "alone", "claim", "settle", "append", "families", "first edges", "merge", "sweep"),
     *("reorder", "together"),
 )
 
@@ -56,7 +56,7 @@ DEFAULT = Tuning()
 
 POINTERS = (
     *("offsets", "targets", "in_offsets", "in_targets", "positions", "hub", "heavy", "isolated"),
-    *("visited", "other", "fresh", "family", "marks", "counts", "queue", "queued", "rank"),
+    *("visited", "other", "fresh", "family", "marks", "slots", "counts", "queue", "queued", "rank"),
     *("distances", "predecessors", "sources", "state", "trace", "turns", "status"),
 )
 NUMBERS = (
@@ -99,6 +99,7 @@ class Deterministic:
             (3 * words, np.uint32),  # visited, other, fresh
             (2 * WARP * words, np.uint8),  # family
             (m // WARP + 1, np.uint32),  # marks
+            (m // WARP + 1, vertex),  # slots
             (most_warps, np.uint64),  # counts
             (STATE_BYTES, np.uint8),
         ]
@@ -109,7 +110,7 @@ class Deterministic:
             if in_edges is not None:
                 self.in_edges = tuple(None if array is None else device.upload(array) for array in in_edges)
             self.buffers = [device.empty(*need) for need in needs]
-            self.distances, self.predecessors, rank, bitmaps, family, marks, counts, state = self.buffers
+            self.distances, self.predecessors, rank, bitmaps, family, marks, slots, counts, state = self.buffers
             for array, byte in ((self.distances, 0xFF), (self.predecessors, 0xFF), (bitmaps, 0), (state, 0)):
                 fill(array, byte, device.stream_handle)
             device.synchronize()
@@ -129,6 +130,7 @@ class Deterministic:
             fresh=address(bitmaps) + 8 * words,
             family=address(family),
             marks=address(marks),
+            slots=address(slots),
             counts=address(counts),
             queue=shared.queue,
             queued=shared.queued,
