@@ -25,6 +25,7 @@ FILE = "deterministic"
 STATIC_BYTES = 2048  # no less than the kernel has in shared memory beside its queues
 UNROLL = 4  # as in the kernel: edges that a thread takes at a time
 MOST_WARPS = 64  # of a multiprocessor
+ALIKE = 8  # times the average
 TURNS = 1 << 16  # as in the kernel: those that it notes
 PHASE_BITS = 4  # as in the kernel
 PHASES = (
@@ -60,8 +61,8 @@ POINTERS = (
     *("distances", "predecessors", "sources", "state", "trace", "turns", "status"),
 )
 NUMBERS = (
-    *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "patience", "alone"),
-    *("together", "capacity", "edge_bits", "tile", "number"),
+    *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "alike", "patience"),
+    *("alone", "together", "capacity", "edge_bits", "tile", "number"),
 )
 Search: Any = structure("Search", POINTERS, NUMBERS)
 
@@ -75,6 +76,12 @@ def ascending_in_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray
         return None
     positions = None if ascends else csr.transposed_positions(here.offsets, here.targets)
     return *csr.transpose(here.offsets, here.targets), positions
+
+
+def has_alike_degrees(offsets: np.ndarray) -> bool:
+    """Has no vertex many times as many edges as a vertex has on average?"""
+    n = len(offsets) - 1
+    return int(np.diff(offsets).max(initial=0)) * n <= ALIKE * int(offsets[-1])
 
 
 class Deterministic:
@@ -141,6 +148,7 @@ class Deterministic:
             n=n,
             m=m,
             edge_bits=default.edge_bits,
+            alike=has_alike_degrees(graph.on(CPU).offsets if in_edges is None else in_edges[0]),
         )
         with device.active():
             self.host = OneLaunch(graph, device, self.parameters)
