@@ -242,9 +242,9 @@ class Comparison:
         return comparison_table(self)
 
     def __str__(self) -> str:
-        from .report.table import as_text
+        from .report.table import as_text, comparison_table
 
-        return as_text(self)
+        return as_text(comparison_table(self))
 
 
 class Progress(Protocol):

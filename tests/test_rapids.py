@@ -5,6 +5,7 @@ What needs a GPU is tested in `tests/rapids`.
 
 import sys
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
 import networkx as nx
@@ -301,8 +302,19 @@ class TestWholeWay:
         for runs in comparison.engines:
             assert runs.edges_ms
             assert all(ms > 0 for ms in runs.edges_ms)
-        assert "edges to answer" in str(comparison)
+        assert "edges to answer ms" in str(comparison)
         assert comparison.to_dict()["engines"][0]["edges_ms"] == comparison.engines[0].edges_ms
+
+    def test_no_title_is_cut_short(self, monkeypatch):
+        """However narrow the terminal is and however long the times are."""
+        monkeypatch.setenv("COLUMNS", "40")
+        comparison = compare(self.FRAME, ["a"], engines="cpu,scipy", source="u", target="v")
+        for runs in comparison.engines:
+            runs.runs[:] = [replace(run, ms=1e9) for run in runs.runs]
+        printed = str(comparison)
+        assert "edges to answer ms" in printed
+        assert "1,000,000,000" in printed
+        assert "…" not in printed
 
     def test_from_a_pair_of_arrays(self):
         assert compare(([0, 1], [1, 2]), 1, engines="cpu")["cpu"].edges_ms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich import box
@@ -19,6 +19,8 @@ from ..engines import registered
 if TYPE_CHECKING:
     from ..comparison import Comparison, EngineRuns
     from ..result import BFSResult
+
+MOST_COLUMNS = 1000  # of a table as text
 
 
 def comparison_table(comparison: Comparison) -> Group:
@@ -96,12 +98,13 @@ def time_unit(ms: float) -> tuple[str, float]:
     return ("s", 1e-3) if ms >= 1e3 else ("ms", 1.0) if ms >= 1 else ("µs", 1e3)
 
 
-def as_text(renderable: Any) -> str:
-    """What rich would print, without colours."""
-    width = shutil.get_terminal_size((140, 24)).columns
-    console = Console(width=max(width, 100), color_system=None, force_terminal=False)
+def as_text(group: Group) -> str:
+    """What rich would print, without colours; wider than the terminal if a table would lose letters."""
+    console = Console(width=MOST_COLUMNS, color_system=None, force_terminal=False)
+    tables = [console.measure(each).maximum for each in group.renderables if isinstance(each, Table)]
+    console.width = max(shutil.get_terminal_size((140, 24)).columns, 100, *tables)
     with console.capture() as capture:
-        console.print(renderable)
+        console.print(group)
     return capture.get()
 
 
