@@ -16,7 +16,7 @@ from rapids_bfs import driver as drivers
 from rapids_bfs.driver import Driver
 from rapids_bfs.engines import Options, _launch, choose, cupy, numba_cuda, registered
 from rapids_bfs.engines._check import LevelCheck
-from rapids_bfs.engines._deterministic import ascending_in_edges
+from rapids_bfs.engines._deterministic import ascending_in_edges, has_alike_degrees
 from rapids_bfs.engines._levels import Device, LevelByLevel, require_device_bytes
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
@@ -171,6 +171,13 @@ def test_in_edges_of_a_deterministic_search(graph):
     np.testing.assert_array_equal(np.bincount(graph.targets, minlength=graph.num_vertices), np.diff(offsets))
     if positions is not None:
         np.testing.assert_array_equal(graph.targets[graph.offsets[sources] + positions], heads)
+
+
+@pytest.mark.parametrize(
+    ("spec", "alike"), [("urand:10", True), ("grid:20", True), ("path:9", True), ("rmat:10", False), ("star:20", False)]
+)
+def test_which_graphs_have_alike_degrees(spec, alike):
+    assert has_alike_degrees(generate(spec).offsets) == alike
 
 
 class Host(Device):
