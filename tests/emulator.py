@@ -210,6 +210,7 @@ class Cuda:
         int64=np.int64,
         float64=np.float64,
         int8=np.int8,
+        uint8=np.uint8,
         CPointer=lambda element: element,
         NamedTuple=lambda fields, structure: (fields, structure),
     )
@@ -375,7 +376,8 @@ POINTERS = {
     "fetch_add": fetch_add,
     "fetch_add_ordered": fetch_add,
     "fetch_exchange": fetch_exchange,
-    "fetch_min": atomic(min),
+    "fetch_max": atomic(max),
+    "fetch_min_unsigned": atomic(lambda before, value: min(before, value, key=np.uint64)),
     "fetch_or": atomic(lambda before, value: before | value),
     "give_up": give_up,
     "is_null": lambda memory: memory is None,

@@ -216,7 +216,8 @@ def atomic(operation):
     return fetch
 
 
-fetch_add, fetch_or, fetch_min, fetch_exchange = atomic("add"), atomic("or"), atomic("min"), atomic("xchg")
+fetch_add, fetch_or, fetch_exchange = atomic("add"), atomic("or"), atomic("xchg")
+fetch_max, fetch_min_unsigned = atomic("max"), atomic("umin")
 
 
 @intrinsic
