@@ -42,6 +42,7 @@ from .pointers import (
     store_pair,
 )
 
+MOST_SLOTS = 1 << 24  # slots from this one on are of the last family
 TARGET_LEVEL = 33  # element of `state`: the level that reached the target, 0 before
 
 # Who a warp is, and what its block has in shared memory: of the warp, room for LIST vertices and the words of TILES
@@ -60,10 +61,12 @@ def family_of(slot):
 
     The first are told apart, the others in steps of an eighth.
     """
-    if slot < APART:
-        return np.int32(slot)
-    shift = 60 - np.int64(cuda.clz(np.int64(slot)))  # leaves four binary digits, 8 to 15
-    return np.int32(min(APART + (shift - 4) * 8 + (np.int64(slot) >> shift) - 8, MANY))
+    few = np.int32(min(slot, MOST_SLOTS))
+    family = few
+    if few >= APART:
+        shift = 28 - cuda.clz(few)  # leaves four binary digits, 8 to 15
+        family = np.int32(min(APART + (shift - 4) * 8 + (few >> shift) - 8, MANY))
+    return family
 
 
 @inlined

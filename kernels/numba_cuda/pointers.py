@@ -73,11 +73,14 @@ def size_of(typingctx, pointer):
 
 @intrinsic
 def pointer_into(typingctx, array, byte, other):
-    """The address of ``array``'s byte number ``byte``, as a pointer to what ``other`` points to, or to that type."""
+    """The address of byte number ``byte`` of ``array``, which may be a pointer, as a pointer to what ``other`` points to,
+    or to that type."""
 
     def generate(context, builder, signature, arguments):
         array_type, byte_type, _ = signature.args
-        data = context.make_array(array_type)(context, builder, arguments[0]).data
+        data = arguments[0]
+        if isinstance(array_type, types.Array):
+            data = context.make_array(array_type)(context, builder, data).data
         byte = context.cast(builder, arguments[1], byte_type, types.int64)
         address = builder.gep(builder.bitcast(data, ir.IntType(8).as_pointer()), [byte])
         return builder.bitcast(address, context.get_value_type(signature.return_type))
