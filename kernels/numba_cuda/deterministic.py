@@ -64,8 +64,8 @@ from .wide_levels import find_large_family, for_each, mark_level, sweep, trace_b
 MOST_WARPS = 32  # of a block
 RESET, SEED, ALONE, CLAIM, SETTLE, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER, TOGETHER = range(len(PHASES))
 
-# Elements of `state`, beside TARGET_LEVEL and those of the barrier: three tails, of which each turn counts into another;
-# and, in turns of either parity, where the block that went alone has got: level, begin, vertices, edges, unexplored.
+# Elements of `state`, beside TARGET_LEVEL and those of the barrier: three tails, each turn counts into another;
+# where the block that went alone has got, in turns of either parity: level, begin, vertices, edges, unexplored.
 TAILS, FINISHED, PROGRESS, PROGRESS_SIZE = 16, 32, 48, 5
 
 # What a block is told at the end of a turn, in shared memory, and how many elements that has.

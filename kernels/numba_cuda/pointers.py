@@ -73,8 +73,10 @@ def size_of(typingctx, pointer):
 
 @intrinsic
 def pointer_into(typingctx, array, byte, other):
-    """The address of byte number ``byte`` of ``array``, which may be a pointer, as a pointer to what ``other`` points to,
-    or to that type."""
+    """The address of byte number ``byte`` of an array or behind a pointer, as a pointer to what ``other`` points to.
+
+    ``other`` may be a type, too.
+    """
 
     def generate(context, builder, signature, arguments):
         array_type, byte_type, _ = signature.args
