@@ -392,6 +392,7 @@ POINTERS = {
     "nanoseconds": lambda: np.int64(time.monotonic_ns()),
     "of_block": of_block,
     "pointer_into": lambda array, byte, other: Memory(array.array.view(np.uint8)[byte:].view(other.dtype)),
+    "out_of_line": lambda function: function,
     "prefetch": lambda memory, index: None,
     "reduce_add": reducer(sum),
     "reduce_max": reducer(max),
@@ -461,6 +462,7 @@ class EmulatedDevice(Device):
     searches_on = "cpu"
     threads = 64
     multiprocessors = 3
+    most_shared_bytes = 1 << 16
     resident_blocks = 1
     stream_handle = 0
 
