@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from emulator import EmulatedDevice, emulate, emulated
+from emulator import EmulatedDevice, emulate
 from oracle import random_graph, random_options
 
-from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options, _deterministic, _direction_optimizing, _one_launch, choose
 from rapids_bfs.engines._deterministic import DEFAULT
 from rapids_bfs.engines._direction_optimizing import DirectionOptimizing
-from rapids_bfs.generators import generate
 
 ALWAYS = 1 << 40  # alpha: every level may be wide; wide: none is
 SMALL = replace(DEFAULT, threads=64, cluster=1, grid=2, alone=0)
