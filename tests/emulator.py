@@ -393,6 +393,7 @@ POINTERS = {
     "of_block": of_block,
     "out_of_line": lambda function: function,
     "pointer_into": lambda array, byte, other: Memory(array.array.view(np.uint8)[byte:].view(other.dtype)),
+    "out_of_line": lambda function: function,
     "prefetch": lambda memory, index: None,
     "reduce_add": reducer(sum),
     "reduce_max": reducer(max),
@@ -462,6 +463,7 @@ class EmulatedDevice(Device):
     searches_on = "cpu"
     threads = 64
     multiprocessors = 3
+    most_shared_bytes = 1 << 16
     resident_blocks = 1
     stream_handle = 0
 
