@@ -164,7 +164,7 @@ def key_shift(s):
 
 @inlined
 def key_of(s, family, vertex):
-    return np.int64(family) << key_shift(s) | np.int64(vertex)
+    return np.int64(family) << key_shift(s) | np.int64(vertex) & (np.int64(1) << key_shift(s)) - 1
 
 
 @inlined
@@ -194,8 +194,7 @@ def consider(s, ages, apart, first, group, theirs):
     for k in range(UNROLL):
         before[k] = first[k]
         for i in range(GROUP):
-            neighbor = max(group[k * GROUP + i], like(s.targets, 0))
-            first[k] = min(first[k], key_of(s, theirs[k * GROUP + i], neighbor))
+            first[k] = min(first[k], key_of(s, theirs[k * GROUP + i], group[k * GROUP + i]))
         unsure = unsure or (apart <= family_in(s, first[k]) and family_in(s, first[k]) < NONE)
     if not cuda.any_sync(ALL, unsure):
         return
@@ -309,6 +308,7 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
     local = registers(s.distances, UNROLL)
     first = registers(s.state, UNROLL)
     hub = registers(s.targets, UNROLL)
+    parent = registers(s.targets, UNROLL)
     few = registers(s.distances, UNROLL)
     group = registers(s.targets, GROUPED)
     theirs = registers(s.distances, GROUPED)
@@ -396,21 +396,27 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
                 for k in range(UNROLL):
                     at = start + (k * WARP + lane >> bits)
                     local[k] = -1
-                    row[k] = 0
-                    end[k] = 0
-                    first[k] = nobody(s)
                     if at < count:
                         local[k] = found[at]
+                for k in range(UNROLL):
+                    vertex = origin
+                    parent[k] = -1
+                    if local[k] >= 0:
                         vertex = vertex_of(s, origin, stride, local[k] & CANDIDATE - 1)
-                        row[k] = load_read_only(s.in_offsets, vertex)
-                        end[k] = load_read_only(s.in_offsets, vertex + 1)
                         if part == 0 and local[k] & CANDIDATE:
-                            first[k] = s.predecessors[vertex]
+                            parent[k] = s.predecessors[vertex]
+                    row[k] = load_read_only(s.in_offsets, vertex)
+                    end[k] = load_read_only(s.in_offsets, vertex + 1)
                 cuda.syncwarp()
                 for k in range(UNROLL):
+                    if local[k] < 0:
+                        end[k] = 0
                     place[k] = (row[k] >> 2) + done + part  # the number of a group
-                    if first[k] != nobody(s):
-                        first[k] = key_of(s, np.int32(family[first[k]]), first[k])
+                    theirs[k] = NONE
+                    if parent[k] >= 0:
+                        theirs[k] = family[parent[k]]
+                for k in range(UNROLL):
+                    first[k] = min(key_of(s, theirs[k], parent[k]), nobody(s))
                 step = np.int32(0)
                 going = True
                 while going and step < STEPS:
