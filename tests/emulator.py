@@ -393,7 +393,6 @@ POINTERS = {
     "of_block": of_block,
     "out_of_line": lambda function: function,
     "pointer_into": lambda array, byte, other: Memory(array.array.view(np.uint8)[byte:].view(other.dtype)),
-    "out_of_line": lambda function: function,
     "prefetch": lambda memory, index: None,
     "reduce_add": reducer(sum),
     "reduce_max": reducer(max),
