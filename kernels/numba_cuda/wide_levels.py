@@ -342,7 +342,6 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
     first = registers(s.state, UNROLL)
     hub = registers(s.targets, UNROLL)
     parent = registers(s.targets, UNROLL)
-    few = registers(s.distances, UNROLL)
     group = registers(s.targets, GROUPED)
     theirs = registers(s.distances, GROUPED)
     row = registers(s.offsets, UNROLL)
@@ -399,23 +398,25 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
                 load_whole_group(s.heavy, np.int64(vertex), k, group)
                 hub[k] = load_read_only(s.hub, vertex)
             cuda.syncwarp()
+            few = np.int32(0)  # which have no more, as bits
             for k in range(UNROLL):
-                few[k] = local[k] >= 0 and group[k * GROUP + GROUP - 1] == -1
+                if local[k] >= 0 and group[k * GROUP + GROUP - 1] == -1:
+                    few = np.int32(few | 1 << k)
                 group[k * GROUP + GROUP - 1] = hub[k]
                 first[k] = nobody(s)
                 for i in range(k * GROUP, k * GROUP + GROUP):
-                    if not few[k] or group[i] < 0:
+                    if few >> k & 1 == 0 or group[i] < 0:
                         group[i] = stranger
-            some = cuda.any_sync(ALL, (few[0] | few[1] | few[2] | few[3]) != 0)
+            some = ballot(few != 0)
             for i in range(GROUPED):
                 theirs[i] = family[group[i]]
             cuda.syncwarp()
-            if some:
+            if some != 0:
                 consider(s, ages, apart, first, group, theirs)
                 count = reach(s, next_family, level, ages, hits, origin, stride, local, first)
                 reached = np.int32(reached + count)
             for k in range(UNROLL):
-                left = keep_missed(found, left, local[k] >= 0 and not few[k], local[k])
+                left = keep_missed(found, left, local[k] >= 0 and few >> k & 1 == 0, local[k])
             start = np.int32(start + UNROLL * WARP)
         cuda.syncwarp()
 
@@ -464,7 +465,7 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
                     for k in range(UNROLL):
                         load_group(s.in_targets, place[k], end[k], s.m, k, group)
                     members = members_of(before, place, end)
-                    some = cuda.any_sync(ALL, members != 0)
+                    some = ballot(members != 0)
                     before = np.int32(0)
                     for i in range(GROUPED):
                         if members >> i & 1 == 0:
@@ -473,7 +474,7 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
                     for i in range(GROUPED):
                         theirs[i] = family[group[i]]
                     cuda.syncwarp()
-                    if some:
+                    if some != 0:
                         consider(s, ages, apart, first, group, theirs)
                     more = False
                     for k in range(UNROLL):
