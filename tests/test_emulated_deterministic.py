@@ -12,6 +12,7 @@ from rapids_bfs.engines import Options, _deterministic, _direction_optimizing, _
 from rapids_bfs.engines._deterministic import DEFAULT
 from rapids_bfs.engines._direction_optimizing import DirectionOptimizing
 from rapids_bfs.generators import generate
+from rapids_bfs.kernels.deterministic import PHASES
 
 ALWAYS = 1 << 40  # alpha: every level may be wide; wide: none is
 SMALL = replace(DEFAULT, threads=64, cluster=1, grid=2, alone=0)
@@ -39,8 +40,8 @@ def host(monkeypatch):
     monkeypatch.setattr(_one_launch, "SMALL_ARCS", 0)
 
 
-def search_of(graph, tuning, seed=0):
-    search = DirectionOptimizing(graph, EmulatedDevice(seed), BY_DEFAULT).deterministic
+def search_of(graph, tuning):
+    search = DirectionOptimizing(graph, EmulatedDevice(5), BY_DEFAULT).deterministic
     search.tune(tuning)
     return search
 
@@ -68,9 +69,66 @@ def in_order(graph, rng, how):
 def test_random_graphs(tuning, how):
     """Directed or not, with isolated vertices, self-loops and parallel arcs, one search over what the last one left."""
     rng = np.random.default_rng([len(tuning), len(how)])
-    for seed in range(3):
-        graph = in_order(random_graph(rng, most_vertices=50, most_edges=120), rng, how)
-        search = search_of(graph, TUNINGS[tuning], seed)
-        for _ in range(2):
-            sources, options = random_options(rng, graph.num_vertices)
-            assert_sequential(search, rng.permutation(sources), **options | {"predecessors": True})
+    graph = in_order(random_graph(rng, most_vertices=50, most_edges=120), rng, how)
+    search = search_of(graph, TUNINGS[tuning])
+    for _ in range(2):
+        sources, options = random_options(rng, graph.num_vertices)
+        assert_sequential(search, rng.permutation(sources), **options | {"predecessors": True})
+
+
+@pytest.mark.parametrize("tuning", TUNINGS)
+def test_many_edges(tuning):
+    """Rows of many edges and of vertices found together, many sources, and a trace."""
+    graph = generate("complete:24")
+    search = search_of(graph, TUNINGS[tuning])
+    assert_sequential(search, np.array([graph.num_vertices - 1]), trace=True)
+    assert {phase for phase, _ in search.phases()} <= set(PHASES)
+    assert_sequential(search, np.arange(graph.num_vertices)[::-3])
+
+
+@pytest.mark.parametrize("tuning", ["ordered", "alone", "team"])
+def test_star(tuning):
+    graph = generate("star:140")
+    assert_sequential(search_of(graph, TUNINGS[tuning]), np.array([graph.num_vertices - 1]))
+
+
+def test_rows_of_several_rounds(monkeypatch):
+    """A vertex keeps its candidate from one round to the next, and families tie."""
+    monkeypatch.setattr(emulated("wide_levels"), "STEPS", 1)
+    monkeypatch.setattr(emulated("wide_levels"), "APART", 0)
+    rng = np.random.default_rng(7)
+    starts = np.r_[np.zeros(20, int), rng.integers(1, 21, 100), rng.integers(21, 60, 700)]
+    ends = np.r_[1:21, rng.integers(21, 60, 100), rng.integers(60, 100, 700)]
+    for directed in (False, True):
+        graph = as_graph((starts, ends), vertices=100, directed=directed)
+        assert_sequential(search_of(graph, replace(WIDE, share=ALWAYS, grid=1)), np.array([0]))
+
+
+@pytest.mark.parametrize("tuning", ["ordered", "reordered each time"])
+def test_several_tiles(tuning):
+    """A warp has many words of the bitmaps, and takes the vertices of several tiles together."""
+    rng = np.random.default_rng(8)
+    graph = as_graph(tuple(rng.integers(0, 300, (2, 750))), vertices=300, directed=False)
+    assert_sequential(search_of(graph, replace(TUNINGS[tuning], threads=32, grid=1)), np.array([299, 0]))
+
+
+def test_team_of_many_edges():
+    """Blocks hand edges out to each other, until the frontier is too large for them."""
+    assert_sequential(search_of(generate("grid:9"), replace(TEAM, alone=4)), np.array([40]), trace=True)
+    assert_sequential(search_of(generate("tree:63"), replace(TEAM, together=24)), np.array([0]), target=60)
+
+
+def test_families():
+    """They are in the order of slots; the first are told apart, the others in steps of an eighth."""
+    family_of = emulated("ordered_levels").family_of
+    slots = [*range(3000), 1 << 20, (1 << 33) + 1]
+    steps = [8 * slot.bit_length() + (slot >> slot.bit_length() - 4) for slot in slots[128:]]
+    expected = [*range(128), *np.minimum(np.array(steps) - steps[0] + 128, 254)]
+    assert [family_of(np.int64(slot)) for slot in slots] == expected
+
+
+def test_wide_types():
+    graph = generate("grid:6")
+    wide = Graph(graph.offsets.astype(np.int64), graph.targets.astype(np.int64), directed=False)
+    for tuning in ("ordered", "wide", "team at times"):
+        assert_sequential(search_of(wide, TUNINGS[tuning]), np.array([7, 0]))
