@@ -391,7 +391,6 @@ POINTERS = {
     "most": lambda memory: np.int64(np.iinfo(memory.dtype).max),
     "nanoseconds": lambda: np.int64(time.monotonic_ns()),
     "of_block": of_block,
-    "out_of_line": lambda function: function,
     "pointer_into": lambda array, byte, other: Memory(array.array.view(np.uint8)[byte:].view(other.dtype)),
     "prefetch": lambda memory, index: None,
     "reduce_add": reducer(sum),

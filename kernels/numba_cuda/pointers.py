@@ -5,7 +5,6 @@ wrap around, and a kernel gets it as one argument. Atomics here work on global a
 """
 
 import operator
-from inspect import Parameter, Signature, signature
 
 import numpy as np
 from llvmlite import ir
@@ -337,37 +336,6 @@ def rolled(typingctx, value):
         return assemble(builder, text, "=r,r", I32, arguments, side_effect=True)
 
     return types.int32(types.int32), generate
-
-
-def out_of_line(function):
-    """Let a device function be called where others are inlined; it returns its value in a register.
-
-    Numba's own functions return it in memory.
-    """
-    inlined = cuda.jit(device=True, forceinline=True)(function)
-
-    def call(typingctx, *arguments):
-        compiled = inlined.compile_device(arguments)
-
-        def generate(context, builder, signature, arguments):
-            context.active_code_library.add_linking_library(compiled.library)
-            name = "out_of_line_" + compiled.fndesc.mangled_name
-            body = builder.module.globals.get(name)
-            if body is None:
-                result = context.get_value_type(signature.return_type)
-                kind = ir.FunctionType(result, [each.type for each in arguments])
-                body = ir.Function(builder.module, kind, name)
-                body.attributes.add("noinline")
-                inside = ir.IRBuilder(body.append_basic_block())
-                _, value = context.call_internal_no_propagate(inside, compiled.fndesc, signature, body.args)
-                inside.ret(value)
-            return builder.call(body, arguments)
-
-        return compiled.signature, generate
-
-    own = Parameter("typingctx", Parameter.POSITIONAL_OR_KEYWORD)
-    call.__signature__ = Signature([own, *signature(function).parameters.values()])
-    return intrinsic(call)
 
 
 def barrier(builder, text):

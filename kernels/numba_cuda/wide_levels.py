@@ -39,7 +39,6 @@ from .pointers import (
     like,
     load_read_only,
     most,
-    out_of_line,
     reduce_add,
     registers,
     size_of,
@@ -125,35 +124,18 @@ def position(s, parent, vertex):
     return np.int64(load_read_only(s.positions, find(s.in_targets, begin, end, parent)))
 
 
-@out_of_line
-def is_before(offsets, targets, in_offsets, in_targets, positions, predecessors, rank, ages, one, other):
-    while ages > 0:
-        parent, rival = predecessors[one], predecessors[other]
-        if parent == rival:
-            if is_null(positions):
-                return one < other
-            s = Adjacencies(offsets, targets, in_offsets, in_targets, positions)
-            return position(s, parent, one) < position(s, parent, other)
-        one, other = parent, rival
-        ages = np.int32(ages - 1)
-    return rank[one] < rank[other]
-
-
 @inlined
 def is_earlier(s, ages, one, other):
     """Is one vertex of a level before another? ``ages`` is how many levels above theirs had an order."""
-    return is_before(
-        s.offsets,
-        s.targets,
-        s.in_offsets,
-        s.in_targets,
-        s.positions,
-        s.predecessors,
-        s.rank,
-        ages,
-        one,
-        other,
-    )
+    while ages > 0:
+        parent, rival = s.predecessors[one], s.predecessors[other]
+        if parent == rival:
+            if is_null(s.positions):
+                return one < other
+            return position(s, parent, one) < position(s, parent, other)
+        one, other = parent, rival
+        ages = np.int32(ages - 1)
+    return s.rank[one] < s.rank[other]
 
 
 @inlined
@@ -198,25 +180,76 @@ def consider(s, ages, apart, first, group, theirs):
         unsure = unsure or (apart <= family_in(s, first[k]) and family_in(s, first[k]) < NONE)
     if not cuda.any_sync(ALL, unsure):
         return
+    ties = np.int32(0)  # with the first of their places, as bits: of the group, and of who was first before
     for k in range(UNROLL):
         family = family_in(s, first[k])
-        ties = np.int32(0)
         if apart <= family and family < NONE:
-            for i in range(GROUP):
-                if theirs[k * GROUP + i] == family:
+            for i in range(k * GROUP, k * GROUP + GROUP):
+                if theirs[i] == family and group[i] != vertex_in(s, first[k]):
                     ties = np.int32(ties | 1 << i)
             if before[k] != first[k] and family_in(s, before[k]) == family:
-                ties = np.int32(ties | 1 << GROUP)
-        while ties != 0:
-            which = lowest(ties)
-            other = vertex_in(s, before[k])
-            for i in range(GROUP):
-                if which == i:
-                    other = group[k * GROUP + i]
-            mine = vertex_in(s, first[k])
-            if other != mine and is_earlier(s, ages, other, mine):
-                first[k] = key_of(s, family, other)
-            ties = without_lowest(ties)
+                ties = np.int32(ties | 1 << GROUPED + k)
+    while ties != 0:
+        which = lowest(ties)
+        place = np.int32(which - GROUPED if which >= GROUPED else which >> 2)
+        mine = first[0]
+        other = vertex_in(s, before[0])
+        for k in range(1, UNROLL):
+            if place == k:
+                mine = first[k]
+                other = vertex_in(s, before[k])
+        for i in range(GROUPED):
+            if which == i:
+                other = group[i]
+        if is_earlier(s, ages, other, vertex_in(s, mine)):
+            for k in range(UNROLL):
+                if place == k:
+                    first[k] = key_of(s, family_in(s, mine), other)
+        ties = without_lowest(ties)
+    cuda.syncwarp()
+
+
+@inlined
+def members_of(before, place, end):
+    """Which of the neighbours in groups with these numbers are in their rows, as bits.
+
+    A row ends as ``end`` says; ``before`` has two bits a group, how many of it are before the row.
+    """
+    members = np.int32(0)
+    for k in range(UNROLL):
+        upto = np.int32(GROUP)  # this one of the group
+        if place[k] >= end[k] >> 2:
+            upto = np.int32(end[k] & GROUP - 1)
+        if place[k] > end[k] >> 2:
+            upto = np.int32(0)
+        whole = (1 << GROUP) - 1
+        those = whole << (before >> 2 * k & GROUP - 1) & ~(whole << upto) & whole
+        members = np.int32(members | those << GROUP * k)
+    return members
+
+
+@inlined
+def merge_keys(s, ages, apart, first, others):
+    """For each place of ``first`` consider what another lane has."""
+    ties = np.int32(0)
+    for k in range(UNROLL):
+        family = family_in(s, others[k])
+        if apart <= family and family < NONE and family == family_in(s, first[k]):
+            if others[k] != first[k]:
+                ties = np.int32(ties | 1 << k)
+        elif others[k] < first[k]:
+            first[k] = others[k]
+    while ties != 0:
+        place = lowest(ties)
+        mine, other = first[0], others[0]
+        for k in range(1, UNROLL):
+            if place == k:
+                mine, other = first[k], others[k]
+        if is_earlier(s, ages, vertex_in(s, other), vertex_in(s, mine)):
+            for k in range(UNROLL):
+                if place == k:
+                    first[k] = other
+        ties = without_lowest(ties)
     cuda.syncwarp()
 
 
@@ -309,7 +342,6 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
     first = registers(s.state, UNROLL)
     hub = registers(s.targets, UNROLL)
     parent = registers(s.targets, UNROLL)
-    few = registers(s.distances, UNROLL)
     group = registers(s.targets, GROUPED)
     theirs = registers(s.distances, GROUPED)
     row = registers(s.offsets, UNROLL)
@@ -344,6 +376,12 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
             tiles = np.int32(tiles + 1)
             here += block.warps
 
+        # One in no family takes the place of who is not to be considered, so that nothing is to be done once the
+        # families are known.
+        stranger = origin
+        if unseen > 0:
+            stranger = vertex_of(s, origin, stride, np.int32(found[0]))
+
         # Up to four in-neighbours stand in `hub` and `heavy`. Who has more moves to the front of the list.
         left = np.int32(0)
         start = np.int32(0)
@@ -360,30 +398,30 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
                 load_whole_group(s.heavy, np.int64(vertex), k, group)
                 hub[k] = load_read_only(s.hub, vertex)
             cuda.syncwarp()
+            few = np.int32(0)  # which have no more, as bits
             for k in range(UNROLL):
-                few[k] = local[k] >= 0 and group[k * GROUP + GROUP - 1] == -1
+                if local[k] >= 0 and group[k * GROUP + GROUP - 1] == -1:
+                    few = np.int32(few | 1 << k)
                 group[k * GROUP + GROUP - 1] = hub[k]
                 first[k] = nobody(s)
-                for i in range(GROUP):
-                    neighbor = like(s.targets, 0)
-                    if few[k]:
-                        neighbor = max(group[k * GROUP + i], neighbor)
-                    theirs[k * GROUP + i] = family[neighbor]
+                for i in range(k * GROUP, k * GROUP + GROUP):
+                    if few >> k & 1 == 0 or group[i] < 0:
+                        group[i] = stranger
+            some = ballot(few != 0)
+            for i in range(GROUPED):
+                theirs[i] = family[group[i]]
             cuda.syncwarp()
+            if some != 0:
+                consider(s, ages, apart, first, group, theirs)
+                count = reach(s, next_family, level, ages, hits, origin, stride, local, first)
+                reached = np.int32(reached + count)
             for k in range(UNROLL):
-                for i in range(GROUP):
-                    if not few[k] or group[k * GROUP + i] < 0:
-                        theirs[k * GROUP + i] = NONE
-            consider(s, ages, apart, first, group, theirs)
-            count = reach(s, next_family, level, ages, hits, origin, stride, local, first)
-            reached = np.int32(reached + count)
-            for k in range(UNROLL):
-                left = keep_missed(found, left, local[k] >= 0 and not few[k], local[k])
+                left = keep_missed(found, left, local[k] >= 0 and few >> k & 1 == 0, local[k])
             start = np.int32(start + UNROLL * WARP)
         cuda.syncwarp()
 
         # The others look at groups of them, round after round; the fewer vertices are left, the more lanes each has.
-        done = np.int64(0)  # groups that those left have looked at
+        done = like(s.offsets, 0)  # groups that those left have looked at
         while left > 0:
             count = left
             left = np.int32(0)
@@ -408,32 +446,36 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
                     row[k] = load_read_only(s.in_offsets, vertex)
                     end[k] = load_read_only(s.in_offsets, vertex + 1)
                 cuda.syncwarp()
+                before = np.int32(0)  # how many of each group under way are before its row, two bits a group
                 for k in range(UNROLL):
                     if local[k] < 0:
                         end[k] = 0
                     place[k] = (row[k] >> 2) + done + part  # the number of a group
+                    before = np.int32(before | (row[k] & GROUP - 1) << 2 * k)
                     theirs[k] = NONE
                     if parent[k] >= 0:
                         theirs[k] = family[parent[k]]
                 for k in range(UNROLL):
                     first[k] = min(key_of(s, theirs[k], parent[k]), nobody(s))
+                if done + part > 0:
+                    before = np.int32(0)
                 step = np.int32(0)
                 going = True
                 while going and step < STEPS:
                     for k in range(UNROLL):
                         load_group(s.in_targets, place[k], end[k], s.m, k, group)
+                    members = members_of(before, place, end)
+                    some = ballot(members != 0)
+                    before = np.int32(0)
+                    for i in range(GROUPED):
+                        if members >> i & 1 == 0:
+                            group[i] = stranger
                     cuda.syncwarp()
                     for i in range(GROUPED):
                         theirs[i] = family[group[i]]
                     cuda.syncwarp()
-                    for k in range(UNROLL):
-                        at = np.int64(place[k]) * GROUP
-                        inside = np.int32(max(row[k] - at, 0))  # the first of the group in the row
-                        outside = np.int32(max(min(end[k] - at, GROUP), 0))  # and the first behind it
-                        for i in range(GROUP):
-                            if i < inside or i >= outside:
-                                theirs[k * GROUP + i] = NONE
-                    consider(s, ages, apart, first, group, theirs)
+                    if some != 0:
+                        consider(s, ages, apart, first, group, theirs)
                     more = False
                     for k in range(UNROLL):
                         if ballot(family_in(s, first[k]) == foremost) & lanes:
@@ -448,15 +490,7 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
                 while distance < width:
                     for k in range(UNROLL):
                         other[k] = cuda.shfl_xor_sync(ALL, first[k], distance)
-                    for k in range(UNROLL):
-                        better = other[k] < first[k]
-                        theirs_too = family_in(s, other[k])
-                        if apart <= theirs_too and theirs_too < NONE and theirs_too == family_in(s, first[k]):
-                            one, mine = vertex_in(s, other[k]), vertex_in(s, first[k])
-                            better = one != mine and is_earlier(s, ages, one, mine)
-                        if better:
-                            first[k] = other[k]
-                    cuda.syncwarp()
+                    merge_keys(s, ages, apart, first, other)
                     distance = np.int32(2 * distance)
                 for k in range(UNROLL):
                     further = np.int64(place[k] - part) * GROUP < end[k]
@@ -473,7 +507,7 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
                 reached = np.int32(reached + count_of_these)
                 start = np.int32(start + (UNROLL * WARP >> bits))
             cuda.syncwarp()
-            done += STEPS * width
+            done = like(s.offsets, done + STEPS * width)
         cuda.syncwarp()
         for i in range(tiles):
             word = (here - (tiles - i) * np.int64(block.warps)) * tile + lane
