@@ -46,18 +46,6 @@ Edges = namedtuple("Edges", ("won", "neighbor", "parent", "word", "first", "degr
 
 
 @inlined
-def new_edges(s):
-    return Edges(
-        registers(s.distances, UNROLL),
-        registers(s.targets, UNROLL),
-        registers(s.targets, UNROLL),
-        registers(s.distances, UNROLL),
-        registers(s.offsets, UNROLL),
-        registers(s.offsets, UNROLL),
-    )
-
-
-@inlined
 def per_thread(numbers):
     return np.int32(np.uint32(numbers + cuda.blockDim.x - 1) // np.uint32(cuda.blockDim.x))
 
@@ -109,7 +97,14 @@ def go_alone(s, visited, family, level, begin, vertices, edges, unexplored, memo
     entries = pointer_into(memory, 0, s.queue)  # of two queues in shared memory, and their vertices
     owners = pointer_into(memory, 4 * s.capacity * size_of(s.queue), s.queued)
     here, there = np.int32(0), np.int32(s.capacity)  # where this level's begins, and the next one's
-    mine = new_edges(s)
+    mine = Edges(
+        registers(s.distances, UNROLL),
+        registers(s.targets, UNROLL),
+        registers(s.targets, UNROLL),
+        registers(s.distances, UNROLL),
+        registers(s.offsets, UNROLL),
+        registers(s.offsets, UNROLL),
+    )
 
     i = thread
     while i < vertices:
@@ -201,7 +196,14 @@ def go_together(s, visited, family, level, begin, vertices, edges, unexplored, s
     after = begin + vertices
     last = np.int32(min(s.depth_limit, level + TURN_ALONE))
     share = np.int32(np.uint32(edges + size - 1) // np.uint32(size))
-    mine = new_edges(s)
+    mine = Edges(
+        registers(s.distances, UNROLL),
+        registers(s.targets, UNROLL),
+        registers(s.targets, UNROLL),
+        registers(s.distances, UNROLL),
+        registers(s.offsets, UNROLL),
+        registers(s.offsets, UNROLL),
+    )
 
     slot = np.int64(rank * threads + thread)
     while slot < vertices:
