@@ -315,7 +315,7 @@ def base_of_warp(s, runs, block):
     base, total = exclusive_scan_of_block(mine, block.totals)
     warp = first
     while warp < last:
-        if np.uint32(warp) % np.uint32(blocks) == cuda.blockIdx.x:
+        if np.int32(np.uint32(warp) % np.uint32(blocks)) == cuda.blockIdx.x:
             block.bases[np.int32(np.uint32(warp) // np.uint32(blocks))] = base
         base += load_shared_by_blocks(s.counts, warp)
         warp = np.int32(warp + 1)

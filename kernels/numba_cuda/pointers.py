@@ -102,7 +102,10 @@ def behind(typingctx, pointer, count):
 
 @intrinsic
 def registers(typingctx, pointer, count):
-    """Uninitialized elements like ``pointer``'s, for loops over them that the compiler unrolls."""
+    """Uninitialized elements like ``pointer``'s, for loops over them that the compiler unrolls.
+
+    They are there until the function returns that asked for them, even if it is inlined.
+    """
     if not isinstance(count, types.IntegerLiteral):
         raise RequireLiteralValue(count)
     length = count.literal_value

@@ -23,7 +23,6 @@ from .cooperative import (
 )
 from .ordered_levels import TARGET_LEVEL, claimed, family_of, settle
 from .pointers import (
-    behind,
     cluster_barrier,
     fetch_min_unsigned,
     fetch_or,
@@ -41,24 +40,9 @@ from .pointers import (
     store_pair,
 )
 
-# A queue in shared memory.
-Queue = namedtuple("Queue", ("entries", "vertices"))
-
 # What a thread has under way of so many edges: is it there, or won; both ends; of the second the word in the bitmap of
 # visited vertices, the first edge and, at first, the one behind the last, then how many there are.
 Edges = namedtuple("Edges", ("won", "neighbor", "parent", "word", "first", "degree"))
-
-
-@inlined
-def new_edges(s):
-    return Edges(
-        registers(s.distances, UNROLL),
-        registers(s.targets, UNROLL),
-        registers(s.targets, UNROLL),
-        registers(s.distances, UNROLL),
-        registers(s.offsets, UNROLL),
-        registers(s.offsets, UNROLL),
-    )
 
 
 @inlined
@@ -110,15 +94,23 @@ def go_alone(s, visited, family, level, begin, vertices, edges, unexplored, memo
     thread, threads = np.int32(cuda.threadIdx.x), np.int32(cuda.blockDim.x)
     after = begin + vertices
     last = np.int32(min(s.depth_limit, level + TURN_ALONE))
-    queue = Queue(pointer_into(memory, 0, s.queue), pointer_into(memory, 4 * s.capacity * size_of(s.queue), s.queued))
-    upcoming = Queue(behind(queue.entries, 2 * s.capacity), behind(queue.vertices, s.capacity))
-    mine = new_edges(s)
+    entries = pointer_into(memory, 0, s.queue)  # of two queues in shared memory, and their vertices
+    owners = pointer_into(memory, 4 * s.capacity * size_of(s.queue), s.queued)
+    here, there = np.int32(0), np.int32(s.capacity)  # where this level's begins, and the next one's
+    mine = Edges(
+        registers(s.distances, UNROLL),
+        registers(s.targets, UNROLL),
+        registers(s.targets, UNROLL),
+        registers(s.distances, UNROLL),
+        registers(s.offsets, UNROLL),
+        registers(s.offsets, UNROLL),
+    )
 
     i = thread
     while i < vertices:
         prefix, shift = load_pair(s.queue, begin + i)
-        store_pair(queue.entries, i, prefix, shift)
-        queue.vertices[i] = s.queued[begin + i]
+        store_pair(entries, i, prefix, shift)
+        owners[i] = s.queued[begin + i]
         i = np.int32(i + threads)
     cuda.syncthreads()
 
@@ -132,14 +124,14 @@ def go_alone(s, visited, family, level, begin, vertices, edges, unexplored, memo
             edge = np.int32(number + k)
             mine.won[k] = k < each and edge < edges
             if mine.won[k]:
-                slot, size = np.int32(0), np.int32(vertices)
+                slot, size = here, np.int32(vertices)
                 while size > 1:
                     half = np.int32(size >> 1)
-                    if queue.entries[2 * (slot + half)] <= edge:
+                    if entries[2 * (slot + half)] <= edge:
                         slot = np.int32(slot + half)
                     size = np.int32(size - half)
-                mine.neighbor[k] = load_read_only(s.targets, queue.entries[2 * slot + 1] + edge)
-                mine.parent[k] = queue.vertices[slot]
+                mine.neighbor[k] = load_read_only(s.targets, entries[2 * slot + 1] + edge)
+                mine.parent[k] = owners[slot]
         claim_edges(s, visited, mine, number)
         cuda.syncthreads()
         found = settle_edges(s, visited, level, mine, number)
@@ -147,13 +139,13 @@ def go_alone(s, visited, family, level, begin, vertices, edges, unexplored, memo
         vertices, edges = unpacked(total, s.edge_bits)
         for k in range(UNROLL):
             if mine.won[k]:
-                slot_there, prefix_there = unpacked(place, s.edge_bits)
-                s.rank[mine.neighbor[k]] = slot_there
+                slots, before = unpacked(place, s.edge_bits)
+                s.rank[mine.neighbor[k]] = slots
                 if mine.degree[k] > 0:
-                    store_pair(upcoming.entries, slot_there, prefix_there, mine.first[k] - prefix_there)
-                    upcoming.vertices[slot_there] = mine.neighbor[k]
+                    store_pair(entries, there + slots, before, mine.first[k] - before)
+                    owners[there + slots] = mine.neighbor[k]
                     place += packed(1, mine.degree[k], s.edge_bits)
-        queue, upcoming = upcoming, queue
+        here, there = there, here
         if not is_null(s.trace) and thread == 0:
             s.trace[level] = nanoseconds() * 2
         cuda.syncthreads()
@@ -161,8 +153,8 @@ def go_alone(s, visited, family, level, begin, vertices, edges, unexplored, memo
 
     i = thread
     while i < vertices:
-        vertex = queue.vertices[i]
-        prefix, shift = load_pair(queue.entries, i)
+        vertex = owners[here + i]
+        prefix, shift = load_pair(entries, here + i)
         store_pair(s.queue, after + i, prefix, shift)
         s.queued[after + i] = vertex
         parent = load_shared_by_blocks(s.predecessors, vertex)
@@ -204,7 +196,14 @@ def go_together(s, visited, family, level, begin, vertices, edges, unexplored, s
     after = begin + vertices
     last = np.int32(min(s.depth_limit, level + TURN_ALONE))
     share = np.int32(np.uint32(edges + size - 1) // np.uint32(size))
-    mine = new_edges(s)
+    mine = Edges(
+        registers(s.distances, UNROLL),
+        registers(s.targets, UNROLL),
+        registers(s.targets, UNROLL),
+        registers(s.distances, UNROLL),
+        registers(s.offsets, UNROLL),
+        registers(s.offsets, UNROLL),
+    )
 
     slot = np.int64(rank * threads + thread)
     while slot < vertices:
@@ -255,14 +254,14 @@ def go_together(s, visited, family, level, begin, vertices, edges, unexplored, s
         for k in range(UNROLL):
             if mine.won[k]:
                 neighbor, degree = mine.neighbor[k], mine.degree[k]
-                slot_there, prefix_there = unpacked(place, s.edge_bits)
-                s.rank[neighbor] = slot_there
+                slots, before = unpacked(place, s.edge_bits)
+                s.rank[neighbor] = slots
                 if degree > 0:
                     if stay:
-                        hand_out(local, share, prefix_there, neighbor, mine.first[k], degree)
+                        hand_out(local, share, before, neighbor, mine.first[k], degree)
                     else:
-                        store_pair(s.queue, after + slot_there, prefix_there, mine.first[k] - prefix_there)
-                        s.queued[after + slot_there] = neighbor
+                        store_pair(s.queue, after + slots, before, mine.first[k] - before)
+                        s.queued[after + slots] = neighbor
                         family[neighbor] = family_of(load_shared_by_blocks(s.rank, mine.parent[k]))
                     place += packed(1, degree, s.edge_bits)
         if not is_null(s.trace) and rank == 0 and thread == 0:
