@@ -6,8 +6,6 @@ and those that are told apart ascend, so that mostly the smallest key is the fir
 Sources: as in ``deterministic.cu``.
 """
 
-from collections import namedtuple
-
 import numpy as np
 from numba import cuda
 
@@ -45,9 +43,6 @@ from .pointers import (
 )
 
 GROUPED = UNROLL * GROUP  # neighbours, where they are groups
-
-# What the position of an edge is looked for in.
-Adjacencies = namedtuple("Adjacencies", ("offsets", "targets", "in_offsets", "in_targets", "positions"))
 
 
 @inlined
@@ -169,7 +164,8 @@ def nobody(s):
 def consider(s, ages, apart, first, group, theirs):
     """For each place of ``first`` consider a group, of which who is in no family does not count.
 
-    Families from ``apart`` on do not ascend. ``theirs`` has the families of those in ``group``.
+    ``theirs`` has the families of those in ``group``. Families from ``apart`` on do not ascend: who ties in one is
+    compared. That is rare, and large, so that one loop does it for all places.
     """
     before = registers(s.state, UNROLL)
     unsure = False
@@ -376,8 +372,8 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
             tiles = np.int32(tiles + 1)
             here += block.warps
 
-        # One in no family takes the place of who is not to be considered, so that nothing is to be done once the
-        # families are known.
+        # One in no family takes the place of who is not to be considered: so nothing is left to do between the loads of
+        # families, which would be waited for one by one.
         stranger = origin
         if unseen > 0:
             stranger = vertex_of(s, origin, stride, np.int32(found[0]))
@@ -413,8 +409,8 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
             cuda.syncwarp()
             if some != 0:
                 consider(s, ages, apart, first, group, theirs)
-                count = reach(s, next_family, level, ages, hits, origin, stride, local, first)
-                reached = np.int32(reached + count)
+                settled = reach(s, next_family, level, ages, hits, origin, stride, local, first)
+                reached = np.int32(reached + settled)
             for k in range(UNROLL):
                 left = keep_missed(found, left, local[k] >= 0 and few >> k & 1 == 0, local[k])
             start = np.int32(start + UNROLL * WARP)
@@ -481,7 +477,7 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
                         if ballot(family_in(s, first[k]) == foremost) & lanes:
                             end[k] = 0  # there is nothing more to see
                         place[k] += width
-                        more = more or np.int64(place[k] - part) * GROUP < end[k]
+                        more = more or (place[k] - part) * GROUP < end[k]
                     going = cuda.any_sync(ALL, more)
                     step = np.int32(step + 1)
 
@@ -493,7 +489,7 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
                     merge_keys(s, ages, apart, first, other)
                     distance = np.int32(2 * distance)
                 for k in range(UNROLL):
-                    further = np.int64(place[k] - part) * GROUP < end[k]
+                    further = (place[k] - part) * GROUP < end[k]
                     some = first[k] < nobody(s)
                     mine = np.int32(local[k] & CANDIDATE - 1)
                     if further and part == 0 and some:
@@ -503,8 +499,8 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
                     if further or part > 0:
                         first[k] = nobody(s)
                     local[k] = mine
-                count_of_these = reach(s, next_family, level, ages, hits, origin, stride, local, first)
-                reached = np.int32(reached + count_of_these)
+                settled = reach(s, next_family, level, ages, hits, origin, stride, local, first)
+                reached = np.int32(reached + settled)
                 start = np.int32(start + (UNROLL * WARP >> bits))
             cuda.syncwarp()
             done = like(s.offsets, done + STEPS * width)
