@@ -30,6 +30,7 @@ from .cooperative import (
 )
 from .pointers import (
     behind,
+    fetch_min_unsigned,
     like,
     load_pair,
     load_read_only,
@@ -42,6 +43,7 @@ from .pointers import (
     store_pair,
 )
 
+UNREACHED = -1  # rank
 MOST_SLOTS = 1 << 24  # slots from this one on are of the last family
 TARGET_LEVEL = 33  # element of `state`: the level that reached the target, 0 before
 
@@ -172,6 +174,16 @@ def claimer(by_slot):
             word[k] = reached[neighbor[k] >> 5]  # who is not live is vertex 0
         for k in range(UNROLL):
             claims[k] = live[k] and word[k] & bit_of(neighbor[k]) == 0
+        if by_slot and s.alike != 0:  # the bit is set by the first alone: half of the atomics, but a wait for them
+            before = registers(s.rank, UNROLL)
+            for k in range(UNROLL):
+                before[k] = 0
+                if claims[k]:
+                    before[k] = fetch_min_unsigned(s.rank, neighbor[k], claimed(s, np.int64(slot[k])))
+            for k in range(UNROLL):
+                if before[k] == UNREACHED:
+                    send_or(s.fresh, neighbor[k] >> 5, bit_of(neighbor[k]))
+            return reached
         for k in range(UNROLL):
             number = np.int64(slot[k]) if by_slot else edge + k * WARP + lane
             if claims[k]:

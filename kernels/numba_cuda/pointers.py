@@ -225,7 +225,7 @@ def atomic(operation):
 
 
 fetch_add, fetch_or, fetch_exchange = atomic("add"), atomic("or"), atomic("xchg")
-fetch_max = atomic("max")
+fetch_max, fetch_min_unsigned = atomic("max"), atomic("umin")
 
 
 def sender(operation, kind, description):
