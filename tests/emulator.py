@@ -371,6 +371,7 @@ fetch_or = atomic(lambda before, value: before | value)
 
 POINTERS = {
     "ALL": None,
+    "anew": lambda value: value,
     "behind": lambda memory, count: Memory(memory.array[count:]),
     "block_barrier": block_barrier,
     "cluster_barrier": cluster_barrier,

@@ -44,6 +44,7 @@ from .ordered_levels import (
     settle_in_order,
 )
 from .pointers import (
+    anew,
     behind,
     cluster_size,
     is_null,
@@ -68,8 +69,10 @@ RESET, SEED, ALONE, CLAIM, SETTLE, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, 
 # where the block that went alone has got, in turns of either parity: level, begin, vertices, edges, unexplored.
 TAILS, FINISHED, PROGRESS, PROGRESS_SIZE = 16, 32, 48, 5
 
-# What a block is told at the end of a turn, in shared memory, and how many elements that has.
-FOUND, TOLD_TARGET_LEVEL, TOLD_PROGRESS, TOLD = 0, 1, 2, 2 + PROGRESS_SIZE
+# What a block is told at the end of a turn, in shared memory, and how many elements that has; and how many turns it
+# notes.
+FOUND, TOLD_TARGET_LEVEL, NOTED, TOLD_PROGRESS, TOLD = 0, 1, 2, 3, 3 + PROGRESS_SIZE
+FIRST = 1  # turn after the reset
 
 Search = namedtuple("Search", POINTERS + NUMBERS)
 
@@ -105,11 +108,11 @@ def end_turn(s, phase, turn, told):
     Returns the next turn.
     """
     cuda.syncthreads()
-    if cuda.threadIdx.x == 0:
+    if anew(np.int32(cuda.threadIdx.x)) == 0:
         if cuda.blockIdx.x == 0:
             s.state[of_turn(TAILS, turn + 1)] = 0
         grid_barrier(s.state)
-        if not is_null(s.turns) and cuda.blockIdx.x == 0 and turn < TURNS:
+        if turn < told[NOTED]:
             s.turns[turn] = nanoseconds() << PHASE_BITS | phase
         told[FOUND] = load_shared_by_blocks(s.state, of_turn(TAILS, turn))
         told[TOLD_TARGET_LEVEL] = load_shared_by_blocks(s.state, TARGET_LEVEL)
@@ -258,6 +261,10 @@ def search(s):
     words = s.n + WARP - 1 >> 5
     cluster = cluster_size()
 
+    if cuda.threadIdx.x == 0:
+        told[NOTED] = 0
+        if cuda.blockIdx.x == 0 and not is_null(s.turns):
+            told[NOTED] = TURNS
     reset(s)
     turn = end_turn(s, RESET, np.int32(0), told)
     # The levels. Every thread follows them in variables of its own.
@@ -269,10 +276,10 @@ def search(s):
     unexplored = s.m
     level = np.int32(0)
     ages = np.int32(0)  # levels since the last one with an order
-    seeded = False
-    given_up = False
-    while not seeded or (reached > 0 and level < s.depth_limit and not given_up):
-        if s.target >= 0 and is_reached(told[TOLD_TARGET_LEVEL], level):
+    # The first turn after the reset seeds. A search is given up after as many levels as vertices, if each reaches one
+    # and the last none.
+    while turn == FIRST or (reached > 0 and level < s.depth_limit and level <= s.n):
+        if is_reached(told[TOLD_TARGET_LEVEL], level):
             break
         if ages == s.patience:
             begin, vertices, edges, turn = reorder(
@@ -282,12 +289,12 @@ def search(s):
             reached = vertices
             turn = end_turn(s, REORDER, turn, told)
             continue
-        if not seeded or (ages == 0 and edges <= (s.together if cluster > 1 else s.alone)):
+        if turn == FIRST or (ages == 0 and edges <= (s.together if cluster > 1 else s.alone)):
             size = np.int32(1)
             if edges > s.alone:
                 size = cluster
             if cuda.blockIdx.x < size:
-                if not seeded:
+                if turn == FIRST:
                     vertices, edges = seed(s, totals)
                 after = begin + vertices
                 if size > 1:
@@ -305,20 +312,17 @@ def search(s):
             phase = np.int32(TOGETHER)
             if size == 1:
                 phase = np.int32(ALONE)
-            if not seeded:
+            if turn == FIRST:
                 phase = np.int32(SEED)
             turn = end_turn(s, phase, turn, told)
-            seeded = True
             level = np.int32(told[TOLD_PROGRESS])
             begin = told[TOLD_PROGRESS + 1]
             vertices, edges = told[TOLD_PROGRESS + 2], told[TOLD_PROGRESS + 3]
             unexplored = told[TOLD_PROGRESS + 4]
             reached = vertices
-            given_up = level > s.n
             continue
 
         level = np.int32(level + 1)
-        given_up = level > s.n  # as many levels as vertices, if each reaches one and the last none
         wide = ages > 0 or (edges >= s.wide and edges > unexplored // s.alpha)
         if ages == 0:
             unexplored -= edges
@@ -364,7 +368,7 @@ def search(s):
                     foremost = np.int32(family[s.queued[begin + slot_of(s.queue, begin, vertices, last)]])
             complete = ages == 0 and last == edges
             by_warp = sweep(
-                s, visited, other, family, other_family, level, ages, begin, last > 0, complete, foremost, block
+                s, visited, other, family, other_family, level, anew(ages), begin, last > 0, complete, foremost, block
             )
             mine = np.int64(0)
             if lane_id() == 0:
@@ -382,4 +386,4 @@ def search(s):
 
     # End: whatever was not visited is unreached.
     clear_unreached(s, block, visited)
-    report(s.state, FINISHED, s.status, s.number, level, given_up)
+    report(s.state, FINISHED, s.status, s.number, level, level > s.n)

@@ -367,6 +367,19 @@ def rolled(typingctx, value):
     return types.int32(types.int32), generate
 
 
+@intrinsic
+def anew(typingctx, value):
+    """``value``, of which the compiler does not know that it had it before.
+
+    A thread has room for seven truths. Those that a large kernel asks for in many places are found anew in each then.
+    """
+
+    def generate(context, builder, signature, arguments):
+        return assemble(builder, "mov.b32 $0, $1;", "=r,r", I32, arguments, side_effect=True)
+
+    return types.int32(types.int32), generate
+
+
 def barrier(builder, text):
     assemble(builder, text, "~{memory}", ir.VoidType(), [], side_effect=True, attrs=("convergent",))
 
