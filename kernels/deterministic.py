@@ -7,8 +7,8 @@ POINTERS = (
     *("distances", "predecessors", "sources", "state", "trace", "turns", "status"),
 )
 NUMBERS = (
-    *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "patience", "alone"),
-    *("together", "capacity", "edge_bits", "tile", "number"),
+    *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "alike", "patience"),
+    *("alone", "together", "capacity", "edge_bits", "tile", "number"),
 )
 
 UNROLL = 4  # edges that a lane has under way at a time

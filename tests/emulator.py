@@ -366,6 +366,8 @@ def give_up():
 
 fetch_add = atomic(lambda before, value: before + value)
 fetch_exchange = atomic(lambda before, value: value)
+fetch_min_unsigned = atomic(lambda before, value: min(before, value, key=np.uint64))
+fetch_or = atomic(lambda before, value: before | value)
 
 POINTERS = {
     "ALL": None,
@@ -377,8 +379,8 @@ POINTERS = {
     "fetch_add_ordered": fetch_add,
     "fetch_exchange": fetch_exchange,
     "fetch_max": atomic(max),
-    "fetch_min_unsigned": atomic(lambda before, value: min(before, value, key=np.uint64)),
-    "fetch_or": atomic(lambda before, value: before | value),
+    "fetch_min_unsigned": fetch_min_unsigned,
+    "fetch_or": fetch_or,
     "give_up": give_up,
     "is_null": lambda memory: memory is None,
     "like": lambda memory, value: integer(8 * memory.dtype.itemsize)(value),
@@ -398,6 +400,9 @@ POINTERS = {
     "reduce_or": reducer(np.bitwise_or.reduce),
     "registers": lambda memory, count: Memory(rubbish(count, memory.dtype)),
     "rolled": lambda value: value,
+    "send_add": fetch_add,
+    "send_min": fetch_min_unsigned,
+    "send_or": fetch_or,
     "size_of": lambda memory: np.int64(memory.dtype.itemsize),
     "store_four": store_vector,
     "store_pair": store_vector,

@@ -44,6 +44,24 @@ __device__ inline bool test_and_set(unsigned* bitmap, Vertex vertex) {
     return atomicOr(bitmap + word_of(vertex), bit_of(vertex)) & bit_of(vertex);
 }
 
+// Atomics in memory whose result nobody waits for. In kernels with barriers of a cluster the compiler waits for those of
+// `atomicMin` and the like, used or not.
+__device__ inline void send_min(unsigned* place, unsigned value) {
+    asm volatile("red.relaxed.gpu.global.min.u32 [%0], %1;" ::"l"(place), "r"(value) : "memory");
+}
+
+__device__ inline void send_min(unsigned long long* place, unsigned long long value) {
+    asm volatile("red.relaxed.gpu.global.min.u64 [%0], %1;" ::"l"(place), "l"(value) : "memory");
+}
+
+__device__ inline void send_or(unsigned* place, unsigned bits) {
+    asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" ::"l"(place), "r"(bits) : "memory");
+}
+
+__device__ inline void send_add(unsigned long long* place, unsigned long long value) {
+    asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(place), "l"(value) : "memory");
+}
+
 __device__ inline int lane_id() { return threadIdx.x % WARP; }
 
 __device__ inline unsigned lanes_below() { return (1u << lane_id()) - 1; }
@@ -168,7 +186,8 @@ __device__ inline void load_rows(const Offset* offsets, const bool (&wanted)[COU
 
 // The lane whose entry has this lane's edge, where the entries of a window begin `start` edges from that of lane 0. Each
 // that begins within these 32 marks its first edge; the marks up to an edge count to its owner.
-__device__ inline int owner_of(long long start) {
+template <typename Integer>
+__device__ inline int owner_of(Integer start) {
     const int before = __popc(__ballot_sync(ALL, start <= 0)) - 1;
     const unsigned marks = reduce_or(start > 0 && start < WARP ? 1u << start : 0);
     return (before + __popc(marks & (lanes_below() << 1 | 1))) % WARP;
@@ -192,15 +211,11 @@ __device__ inline long long slot_of(const Entry<Offset>* frontier, long long ver
 
 // List the set bits of the words that the lanes hold, in order, as base + word * 32 + bit; return how many there are.
 __device__ inline int list_bits(unsigned bits, unsigned short* list, int base = 0) {
-    int count = 0;
-    for (unsigned some = __ballot_sync(ALL, bits != 0); some; some &= some - 1) {
-        const int word = __ffs(some) - 1;
-        const unsigned those = __shfl_sync(ALL, bits, word);
-        if (those >> lane_id() & 1) list[count + __popc(those & lanes_below())] = base + word * WARP + lane_id();
-        count += __popc(those);
-    }
+    const int until = inclusive_scan(__popc(bits));
+    unsigned short* place = list + (until - __popc(bits));
+    for (base += lane_id() * WARP; bits; bits &= bits - 1) *place++ = base + __ffs(bits) - 1;
     __syncwarp();
-    return count;
+    return __shfl_sync(ALL, until, WARP - 1);
 }
 
 __device__ inline void load_whole_group(const int* targets, long long group, int (&loaded)[GROUP]) {

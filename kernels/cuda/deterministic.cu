@@ -128,9 +128,9 @@ struct State {
 
 template <typename Vertex, typename Offset>
 struct Search {
-    using Rank = typename Unsigned<Offset>::type;
-    static constexpr Rank UNREACHED = ~Rank(0);
-    static constexpr Rank CLAIMED = UNREACHED / 2 + 1;  // its top bit; no slot and no edge number has it
+    using Number = typename Unsigned<Offset>::type;  // of an edge of a level, or a slot
+    static constexpr Number UNREACHED = ~Number(0);
+    static constexpr Number CLAIMED = UNREACHED / 2 + 1;  // its top bit; no number has it
 
     const Offset* offsets;
     const Vertex* targets;
@@ -148,7 +148,7 @@ struct Search {
     Counter* counts;
     Entry<Offset>* queue;
     Vertex* queued;
-    Rank* rank;
+    Number* rank;
     int* distances;
     Vertex* predecessors;
     const Vertex* sources;
@@ -164,6 +164,7 @@ struct Search {
     long long share;                // the first edges are 1/share of the unexplored ones,
     long long chunk;                // but at least so many; a multiple of 32
     long long large;                // and end where a family has more than 1/large of the unexplored ones
+    long long alike;                // do all vertices have about as many edges?
     long long patience;             // levels without an order, at least 1
     long long alone, together;      // a frontier with no more edges than this is one block's work, one cluster's
     long long capacity;             // entries of a queue in shared memory, at least `alone`
@@ -229,76 +230,80 @@ __device__ inline void end_turn(const Search<Vertex, Offset>& s, Phase phase, in
 }
 
 // A warp's run of the numbers of a frontier's edges; the runs follow each other as the warps do.
+template <typename Number>
 struct Run {
-    long long begin;    // of the frontier in the queue
-    Frontier frontier;  // all of it
-    long long next, stop, first;  // the numbers, none if `stop` is not above `next`, and the slot that has `next`
-    int runs;                     // that have any
+    Number begin;               // of the frontier in the queue
+    Number vertices, edges;     // all of it
+    Number next, stop, first;   // the numbers, none if `stop` is not above `next`, and the slot that has `next`
+    int runs;                   // that have any
 };
 
 // How many of so many numbers a warp has in its run; a multiple of 32.
-__device__ inline long long run_length(long long numbers, const Block& block) {
+template <typename Number>
+__device__ inline Number run_length(Number numbers, const Block& block) {
     return ((numbers + block.warps - 1) / block.warps + WARP - 1) / WARP * WARP;
 }
 
 // This warp's run of the numbers `from` to `to`; `from` is a multiple of 32, and so is all but the last `stop`.
 template <typename Vertex, typename Offset>
-__device__ Run run_of(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, long long from, long long to,
-                      const Block& block) {
-    const long long length = run_length(to - from, block);
-    const long long next = from + block.warp * length;
-    const long long stop = min(next + length, to);
-    const long long first = next < stop ? slot_of(s.queue + begin, frontier.vertices, next) : 0;
-    return {begin, frontier, next, stop, first, static_cast<int>((to - from + length - 1) / length)};
+__device__ auto run_of(const Search<Vertex, Offset>& s, long long begin, Frontier frontier, long long from,
+                       long long to, const Block& block) {
+    using Number = typename Search<Vertex, Offset>::Number;
+    const Number begins = static_cast<Number>(from), ends = static_cast<Number>(to);
+    const Number length = run_length(ends - begins, block);
+    const Number next = begins + block.warp * length;
+    const Number stop = min(next + length, ends);
+    Run<Number> run = {static_cast<Number>(begin), static_cast<Number>(frontier.vertices),
+                       static_cast<Number>(frontier.edges), next, stop};
+    if (next < stop) run.first = static_cast<Number>(slot_of(s.queue + begin, frontier.vertices, next));
+    run.runs = static_cast<int>((ends - begins + length - 1) / length);
+    return run;
 }
 
 // Show the edges of a run, or the `wanted` ones: `visit(edge, live, neighbor, slot)` for UNROLL edges a lane, the first
 // numbered `edge` + lane, the others WARP apart.
-template <typename Vertex, typename Offset, typename Visit>
-__device__ void walk(const Search<Vertex, Offset>& s, const Run& run, const unsigned* wanted, Visit visit) {
-    const Frontier frontier = run.frontier;
-    const long long stop = run.stop;
-    long long next = run.next;
-    long long first = run.first;
-    const Entry<Offset>* entries = s.queue + run.begin;
+template <typename Vertex, typename Offset, typename Number, typename Visit>
+__device__ void walk(const Search<Vertex, Offset>& s, const Run<Number>& run, const unsigned* wanted, Visit visit) {
+    Number next = run.next, first = run.first;
     const int lane = lane_id();
 
     // A window of 32 entries, one a lane, and the edges that it covers, in whole runs of 32: each entry has an edge, so
     // it covers one at least.
-    while (next < stop) {
-        const bool inside = first + lane < frontier.vertices;
-        Entry<Offset> entry = {static_cast<Offset>(frontier.edges), 0};
-        if (inside) entry = entries[first + lane];
-        long long covered = frontier.edges;
-        if (first + WARP < frontier.vertices) covered = entries[first + WARP].prefix;
-        const long long end = covered < stop ? covered / WARP * WARP : stop;
+    while (next < run.stop) {
+        const bool inside = first + lane < run.vertices;
+        Entry<Offset> entry = {static_cast<Offset>(run.edges), 0};
+        if (inside) entry = s.queue[run.begin + first + lane];
+        Number covered = run.edges;
+        if (first + WARP < run.vertices) covered = static_cast<Number>(s.queue[run.begin + first + WARP].prefix);
+        const Number end = covered < run.stop ? covered / WARP * WARP : run.stop;
 
         for (; next < end; next += UNROLL * WARP) {
             bool live[UNROLL];
             unsigned some = 0;
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
-                const long long batch = next + k * WARP;
+                const Number batch = next + k * WARP;
                 const unsigned bits = batch >= end ? 0 : wanted ? wanted[batch / WARP] : ALL;
                 live[k] = (bits >> lane & 1) && batch + lane < end;
                 some |= bits;
             }
             if (!some) continue;
             Vertex neighbor[UNROLL];
-            long long slot[UNROLL];
+            Number slot[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
-                const long long batch = next + k * WARP;
-                const int who = owner_of(entry.prefix - batch);
+                const Number batch = next + k * WARP;
+                const int who = owner_of(static_cast<Offset>(static_cast<Number>(entry.prefix) - batch));
                 const Offset shift = __shfl_sync(ALL, entry.shift, who);
                 slot[k] = first + who;
                 neighbor[k] = 0;
-                if (live[k]) neighbor[k] = __ldg(s.targets + (shift + batch + lane));
+                if (live[k]) neighbor[k] = __ldg(s.targets + (shift + static_cast<Offset>(batch + lane)));
             }
             visit(next, live, neighbor, slot);
         }
         next = end;
-        first += covered <= next ? WARP : __popc(__ballot_sync(ALL, inside && entry.prefix <= next)) - 1;
+        const bool passed = inside && static_cast<Number>(entry.prefix) <= next;
+        first += covered <= next ? WARP : __popc(__ballot_sync(ALL, passed)) - 1;
     }
 }
 
@@ -307,38 +312,52 @@ __device__ void walk(const Search<Vertex, Offset>& s, const Run& run, const unsi
 
 // Expand the edges of a run: each neighbour that is not `reached` takes the smallest number of an edge that leads to
 // it, and `slots` is written for that; or it takes the smallest slot of a discoverer.
-template <bool BY_SLOT, typename Vertex, typename Offset>
-__device__ void claim(const Search<Vertex, Offset>& s, const unsigned* reached, const Run& run) {
+template <bool BY_SLOT, typename Vertex, typename Offset, typename Number>
+__device__ void claim(const Search<Vertex, Offset>& s, const unsigned* reached, const Run<Number>& run) {
     using S = Search<Vertex, Offset>;
     walk(s, run, nullptr,
-         [&](long long edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL],
-             const long long(&slot)[UNROLL]) {
+         [&](Number edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const Number(&slot)[UNROLL]) {
              unsigned word[UNROLL];
+             bool claims[UNROLL];
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) word[k] = reached[word_of(neighbor[k])];  // who is not live is vertex 0
 #pragma unroll
+             for (int k = 0; k < UNROLL; ++k) claims[k] = live[k] && !(word[k] & bit_of(neighbor[k]));
+             if (BY_SLOT && s.alike) {  // the bit is set by the first alone: half of the atomics, but a wait for them
+                 Number before[UNROLL];
+#pragma unroll
+                 for (int k = 0; k < UNROLL; ++k) {
+                     before[k] = 0;
+                     if (claims[k]) before[k] = atomicMin(s.rank + neighbor[k], S::CLAIMED | slot[k]);
+                 }
+#pragma unroll
+                 for (int k = 0; k < UNROLL; ++k) {
+                     if (before[k] == S::UNREACHED) send_or(s.fresh + word_of(neighbor[k]), bit_of(neighbor[k]));
+                 }
+                 return;
+             }
+#pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
+                 const Number number = BY_SLOT ? slot[k] : edge + k * WARP + lane_id();
+                 if (claims[k]) send_min(s.rank + neighbor[k], S::CLAIMED | number);
+                 if (claims[k]) send_or(s.fresh + word_of(neighbor[k]), bit_of(neighbor[k]));
                  if (!BY_SLOT && lane_id() == 0 && live[k]) s.slots[edge / WARP + k] = static_cast<Vertex>(slot[k]);
-                 if (!live[k] || word[k] & bit_of(neighbor[k])) continue;
-                 const long long number = BY_SLOT ? slot[k] : edge + k * WARP + lane_id();
-                 atomicMin(s.rank + neighbor[k], S::CLAIMED | static_cast<typename S::Rank>(number));
-                 atomicOr(s.fresh + word_of(neighbor[k]), bit_of(neighbor[k]));
              }
          });
 }
 
 // Before edges of a frontier are marked: none is, and nothing is counted.
-template <typename Vertex, typename Offset>
-__device__ void clear_marks(const Search<Vertex, Offset>& s, const Run& run, const Block& block) {
-    for (long long word = run.next / WARP + lane_id(); word * WARP < run.stop; word += WARP) s.marks[word] = 0;
+template <typename Vertex, typename Offset, typename Number>
+__device__ void clear_marks(const Search<Vertex, Offset>& s, const Run<Number>& run, const Block& block) {
+    for (Number word = run.next / WARP + lane_id(); word * WARP < run.stop; word += WARP) s.marks[word] = 0;
     if (lane_id() == 0) s.counts[block.warp] = 0;
 }
 
 // Mark an edge that reaches a vertex with out-edges first, and count the vertex for the warp with that edge in its run.
-template <typename Vertex, typename Offset>
-__device__ inline void mark(const Search<Vertex, Offset>& s, long long length, long long edge, Offset degree) {
-    atomicOr(s.marks + edge / WARP, 1u << edge % WARP);
-    atomicAdd(s.counts + edge / length, packed(1, degree, s.edge_bits));
+template <typename Vertex, typename Offset, typename Number>
+__device__ inline void mark(const Search<Vertex, Offset>& s, Number length, Number edge, Offset degree) {
+    send_or(s.marks + edge / WARP, 1u << edge % WARP);
+    send_add(s.counts + edge / length, packed(1, degree, s.edge_bits));
 }
 
 // The second step of an ordered level: settle the vertices that were claimed, and mark the edges that they were claimed
@@ -347,9 +366,11 @@ template <typename Vertex, typename Offset>
 __device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* family, int level,
                                 long long begin, Frontier frontier, const Block& block) {
     using S = Search<Vertex, Offset>;
+    using Number = typename S::Number;
     const long long words = (s.n + WARP - 1) / WARP;
-    const long long length = run_length(frontier.edges, block);
-    const Entry<Offset>* const entries = s.queue + begin;
+    const Number edges = static_cast<Number>(frontier.edges);
+    const Number length = run_length(edges, block);
+    const Number from = static_cast<Number>(begin);
     for (long long next = block.warp; next * s.tile < words;) {
         const long long origin = next;
         int count = 0;
@@ -359,7 +380,7 @@ __device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visit
             const unsigned claims = mine ? s.fresh[word] : 0;
             if (claims) {
                 s.fresh[word] = 0;
-                atomicOr(visited + word, claims);
+                send_or(visited + word, claims);
             }
             count += list_bits(claims, block.list + count, tiles * TILE * WARP);
             next += block.warps;
@@ -367,7 +388,7 @@ __device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visit
         for (int start = 0; start < count; start += UNROLL * WARP) {
             bool live[UNROLL];
             Vertex vertex[UNROLL], parent[UNROLL];
-            long long edge[UNROLL], slot[UNROLL], end[UNROLL];
+            Number edge[UNROLL], slot[UNROLL], end[UNROLL];
             Offset first[UNROLL], degree[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
@@ -380,11 +401,12 @@ __device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visit
                 if (live[k]) edge[k] = s.rank[vertex[k]] & ~S::CLAIMED;
             }
             load_rows(s.offsets, live, vertex, first, degree);
+            __syncwarp();
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 slot[k] = s.slots[edge[k] / WARP];
-                end[k] = frontier.vertices;
-                if (edge[k] / WARP < (frontier.edges - 1) / WARP) end[k] = s.slots[edge[k] / WARP + 1] + 1;
+                end[k] = static_cast<Number>(frontier.vertices);
+                if (edge[k] / WARP < (edges - 1) / WARP) end[k] = s.slots[edge[k] / WARP + 1] + 1;
             }
             // The last slot whose prefix is at most the edge.
             const auto is_found = [&]() {
@@ -394,12 +416,11 @@ __device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visit
                 return found;
             };
             while (!is_found()) {
-                long long middle[UNROLL];
-                Offset prefix[UNROLL];
+                Number middle[UNROLL], prefix[UNROLL];
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
                     middle[k] = (slot[k] + end[k]) / 2;
-                    prefix[k] = entries[middle[k]].prefix;
+                    prefix[k] = static_cast<Number>(s.queue[from + middle[k]].prefix);
                 }
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) (prefix[k] <= edge[k] ? slot[k] : end[k]) = middle[k];
@@ -408,8 +429,9 @@ __device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visit
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 parent[k] = -1;
-                if (live[k]) parent[k] = s.queued[begin + slot[k]];
+                if (live[k]) parent[k] = s.queued[from + slot[k]];
             }
+            __syncwarp();
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 if (!live[k]) continue;
@@ -441,13 +463,13 @@ __device__ inline Counter base_of_warp(const Counter* counts, int runs, const Bl
 
 // The third step: append what the marked edges lead to, in their order. Returns the new frontier, which stands behind
 // the old one.
-template <typename Vertex, typename Offset>
-__device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, const Block& block) {
-    const long long behind = run.begin + run.frontier.vertices;
+template <typename Vertex, typename Offset, typename Number>
+__device__ Frontier append(const Search<Vertex, Offset>& s, const Run<Number>& run, const Block& block) {
+    const Number behind = run.begin + run.vertices;
     Counter total;
     Counter base = base_of_warp(s.counts, run.runs, block, total);
     walk(s, run, s.marks,
-         [&](long long, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const long long(&)[UNROLL]) {
+         [&](Number, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const Number(&)[UNROLL]) {
              Offset first[UNROLL], degree[UNROLL];
              load_rows(s.offsets, live, neighbor, first, degree);
 #pragma unroll
@@ -460,10 +482,11 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, const Run& run, cons
                  const Frontier before = unpacked(base + inclusive - mine, s.edge_bits);
                  base += __shfl_sync(ALL, inclusive, WARP - 1);
                  if (!live[k]) continue;
-                 s.rank[neighbor[k]] = before.vertices;
+                 s.rank[neighbor[k]] = static_cast<Number>(before.vertices);
                  const Offset prefix = static_cast<Offset>(before.edges);
-                 s.queue[behind + before.vertices] = {prefix, static_cast<Offset>(first[k] - prefix)};
-                 s.queued[behind + before.vertices] = neighbor[k];
+                 const Number place = behind + static_cast<Number>(before.vertices);
+                 s.queue[place] = {prefix, static_cast<Offset>(first[k] - prefix)};
+                 s.queued[place] = neighbor[k];
              }
          });
     return unpacked(total, s.edge_bits);
@@ -549,64 +572,93 @@ __device__ __noinline__ bool is_earlier(const Search<Vertex, Offset>& s, int age
     return s.rank[one] < s.rank[other];
 }
 
-// A vertex of the frontier that may be the first in order: its family, then the vertex. Families are in order, and
-// those that are told apart ascend, so that mostly the smallest is the first.
-using Key = unsigned long long;
+// A look at an in-neighbour: its family, then its place among those that are looked at in the same rounds, from 1 on; 0
+// is the first of earlier rounds. Families are in order, and those that are told apart ascend, as the places do, so
+// that mostly the smallest look is the first in order.
+using Look = unsigned;
 
-template <typename Vertex>
-constexpr int KEY_SHIFT = sizeof(Vertex) == sizeof(int) ? 32 : 56;
-template <typename Vertex>
-constexpr Key NOBODY = static_cast<Key>(NONE) << KEY_SHIFT<Vertex>;
+constexpr int PLACE_BITS = 10;
+constexpr Look NOBODY = NONE << PLACE_BITS;
+static_assert(STEPS * GROUP * WARP < 1 << PLACE_BITS, "a place has too few bits");
 
-template <typename Vertex>
-__device__ inline Key key_of(int family, Vertex vertex) {
-    return static_cast<Key>(family) << KEY_SHIFT<Vertex> | static_cast<Key>(vertex);
-}
+__device__ inline int family_in(Look look) { return static_cast<int>(look >> PLACE_BITS); }
 
-template <typename Vertex>
-__device__ inline int family_in(Key key) {
-    return static_cast<int>(key >> KEY_SHIFT<Vertex>);
-}
+__device__ inline int place_in(Look look) { return static_cast<int>(look % (1 << PLACE_BITS)); }
 
-template <typename Vertex>
-__device__ inline Vertex vertex_in(Key key) {
-    return static_cast<Vertex>(key & ((1ull << KEY_SHIFT<Vertex>) - 1));
-}
-
-// For each place of `first` consider a group, of which who is in no family does not count. Families from `apart` on do
-// not ascend.
-template <typename Vertex, typename Offset>
-__device__ inline void consider(const Search<Vertex, Offset>& s, int ages, int apart, Key (&first)[UNROLL],
-                                const Vertex (&group)[UNROLL][GROUP], const int (&family)[UNROLL][GROUP]) {
-    Key before[UNROLL];
+// For each place of `first` consider a group that stands in ascending places from `place` on, of which who is in no
+// family does not count. Families from `apart` on do not ascend; `vertex_at(k, place)` tells the vertices of earlier
+// looks.
+template <typename Vertex, typename Offset, typename VertexAt>
+__device__ inline void consider(const Search<Vertex, Offset>& s, int ages, int apart, Look (&first)[UNROLL], int place,
+                                const Vertex (&group)[UNROLL][GROUP], const int (&family)[UNROLL][GROUP],
+                                VertexAt vertex_at) {
     bool unsure = false;
 #pragma unroll
     for (int k = 0; k < UNROLL; ++k) {
-        before[k] = first[k];
 #pragma unroll
-        for (int i = 0; i < GROUP; ++i) first[k] = min(first[k], key_of(family[k][i], max(group[k][i], Vertex(0))));
-        unsure = unsure || (first[k] < NOBODY<Vertex> && family_in<Vertex>(first[k]) >= apart);
+        for (int i = 0; i < GROUP; ++i) {
+            first[k] = min(first[k], static_cast<Look>(family[k][i] << PLACE_BITS | (place + i)));
+        }
+        unsure = unsure || (first[k] < NOBODY && family_in(first[k]) >= apart);
     }
     if (!__any_sync(ALL, unsure)) return;
 #pragma unroll
     for (int k = 0; k < UNROLL; ++k) {
-        const int theirs = family_in<Vertex>(first[k]);
+        const int theirs = family_in(first[k]);
         unsigned ties = 0;
-        if (first[k] < NOBODY<Vertex> && theirs >= apart) {
+        if (first[k] < NOBODY && theirs >= apart) {
 #pragma unroll
             for (int i = 0; i < GROUP; ++i) ties |= static_cast<unsigned>(family[k][i] == theirs) << i;
-            if (before[k] != first[k] && family_in<Vertex>(before[k]) == theirs) ties |= 1u << GROUP;
         }
         for (; ties; ties &= ties - 1) {
             const int which = __ffs(ties) - 1;
-            Vertex other = vertex_in<Vertex>(before[k]);
+            if (place_in(first[k]) == place + which) continue;
+            Vertex other = group[k][0];
 #pragma unroll
-            for (int i = 0; i < GROUP; ++i) other = which == i ? group[k][i] : other;
-            const Vertex mine = vertex_in<Vertex>(first[k]);
-            if (other != mine && is_earlier(s, ages, other, mine)) first[k] = key_of(theirs, other);
+            for (int i = 1; i < GROUP; ++i) other = which == i ? group[k][i] : other;
+            if (is_earlier(s, ages, other, vertex_at(k, place_in(first[k])))) {
+                first[k] = static_cast<Look>(theirs << PLACE_BITS | (place + which));
+            }
         }
     }
     __syncwarp();
+}
+
+// The wanted groups of in-neighbours, 0 for others and for what lies past the end of `targets`.
+template <typename Vertex, typename Number>
+__device__ inline void load_groups(const Vertex* targets, const bool (&wanted)[UNROLL], const Number (&which)[UNROLL],
+                                   long long m, Vertex (&group)[UNROLL][GROUP]) {
+    const Number whole = static_cast<Number>(m / GROUP);
+    bool last = false;
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+        for (int i = 0; i < GROUP; ++i) group[k][i] = 0;
+        if (wanted[k] && which[k] < whole) load_whole_group(targets, which[k], group[k]);
+        last = last || (wanted[k] && which[k] >= whole);
+    }
+    if (!__any_sync(ALL, last)) return;
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+        for (int i = 0; i < GROUP - 1; ++i) {
+            const bool there = wanted[k] && which[k] >= whole && i < m % GROUP;
+            if (there) group[k][i] = __ldg(targets + (whole * GROUP + i));
+        }
+    }
+    __syncwarp();
+}
+
+// Put a group in ascending order.
+template <typename Vertex>
+__device__ inline void sort(Vertex (&group)[GROUP]) {
+    static_assert(GROUP == 4, "a network for four");
+    const auto order = [&](int one, int other) {
+        const Vertex smaller = min(group[one], group[other]);
+        group[other] = max(group[one], group[other]);
+        group[one] = smaller;
+    };
+    order(0, 1), order(2, 3), order(0, 2), order(1, 3), order(1, 2);
 }
 
 // Settle what the first edges of an ordered frontier behind `begin` reached: the vertices on the list, counted from
@@ -617,7 +669,7 @@ __device__ void settle_claims(const Search<Vertex, Offset>& s, unsigned char* fa
     using S = Search<Vertex, Offset>;
     for (int start = 0; start < count; start += UNROLL * WARP) {
         Vertex vertex[UNROLL], parent[UNROLL];
-        typename S::Rank rank[UNROLL];
+        typename S::Number rank[UNROLL];
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             const int place = start + k * WARP + lane_id();
@@ -657,6 +709,7 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                          const unsigned char* family, unsigned char* next_family, int level, int ages, long long begin,
                          bool claimed, bool complete, int foremost, const Block& block) {
     using S = Search<Vertex, Offset>;
+    using Number = typename S::Number;
     const long long words = (s.n + WARP - 1) / WARP;
     const int lane = lane_id();
     const int tile = static_cast<int>(s.tile), vertices_of_tile = tile * WARP;
@@ -700,20 +753,20 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
             left += __popc(those);
         };
         // The family of a vertex is its parent's, or that of its parent's slot if there is an order.
-        const auto reach = [&](const int(&local)[UNROLL], const Key(&first)[UNROLL]) {
-            typename S::Rank slot[UNROLL];
+        const auto reach = [&](const int(&local)[UNROLL], const Look(&first)[UNROLL], const Vertex(&parent)[UNROLL]) {
+            Number slot[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 slot[k] = 0;
-                if (ages == 0 && first[k] < NOBODY<Vertex>) slot[k] = s.rank[vertex_in<Vertex>(first[k])];
+                if (ages == 0 && first[k] < NOBODY) slot[k] = s.rank[parent[k]];
             }
             __syncwarp();
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
-                if (first[k] >= NOBODY<Vertex>) continue;
+                if (first[k] >= NOBODY) continue;
                 const Vertex vertex = vertex_of(local[k]);
-                settle(s, vertex, vertex_in<Vertex>(first[k]), level);
-                next_family[vertex] = ages == 0 ? family_of(slot[k]) : family_in<Vertex>(first[k]);
+                settle(s, vertex, parent[k], level);
+                next_family[vertex] = ages == 0 ? family_of(slot[k]) : family_in(first[k]);
                 atomicOr(block.hits + local[k] / WARP, 1u << local[k] % WARP);
                 ++found;
             }
@@ -722,15 +775,14 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
         // Up to four in-neighbours stand in `hub` and `heavy`.
         for (int start = 0; start < unseen; start += UNROLL * WARP) {
             int local[UNROLL], theirs[UNROLL][GROUP];
-            Vertex group[UNROLL][GROUP];
+            Vertex group[UNROLL][GROUP], hub[UNROLL], parent[UNROLL];
             bool few[UNROLL];
-            Key first[UNROLL];
+            Look first[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 const int place = start + k * WARP + lane;
                 local[k] = place < unseen ? block.list[place] : -1;
             }
-            Vertex hub[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 const Vertex vertex = local[k] >= 0 ? vertex_of(local[k]) : origin;
@@ -742,7 +794,8 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
             for (int k = 0; k < UNROLL; ++k) {
                 few[k] = local[k] >= 0 && group[k][GROUP - 1] == -1;
                 group[k][GROUP - 1] = hub[k];
-                first[k] = NOBODY<Vertex>;
+                first[k] = NOBODY;
+                sort(group[k]);
 #pragma unroll
                 for (int i = 0; i < GROUP; ++i) {
                     theirs[k][i] = family[few[k] ? max(group[k][i], Vertex(0)) : Vertex(0)];
@@ -756,15 +809,23 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                     if (!few[k] || group[k][i] < 0) theirs[k][i] = NONE;
                 }
             }
-            consider(s, ages, apart, first, group, theirs);
-            reach(local, first);
+            const auto vertex_at = [&](int k, int place) {
+                Vertex vertex = group[k][0];
+#pragma unroll
+                for (int i = 1; i < GROUP; ++i) vertex = place == i + 1 ? group[k][i] : vertex;
+                return vertex;
+            };
+            consider(s, ages, apart, first, 1, group, theirs, vertex_at);
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) parent[k] = vertex_at(k, place_in(first[k]));
+            reach(local, first, parent);
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) keep(local[k] >= 0 && !few[k], local[k]);
         }
         __syncwarp();
 
         // The others look at groups of them, round after round; the fewer vertices are left, the more lanes each has.
-        long long done = 0;  // groups that those left have looked at
+        Number done = 0;  // groups that those left have looked at
         while (left > 0) {
             const int count = left;
             const int width = max(ages > 0 || foremost < 0 ? WHOLE_WIDTH : WIDTH, width_of(count));
@@ -773,40 +834,48 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
             left = 0;
             for (int start = 0; start < count; start += UNROLL * WARP / width) {
                 int local[UNROLL];
-                bool looks[UNROLL];
-                long long place[UNROLL];
-                Offset begin_of[UNROLL], end_of[UNROLL];
-                Key first[UNROLL];
+                bool looks[UNROLL], kept[UNROLL];
+                Number begin_of[UNROLL], degree[UNROLL];  // none once its lanes are done
+                Vertex parent[UNROLL];
+                Look first[UNROLL];
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
                     const int which = start + (k * WARP + lane) / width;
                     local[k] = which < count ? block.list[which] : -1;
-                    looks[k] = local[k] >= 0;
-                    begin_of[k] = end_of[k] = 0;
-                    first[k] = NOBODY<Vertex>;
+                    begin_of[k] = degree[k] = 0;
+                    parent[k] = 0;
+                    kept[k] = false;
                     if (local[k] < 0) continue;
                     const Vertex vertex = vertex_of(local[k] % CANDIDATE);
-                    begin_of[k] = __ldg(s.in_offsets + vertex);
-                    end_of[k] = __ldg(s.in_offsets + vertex + 1);
-                    if (part == 0 && local[k] & CANDIDATE) first[k] = s.predecessors[vertex];
+                    begin_of[k] = static_cast<Number>(__ldg(s.in_offsets + vertex));
+                    degree[k] = static_cast<Number>(__ldg(s.in_offsets + vertex + 1));
+                    kept[k] = local[k] & CANDIDATE;
+                    if (kept[k]) parent[k] = s.predecessors[vertex];
                 }
                 __syncwarp();
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
-                    place[k] = (begin_of[k] / GROUP + done + part) * GROUP;
-                    if (first[k] == NOBODY<Vertex>) continue;
-                    const Vertex vertex = vertex_in<Vertex>(first[k]);
-                    first[k] = key_of(family[vertex], vertex);
+                    degree[k] -= begin_of[k];
+                    first[k] = NOBODY;
+                    if (kept[k] && part == 0) first[k] = static_cast<Look>(family[parent[k]] << PLACE_BITS);
                 }
+                const auto vertex_at = [&](int k, int place) {
+                    const Number from = (begin_of[k] / GROUP + done) * GROUP;
+                    return place == 0 ? parent[k] : __ldg(s.in_targets + (from + place - 1));
+                };
                 bool going = true;
                 for (int step = 0; step < STEPS && going; ++step) {
                     int theirs[UNROLL][GROUP];
                     Vertex group[UNROLL][GROUP];
+                    Number which[UNROLL], at[UNROLL];  // the group, and where in the row it begins
+                    const Number ahead = part + step * width;
 #pragma unroll
                     for (int k = 0; k < UNROLL; ++k) {
-                        load_group(s.in_targets, place[k] / GROUP, looks[k] ? end_of[k] : 0, s.m, group[k]);
+                        which[k] = begin_of[k] / GROUP + done + ahead;
+                        at[k] = (done + ahead) * GROUP - begin_of[k] % GROUP;
+                        looks[k] = static_cast<Offset>(at[k]) < static_cast<Offset>(degree[k]);
                     }
-                    __syncwarp();
+                    load_groups(s.in_targets, looks, which, s.m, group);
 #pragma unroll
                     for (int k = 0; k < UNROLL; ++k) {
 #pragma unroll
@@ -817,39 +886,50 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                     for (int k = 0; k < UNROLL; ++k) {
 #pragma unroll
                         for (int i = 0; i < GROUP; ++i) {
-                            const bool inside = place[k] + i >= begin_of[k] && place[k] + i < end_of[k];
-                            if (!looks[k] || !inside) theirs[k][i] = NONE;
+                            if (at[k] + i >= degree[k]) theirs[k][i] = NONE;  // before the row, too
                         }
                     }
-                    consider(s, ages, apart, first, group, theirs);
+                    consider(s, ages, apart, first, static_cast<int>(ahead) * GROUP + 1, group, theirs, vertex_at);
                     going = false;
 #pragma unroll
                     for (int k = 0; k < UNROLL; ++k) {
-                        const unsigned hits = __ballot_sync(ALL, family_in<Vertex>(first[k]) == foremost) & row;
-                        place[k] += width * GROUP;
-                        looks[k] = looks[k] && !hits && place[k] - part * GROUP < end_of[k];
-                        going = going || looks[k];
+                        const unsigned hits = __ballot_sync(ALL, family_in(first[k]) == foremost) & row;
+                        if (hits || at[k] + (width - part) * GROUP >= degree[k]) degree[k] = 0;
+                        going = going || degree[k];
                     }
                     going = __any_sync(ALL, going);
                 }
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
                     for (int distance = 1; distance < width; distance *= 2) {
-                        const Key other = __shfl_xor_sync(ALL, first[k], distance);
-                        const Vertex one = vertex_in<Vertex>(other), mine = vertex_in<Vertex>(first[k]);
-                        const int theirs = family_in<Vertex>(other);
-                        const bool tie = theirs == family_in<Vertex>(first[k]) && theirs >= apart && one != mine;
-                        if (tie && theirs < NONE ? is_earlier(s, ages, one, mine) : other < first[k]) first[k] = other;
+                        const Look other = __shfl_xor_sync(ALL, first[k], distance);
+                        const int theirs = family_in(other);
+                        const bool tie = theirs == family_in(first[k]) && theirs >= apart && other != first[k];
+                        if (tie && theirs < NONE) {
+                            const Vertex one = vertex_at(k, place_in(other)), mine = vertex_at(k, place_in(first[k]));
+                            if (is_earlier(s, ages, one, mine)) first[k] = other;
+                        } else {
+                            first[k] = min(first[k], other);
+                        }
                         __syncwarp();
                     }
-                    const bool some = first[k] < NOBODY<Vertex>;
-                    const int mine = local[k] % CANDIDATE;
-                    if (looks[k] && part == 0 && some) s.predecessors[vertex_of(mine)] = vertex_in<Vertex>(first[k]);
-                    keep(looks[k] && part == 0, some ? mine | CANDIDATE : mine);
-                    if (looks[k] || part > 0) first[k] = NOBODY<Vertex>;
-                    local[k] = mine;
                 }
-                reach(local, first);
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    looks[k] = degree[k] > 0 && part == 0;
+                    if (part > 0) first[k] = NOBODY;
+                    if (first[k] < NOBODY) parent[k] = vertex_at(k, place_in(first[k]));
+                }
+                __syncwarp();
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    const bool some = first[k] < NOBODY;
+                    local[k] %= CANDIDATE;
+                    if (looks[k] && some) s.predecessors[vertex_of(local[k])] = parent[k];
+                    keep(looks[k], some ? local[k] | CANDIDATE : local[k]);
+                    if (looks[k]) first[k] = NOBODY;
+                }
+                reach(local, first, parent);
             }
             __syncwarp();
             done += STEPS * width;
@@ -896,8 +976,8 @@ __device__ void reorder(const Search<Vertex, Offset>& s, const unsigned* before,
         });
 
     for (int age = base + 1; age <= level; ++age) {
-        const Run run = run_of(s, begin, frontier, 0, frontier.edges, block);
-        const long long length = run_length(frontier.edges, block);
+        const auto run = run_of(s, begin, frontier, 0, frontier.edges, block);
+        const auto length = run_length(run.edges, block);
         clear_marks(s, run, block);
         end_turn(s, REORDER, turn, told);
         for_each(
@@ -905,10 +985,11 @@ __device__ void reorder(const Search<Vertex, Offset>& s, const unsigned* before,
             [&](Vertex vertex) {
                 if (s.distances[vertex] != age) return;
                 const Vertex parent = s.predecessors[vertex];
-                const long long slot = s.rank[parent];
+                const auto slot = s.rank[parent];
+                const Offset edge = s.queue[begin + slot].prefix + position(s, parent, vertex);
                 const Offset degree = s.offsets[vertex + 1] - s.offsets[vertex];
                 family[vertex] = family_of(slot);
-                if (degree) mark(s, length, s.queue[begin + slot].prefix + position(s, parent, vertex), degree);
+                if (degree) mark(s, length, static_cast<typename Search<Vertex, Offset>::Number>(edge), degree);
             });
         end_turn(s, REORDER, turn, told);
         const Frontier upcoming = append(s, run, block);
@@ -962,7 +1043,7 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, unsi
         bool live[UNROLL];
         Vertex neighbor[UNROLL], parent[UNROLL];
         Offset first[UNROLL], degree[UNROLL];
-        typename S::Rank mine[UNROLL];
+        typename S::Number mine[UNROLL];
         unsigned word[UNROLL];
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
@@ -977,19 +1058,19 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, unsi
             }
             neighbor[k] = __ldg(s.targets + (queue.entries[slot].shift + edge));
             parent[k] = queue.vertices[slot];
-            mine[k] = S::CLAIMED | static_cast<typename S::Rank>(edge);
+            mine[k] = S::CLAIMED | static_cast<typename S::Number>(edge);
         }
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             if (!live[k]) continue;
-            atomicMin(s.rank + neighbor[k], mine[k]);
+            send_min(s.rank + neighbor[k], mine[k]);
             word[k] = __ldcg(visited + word_of(neighbor[k]));
             first[k] = __ldg(s.offsets + neighbor[k]);
             degree[k] = __ldg(s.offsets + neighbor[k] + 1) - first[k];
         }
         __syncthreads();
         Counter sum = 0;
-        typename S::Rank rank[UNROLL];
+        typename S::Number rank[UNROLL];
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             if (live[k]) rank[k] = __ldcg(s.rank + neighbor[k]);
@@ -1000,7 +1081,7 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, unsi
         for (int k = 0; k < UNROLL; ++k) {
             if (!live[k]) continue;
             settle(s, neighbor[k], parent[k], level);
-            atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+            send_or(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
             if (degree[k]) sum += packed(1, degree[k], s.edge_bits);
         }
 
@@ -1090,7 +1171,7 @@ __device__ int go_together(const Search<Vertex, Offset>& s, unsigned* visited, u
         bool won[UNROLL];
         Vertex neighbor[UNROLL], parent[UNROLL];
         Offset first[UNROLL], degree[UNROLL];
-        typename S::Rank claim[UNROLL];
+        typename S::Number claim[UNROLL];
         unsigned word[UNROLL];
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
@@ -1104,7 +1185,7 @@ __device__ int go_together(const Search<Vertex, Offset>& s, unsigned* visited, u
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             if (!won[k]) continue;
-            atomicMin(s.rank + neighbor[k], S::CLAIMED | static_cast<typename S::Rank>(from + threadIdx.x * each + k));
+            send_min(s.rank + neighbor[k], S::CLAIMED | static_cast<typename S::Number>(from + threadIdx.x * each + k));
             word[k] = __ldcg(visited + word_of(neighbor[k]));
             first[k] = __ldg(s.offsets + neighbor[k]);
             degree[k] = __ldg(s.offsets + neighbor[k] + 1) - first[k];
@@ -1118,11 +1199,11 @@ __device__ int go_together(const Search<Vertex, Offset>& s, unsigned* visited, u
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             if (!won[k]) continue;
-            const auto mine = S::CLAIMED | static_cast<typename S::Rank>(from + threadIdx.x * each + k);
+            const auto mine = S::CLAIMED | static_cast<typename S::Number>(from + threadIdx.x * each + k);
             won[k] = claim[k] == mine && !(word[k] & bit_of(neighbor[k]));
             if (!won[k]) continue;
             settle(s, neighbor[k], parent[k], level);
-            atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+            send_or(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
             prefetch(s.targets + first[k]);
             if (degree[k]) sum += packed(1, degree[k], s.edge_bits);
         }
@@ -1193,7 +1274,7 @@ __device__ Frontier seed(const Search<Vertex, Offset>& s, Counter* totals) {
             vertex = s.sources[start + threadIdx.x];
             first = __ldg(s.offsets + vertex);
             degree = __ldg(s.offsets + vertex + 1) - first;
-            atomicOr(s.visited[0] + word_of(vertex), bit_of(vertex));
+            send_or(s.visited[0] + word_of(vertex), bit_of(vertex));
             s.distances[vertex] = 0;
             s.predecessors[vertex] = -1;
         }
@@ -1293,7 +1374,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const bool wide = ages > 0 || (frontier.edges >= s.wide && frontier.edges > unexplored / s.alpha);
         if (ages == 0) unexplored -= frontier.edges;
         if (!wide) {
-            const Run run = run_of(s, begin, frontier, 0, frontier.edges, block);
+            const auto run = run_of(s, begin, frontier, 0, frontier.edges, block);
             clear_marks(s, run, block);
             claim<false>(s, visited, run);
             end_turn(s, CLAIM, turn, &told);

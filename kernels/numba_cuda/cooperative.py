@@ -186,18 +186,16 @@ def list_bits(bits, found, base):
 
     Returns how many there are.
     """
-    lane = lane_id()
-    count = np.int32(0)
-    some = ballot(bits != 0)
-    while some != 0:
-        word = lowest(some)
-        those = from_lane(bits, word)
-        if those >> lane & 1:
-            found[count + count_of(those & lanes_below())] = base + word * WARP + lane
-        count = np.int32(count + count_of(those))
-        some = without_lowest(some)
+    mine = count_of(bits)
+    until = inclusive_scan_32(mine)
+    place = np.int32(until - mine)
+    first = np.int32(base + lane_id() * WARP)
+    while bits != 0:
+        found[place] = first + lowest(bits)
+        place = np.int32(place + 1)
+        bits = without_lowest(bits)
     cuda.syncwarp()
-    return count
+    return from_lane(until, WARP - 1)
 
 
 @inlined

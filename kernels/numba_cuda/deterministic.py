@@ -46,14 +46,14 @@ from .ordered_levels import (
 from .pointers import (
     behind,
     cluster_size,
-    fetch_add,
-    fetch_or,
     is_null,
     like,
     load_read_only,
     load_shared_by_blocks,
     nanoseconds,
     pointer_into,
+    send_add,
+    send_or,
     size_of,
     store_four,
     store_pair,
@@ -170,7 +170,7 @@ def seed(s, totals):
             vertex = s.sources[here]
             first = load_read_only(s.offsets, vertex)
             degree = like(s.offsets, load_read_only(s.offsets, vertex + 1) - first)
-            fetch_or(s.visited, vertex >> 5, bit_of(vertex))
+            send_or(s.visited, vertex >> 5, bit_of(vertex))
             s.distances[vertex] = 0
             s.predecessors[vertex] = -1
         mine = np.int64(0)
@@ -371,7 +371,7 @@ def search(s):
                 mine = by_warp
             _, by_block = exclusive_scan_of_block(mine, totals)
             if cuda.threadIdx.x == 0 and by_block > 0:
-                fetch_add(s.state, of_turn(TAILS, turn), by_block)
+                send_add(s.state, of_turn(TAILS, turn), by_block)
             turn = end_turn(s, SWEEP, turn, told)
             reached = told[FOUND]
             visited, other = other, visited

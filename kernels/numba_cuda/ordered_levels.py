@@ -30,18 +30,20 @@ from .cooperative import (
 )
 from .pointers import (
     behind,
-    fetch_add,
     fetch_min_unsigned,
-    fetch_or,
     like,
     load_pair,
     load_read_only,
     load_shared_by_blocks,
     most,
     registers,
+    send_add,
+    send_min,
+    send_or,
     store_pair,
 )
 
+UNREACHED = -1  # rank
 MOST_SLOTS = 1 << 24  # slots from this one on are of the last family
 TARGET_LEVEL = 33  # element of `state`: the level that reached the target, 0 before
 
@@ -167,15 +169,28 @@ def claimer(by_slot):
     def visit(s, run, edge, live, neighbor, slot, reached):
         lane = lane_id()
         word = registers(s.distances, UNROLL)
+        claims = registers(s.distances, UNROLL)
         for k in range(UNROLL):
             word[k] = reached[neighbor[k] >> 5]  # who is not live is vertex 0
         for k in range(UNROLL):
+            claims[k] = live[k] and word[k] & bit_of(neighbor[k]) == 0
+        if by_slot and s.alike != 0:  # the bit is set by the first alone: half of the atomics, but a wait for them
+            before = registers(s.rank, UNROLL)
+            for k in range(UNROLL):
+                before[k] = 0
+                if claims[k]:
+                    before[k] = fetch_min_unsigned(s.rank, neighbor[k], claimed(s, np.int64(slot[k])))
+            for k in range(UNROLL):
+                if before[k] == UNREACHED:
+                    send_or(s.fresh, neighbor[k] >> 5, bit_of(neighbor[k]))
+            return reached
+        for k in range(UNROLL):
+            number = np.int64(slot[k]) if by_slot else edge + k * WARP + lane
+            if claims[k]:
+                send_min(s.rank, neighbor[k], claimed(s, number))
+                send_or(s.fresh, neighbor[k] >> 5, bit_of(neighbor[k]))
             if not by_slot and lane == 0 and live[k]:
                 s.slots[(edge >> 5) + k] = slot[k]
-            if live[k] and word[k] & bit_of(neighbor[k]) == 0:
-                number = np.int64(slot[k]) if by_slot else edge + k * WARP + lane
-                fetch_min_unsigned(s.rank, neighbor[k], claimed(s, number))
-                fetch_or(s.fresh, neighbor[k] >> 5, bit_of(neighbor[k]))
         return reached
 
     walk = walker(visit, False)
@@ -208,8 +223,8 @@ def clear_marks(s, run, block):
 def mark(s, length, edge, degree):
     """Mark an edge that reaches a vertex with out-edges first, and count the vertex for the warp with that edge in its
     run."""
-    fetch_or(s.marks, edge >> 5, bit_of(edge))
-    fetch_add(s.counts, np.int64(np.uint64(edge) // np.uint64(length)), packed(1, degree, s.edge_bits))
+    send_or(s.marks, edge >> 5, bit_of(edge))
+    send_add(s.counts, np.int64(np.uint64(edge) // np.uint64(length)), packed(1, degree, s.edge_bits))
 
 
 @inlined
@@ -252,7 +267,7 @@ def settle_in_order(s, visited, family, level, begin, vertices, edges, block):
                 claims = s.fresh[word]
             if claims != 0:
                 s.fresh[word] = 0
-                fetch_or(visited, word, claims)
+                send_or(visited, word, claims)
             count = np.int32(count + list_bits(claims, behind(block.found, count), tiles * TILE * WARP))
             tiles = np.int32(tiles + 1)
             here += block.warps

@@ -228,6 +228,32 @@ fetch_add, fetch_or, fetch_exchange = atomic("add"), atomic("or"), atomic("xchg"
 fetch_max, fetch_min_unsigned = atomic("max"), atomic("umin")
 
 
+def sender(operation, kind, description):
+    @intrinsic
+    def send(typingctx, pointer, index, value):
+        def generate(context, builder, signature, arguments):
+            pointer, index, value = arguments
+            bits = signature.args[0].dtype.bitwidth
+            text = f"red.relaxed.gpu.global.{operation}.{kind}{bits} [$0], $1;"
+            operands = [global_address(builder, pointer, index), value]
+            assemble(builder, text, f"l,{REGISTER[bits]},~{{memory}}", ir.VoidType(), operands, side_effect=True)
+            return context.get_dummy_value()
+
+        return types.none(pointer, index, pointer.dtype), generate
+
+    send.__doc__ = f"""{description} in global memory, which nobody waits for.
+
+    In kernels with barriers of a cluster the assembler waits for `fetch_or` and the like, whether their result is used
+    or not.
+    """
+    return send
+
+
+send_add = sender("add", "u", "An atomic addition")
+send_min = sender("min", "u", "An atomic minimum of numbers without a sign")
+send_or = sender("or", "b", "An atomic union")
+
+
 @intrinsic
 def fetch_add_ordered(typingctx, pointer, index, value):
     """Add to an element of 64 bits in global memory and return what was there.

@@ -24,8 +24,6 @@ from .cooperative import (
 from .ordered_levels import TARGET_LEVEL, claimed, family_of, settle
 from .pointers import (
     cluster_barrier,
-    fetch_min_unsigned,
-    fetch_or,
     is_null,
     like,
     load_pair,
@@ -36,6 +34,8 @@ from .pointers import (
     pointer_into,
     prefetch,
     registers,
+    send_min,
+    send_or,
     size_of,
     store_pair,
 )
@@ -56,7 +56,7 @@ def claim_edges(s, visited, edges, number):
     for k in range(UNROLL):
         if edges.won[k]:
             neighbor = edges.neighbor[k]
-            fetch_min_unsigned(s.rank, neighbor, claimed(s, np.int64(number + k)))
+            send_min(s.rank, neighbor, claimed(s, np.int64(number + k)))
             edges.word[k] = load_shared_by_blocks(visited, neighbor >> 5)
             edges.first[k] = load_read_only(s.offsets, neighbor)
             edges.degree[k] = load_read_only(s.offsets, neighbor + 1)
@@ -78,7 +78,7 @@ def settle_edges(s, visited, level, edges, number):
         if edges.won[k]:
             edges.degree[k] -= edges.first[k]
             settle(s, neighbor, edges.parent[k], level)
-            fetch_or(visited, neighbor >> 5, bit_of(neighbor))
+            send_or(visited, neighbor >> 5, bit_of(neighbor))
             if edges.degree[k] > 0:
                 found += packed(1, edges.degree[k], s.edge_bits)
     return found

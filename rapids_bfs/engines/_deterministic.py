@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FILE = "deterministic"
 STATIC_BYTES = 2048  # no less than the kernel has in shared memory beside its queues
 MOST_WARPS = 64  # of a multiprocessor
+ALIKE = 8  # times the average
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,12 @@ def ascending_in_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray
         return None
     positions = None if ascends else csr.transposed_positions(here.offsets, here.targets)
     return *csr.transpose(here.offsets, here.targets), positions
+
+
+def has_alike_degrees(offsets: np.ndarray) -> bool:
+    """Has no vertex many times as many edges as a vertex has on average?"""
+    n = len(offsets) - 1
+    return int(np.diff(offsets).max(initial=0)) * n <= ALIKE * int(offsets[-1])
 
 
 class Deterministic:
@@ -124,6 +131,7 @@ class Deterministic:
             n=n,
             m=m,
             edge_bits=default.edge_bits,
+            alike=has_alike_degrees(graph.on(CPU).offsets if in_edges is None else in_edges[0]),
         )
         with device.active():
             self.host = OneLaunch(graph, device, self.parameters)
