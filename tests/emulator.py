@@ -411,22 +411,29 @@ POINTERS = {
 
 
 @cache
-def emulated(file):
-    """A module of `kernels/numba_cuda`, to be run here."""
+def imported():
+    """What kernels import, and their own modules as far as they were imported: each there is once."""
     cuda = Cuda()
-    replaced = {
+    spec = util.spec_from_file_location(PACKAGE, KERNELS / "__init__.py", submodule_search_locations=[str(KERNELS)])
+    return {
         "numpy": SimpleNamespace(
             **{"int8": integer(8), "int32": int32, "int64": int64, "float64": float64},
             **{f"uint{bits}": unsigned(bits) for bits in (16, 32, 64)},
         ),
         "numba": SimpleNamespace(cuda=cuda),
         "numba.cuda": cuda,
+        PACKAGE: util.module_from_spec(spec),
         f"{PACKAGE}.numba_cuda.pointers": SimpleNamespace(**POINTERS),
     }
-    spec = util.spec_from_file_location(PACKAGE, KERNELS / "__init__.py", submodule_search_locations=[str(KERNELS)])
-    with mock.patch.dict(sys.modules, replaced):
-        sys.modules[PACKAGE] = util.module_from_spec(spec)
-        return import_module(f"{PACKAGE}.numba_cuda.{file}")
+
+
+def emulated(file):
+    """A module of `kernels/numba_cuda`, to be run here."""
+    modules = imported()
+    with mock.patch.dict(sys.modules, modules):
+        module = import_module(f"{PACKAGE}.numba_cuda.{file}")
+        modules |= {name: each for name, each in sys.modules.items() if name.startswith(f"{PACKAGE}.")}
+    return module
 
 
 class EmulatedKernel:

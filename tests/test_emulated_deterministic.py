@@ -104,6 +104,17 @@ def test_rows_of_several_rounds(monkeypatch):
         assert_sequential(search_of(graph, replace(WIDE, share=ALWAYS, grid=1)), np.array([0]))
 
 
+@pytest.mark.parametrize("steps", [1, 4])
+def test_rows_of_several_steps(steps, monkeypatch):
+    """What a vertex found in one step or round ties with what it finds next, of a family that does not ascend."""
+    monkeypatch.setattr(emulated("wide_levels"), "STEPS", steps)
+    rng = np.random.default_rng(9)
+    middle, end = np.nonzero(rng.random((40, 20)) < 0.8)
+    edges = np.r_[np.zeros(40, int), 1 + middle], np.r_[1 + rng.permutation(40), 41 + end]
+    search = search_of(as_graph(edges, directed=True), replace(WIDE, share=ALWAYS, chunk=0, grid=1))
+    assert_sequential(search, np.array([0]))
+
+
 @pytest.mark.parametrize("tuning", ["ordered", "reordered each time"])
 def test_several_tiles(tuning):
     """A warp has many words of the bitmaps, and takes the vertices of several tiles together."""

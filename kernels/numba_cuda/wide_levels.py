@@ -165,38 +165,33 @@ def consider(s, ages, apart, first, group, theirs):
     """For each place of ``first`` consider a group, of which who is in no family does not count.
 
     ``theirs`` has the families of those in ``group``. Families from ``apart`` on do not ascend: who ties in one is
-    compared. That is rare, and large, so that one loop does it for all places.
+    compared. That is rare, and large, so that one loop does it for all places. Who was the first before stands before
+    the group in the row, which ascends, so that nobody of the same family takes its place without a comparison.
     """
-    before = registers(s.state, UNROLL)
     unsure = False
     for k in range(UNROLL):
-        before[k] = first[k]
-        for i in range(GROUP):
-            first[k] = min(first[k], key_of(s, theirs[k * GROUP + i], group[k * GROUP + i]))
+        for i in range(k * GROUP, k * GROUP + GROUP):
+            first[k] = min(first[k], key_of(s, theirs[i], group[i]))
         unsure = unsure or (apart <= family_in(s, first[k]) and family_in(s, first[k]) < NONE)
     if not cuda.any_sync(ALL, unsure):
         return
-    ties = np.int32(0)  # with the first of their places, as bits: of the group, and of who was first before
+    ties = np.int32(0)  # of the groups, as bits
     for k in range(UNROLL):
         family = family_in(s, first[k])
-        if apart <= family and family < NONE:
-            for i in range(k * GROUP, k * GROUP + GROUP):
-                if theirs[i] == family and group[i] != vertex_in(s, first[k]):
-                    ties = np.int32(ties | 1 << i)
-            if before[k] != first[k] and family_in(s, before[k]) == family:
-                ties = np.int32(ties | 1 << GROUPED + k)
+        for i in range(k * GROUP, k * GROUP + GROUP):
+            if apart <= family and theirs[i] == family and family < NONE and group[i] != vertex_in(s, first[k]):
+                ties = np.int32(ties | 1 << i)
     while ties != 0:
         which = lowest(ties)
-        place = np.int32(which - GROUPED if which >= GROUPED else which >> 2)
+        other = group[0]
+        for i in range(1, GROUPED):
+            if which == i:
+                other = group[i]
+        place = np.int32(which >> 2)
         mine = first[0]
-        other = vertex_in(s, before[0])
         for k in range(1, UNROLL):
             if place == k:
                 mine = first[k]
-                other = vertex_in(s, before[k])
-        for i in range(GROUPED):
-            if which == i:
-                other = group[i]
         if is_earlier(s, ages, other, vertex_in(s, mine)):
             for k in range(UNROLL):
                 if place == k:
