@@ -210,6 +210,7 @@ class Cuda:
         int64=np.int64,
         float64=np.float64,
         int8=np.int8,
+        uint8=np.uint8,
         CPointer=lambda element: element,
         NamedTuple=lambda fields, structure: (fields, structure),
     )
@@ -365,9 +366,12 @@ def give_up():
 
 fetch_add = atomic(lambda before, value: before + value)
 fetch_exchange = atomic(lambda before, value: value)
+fetch_min_unsigned = atomic(lambda before, value: min(before, value, key=np.uint64))
+fetch_or = atomic(lambda before, value: before | value)
 
 POINTERS = {
     "ALL": None,
+    "anew": lambda value: value,
     "behind": lambda memory, count: Memory(memory.array[count:]),
     "block_barrier": block_barrier,
     "cluster_barrier": cluster_barrier,
@@ -375,8 +379,9 @@ POINTERS = {
     "fetch_add": fetch_add,
     "fetch_add_ordered": fetch_add,
     "fetch_exchange": fetch_exchange,
-    "fetch_min": atomic(min),
-    "fetch_or": atomic(lambda before, value: before | value),
+    "fetch_max": atomic(max),
+    "fetch_min_unsigned": fetch_min_unsigned,
+    "fetch_or": fetch_or,
     "give_up": give_up,
     "is_null": lambda memory: memory is None,
     "like": lambda memory, value: integer(8 * memory.dtype.itemsize)(value),
@@ -396,6 +401,9 @@ POINTERS = {
     "reduce_or": reducer(np.bitwise_or.reduce),
     "registers": lambda memory, count: Memory(rubbish(count, memory.dtype)),
     "rolled": lambda value: value,
+    "send_add": fetch_add,
+    "send_min": fetch_min_unsigned,
+    "send_or": fetch_or,
     "size_of": lambda memory: np.int64(memory.dtype.itemsize),
     "store_four": store_vector,
     "store_pair": store_vector,
@@ -403,22 +411,29 @@ POINTERS = {
 
 
 @cache
-def emulated(file):
-    """A module of `kernels/numba_cuda`, to be run here."""
+def imported():
+    """What kernels import, and their own modules as far as they were imported: each there is once."""
     cuda = Cuda()
-    replaced = {
+    spec = util.spec_from_file_location(PACKAGE, KERNELS / "__init__.py", submodule_search_locations=[str(KERNELS)])
+    return {
         "numpy": SimpleNamespace(
             **{"int8": integer(8), "int32": int32, "int64": int64, "float64": float64},
             **{f"uint{bits}": unsigned(bits) for bits in (16, 32, 64)},
         ),
         "numba": SimpleNamespace(cuda=cuda),
         "numba.cuda": cuda,
+        PACKAGE: util.module_from_spec(spec),
         f"{PACKAGE}.numba_cuda.pointers": SimpleNamespace(**POINTERS),
     }
-    spec = util.spec_from_file_location(PACKAGE, KERNELS / "__init__.py", submodule_search_locations=[str(KERNELS)])
-    with mock.patch.dict(sys.modules, replaced):
-        sys.modules[PACKAGE] = util.module_from_spec(spec)
-        return import_module(f"{PACKAGE}.numba_cuda.{file}")
+
+
+def emulated(file):
+    """A module of `kernels/numba_cuda`, to be run here."""
+    modules = imported()
+    with mock.patch.dict(sys.modules, modules):
+        module = import_module(f"{PACKAGE}.numba_cuda.{file}")
+        modules |= {name: each for name, each in sys.modules.items() if name.startswith(f"{PACKAGE}.")}
+    return module
 
 
 class EmulatedKernel:
@@ -459,6 +474,7 @@ class EmulatedDevice(Device):
     searches_on = "cpu"
     threads = 64
     multiprocessors = 3
+    most_shared_bytes = 1 << 16
     resident_blocks = 1
     stream_handle = 0
 

@@ -1,10 +1,20 @@
-"""What kernels of one cooperative launch have: warps, a barrier for all blocks, queues with prefix sums."""
+"""What kernels of one cooperative launch have: warps, bitmaps, queues with prefix sums, a barrier for all blocks."""
 
 import numpy as np
 from numba import cuda
 
-from ..whole_search import LEVELS_SHIFT, NUMBER_SHIFT
-from .pointers import ALL, fetch_add, fetch_add_ordered, give_up, load_ordered
+from ..whole_search import GROUP, LEVELS_SHIFT, NUMBER_SHIFT, TILE
+from .pointers import (
+    ALL,
+    fetch_add,
+    fetch_add_ordered,
+    give_up,
+    like,
+    load_four_read_only,
+    load_ordered,
+    load_read_only,
+    reduce_or,
+)
 
 WARP = 32
 PATIENCE = 1 << 27  # looks at the barrier before the search is torn down: about a minute
@@ -71,6 +81,27 @@ inclusive_scan, inclusive_scan_32 = scanner(np.int64), scanner(np.int32)
 
 
 @inlined
+def exclusive_scan_of_block(value, totals):
+    """The sum over the threads of the block below this one, and over all, in 64 bits.
+
+    ``totals`` has room for a number a warp; the block must meet at a barrier before it is used again.
+    """
+    lane, warp = lane_id(), np.int32(cuda.threadIdx.x >> 5)
+    inclusive = inclusive_scan(value)
+    if lane == WARP - 1:
+        totals[warp] = inclusive
+    cuda.syncthreads()
+    each = np.int64(0)
+    if lane < cuda.blockDim.x >> 5:
+        each = totals[lane]
+    each = inclusive_scan(each)
+    below = from_lane(each, np.int32(warp - 1 & 31))
+    if warp == 0:
+        below = np.int64(0)
+    return below + inclusive - value, from_lane(each, WARP - 1)
+
+
+@inlined
 def grid_barrier(state):
     """Wait for all blocks.
 
@@ -86,6 +117,12 @@ def grid_barrier(state):
         patience = np.int32(patience - 1)
         if patience == 0:
             give_up()
+
+
+@inlined
+def of_turn(first, turn):
+    """The place in `state` of the one of three that belongs to a turn: the next one's is zero."""
+    return np.int32(first + np.uint32(turn) % np.uint32(3))
 
 
 @inlined
@@ -111,6 +148,20 @@ def is_reached(target_level, level):
 
 
 @inlined
+def owner_of(start):
+    """The lane whose entry has this lane's edge, where a window's entries begin ``start`` edges from that of lane 0.
+
+    Each that begins within these 32 marks its first edge; the marks up to an edge count to its owner.
+    """
+    before = count_of(ballot(start <= 0)) - 1
+    mark = np.int32(0)
+    if start > 0 and start < WARP:
+        mark = np.int32(1 << start)
+    marks = reduce_or(mark)
+    return np.int32((before + count_of(marks & (lanes_below() << 1 | 1))) & 31)
+
+
+@inlined
 def slot_of(queue, begin, vertices, edge):
     """The slot behind ``begin`` of the vertex that has this edge of the level: the last whose prefix is at most it.
 
@@ -127,6 +178,89 @@ def slot_of(queue, begin, vertices, edge):
         slot += passed
         vertices = min(step, vertices - passed)
     return slot
+
+
+@inlined
+def list_bits(bits, found, base):
+    """List the set bits of the words that the lanes hold, in order, as base + word * 32 + bit.
+
+    Returns how many there are.
+    """
+    mine = count_of(bits)
+    until = inclusive_scan_32(mine)
+    place = np.int32(until - mine)
+    first = np.int32(base + lane_id() * WARP)
+    while bits != 0:
+        found[place] = first + lowest(bits)
+        place = np.int32(place + 1)
+        bits = without_lowest(bits)
+    cuda.syncwarp()
+    return from_lane(until, WARP - 1)
+
+
+@inlined
+def tile_of(visited, number, tile, words):
+    """The words of a tile, one a lane; all their vertices seen where there is none."""
+    lane = lane_id()
+    place = number * tile + lane
+    seen = np.int32(-1)
+    if lane < tile and place < words:
+        seen = visited[place]
+    return seen
+
+
+@inlined
+def vertex_of(s, origin, stride, local):
+    """The vertex at place ``local`` in tiles that begin ``stride`` vertices after one another, from ``origin`` on."""
+    return like(s.targets, origin + (local >> 10) * stride + (local & TILE * WARP - 1))
+
+
+@inlined
+def keep_missed(found, missed, miss, local):
+    """Append those who miss to the front of the list, which has ``missed``. Returns how many it has then."""
+    misses = ballot(miss)
+    if miss:
+        found[missed + count_of(misses & lanes_below())] = local
+    return np.int32(missed + count_of(misses))
+
+
+# Loads that are independent stand in loops of their own, so that they are all on their way before the first is waited
+# for.
+
+
+@inlined
+def load_rows(s, count, wanted, vertex, first, last):
+    """The bounds of the rows of these vertices."""
+    for k in range(count):
+        first[k] = 0
+        last[k] = 0
+        if wanted[k]:
+            first[k] = load_read_only(s.offsets, vertex[k])
+            last[k] = load_read_only(s.offsets, vertex[k] + 1)
+
+
+@inlined
+def load_whole_group(targets, group, k, loaded):
+    """A group of neighbours as number ``k``."""
+    a, b, c, d = load_four_read_only(targets, group)
+    loaded[k * GROUP] = a
+    loaded[k * GROUP + 1] = b
+    loaded[k * GROUP + 2] = c
+    loaded[k * GROUP + 3] = d
+
+
+@inlined
+def load_group(targets, group, last, m, k, loaded):
+    """A group of in-neighbours as number ``k``, if it begins before ``last``; what lies past the end is 0."""
+    place = group * GROUP
+    for i in range(GROUP):
+        loaded[k * GROUP + i] = 0
+    if place < last and place + GROUP <= m:
+        load_whole_group(targets, group, k, loaded)
+    if place < last and place + GROUP > m:
+        for i in range(GROUP - 1):
+            if place + i < m:
+                loaded[k * GROUP + i] = load_read_only(targets, place + i)
 
 
 @inlined

@@ -33,13 +33,22 @@ from .cooperative import (
     inclusive_scan_32,
     inlined,
     is_reached,
+    keep_missed,
     lane_id,
     lanes_below,
+    list_bits,
+    load_group,
+    load_rows,
+    load_whole_group,
     lowest,
+    of_turn,
+    owner_of,
     packed,
     report,
     slot_of,
+    tile_of,
     unpacked,
+    vertex_of,
     without_lowest,
 )
 from .pointers import (
@@ -54,7 +63,6 @@ from .pointers import (
     is_null,
     like,
     load_four,
-    load_four_read_only,
     load_pair,
     load_read_only,
     load_shared_by_blocks,
@@ -64,7 +72,6 @@ from .pointers import (
     prefetch,
     reduce_add,
     reduce_max,
-    reduce_or,
     registers,
     rolled,
     size_of,
@@ -149,12 +156,6 @@ def adopt(s, vertex, parent, level):
 
 
 @inlined
-def of_turn(first, turn):
-    """The place in `state` of the one of three that belongs to a turn: the next one's is zero."""
-    return np.int32(first + np.uint32(turn) % np.uint32(3))
-
-
-@inlined
 def end_turn(state, turn, edge_bits, told):
     """Wait for all blocks, and learn what was counted in this turn. The next one's tail is made ready meanwhile."""
     cuda.syncthreads()
@@ -201,17 +202,6 @@ def enqueue(s, begin, tail, count, keep, vertex, first, degree):
 # before the first is waited for.
 
 
-@inlined
-def load_rows(s, count, wanted, vertex, first, last):
-    """The bounds of the rows of these vertices."""
-    for k in range(count):
-        first[k] = 0
-        last[k] = 0
-        if wanted[k]:
-            first[k] = load_read_only(s.offsets, vertex[k])
-            last[k] = load_read_only(s.offsets, vertex[k] + 1)
-
-
 def expander(dense):
     count = 2 * UNROLL if dense else UNROLL
 
@@ -253,16 +243,8 @@ def expander(dense):
 
             while place < end:
                 for k in range(count):
-                    # Each entry that begins within these 32 edges marks its first; the marks up to an edge count to
-                    # its owner.
                     batch = place + k * WARP
-                    start = prefix - batch
-                    before = count_of(ballot(start <= 0)) - 1
-                    mark = np.int32(0)
-                    if start > 0 and start < WARP:
-                        mark = np.int32(1 << start)
-                    marks = reduce_or(mark)
-                    who = np.int32((before + count_of(marks & (lanes_below() << 1 | 1))) & 31)
+                    who = owner_of(prefix - batch)
                     theirs = from_lane(shift, who)
                     parent[k] = from_lane(owner, who)
                     won[k] = batch + lane < end
@@ -303,84 +285,10 @@ expand, expand_dense = expander(False), expander(True)
 
 
 @inlined
-def list_bits(bits, found, base):
-    """List the set bits of the words that the lanes hold, in order, as base + word * 32 + bit.
-
-    Returns how many there are.
-    """
-    lane = lane_id()
-    count = np.int32(0)
-    some = ballot(bits != 0)
-    while some != 0:
-        word = lowest(some)
-        those = from_lane(bits, word)
-        if those >> lane & 1:
-            found[count + count_of(those & lanes_below())] = base + word * WARP + lane
-        count = np.int32(count + count_of(those))
-        some = without_lowest(some)
-    cuda.syncwarp()
-    return count
-
-
-@inlined
-def load_group(targets, group, last, m, k, loaded):
-    """A group of in-neighbours as number ``k``, if it begins before ``last``; what lies past the end is 0."""
-    place = group * GROUP
-    for i in range(GROUP):
-        loaded[k * GROUP + i] = 0
-    if place < last and place + GROUP <= m:
-        a, b, c, d = load_four_read_only(targets, group)
-        loaded[k * GROUP] = a
-        loaded[k * GROUP + 1] = b
-        loaded[k * GROUP + 2] = c
-        loaded[k * GROUP + 3] = d
-    if place < last and place + GROUP > m:
-        for i in range(GROUP - 1):
-            if place + i < m:
-                loaded[k * GROUP + i] = load_read_only(targets, place + i)
-
-
-@inlined
-def load_heavy(s, vertex, k, loaded):
-    """The four in-neighbours to look at after the hub as number ``k``."""
-    a, b, c, d = load_four_read_only(s.heavy, np.int64(vertex))
-    loaded[k * GROUP] = a
-    loaded[k * GROUP + 1] = b
-    loaded[k * GROUP + 2] = c
-    loaded[k * GROUP + 3] = d
-
-
-@inlined
-def vertex_of(s, origin, stride, local):
-    """The vertex at place ``local`` in tiles that begin ``stride`` vertices after one another, from ``origin`` on."""
-    return like(s.targets, origin + (local >> 10) * stride + (local & TILE * WARP - 1))
-
-
-@inlined
 def reach(s, hits, vertex, local, parent, level):
     """Bottom-up: a vertex has found its parent; mark it in the words of the tiles."""
     adopt(s, vertex, parent, level)
     fetch_or(hits, local >> 5, bit_of(local))
-
-
-@inlined
-def keep_missed(found, missed, miss, local):
-    """Append those who miss to the front of the list, which has ``missed``. Returns how many it has then."""
-    misses = ballot(miss)
-    if miss:
-        found[missed + count_of(misses & lanes_below())] = local
-    return np.int32(missed + count_of(misses))
-
-
-@inlined
-def tile_of(visited, number, tile, words):
-    """The words of a tile, one a lane; all their vertices seen where there is none."""
-    lane = lane_id()
-    place = number * tile + lane
-    seen = np.int32(-1)
-    if lane < tile and place < words:
-        seen = visited[place]
-    return seen
 
 
 @inlined
@@ -455,7 +363,7 @@ def sweep(s, visited, upcoming, level, warp, warps, found, hits):
                     if place < without_hub:
                         local[k] = found[place]
                         vertex = vertex_of(s, origin, stride, local[k])
-                    load_heavy(s, vertex, k, group)
+                    load_whole_group(s.heavy, np.int64(vertex), k, group)
                     parent[k] = -1
                 # Two at a time: where one of the first two is visited, the others need no look.
                 for half in range(0, GROUP, 2):
@@ -486,7 +394,7 @@ def sweep(s, visited, upcoming, level, warp, warps, found, hits):
                 local[0] = found[lane]
                 vertex = vertex_of(s, origin, stride, local[0])
             hub[0] = load_read_only(s.hub, vertex)
-            load_heavy(s, vertex, 0, group)
+            load_whole_group(s.heavy, np.int64(vertex), 0, group)
             for i in range(GROUP):
                 word[i] = visited[max(group[i], 0) >> 5]
             parent[0] = hub[0] if test(visited, hub[0]) else like(s.targets, -1)

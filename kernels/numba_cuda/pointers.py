@@ -73,11 +73,16 @@ def size_of(typingctx, pointer):
 
 @intrinsic
 def pointer_into(typingctx, array, byte, other):
-    """The address of ``array``'s byte number ``byte``, as a pointer to what ``other`` points to, or to that type."""
+    """The address of byte number ``byte`` of an array or behind a pointer, as a pointer to what ``other`` points to.
+
+    ``other`` may be a type, too.
+    """
 
     def generate(context, builder, signature, arguments):
         array_type, byte_type, _ = signature.args
-        data = context.make_array(array_type)(context, builder, arguments[0]).data
+        data = arguments[0]
+        if isinstance(array_type, types.Array):
+            data = context.make_array(array_type)(context, builder, data).data
         byte = context.cast(builder, arguments[1], byte_type, types.int64)
         address = builder.gep(builder.bitcast(data, ir.IntType(8).as_pointer()), [byte])
         return builder.bitcast(address, context.get_value_type(signature.return_type))
@@ -97,7 +102,10 @@ def behind(typingctx, pointer, count):
 
 @intrinsic
 def registers(typingctx, pointer, count):
-    """Uninitialized elements like ``pointer``'s, for loops over them that the compiler unrolls."""
+    """Uninitialized elements like ``pointer``'s, for loops over them that the compiler unrolls.
+
+    They are there until the function returns that asked for them, even if it is inlined.
+    """
     if not isinstance(count, types.IntegerLiteral):
         raise RequireLiteralValue(count)
     length = count.literal_value
@@ -216,7 +224,34 @@ def atomic(operation):
     return fetch
 
 
-fetch_add, fetch_or, fetch_min, fetch_exchange = atomic("add"), atomic("or"), atomic("min"), atomic("xchg")
+fetch_add, fetch_or, fetch_exchange = atomic("add"), atomic("or"), atomic("xchg")
+fetch_max, fetch_min_unsigned = atomic("max"), atomic("umin")
+
+
+def sender(operation, kind, description):
+    @intrinsic
+    def send(typingctx, pointer, index, value):
+        def generate(context, builder, signature, arguments):
+            pointer, index, value = arguments
+            bits = signature.args[0].dtype.bitwidth
+            text = f"red.relaxed.gpu.global.{operation}.{kind}{bits} [$0], $1;"
+            operands = [global_address(builder, pointer, index), value]
+            assemble(builder, text, f"l,{REGISTER[bits]},~{{memory}}", ir.VoidType(), operands, side_effect=True)
+            return context.get_dummy_value()
+
+        return types.none(pointer, index, pointer.dtype), generate
+
+    send.__doc__ = f"""{description} in global memory, which nobody waits for.
+
+    In kernels with barriers of a cluster the assembler waits for `fetch_or` and the like, whether their result is used
+    or not.
+    """
+    return send
+
+
+send_add = sender("add", "u", "An atomic addition")
+send_min = sender("min", "u", "An atomic minimum of numbers without a sign")
+send_or = sender("or", "b", "An atomic union")
 
 
 @intrinsic
@@ -328,6 +363,19 @@ def rolled(typingctx, value):
     def generate(context, builder, signature, arguments):
         text = r".pragma \22nounroll\22; mov.b32 $0, $1;"
         return assemble(builder, text, "=r,r", I32, arguments, side_effect=True)
+
+    return types.int32(types.int32), generate
+
+
+@intrinsic
+def anew(typingctx, value):
+    """``value``, of which the compiler does not know that it had it before.
+
+    A thread has room for seven truths. Those that a large kernel asks for in many places are found anew in each then.
+    """
+
+    def generate(context, builder, signature, arguments):
+        return assemble(builder, "mov.b32 $0, $1;", "=r,r", I32, arguments, side_effect=True)
 
     return types.int32(types.int32), generate
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,27 +10,21 @@ import numpy as np
 from .. import csr
 from ..device import CPU
 from ..graph import Graph
+from ..kernels.deterministic import NUMBERS, PHASE_BITS, PHASES, POINTERS, TURNS, UNROLL
 from ..kernels.whole_search import LIST, TILE, TILES
 from ..trace import Step
 from . import Options
 from ._launch import address, fill
 from ._levels import require_device_bytes
-from ._one_launch import STATE_BYTES, WARP, OneLaunch, blocks_of_grid, structure, words_per_tile
+from ._one_launch import STATE_BYTES, WARP, OneLaunch, structure
 
 if TYPE_CHECKING:
     from ._direction_optimizing import DirectionOptimizing
 
 FILE = "deterministic"
 STATIC_BYTES = 2048  # no less than the kernel has in shared memory beside its queues
-UNROLL = 4  # as in the kernel: edges that a thread takes at a time
 MOST_WARPS = 64  # of a multiprocessor
 ALIKE = 8  # times the average
-TURNS = 1 << 16  # as in the kernel: those that it notes
-PHASE_BITS = 4  # as in the kernel
-PHASES = (
-    *("reset", "seed", "alone", "claim", "settle", "append", "families", "first edges", "merge", "sweep"),
-    *("reorder", "together"),
-)
 
 
 @dataclass(frozen=True)
@@ -54,16 +47,6 @@ class Tuning:
 
 
 DEFAULT = Tuning()
-
-POINTERS = (
-    *("offsets", "targets", "in_offsets", "in_targets", "positions", "hub", "heavy", "isolated"),
-    *("visited", "other", "fresh", "family", "marks", "slots", "counts", "queue", "queued", "rank"),
-    *("distances", "predecessors", "sources", "state", "trace", "turns", "status"),
-)
-NUMBERS = (
-    *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "alike", "patience"),
-    *("alone", "together", "capacity", "edge_bits", "tile", "number"),
-)
 Search: Any = structure("Search", POINTERS, NUMBERS)
 
 
@@ -169,23 +152,13 @@ class Deterministic:
         edges = UNROLL * threads * 2 * offset.itemsize  # of a block of a cluster
         shared = max(capacity * entry, tiles, edges)
         kernel = device.compiled(FILE, "search", vertex, offset, threads, tuning.blocks)
-        grid = blocks_of_grid(kernel, device, graph, tuning, shared)
-        clusters = 0
-        if tuning.cluster > 1 and grid > tuning.cluster:
-            clusters = kernel.resident_clusters(tuning.cluster, threads, shared, device.stream_handle)
+        self.host.use(kernel, tuning, shared)
 
         parameters = self.parameters
         for name in ("alpha", "wide", "share", "chunk", "large", "patience"):
             setattr(parameters, name, getattr(tuning, name))
         parameters.alone = parameters.capacity = capacity
         parameters.together = min(tuning.together, UNROLL * threads * tuning.cluster)
-        parameters.tile = words_per_tile(TILE, graph.num_vertices, grid * warps)
-
-        launcher = partial(kernel.launcher, cooperative=True)
-        rest = threads, shared, device.stream_handle, parameters
-        self.launch = self.launch_deep = launcher(grid, *rest)
-        if clusters:
-            self.launch_deep = launcher(clusters * tuning.cluster, *rest, cluster=tuning.cluster)
 
     def search(self, sources: np.ndarray, options: Options) -> list[Step] | None:
         """Search, wait, and return the levels if they are traced."""
@@ -195,8 +168,7 @@ class Deterministic:
         offsets = self.graph.on(CPU).offsets
         self.stale = bool((offsets[sources] == offsets[sources + 1]).any())
         self.parameters.turns = self._turns_buffer() if options.trace else None
-        deep = self.host.levels > self.tuning.deep  # the last search was
-        (self.launch_deep if deep else self.launch)()
+        self.host.launch()
         self.host.finish()
         return self.host.steps() if options.trace else None
 

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,7 @@ from . import Options, Traversal
 from ._deterministic import Deterministic
 from ._launch import CompiledKernel, address, fill
 from ._levels import Device, require_device_bytes
-from ._one_launch import STATE_BYTES, WARP, OneLaunch, blocks_of_grid, structure, words_per_tile
-from ._ordered_search import OrderedSearch
+from ._one_launch import STATE_BYTES, WARP, OneLaunch, structure
 
 FILE = "direction_optimizing"
 UNREACHED = -1  # the distance where there is none
@@ -154,29 +153,17 @@ class DirectionOptimizing(Traversal):
         tiles = warps * (TILES * TILE * 4 + LIST * 2)  # words, and a list of their vertices
         recent = RECENT * vertex * (2 if near else 1)
         shared = max(queues + recent, tiles)
-        kernel = self._kernel("search_near" if near else "search")
-        grid = blocks_of_grid(kernel, self.device, self.graph, tuning, shared)
-        clusters = 0
-        if tuning.cluster > 1 and grid > tuning.cluster:
-            clusters = kernel.resident_clusters(tuning.cluster, threads, shared, self.device.stream_handle)
+        self.host.use(self._kernel("search_near" if near else "search"), tuning, shared)
 
         parameters = self.parameters
         parameters.alpha, parameters.beta, parameters.tail = tuning.alpha, tuning.beta, tuning.tail
         parameters.dense = max(n // tuning.dense, tuning.dense_edges)
         parameters.alone, parameters.together, parameters.capacity = tuning.alone, tuning.together, tuning.capacity
-        parameters.tile = words_per_tile(TILE, n, grid * warps)
-
-        launcher = partial(kernel.launcher, cooperative=True)
-        rest = threads, shared, self.device.stream_handle, parameters
-        self.launch = self.launch_deep = launcher(grid, *rest)
-        if clusters:
-            self.launch_deep = launcher(clusters * tuning.cluster, *rest, cluster=tuning.cluster)
 
     @cached_property
-    def deterministic(self) -> Deterministic | OrderedSearch:
+    def deterministic(self) -> Deterministic:
         """What deterministic searches need beside this, made for the first of them."""
-        make = Deterministic if self.device.families else OrderedSearch
-        return make(self)
+        return Deterministic(self)
 
     def search(self, sources: np.ndarray, options: Options) -> Found:
         if options.deterministic and options.predecessors:  # distances alone are the same in any search
@@ -225,8 +212,7 @@ class DirectionOptimizing(Traversal):
         self.parameters.source = int(sources[0])
         self.parameters.predecessors = predecessors
         self.host.begin(sources, options)
-        deep = self.host.levels > self.tuning.deep  # the last search was
-        (self.launch_deep if deep else self.launch)()
+        self.host.launch()
 
     def answer(self, found: Found) -> Found:
         distances, predecessors = found

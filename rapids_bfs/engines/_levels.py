@@ -39,7 +39,6 @@ class Device(ABC):
     resident_blocks: int  # that run at the same time
     multiprocessors: int
     most_shared_bytes: int  # of a block
-    families: ClassVar[bool] = False  # does its kernel `deterministic` tell families apart?
     near: ClassVar[bool] = False  # has it the kernel `search_near`?
     stream_handle: int  # the driver's
 

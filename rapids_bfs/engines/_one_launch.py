@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ..driver import library
 from ..errors import InputError, TraversalError
 from ..graph import Graph
-from ..kernels.whole_search import LEVELS_SHIFT, NUMBER_SHIFT
+from ..kernels.whole_search import LEVELS_SHIFT, NUMBER_SHIFT, TILE
 from ..trace import Step
 from . import Options
 from ._launch import CompiledKernel, address, current_context
@@ -27,7 +28,7 @@ class OneLaunch:
     """A kernel's parameters, of which a search changes a few fields, and what the kernel tells the host.
 
     ``parameters`` is a structure with the fields ``sources``, ``count``, ``depth_limit``, ``target``, ``trace``,
-    ``status`` and ``number``. Mapped memory of the host has the same address on both sides, as CUDA's unified
+    ``status``, ``number`` and ``tile``. Mapped memory of the host has the same address on both sides, as CUDA's unified
     addressing promises. To be made where the device is active.
     """
 
@@ -40,6 +41,25 @@ class OneLaunch:
         self.status = status.data  # a view that is looked at sooner than the array
         self.trace: Any = None  # allocated by the first search that is traced
         self._make_room(1)
+
+    def use(self, kernel: CompiledKernel, tuning: Any, shared: int) -> None:
+        """Launch this kernel from now on, with so many bytes of shared memory a block; in clusters, if there is room
+        for one beside other blocks, after a search that had more than ``tuning.deep`` levels."""
+        graph, device, threads = self.graph, self.device, tuning.threads
+        grid = blocks_of_grid(kernel, device, graph, tuning, shared)
+        self.parameters.tile = words_per_tile(TILE, graph.num_vertices, grid * threads // WARP)
+        launcher = partial(kernel.launcher, cooperative=True)
+        rest = threads, shared, device.stream_handle, self.parameters
+        self.deep = tuning.deep
+        self.launch_shallow = self.launch_deep = launcher(grid, *rest)
+        if tuning.cluster > 1 and grid > tuning.cluster:
+            clusters = kernel.resident_clusters(tuning.cluster, threads, shared, device.stream_handle)
+            if clusters:
+                self.launch_deep = launcher(clusters * tuning.cluster, *rest, cluster=tuning.cluster)
+
+    def launch(self) -> None:
+        """Start a search; `finish` waits for it."""
+        (self.launch_deep if self.levels > self.deep else self.launch_shallow)()
 
     def _make_room(self, sources: int) -> None:
         self.sources = np.asarray(self.device.mapped(sources, self.graph.targets.dtype)[0])

@@ -61,7 +61,6 @@ class CuPyDevice(Device):
 
     engine = CuPy.name
     searches_on = CUDA
-    families = True
     near = True
     threads = 256
 

@@ -103,7 +103,9 @@ class NumbaDevice(Device):
         else:
             self.threads = 256
             self.stream_handle = int(self.stream)
-            self.multiprocessors = cuda.get_current_device().MULTIPROCESSOR_COUNT
+            device = cuda.get_current_device()
+            self.multiprocessors = device.MULTIPROCESSOR_COUNT
+            self.most_shared_bytes = device.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
             self.resident_blocks = 8 * self.multiprocessors
 
     def active(self) -> AbstractContextManager[Any]:

@@ -26,7 +26,7 @@ import numpy as np
 
 from rapids_bfs import load
 from rapids_bfs.device import CPU, CUDA
-from rapids_bfs.engines import Options, _deterministic, _ordered_search, choose, registered
+from rapids_bfs.engines import Options, _deterministic, choose, registered
 from rapids_bfs.engines._direction_optimizing import DEFAULT, Tuning
 from rapids_bfs.validation import validate
 
@@ -37,7 +37,6 @@ SEED = 1
 WARM_S = 0.1  # searched before the first is timed: the clock of a GPU that had nothing to do is low
 MOST_LEVELS = 20  # that `--levels` shows one by one
 ALGORITHM = "direction-optimizing"
-DETERMINISTIC = {"cupy": _deterministic.DEFAULT, "numba-cuda": _ordered_search.DEFAULT}
 SWEPT = [field.name for field in fields(Tuning) if field.name != "spin"]
 
 
@@ -80,7 +79,7 @@ def show_levels(traversal, source, options):
 
 
 def show_phases(phases):
-    """What a deterministic search of CuPy's did between its barriers, or the sums if that is much."""
+    """What a deterministic search did between its barriers, or the sums if that is much."""
     if len(phases) <= 2 * MOST_LEVELS:
         print("    " + ", ".join(f"{name} {1e3 * milliseconds:.1f}" for name, milliseconds in phases) + " us")
         return
@@ -142,7 +141,7 @@ def measure_deterministic(traversal, sources, row, arguments):
     expected = choose("cpu:sequential").traversal(traversal.graph).run(sources[:1])
     options = Options(deterministic=True)
     row["deterministic"] = []
-    for tuning in sweep(DETERMINISTIC[row["engine"]], arguments.deterministic):
+    for tuning in sweep(_deterministic.DEFAULT, arguments.deterministic):
         traversal.deterministic.tune(tuning)
         each = {"engine": row["engine"], **asdict(tuning), **summary(times(traversal, sources, options))}
         result = traversal.run(sources[:1], options)
@@ -154,8 +153,7 @@ def measure_deterministic(traversal, sources, row, arguments):
         print(deterministic_line(each), flush=True)
         if arguments.levels:
             show_levels(traversal, sources[:1], options)
-            if row["engine"] == "cupy":
-                show_phases(traversal.deterministic.phases())
+            show_phases(traversal.deterministic.phases())
 
 
 def sweep(default, chosen):
@@ -172,7 +170,7 @@ def changes(row, default):
 def deterministic_line(row):
     return (
         f"  deterministic{row['median']:9.4f}{row['min']:9.4f}{row['max']:9.4f}{row['ratio']:8.2f}x"
-        f"  {'yes' if row['right'] else 'NO '} {changes(row, DETERMINISTIC[row['engine']])}"
+        f"  {'yes' if row['right'] else 'NO '} {changes(row, _deterministic.DEFAULT)}"
     )
 
 

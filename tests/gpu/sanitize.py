@@ -32,11 +32,7 @@ BENIGN = {
     " whoever finds it 0 lists the place",
     "csr: mark": "threads that mark a vertex store the same",
     "validation: check": "threads that confirm a vertex store the same",
-    "deterministic: mark": "a bit is read while the one edge that won its vertex sets it: the others have lost anyhow",
-    "deterministic: claim_slots": "a bit of `reached` may be out of date: the smallest slot wins all the same",
     "deterministic: settle": "as in direction_optimizing",
-    "deterministic: expand": "a claim is read while later rounds come, whose numbers are larger",
-    "deterministic: order": "threads that mark or place one vertex store the same",
     "announce": "a block may miss that the level is announced already: the atomic exchange decides who stores it",
 }
 SHAPES = ["path:6", "star:5000", "tree:63", "grid:12", "rmat:8"]  # the star fills the shared memory and spills
@@ -57,7 +53,6 @@ def search(threads):
         _bit_parallel,
         _deterministic,
         _direction_optimizing,
-        _ordered_search,
         choose,
         registered,
     )
@@ -68,10 +63,7 @@ def search(threads):
     wide = replace(whole, wide=0, alpha=1 << 40, chunk=32)
     together = replace(whole, cluster=2, deep=-1, together=1 << 20)
     families = replace(wide, patience=100, large=1 << 40)
-    tunings = {"cupy": (_deterministic.DEFAULT, whole, together, families, replace(wide, patience=1, share=2))}
-    whole = replace(_ordered_search.DEFAULT, grid=4, alone=0)
-    together = replace(whole, cluster=2, deep=-1, together=1 << 20)
-    tunings["numba-cuda"] = (_ordered_search.DEFAULT, whole, together, replace(whole, wide=0, alpha=1 << 40))
+    deterministic = (_deterministic.DEFAULT, whole, together, families, replace(wide, patience=1, share=2))
 
     for spec in SHAPES:
         graph = generate(spec)
@@ -114,7 +106,7 @@ def search(threads):
         expected = bfs(graph, [0, far], engine="cpu:sequential").predecessors
         for name in ENGINES:
             traversal = registered()[name].prepare(graph, "direction-optimizing")
-            for each in tunings[name]:
+            for each in deterministic:
                 traversal.deterministic.tune(each)
                 found = traversal.run(np.array([0, far]), Options(deterministic=True)).predecessors
                 np.testing.assert_array_equal(found, expected)
