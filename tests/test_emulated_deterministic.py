@@ -109,11 +109,9 @@ def test_star(tuning):
     assert_sequential(search_of(graph, TUNINGS[tuning]), np.array([graph.num_vertices - 1]))
 
 
-@pytest.mark.parametrize(
-    "first", [{}, {"alone": 64}, {"together": 64, "cluster": 2, "deep": -1, "grid": None}], ids=str
-)
-def test_rows_of_several_rounds(first, monkeypatch):
-    """A vertex keeps its candidate from one round to the next, and families tie; the first level may be a block's."""
+@pytest.mark.parametrize("tuning", [WIDE, replace(WIDE, alone=64), TEAM_FIRST], ids=("wide", "alone", "team"))
+def test_rows_of_several_rounds(tuning, monkeypatch):
+    """A vertex keeps its candidate from one round to the next, and families tie; small levels may come before."""
     monkeypatch.setattr(emulated("wide_levels"), "STEPS", 1)
     monkeypatch.setattr(emulated("wide_levels"), "APART", 0)
     rng = np.random.default_rng(7)
