@@ -128,8 +128,24 @@ def test_rows_of_several_steps(steps, monkeypatch):
     rng = np.random.default_rng(9)
     middle, end = np.nonzero(rng.random((40, 20)) < 0.8)
     edges = np.r_[np.zeros(40, int), 1 + middle], np.r_[1 + rng.permutation(40), 41 + end]
-    search = search_of(as_graph(edges, directed=True), replace(WIDE, share=ALWAYS, chunk=0, grid=1))
+    search = search_of(as_graph(edges, directed=True), replace(WIDE, share=ALWAYS, chunk=0, threads=32, grid=1))
     assert_sequential(search, np.array([0]))
+
+
+@pytest.mark.parametrize("patience", [2, 100])
+def test_families_of_several_slots(patience, monkeypatch):
+    """Few families, so that vertices of several predecessors share one, are compared by ancestors of any age."""
+    for file in ("ordered_levels", "wide_levels", "small_levels"):
+        monkeypatch.setattr(emulated(file), "family_of", lambda slot: np.int64(min(slot, 3 + slot // 4, 254)))
+    monkeypatch.setattr(emulated("wide_levels"), "APART", 4)
+    rng = np.random.default_rng(12)
+    levels = np.split(rng.permutation(64), [1, 9, 20, 34, 49])
+    edges = [rng.choice(level, 40) for pair in pairwise(levels) for level in pair]
+    graph = as_graph((np.concatenate(edges[::2]), np.concatenate(edges[1::2])), vertices=64, directed=True)
+    search = search_of(
+        in_order(graph, rng, "ascending"), replace(WIDE, share=ALWAYS, chunk=0, threads=32, grid=1, patience=patience)
+    )
+    assert_sequential(search, levels[0])
 
 
 @pytest.mark.parametrize("tuning", ["ordered", "reordered each time"])
