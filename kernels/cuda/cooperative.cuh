@@ -62,6 +62,8 @@ __device__ inline void send_add(unsigned long long* place, unsigned long long va
     asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(place), "l"(value) : "memory");
 }
 
+__device__ inline void prefetch(const void* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
+
 __device__ inline int lane_id() { return threadIdx.x % WARP; }
 
 __device__ inline unsigned lanes_below() { return (1u << lane_id()) - 1; }
@@ -72,6 +74,24 @@ __device__ inline unsigned reduce_or(unsigned bits) {
 #else
     for (int distance = WARP / 2; distance; distance /= 2) bits |= __shfl_xor_sync(ALL, bits, distance);
     return bits;
+#endif
+}
+
+__device__ inline int reduce_add(int value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL, value);
+#else
+    for (int distance = WARP / 2; distance; distance /= 2) value += __shfl_xor_sync(ALL, value, distance);
+    return value;
+#endif
+}
+
+__device__ inline int reduce_max(int value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(ALL, value);
+#else
+    for (int distance = WARP / 2; distance; distance /= 2) value = max(value, __shfl_xor_sync(ALL, value, distance));
+    return value;
 #endif
 }
 

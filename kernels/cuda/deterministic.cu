@@ -1117,8 +1117,6 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, unsi
     return level;
 }
 
-__device__ inline void prefetch(const void* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
-
 // An edge of the frontier in shared memory: its place in `targets`, and the vertex that it leaves.
 template <typename Vertex, typename Offset>
 struct alignas(2 * sizeof(Offset)) Edge {

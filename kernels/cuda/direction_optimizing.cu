@@ -587,26 +587,6 @@ __device__ inline void team_barrier() {
     }
 }
 
-__device__ inline void prefetch(const void* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
-
-__device__ inline int reduce_add(int value) {
-#if __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(ALL, value);
-#else
-    for (int distance = WARP / 2; distance; distance /= 2) value += __shfl_xor_sync(ALL, value, distance);
-    return value;
-#endif
-}
-
-__device__ inline int reduce_max(int value) {
-#if __CUDA_ARCH__ >= 800
-    return __reduce_max_sync(ALL, value);
-#else
-    for (int distance = WARP / 2; distance; distance /= 2) value = max(value, __shfl_xor_sync(ALL, value, distance));
-    return value;
-#endif
-}
-
 // Up to CHUNK edges of a vertex, in a queue in shared memory. `rest` counts the edges from `first` to the end of the
 // vertex's adjacency; it is negated in all chunks of a vertex but the first, and 0 where there is nothing. Where `first`
 // is HERE, the neighbours themselves are `near`, -1 in the place of the one that the vertex was reached from.
