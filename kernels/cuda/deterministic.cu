@@ -562,7 +562,7 @@ __device__ inline Offset position(const Search<Vertex, Offset>& s, Vertex parent
 
 // Is one vertex of a level before another? `ages` is how many levels above theirs had an order.
 template <typename Vertex, typename Offset>
-__device__ __noinline__ bool is_earlier(const Search<Vertex, Offset>& s, int ages, Vertex one, Vertex other) {
+__device__ inline bool is_earlier(const Search<Vertex, Offset>& s, int ages, Vertex one, Vertex other) {
     for (; ages > 0; --ages) {
         const Vertex parent = s.predecessors[one], rival = s.predecessors[other];
         if (parent == rival) return s.positions ? position(s, parent, one) < position(s, parent, other) : one < other;
@@ -585,9 +585,26 @@ __device__ inline int family_in(Look look) { return static_cast<int>(look >> PLA
 
 __device__ inline int place_in(Look look) { return static_cast<int>(look % (1 << PLACE_BITS)); }
 
+// An element of an array in registers, or of the rows of one.
+template <typename T, int COUNT>
+__device__ inline T chosen(const T (&array)[COUNT], int which) {
+    T one = array[0];
+#pragma unroll
+    for (int i = 1; i < COUNT; ++i) one = which == i ? array[i] : one;
+    return one;
+}
+
+template <typename T, int ROWS, int COUNT>
+__device__ inline T chosen(const T (&rows)[ROWS][COUNT], int which) {
+    T one = rows[0][0];
+#pragma unroll
+    for (int i = 1; i < ROWS * COUNT; ++i) one = which == i ? rows[i / COUNT][i % COUNT] : one;
+    return one;
+}
+
 // For each place of `first` consider a group that stands in ascending places from `place` on, of which who is in no
-// family does not count. Families from `apart` on do not ascend; `vertex_at(k, place)` tells the vertices of earlier
-// looks.
+// family does not count. Families from `apart` on do not ascend: who ties in one is compared. That is rare, and large,
+// so one loop does it for all; `vertex_at(k, place)` tells the vertices of earlier looks.
 template <typename Vertex, typename Offset, typename VertexAt>
 __device__ inline void consider(const Search<Vertex, Offset>& s, int ages, int apart, Look (&first)[UNROLL], int place,
                                 const Vertex (&group)[UNROLL][GROUP], const int (&family)[UNROLL][GROUP],
@@ -602,24 +619,23 @@ __device__ inline void consider(const Search<Vertex, Offset>& s, int ages, int a
         unsure = unsure || (first[k] < NOBODY && family_in(first[k]) >= apart);
     }
     if (!__any_sync(ALL, unsure)) return;
+    unsigned ties = 0;  // of the groups
 #pragma unroll
     for (int k = 0; k < UNROLL; ++k) {
         const int theirs = family_in(first[k]);
-        unsigned ties = 0;
-        if (first[k] < NOBODY && theirs >= apart) {
 #pragma unroll
-            for (int i = 0; i < GROUP; ++i) ties |= static_cast<unsigned>(family[k][i] == theirs) << i;
+        for (int i = 0; i < GROUP; ++i) {
+            const bool tie = family[k][i] == theirs && theirs >= apart && theirs < NONE;
+            if (tie && place_in(first[k]) != place + i) ties |= 1u << (k * GROUP + i);
         }
-        for (; ties; ties &= ties - 1) {
-            const int which = __ffs(ties) - 1;
-            if (place_in(first[k]) == place + which) continue;
-            Vertex other = group[k][0];
+    }
+    for (; ties; ties &= ties - 1) {
+        const int who = __ffs(ties) - 1, which = who / GROUP;
+        const Look mine = chosen(first, which);
+        if (!is_earlier(s, ages, chosen(group, who), vertex_at(which, place_in(mine)))) continue;
+        const Look other = static_cast<Look>(family_in(mine) << PLACE_BITS | (place + who % GROUP));
 #pragma unroll
-            for (int i = 1; i < GROUP; ++i) other = which == i ? group[k][i] : other;
-            if (is_earlier(s, ages, other, vertex_at(k, place_in(first[k])))) {
-                first[k] = static_cast<Look>(theirs << PLACE_BITS | (place + which));
-            }
-        }
+        for (int k = 0; k < UNROLL; ++k) first[k] = k == which ? other : first[k];
     }
     __syncwarp();
 }
@@ -809,15 +825,10 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                     if (!few[k] || group[k][i] < 0) theirs[k][i] = NONE;
                 }
             }
-            const auto vertex_at = [&](int k, int place) {
-                Vertex vertex = group[k][0];
-#pragma unroll
-                for (int i = 1; i < GROUP; ++i) vertex = place == i + 1 ? group[k][i] : vertex;
-                return vertex;
-            };
+            const auto vertex_at = [&](int which, int place) { return chosen(group, which * GROUP + place - 1); };
             consider(s, ages, apart, first, 1, group, theirs, vertex_at);
 #pragma unroll
-            for (int k = 0; k < UNROLL; ++k) parent[k] = vertex_at(k, place_in(first[k]));
+            for (int k = 0; k < UNROLL; ++k) parent[k] = chosen(group[k], place_in(first[k]) - 1);
             reach(local, first, parent);
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) keep(local[k] >= 0 && !few[k], local[k]);
@@ -859,9 +870,9 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                     first[k] = NOBODY;
                     if (kept[k] && part == 0) first[k] = static_cast<Look>(family[parent[k]] << PLACE_BITS);
                 }
-                const auto vertex_at = [&](int k, int place) {
-                    const Number from = (begin_of[k] / GROUP + done) * GROUP;
-                    return place == 0 ? parent[k] : __ldg(s.in_targets + (from + place - 1));
+                const auto vertex_at = [&](int which, int place) {
+                    const Number from = (chosen(begin_of, which) / GROUP + done) * GROUP;
+                    return place == 0 ? chosen(parent, which) : __ldg(s.in_targets + (from + place - 1));
                 };
                 bool going = true;
                 for (int step = 0; step < STEPS && going; ++step) {
@@ -899,20 +910,29 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                     }
                     going = __any_sync(ALL, going);
                 }
+                for (int distance = 1; distance < width; distance *= 2) {
+                    Look other[UNROLL];
+                    unsigned ties = 0;
 #pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    for (int distance = 1; distance < width; distance *= 2) {
-                        const Look other = __shfl_xor_sync(ALL, first[k], distance);
-                        const int theirs = family_in(other);
-                        const bool tie = theirs == family_in(first[k]) && theirs >= apart && other != first[k];
+                    for (int k = 0; k < UNROLL; ++k) {
+                        other[k] = __shfl_xor_sync(ALL, first[k], distance);
+                        const int theirs = family_in(other[k]);
+                        const bool tie = theirs == family_in(first[k]) && theirs >= apart && other[k] != first[k];
                         if (tie && theirs < NONE) {
-                            const Vertex one = vertex_at(k, place_in(other)), mine = vertex_at(k, place_in(first[k]));
-                            if (is_earlier(s, ages, one, mine)) first[k] = other;
+                            ties |= 1u << k;
                         } else {
-                            first[k] = min(first[k], other);
+                            first[k] = min(first[k], other[k]);
                         }
-                        __syncwarp();
                     }
+                    for (; ties; ties &= ties - 1) {
+                        const int which = __ffs(ties) - 1;
+                        const Look one = chosen(other, which), mine = chosen(first, which);
+                        const Vertex rival = vertex_at(which, place_in(one));
+                        if (!is_earlier(s, ages, rival, vertex_at(which, place_in(mine)))) continue;
+#pragma unroll
+                        for (int k = 0; k < UNROLL; ++k) first[k] = k == which ? one : first[k];
+                    }
+                    __syncwarp();
                 }
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
