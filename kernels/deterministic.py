@@ -28,7 +28,7 @@ TURN_ALONE = 1 << 20  # levels that a block goes alone before it shows itself at
 
 # What a turn, all that is done between two barriers of the grid, did; by number in the notes of the first TURNS.
 PHASES = (
-    *("reset", "seed", "alone", "claim", "settle", "append", "families", "first edges", "merge", "sweep"),
+    *("begin", "seed", "alone", "claim", "settle", "append", "families", "first edges", "merge", "sweep"),
     *("reorder", "together"),
 )
 PHASE_BITS = 4

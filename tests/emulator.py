@@ -9,6 +9,7 @@ The kernels' modules are imported a second time, as the package `emulated`, and 
 and `POINTERS` in that of the module `pointers`.
 """
 
+import ctypes
 import sys
 import threading
 import time
@@ -535,9 +536,14 @@ def fill(array, byte, stream):
     array.view(np.uint8)[:] = byte
 
 
+def copy(target, source, size, stream):
+    ctypes.memmove(target, source, size)
+
+
 DRIVER = {
     "address": address,
     "call": lambda name, *arguments: None,
+    "copy": copy,
     "current_context": lambda: None,
     "fill": fill,
     "library": lambda: SimpleNamespace(cuCtxSetCurrent=lambda context: 0),

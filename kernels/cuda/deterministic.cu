@@ -52,7 +52,10 @@
 //   turns[TURNS]                      when each turn ended, in nanoseconds, and the `Phase` that it was; a null pointer
 //                                     if nobody asks
 //
-// Work: O(n) to begin. An ordered level looks at each of its edges once, at the marks among them again, and reads and
+// A search finds the isolated vertices alone in the first `visited`, every `rank` UNREACHED and every `family` NONE, and
+// leaves them like that when the host has its answer.
+//
+// Work: O(n) to end. An ordered level looks at each of its edges once, at the marks among them again, and reads and
 // writes a bitmap; a wide one looks at the first edges of the frontier and at those into what they leave unvisited, in
 // each row up to the first from the first family left.
 // Synchronisation: three grid-wide barriers an ordered level, two and two for each chunk of first edges a wide one,
@@ -100,7 +103,7 @@ constexpr int TURNS = 1 << 16;         // that are noted
 constexpr int PHASE_BITS = 4;
 
 // What a turn did.
-enum Phase { RESET, SEED, ALONE, CLAIM, SETTLE, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER, TOGETHER };
+enum Phase { BEGIN, SEED, ALONE, CLAIM, SETTLE, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER, TOGETHER };
 
 template <typename Integer>
 struct Unsigned;
@@ -788,6 +791,9 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
             }
         };
 
+        // In the place of who is not to be considered there is one in no family: other places would be memory accesses.
+        const Vertex stranger = vertex_of(block.list[0]);
+
         // Up to four in-neighbours stand in `hub` and `heavy`.
         for (int start = 0; start < unseen; start += UNROLL * WARP) {
             int local[UNROLL], theirs[UNROLL][GROUP];
@@ -814,17 +820,10 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                 sort(group[k]);
 #pragma unroll
                 for (int i = 0; i < GROUP; ++i) {
-                    theirs[k][i] = family[few[k] ? max(group[k][i], Vertex(0)) : Vertex(0)];
+                    theirs[k][i] = family[few[k] && group[k][i] >= 0 ? group[k][i] : stranger];
                 }
             }
             __syncwarp();
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-#pragma unroll
-                for (int i = 0; i < GROUP; ++i) {
-                    if (!few[k] || group[k][i] < 0) theirs[k][i] = NONE;
-                }
-            }
             const auto vertex_at = [&](int which, int place) { return chosen(group, which * GROUP + place - 1); };
             consider(s, ages, apart, first, 1, group, theirs, vertex_at);
 #pragma unroll
@@ -890,16 +889,11 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
 #pragma unroll
                     for (int k = 0; k < UNROLL; ++k) {
 #pragma unroll
-                        for (int i = 0; i < GROUP; ++i) theirs[k][i] = family[group[k][i]];
-                    }
-                    __syncwarp();
-#pragma unroll
-                    for (int k = 0; k < UNROLL; ++k) {
-#pragma unroll
                         for (int i = 0; i < GROUP; ++i) {
-                            if (at[k] + i >= degree[k]) theirs[k][i] = NONE;  // before the row, too
+                            theirs[k][i] = family[at[k] + i < degree[k] ? group[k][i] : stranger];  // before the row, too
                         }
                     }
+                    __syncwarp();
                     consider(s, ages, apart, first, static_cast<int>(ahead) * GROUP + 1, group, theirs, vertex_at);
                     going = false;
 #pragma unroll
@@ -1265,21 +1259,6 @@ __device__ inline void set_all(T* array, long long length, long long thread, lon
     for (long long i = thread; i * EACH < length; i += threads) whole[i] = {ALL, ALL, ALL, ALL};
 }
 
-// Begin: nothing is visited but the isolated vertices, and no vertex has a rank.
-template <typename Vertex, typename Offset>
-__device__ void reset(const Search<Vertex, Offset>& s) {
-    const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
-    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
-    const long long words = (s.n + WARP - 1) / WARP;
-    for (long long word = thread; word < words; word += threads) s.visited[0][word] = __ldg(s.isolated + word);
-    set_all(s.rank, s.n, thread, threads);
-    set_all(s.family, 2 * words * WARP, thread, threads);
-    if (thread == 0) {
-        s.state->target_level = 0;
-        if (s.trace) s.trace[0] = nanoseconds() * 2;
-    }
-}
-
 // Let one block put the sources with out-edges into the queue; its size is the vertices and edges of `alone`.
 template <typename Vertex, typename Offset>
 __device__ Frontier seed(const Search<Vertex, Offset>& s, Counter* totals) {
@@ -1336,9 +1315,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     State* const state = s.state;
     const int cluster = cluster_size();
 
-    int turn = 0;
-    reset(s);
-    end_turn(s, RESET, turn, &told);
+    if (thread == 0) {
+        state->target_level = 0;
+        if (s.trace) s.trace[0] = nanoseconds() * 2;
+        if (s.turns) s.turns[0] = nanoseconds() << PHASE_BITS | BEGIN;
+    }
+    int turn = 1;
     // The levels. Every thread follows them in variables of its own.
     unsigned *visited = s.visited[0], *other = s.visited[1];
     unsigned char *family = s.family, *other_family = s.family + words * WARP;
@@ -1351,7 +1333,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     bool seeded = false;
     bool given_up = false;
     while (!seeded || (reached > 0 && level < s.depth_limit && !given_up)) {
-        if (s.target >= 0 && is_reached(told.target_level, level)) break;
+        if (seeded && s.target >= 0 && is_reached(told.target_level, level)) break;
         if (ages == s.patience) {
             reorder(s, other, visited, family, level, ages, begin, frontier, turn, &told, block);
             ages = 0;
@@ -1451,12 +1433,19 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         if (s.trace && thread == 0) s.trace[level] = nanoseconds() * 2 + wide;
     }
 
-    // End: whatever was not visited is unreached.
+    // End: whatever was not visited is unreached. The next search begins with the isolated vertices visited alone.
     for_each(
-        s, block, [&](long long word) { return ~visited[word]; },
+        s, block,
+        [&](long long word) {
+            const unsigned unreached = ~visited[word];
+            s.visited[0][word] = __ldg(s.isolated + word);
+            return unreached;
+        },
         [&](Vertex vertex) {
             s.distances[vertex] = -1;
             s.predecessors[vertex] = -1;
         });
     report(state, s.status, s.number, level, given_up);
+    set_all(s.rank, s.n, thread, threads);  // while the host goes on
+    set_all(s.family, 2 * words * WARP, thread, threads);
 }

@@ -18,7 +18,8 @@
 //                                     itself if it has no in-edge, and -1 where there are no more. In a graph of small
 //                                     rows (`near`) the hub is among the four, and the last is MORE if there are others
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
-//   visited[BITMAPS][words]           bitmaps of the vertices reached so far, and of the isolated ones, see `Ring`
+//   visited[BITMAPS][words]           bitmaps of the vertices reached so far, and of the isolated ones, see `Ring`; a
+//                                     search finds in the first the isolated ones alone, and leaves it like that
 //   queue[n]                          the reached vertices with out-edges, level after level: where the edges of each
 //                                     begin among those of its level, and what to add for their place in `targets`
 //   queued[n]                         the vertices themselves
@@ -34,7 +35,7 @@
 // Slots in the queue come from one 64-bit atomic a warp: its high part counts vertices, its low part their edges. So
 // each slot comes with the sum of the degrees before it, and nothing has to be scanned.
 //
-// Work: O(n / 32) to begin and to end. A top-down level costs one bit test a frontier edge and one atomic OR a vertex
+// Work: O(n / 32) to end. A top-down level costs one bit test a frontier edge and one atomic OR a vertex
 // found; a bottom-up level at most one bit test an edge into an unvisited vertex, and reading and writing a bitmap.
 // Distances and predecessors are written once a vertex and search: those of isolated vertices hold what they should
 // from the start, and `State::stale` says when the last search began at one. Where `fresh` says that the two arrays
@@ -466,6 +467,9 @@ struct Ring {
     }
 };
 
+// Words of the bitmaps that a warp records at a time: so that all warps have some.
+__device__ inline int recorded_words(long long tile) { return max(4, min(2 * static_cast<int>(tile), WARP)); }
+
 // Write the distances that the levels without a queue left open, and `unreached` for vertices in no bitmap, unless that
 // is SKIP. `with_isolated`: also the distances of those, since memory is faster at whole runs. To be called by whole
 // blocks.
@@ -483,7 +487,7 @@ __device__ void record(const Search<Vertex, Offset>& s, const Ring& ring, int un
                                                           : ring.levels[(ring.oldest + threadIdx.x) % BITMAPS];
     }
     __syncthreads();
-    const int width = max(4, min(2 * static_cast<int>(s.tile), WARP));  // words: so that all warps have some
+    const int width = recorded_words(s.tile);
     for (long long start = static_cast<long long>(warp) * width; start < ring.words; start += warps * width) {
         const bool inside = lane < width && start + lane < ring.words;
         unsigned bits[BITMAPS - 1];
@@ -538,6 +542,17 @@ __device__ void record(const Search<Vertex, Offset>& s, const Ring& ring, int un
                 if (none && vertex + i < s.n) s.predecessors[vertex + i] = -1;
             }
         }
+    }
+}
+
+// Leave the first bitmap as the next search begins with it: a warp what only that warp read in `record`.
+template <typename Vertex, typename Offset>
+__device__ void make_ready(const Search<Vertex, Offset>& s, int warp, int warps) {
+    const long long words = (s.n + WARP - 1) / WARP;
+    const int width = recorded_words(s.tile);
+    for (long long start = static_cast<long long>(warp) * width; start < words; start += warps * width) {
+        const long long word = start + lane_id();
+        if (lane_id() < width && word < words) s.visited[word] = __ldg(s.isolated + word);
     }
 }
 
@@ -1003,38 +1018,42 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     const int unreached = static_cast<int>(s.unreached);
     Ring ring = {s.visited, words, levels, 0, 0};
 
-    // Begin: nothing is visited but the isolated vertices, and the source if there is only one.
-    if (threadIdx.x == 0) found = 0;
-    for (long long word = thread; word < words; word += threads) {
-        unsigned bits = __ldg(s.isolated + word);
-        if (was_stale && !s.fresh) {
-            for (unsigned left = bits; left; left &= left - 1) {
-                const long long vertex = word * WARP + __ffs(left) - 1;
-                if (vertex < s.n && !(one_source && vertex == s.source)) s.distances[vertex] = unreached;
-            }
+    // Begin: the first bitmap has the isolated vertices, as the last search left it.
+    if (threadIdx.x == 0) {
+        found = 0;
+        told.target_level = 0;
+    }
+    for (long long word = thread; was_stale && !s.fresh && word < words; word += threads) {
+        for (unsigned left = __ldg(s.isolated + word); left; left &= left - 1) {
+            const long long vertex = word * WARP + __ffs(left) - 1;
+            if (vertex < s.n && !(one_source && vertex == s.source)) s.distances[vertex] = unreached;
         }
-        if (one_source && word == s.source / WARP) bits |= bit_of(s.source);
-        ring.visited()[word] = bits;
     }
     if (thread == 0) {
         state->target_level = 0;
         *stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);
+        state->tails[1] = state->explored[1] = 0;
         if (s.trace) s.trace[0] = nanoseconds() * 2;
         if (one_source) {
             s.queue[0] = {0, s.offsets[s.source]};
             s.queued[0] = static_cast<Vertex>(s.source);
+            send_or(ring.visited() + word_of(s.source), bit_of(s.source));
             if (s.predecessors) s.predecessors[s.source] = -1;
             s.distances[s.source] = 0;
         }
     }
-    int turn = 0;
-    end_turn(state, turn++, edge_bits, &told);
-
+    int turn = 1;
     Frontier frontier;
     if (one_source) {
         frontier.edges = __ldg(s.offsets + s.source + 1) - __ldg(s.offsets + s.source);
         frontier.vertices = frontier.edges > 0;
+    }
+    if (one_source && frontier.edges > 0 && 1 + frontier.edges / CHUNK <= s.alone && s.depth_limit > 0) {
+        __syncthreads();  // block 0 goes on alone, and what it wrote no other block needs before the next barrier
     } else {
+        end_turn(state, 0, edge_bits, &told);
+    }
+    if (!one_source) {
         for (long long start = static_cast<long long>(warp) * WARP; start < s.count; start += warps * WARP) {
             const bool keep[1] = {start + lane < s.count};
             Vertex vertex[1] = {0};
@@ -1149,4 +1168,5 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         for (long long i = thread; i < s.count; i += threads) s.distances[one_source ? s.source : s.sources[i]] = 0;
     }
     report(state, s.status, s.number, level, given_up);
+    make_ready(s, warp, warps);  // while the host goes on
 }

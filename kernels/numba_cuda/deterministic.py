@@ -63,7 +63,7 @@ from .small_levels import go_alone, go_together
 from .wide_levels import find_large_family, for_each, mark_level, sweep, trace_back
 
 MOST_WARPS = 32  # of a block
-RESET, SEED, ALONE, CLAIM, SETTLE, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER, TOGETHER = range(len(PHASES))
+BEGIN, SEED, ALONE, CLAIM, SETTLE, APPEND, FAMILIES, FIRST_EDGES, MERGE, SWEEP, REORDER, TOGETHER = range(len(PHASES))
 
 # Elements of `state`, beside TARGET_LEVEL and those of the barrier: three tails, each turn counts into another;
 # where the block that went alone has got, in turns of either parity: level, begin, vertices, edges, unexplored.
@@ -72,7 +72,7 @@ TAILS, FINISHED, PROGRESS, PROGRESS_SIZE = 16, 32, 48, 5
 # What a block is told at the end of a turn, in shared memory, and how many elements that has; and how many turns it
 # notes.
 FOUND, TOLD_TARGET_LEVEL, NOTED, TOLD_PROGRESS, TOLD = 0, 1, 2, 3, 3 + PROGRESS_SIZE
-FIRST = 1  # turn after the reset
+FIRST = 1  # turn; the note of the one before is when the search began
 
 Search = namedtuple("Search", POINTERS + NUMBERS)
 
@@ -141,23 +141,6 @@ def set_all(array, length):
     while i * 16 < length * size_of(array):
         store_four(words, i, -1, -1, -1, -1)
         i += cuda.gridsize(1)
-
-
-@inlined
-def reset(s):
-    """Begin: nothing is visited but the isolated vertices, and no vertex has a rank."""
-    words = s.n + WARP - 1 >> 5
-    thread, threads = cuda.grid(1), cuda.gridsize(1)
-    word = thread
-    while word < words:
-        s.visited[word] = load_read_only(s.isolated, word)
-        word += threads
-    set_all(s.rank, s.n)
-    set_all(s.family, 2 * words * WARP)
-    if thread == 0:
-        s.state[TARGET_LEVEL] = 0
-        if not is_null(s.trace):
-            s.trace[0] = nanoseconds() * 2
 
 
 @inlined
@@ -231,8 +214,11 @@ def merge(s, visited, other):
 
 
 @inlined
-def not_in(s, word, bitmap):
-    return np.int32(~bitmap[word])
+def last_of(s, word, bitmap):
+    """Who is not in the bitmap; and the first bitmap becomes that of the next search."""
+    bits = bitmap[word]
+    s.visited[word] = load_read_only(s.isolated, word)
+    return np.int32(~bits)
 
 
 @inlined
@@ -241,7 +227,7 @@ def is_unreached(s, vertex, bitmap):
     s.predecessors[vertex] = -1
 
 
-clear_unreached = for_each(not_in, is_unreached)
+clear_unreached = for_each(last_of, is_unreached)
 
 
 def search(s):
@@ -263,10 +249,14 @@ def search(s):
 
     if cuda.threadIdx.x == 0:
         told[NOTED] = 0
-        if cuda.blockIdx.x == 0 and not is_null(s.turns):
-            told[NOTED] = TURNS
-    reset(s)
-    turn = end_turn(s, RESET, np.int32(0), told)
+        if cuda.blockIdx.x == 0:
+            s.state[TARGET_LEVEL] = 0
+            if not is_null(s.trace):
+                s.trace[0] = nanoseconds() * 2
+            if not is_null(s.turns):
+                told[NOTED] = TURNS
+                s.turns[0] = nanoseconds() << PHASE_BITS | BEGIN
+    turn = np.int32(FIRST)
     # The levels. Every thread follows them in variables of its own.
     visited, other = s.visited, s.other
     family, other_family = s.family, behind(s.family, words * WARP)
@@ -276,10 +266,10 @@ def search(s):
     unexplored = s.m
     level = np.int32(0)
     ages = np.int32(0)  # levels since the last one with an order
-    # The first turn after the reset seeds. A search is given up after as many levels as vertices, if each reaches one
+    # The first turn seeds. A search is given up after as many levels as vertices, if each reaches one
     # and the last none.
     while turn == FIRST or (reached > 0 and level < s.depth_limit and level <= s.n):
-        if is_reached(told[TOLD_TARGET_LEVEL], level):
+        if turn != FIRST and is_reached(told[TOLD_TARGET_LEVEL], level):
             break
         if ages == s.patience:
             begin, vertices, edges, turn = reorder(
@@ -384,6 +374,8 @@ def search(s):
         if not is_null(s.trace) and cuda.grid(1) == 0:
             s.trace[level] = nanoseconds() * 2 + wide
 
-    # End: whatever was not visited is unreached.
+    # End: whatever was not visited is unreached. The next search begins with the isolated vertices visited alone.
     clear_unreached(s, block, visited)
     report(s.state, FINISHED, s.status, s.number, level, level > s.n)
+    set_all(s.rank, s.n)  # while the host goes on
+    set_all(s.family, 2 * words * WARP)

@@ -74,6 +74,7 @@ from .pointers import (
     reduce_max,
     registers,
     rolled,
+    send_or,
     size_of,
     store_four,
     store_pair,
@@ -493,6 +494,23 @@ def without_older(ring):
 
 
 @inlined
+def recorded_words(s):
+    """Words of the bitmaps that a warp records at a time: so that all warps have some."""
+    return np.int32(max(4, min(2 * s.tile, WARP)))
+
+
+@inlined
+def make_ready(s, warp, warps):
+    """Leave the first bitmap as the next search begins with it: a warp what only that warp read in `record`."""
+    words = s.n + WARP - 1 >> 5
+    width = recorded_words(s)
+    word = np.int64(warp) * width + lane_id()
+    while lane_id() < width and word < words:
+        s.visited[word] = load_read_only(s.isolated, word)
+        word += np.int64(warps) * width
+
+
+@inlined
 def record(s, ring, unreached, with_isolated, warp, warps):
     """Write the distances that the levels without a queue left open, and `unreached` for vertices in no bitmap.
 
@@ -516,7 +534,7 @@ def record(s, ring, unreached, with_isolated, warp, warps):
         else:
             distances[thread] = ring.levels[ring.oldest + thread & BITMAPS - 1]
     cuda.syncthreads()
-    width = np.int32(max(4, min(2 * s.tile, WARP)))  # words: so that all warps have some
+    width = recorded_words(s)
     start = np.int64(warp) * width
     while start < ring.words:
         inside = lane < width and start + lane < ring.words
@@ -1026,42 +1044,42 @@ def search(s):
     unreached = np.int32(s.unreached)
     ring = Ring(words, levels, np.int32(0), np.int32(0))
 
-    # Begin: nothing is visited but the isolated vertices, and the source if there is only one.
+    # Begin: the first bitmap has the isolated vertices, as the last search left it.
     if cuda.threadIdx.x == 0:
         reached[0] = 0
+        told[TOLD_TARGET_LEVEL] = 0
     word = thread
-    while word < words:
-        bits = load_read_only(s.isolated, word)
-        if was_stale and s.fresh == 0:
-            left = bits
-            while left != 0:
-                vertex = word * WARP + lowest(left)
-                if vertex < s.n and not (one_source and vertex == s.source):
-                    s.distances[vertex] = unreached
-                left = without_lowest(left)
-        if one_source and word == s.source >> 5:
-            bits = np.int32(bits | bit_of(s.source))
-        s.visited[word] = bits
+    while was_stale and s.fresh == 0 and word < words:
+        left = load_read_only(s.isolated, word)
+        while left != 0:
+            vertex = word * WARP + lowest(left)
+            if vertex < s.n and not (one_source and vertex == s.source):
+                s.distances[vertex] = unreached
+            left = without_lowest(left)
         word += threads
     if thread == 0:
         s.state[TARGET_LEVEL] = 0
         s.state[stale] = was_stale if s.fresh != 0 else one_source and test(s.isolated, s.source)
+        s.state[of_turn(TAILS, 1)] = s.state[of_turn(EXPLORED, 1)] = 0
         if not is_null(s.trace):
             s.trace[0] = nanoseconds() * 2
         if one_source:
             store_pair(s.queue, 0, 0, s.offsets[s.source])
             s.queued[0] = s.source
+            send_or(s.visited, s.source >> 5, bit_of(s.source))
             if not is_null(s.predecessors):
                 s.predecessors[s.source] = -1
             s.distances[s.source] = 0
-    turn = np.int32(0)
-    end_turn(s.state, turn, s.edge_bits, told)
-    turn = np.int32(turn + 1)
-
+    turn = np.int32(1)
+    vertices, edges = np.int64(0), np.int64(0)
     if one_source:
         edges = np.int64(degree_of(s, s.source)[1])
         vertices = np.int64(edges > 0)
+    if one_source and edges > 0 and 1 + (edges >> 2) <= s.alone and s.depth_limit > 0:
+        cuda.syncthreads()  # block 0 goes on alone, and what it wrote no other block needs before the next barrier
     else:
+        end_turn(s.state, np.int32(0), s.edge_bits, told)
+    if not one_source:
         keep = registers(s.distances, 1)
         source = registers(s.targets, 1)
         firsts = registers(s.offsets, 1)
@@ -1190,3 +1208,4 @@ def search(s):
             s.distances[s.source if one_source else np.int64(s.sources[i])] = 0
             i += threads
     report(s.state, FINISHED, s.status, s.number, level, given_up)
+    make_ready(s, warp, warps)  # while the host goes on

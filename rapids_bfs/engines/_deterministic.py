@@ -14,7 +14,7 @@ from ..kernels.deterministic import NUMBERS, PHASE_BITS, PHASES, POINTERS, TURNS
 from ..kernels.whole_search import LIST, TILE, TILES
 from ..trace import Step
 from . import Options
-from ._launch import address, fill
+from ._launch import address, copy, fill
 from ._levels import require_device_bytes
 from ._one_launch import STATE_BYTES, WARP, OneLaunch, structure
 
@@ -101,8 +101,11 @@ class Deterministic:
                 self.in_edges = tuple(None if array is None else device.upload(array) for array in in_edges)
             self.buffers = [device.empty(*need) for need in needs]
             self.distances, self.predecessors, rank, bitmaps, family, marks, slots, counts, state = self.buffers
-            for array, byte in ((self.distances, 0xFF), (self.predecessors, 0xFF), (bitmaps, 0), (state, 0)):
-                fill(array, byte, device.stream_handle)
+            for array in self.distances, self.predecessors, rank, family:
+                fill(array, 0xFF, device.stream_handle)
+            for array in bitmaps, state:
+                fill(array, 0, device.stream_handle)
+            copy(address(bitmaps), default.parameters.isolated, 4 * words, device.stream_handle)
             device.synchronize()
         in_offsets, in_targets, positions = (None if array is None else address(array) for array in self.in_edges)
         shared = default.parameters

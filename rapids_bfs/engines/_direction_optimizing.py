@@ -20,7 +20,7 @@ from ..result import BFSResult
 from . import DEFAULT as PLAIN
 from . import Options, Traversal
 from ._deterministic import Deterministic
-from ._launch import CompiledKernel, address, fill
+from ._launch import CompiledKernel, address, copy, fill
 from ._levels import Device, require_device_bytes
 from ._one_launch import STATE_BYTES, WARP, OneLaunch, structure
 
@@ -132,13 +132,15 @@ class DirectionOptimizing(Traversal):
         return self.device.compiled(FILE, name, *types, self.tuning.threads, self.tuning.blocks)
 
     def _prepare(self, words: int) -> None:
-        """Launch what fills `hub`, `heavy` and `isolated`."""
+        """Launch what fills `hub`, `heavy` and `isolated`, and the first of `visited`."""
         blocks = min(self.device.resident_blocks, -(-words // (PREPARE_THREADS // WARP)))
         vertex = np.ctypeslib.as_ctypes_type(self.graph.targets.dtype)
         numbers = vertex(self.graph.num_vertices), vertex(self.near)
         fields = ("offsets", "in_offsets", "in_targets", "hub", "heavy", "isolated")
         pointers = [ctypes.c_void_p(getattr(self.parameters, field)) for field in fields]
-        self._kernel("prepare").launcher(blocks, PREPARE_THREADS, 0, self.device.stream_handle, *numbers, *pointers)()
+        stream = self.device.stream_handle
+        self._kernel("prepare").launcher(blocks, PREPARE_THREADS, 0, stream, *numbers, *pointers)()
+        copy(self.parameters.visited, self.parameters.isolated, 4 * words, stream)
 
     def tune(self, tuning: Tuning) -> None:
         """Search like this from now on."""

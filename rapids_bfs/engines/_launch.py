@@ -47,6 +47,13 @@ def fill(array: Any, byte: int, stream: int) -> None:
         call("cuMemsetD8Async", ctypes.c_uint64(address(array)), byte, size, ctypes.c_void_p(stream))
 
 
+def copy(target: int, source: int, size: int, stream: int) -> None:
+    """Copy so many bytes from one address on the device to another."""
+    if size:
+        addresses = ctypes.c_uint64(target), ctypes.c_uint64(source)
+        call("cuMemcpyDtoDAsync_v2", *addresses, ctypes.c_size_t(size), ctypes.c_void_p(stream))
+
+
 class Attribute(ctypes.Structure):
     """The driver's CUlaunchAttribute, of which the values here are integers."""
 
