@@ -1398,21 +1398,18 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 const long long share = (before_large < frontier.edges ? 2 : 1) * unexplored / s.share;
                 last = min(max(share, s.chunk), before_large);
                 last = min(frontier.edges, (last + WARP - 1) / WARP * WARP);
-                const long long least = (last / (GROWTH * GROWTH) / WARP + 1) * WARP;
-                long long to = min(last, max(least, s.chunk));
-                if (last > 0) {
-                    claim<true>(s, visited, run_of(s, begin, frontier, 0, to, block));
-                    end_turn(s, FIRST_EDGES, turn, &told);
-                }
-                while (to < last) {
-                    for (long long word = thread; word < words; word += threads) {
-                        other[word] = visited[word] | s.fresh[word];
+                long long from = 0, to = min(last, max((last / (GROWTH * GROWTH) / WARP + 1) * WARP, s.chunk));
+                for (const unsigned* so_far = visited; from < last; so_far = other) {
+                    if (from > 0) {
+                        for (long long word = thread; word < words; word += threads) {
+                            other[word] = visited[word] | s.fresh[word];
+                        }
+                        end_turn(s, MERGE, turn, &told);
                     }
-                    end_turn(s, MERGE, turn, &told);
-                    const long long from = to;
-                    to = min(last, GROWTH * to);
-                    claim<true>(s, other, run_of(s, begin, frontier, from, to, block));
+                    claim<true>(s, so_far, run_of(s, begin, frontier, from, to, block));
                     end_turn(s, FIRST_EDGES, turn, &told);
+                    from = to;
+                    to = min(last, GROWTH * to);
                 }
                 if (last < before_large) {  // who has the first edge left?
                     foremost = family[s.queued[begin + slot_of(s.queue + begin, frontier.vertices, last)]];
