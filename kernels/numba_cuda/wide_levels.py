@@ -201,22 +201,26 @@ def consider(s, ages, apart, first, group, theirs):
 
 
 @inlined
-def members_of(before, place, end):
-    """Which of the neighbours in groups with these numbers are in their rows, as bits.
+def put_apart(before, place, end, group, stranger):
+    """Put ``stranger`` in the place of each neighbour that is not in its row, in groups with these numbers.
 
-    A row ends as ``end`` says; ``before`` has two bits a group, how many of it are before the row.
+    A row ends as ``end`` says; ``before`` has two bits a group, how many of it are before the row. Returns how many of
+    the group that has most are in their row. Each is compared by itself: of a mask of all the assembler would make
+    seven truths at once, for which a kernel of few registers has no room.
     """
-    members = np.int32(0)
+    most = np.int32(0)
     for k in range(UNROLL):
-        upto = np.int32(GROUP)  # this one of the group
+        first = np.int32(before >> 2 * k & GROUP - 1)  # of the group in the row
+        last = np.int32(GROUP)  # and behind the last
         if place[k] >= end[k] >> 2:
-            upto = np.int32(end[k] & GROUP - 1)
+            last = np.int32(end[k] & GROUP - 1)
         if place[k] > end[k] >> 2:
-            upto = np.int32(0)
-        whole = (1 << GROUP) - 1
-        those = whole << (before >> 2 * k & GROUP - 1) & ~(whole << upto) & whole
-        members = np.int32(members | those << GROUP * k)
-    return members
+            last = np.int32(0)
+        for i in range(GROUP):
+            if i < first or i >= last:
+                group[k * GROUP + i] = stranger
+        most = max(most, np.int32(last - first))
+    return most
 
 
 @inlined
@@ -455,12 +459,8 @@ def sweep(s, visited, upcoming, family, next_family, level, ages, begin, claimed
                 while going and step < STEPS:
                     for k in range(UNROLL):
                         load_group(s.in_targets, place[k], end[k], s.m, k, group)
-                    members = members_of(before, place, end)
-                    some = ballot(members != 0)
+                    some = ballot(put_apart(before, place, end, group, stranger) > 0)
                     before = np.int32(0)
-                    for i in range(GROUPED):
-                        if members >> i & 1 == 0:
-                            group[i] = stranger
                     cuda.syncwarp()
                     for i in range(GROUPED):
                         theirs[i] = family[group[i]]
