@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rapids_bfs.report.plots import plot_comparison
 
-DRAWN = [Path(__file__).parent / "results" / "h200_rmat20.json"]
+DRAWN = [Path(__file__).parent / "results" / "h200_rapids_rmat20.json"]
 
 
 def main(paths):
