@@ -303,6 +303,7 @@ def compare(
 
     edges = graph if isinstance(graph, Edges) else Edges.of(graph, **graph_options)
     graph = as_graph(graph, **graph_options) if edges is None else edges.graph
+    graph.check()  # somebody may have written to its arrays, and a wrong answer would be the engines' fault
     options = Options(depth_limit=checked_depth_limit(depth_limit))
     choices = _choices(engines)
     if baseline is not None and choose(baseline).name not in (choice.name for choice in choices):
@@ -422,7 +423,7 @@ def _prepared(runs: EngineRuns, choice: Choice, graph: Graph, source: np.ndarray
     choice.engine.prepare(Graph(offsets, targets, directed=graph.directed), choice.algorithm).run(ORIGIN, options)
     with _peak_bytes(choice) as peak:
         compiled = perf_counter()
-        traversal = choice.engine.prepare(graph.replace(), choice.algorithm)  # with what others made of it kept apart
+        traversal = choice.engine.prepare(graph._with(), choice.algorithm)  # with what others made of it kept apart
         prepared = perf_counter()
     runs.prepare_bytes = peak.bytes if peak else None
     with _peak_bytes(choice) as peak:

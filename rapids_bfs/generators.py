@@ -121,7 +121,7 @@ class Drawing:
             from .device_csr import fill
 
             offsets, targets = fill(blocks, self.n, self.m, mirror=True)
-            return Graph(offsets, targets, directed=False, name=self.name).simple
+            return Graph._trusted(offsets, targets, directed=False, name=self.name).simple
         return from_edge_list(EdgeList(self.m, blocks, name=self.name), vertices=self.n, directed=False).simple
 
 

@@ -139,7 +139,7 @@ def _compile(choice: Choice, drawing: Drawing) -> None:
     small = rmat_edges(4, device=drawing.device)
     graph = small.graph_of(*small.edges())
     for offset in ("int32", np.dtype(index_dtype(2 * drawing.m)).name):
-        typed = graph.replace(offsets=graph.offsets.astype(offset))
+        typed = graph._with(offsets=graph.offsets.astype(offset))
         validate(typed.simple, choice.engine.prepare(typed, choice.algorithm).run(np.array([0])))
 
 
