@@ -19,8 +19,15 @@ def checked_directed(directed: Any) -> bool | None:
     return bool(directed)
 
 
+def engine_name(spec: Any) -> str:
+    """How an engine is written, without blanks around it. Raises `InputError` if it is no string."""
+    if not isinstance(spec, str):
+        raise InputError(f"an engine is written as a string, such as 'cpu' or 'cpu:sequential', not {spec!r}")
+    return spec.strip()
+
+
 def whole_number(value: Any, what: str, least: int = 0) -> int:
-    """``value`` as an int. Raises `InputError` naming ``what`` it is if it is less than ``least`` or no whole number."""
+    """``value`` as an int. Raises `InputError` if it is no whole number, or less than ``least``."""
     try:
         number = operator.index(value)
     except TypeError:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from . import machine
+from .arguments import engine_name, whole_number
 from .device import CUDA, moved, to_host
 from .engines import Choice, Options, Traversal, choose, registered
 from .errors import InputError, TraversalError
@@ -306,13 +307,18 @@ def compare(
     graph.check()  # somebody may have written to its arrays, and a wrong answer would be the engines' fault
     options = Options(depth_limit=checked_depth_limit(depth_limit))
     choices = _choices(engines)
-    if baseline is not None and choose(baseline).name not in (choice.name for choice in choices):
-        raise InputError(f"the baseline {baseline!r} is none of the engines: {', '.join(c.name for c in choices)}")
-    vertices = sample_sources(graph, sources, seed) if isinstance(sources, int) else source_vertices(graph, sources)
+    if baseline is not None:
+        baseline = choose(engine_name(baseline)).name
+        if baseline not in (choice.name for choice in choices):
+            raise InputError(f"the baseline {baseline!r} is none of the engines: {', '.join(c.name for c in choices)}")
+    if drawn := isinstance(sources, int | np.integer):
+        vertices = sample_sources(graph, sources, seed)
+    else:
+        vertices = source_vertices(graph, sources)
     comparison = Comparison(
         graph,
         [EngineRuns(choice.name) for choice in choices],
-        seed=seed if isinstance(sources, int) else None,
+        seed=seed if drawn else None,
         command=_command(),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -321,7 +327,7 @@ def compare(
     except KeyboardInterrupt:
         comparison.interrupted = True
     ran = [runs.engine for runs in comparison.engines if runs.runs]
-    preferred = [choose(baseline).name] if baseline else [*BASELINES, *ran]
+    preferred = [baseline] if baseline else [*BASELINES, *ran]
     comparison.baseline = next((name for name in preferred if name in ran), None)
     return comparison
 
@@ -333,8 +339,10 @@ def _choices(engines: str | Sequence[str] | None) -> list[Choice]:
             for name, engine in registered().items()
             for algorithm in engine.compared or engine.algorithms[:1]
         ]
+    if not isinstance(engines, Sequence) or not engines:
+        raise InputError(f"engines are a list of names, or one string with commas, not {engines!r}")
     names = engines.split(",") if isinstance(engines, str) else engines
-    return list({choice.name: choice for choice in (choose(name.strip()) for name in names)}.values())
+    return list({choice.name: choice for choice in (choose(engine_name(name)) for name in names)}.values())
 
 
 def _command() -> str:
@@ -343,10 +351,9 @@ def _command() -> str:
     return shlex.join(["rapids-bfs" if program == "cli.py" else program, *sys.argv[1:]])
 
 
-def sample_sources(graph: Graph, count: int, seed: int = SEED) -> np.ndarray:
+def sample_sources(graph: Graph, count: int | np.integer[Any], seed: int = SEED) -> np.ndarray:
     """``count`` distinct vertices with an out-edge, at random, or all of them if there are fewer."""
-    if count < 1:
-        raise InputError(f"the number of sources must be at least 1, not {count}")
+    count, seed = whole_number(count, "the number of sources", 1), whole_number(seed, "the seed")
     candidates: Any = np.flatnonzero(graph.degrees)
     if not len(candidates):
         raise InputError(f"{graph.name} has no edges to search along: name a source")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
 INT32_LIMIT = 1 << 31
+BEYOND = 1 << 63  # no integer id is as large
 
 
 def index_dtype(count: int) -> type[np.signedinteger[Any]]:
@@ -169,7 +170,7 @@ class Graph:
         copy = self._with(
             offsets=moved(self.offsets, device),
             targets=moved(self.targets, device),
-            labels=self.labels if self.labels is None or self._has_objects else moved(self.labels, device),
+            labels=self.labels if self.labels is None or self.has_objects else moved(self.labels, device),
         )
         copy.__dict__["_elsewhere"] = self
         return copy
@@ -246,13 +247,13 @@ class Graph:
         )
         return ascending
 
-    def vertices_of(self, ids: Iterable[Hashable]) -> np.ndarray:
+    def vertices_of(self, ids: Any) -> np.ndarray:
         """The vertices (int64) that have these ids; on the device if the ids and the graph are.
 
         Raises `InputError` naming the first id that is no vertex.
         """
         if on_device(ids):
-            if self.device == CUDA and not self._has_objects:
+            if self.device == CUDA and not self.has_objects and ids.dtype.kind in "iu":
                 return self._vertices_on_device(to_device(ids))
             ids = to_host(ids).tolist()
         return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
@@ -270,7 +271,7 @@ class Graph:
         return vertices
 
     @property
-    def _has_objects(self) -> bool:
+    def has_objects(self) -> bool:
         """Are ids something else than integers?"""
         return self.labels is not None and self.labels.dtype == object
 
@@ -290,7 +291,7 @@ class Graph:
         return self._find(id) >= 0
 
     def _find(self, id: Hashable) -> int:
-        if not self._has_objects:
+        if not self.has_objects:
             return self._find_integer(id)
         try:
             return self._index.get(id, -1)
@@ -301,6 +302,8 @@ class Graph:
         try:
             integer = operator.index(id)  # type: ignore[arg-type]
         except TypeError:
+            return -1
+        if isinstance(id, bool) or abs(integer) >= BEYOND:
             return -1
         if self.labels is None:
             return integer if 0 <= integer < self.num_vertices else -1
@@ -326,12 +329,12 @@ class Graph:
         """The ids of these vertices; where a vertex is -1 the id is -1 if ids are integers, else None."""
         if self.labels is None:
             return vertices
-        if self._has_objects or not on_device(vertices):
+        if self.has_objects or not on_device(vertices):
             labels, vertices = self._host_labels, to_host(vertices)
         else:
             labels = to_device(self.labels)
         ids = labels[vertices]
-        ids[vertices < 0] = None if self._has_objects else -1
+        ids[vertices < 0] = None if self.has_objects else -1
         return ids
 
     def vertex_pairs(self) -> tuple[np.ndarray, np.ndarray]:

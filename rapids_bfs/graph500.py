@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from . import machine
+from .arguments import whole_number
 from .comparison import Progress, quiet, sample_sources
 from .device import CUDA, finish
-from .engines import DEFAULT, Choice, Traversal, choose
-from .errors import InputError, TraversalError
+from .engines import DEFAULT, Choice, Traversal, ready
+from .errors import TraversalError
 from .generators import EDGE_FACTOR, SEED, Drawing, rmat_edges
 from .graph import Graph, index_dtype
 from .summary import HarmonicSummary, Summary
@@ -100,9 +101,8 @@ def graph500(
     TraversalError
         If an answer is wrong, naming the rule of Graph500 that it breaks.
     """
-    choice = choose(engine)
-    if reason := choice.engine.unavailable():
-        raise InputError(f"engine {choice.name!r} cannot run here: {reason}")
+    choice = ready(engine)
+    roots = whole_number(roots, "the number of roots", 1)
     device = choice.engine.searches_on
     run = Graph500(scale, edge_factor, seed, choice.name)
     steps = roots + 3

@@ -189,7 +189,7 @@ def test_undirected_is_a_promise_that_is_checked(graph):
     if all(edges[v, u] == count for (u, v), count in edges.items()):
         assert not Graph(graph.offsets, graph.targets, directed=False).directed
         return
-    with pytest.raises(InputError, match="edges of vertex [0-9]+ are not there in both directions") as refused:
+    with pytest.raises(InputError, match=r"edges of vertex \d+ are not there in both directions") as refused:
         Graph(graph.offsets, graph.targets, directed=False)
     vertex = int(str(refused.value).partition("edges of vertex ")[2].partition(" ")[0])
     assert any(edges[vertex, v] != edges[v, vertex] for v in range(graph.num_vertices))

@@ -140,5 +140,5 @@ def test_bad_input():
         graph500(5, engine="none")
     with pytest.raises(InputError, match=r"scale must be in 0\.\.48"):
         graph500(99, engine="cpu")
-    with pytest.raises(InputError, match="number of sources must be at least 1"):
+    with pytest.raises(InputError, match="number of roots must be at least 1"):
         graph500(5, roots=0, engine="cpu")
