@@ -196,18 +196,6 @@ def _edge_rules_on_device(graph: Graph, result: BFSResult) -> tuple[Any, int, in
     return confirmed, level_breaker, reach_breaker
 
 
-@njit(inline="always")
-def _judge(u, v, distances, stopped_at, breakers):
-    """Note in ``breakers[2]`` if ``v`` breaks a rule because of the edge from ``u``."""
-    level = distances[u]
-    if level < 0:
-        return
-    if distances[v] > level + 1:
-        breakers[0] = min(v, breakers[0])
-    elif distances[v] < 0 and level < stopped_at:
-        breakers[1] = min(v, breakers[1])
-
-
 @njit(parallel=True, cache=True, nogil=True)
 def _check_edges(offsets, targets, distances, predecessors, stopped_at, both_ways, confirmed, breakers):
     """With ``both_ways`` each edge is held to lead back too, whether or not it is there in that direction."""
@@ -220,8 +208,16 @@ def _check_edges(offsets, targets, distances, predecessors, stopped_at, both_way
                 continue
             for edge in range(offsets[u], offsets[u + 1]):
                 v = targets[edge]
-                _judge(u, v, distances, stopped_at, breakers[part])
-                if both_ways:
-                    _judge(v, u, distances, stopped_at, breakers[part])
-                if level >= 0 and ((predecessors[v] == u) if len(predecessors) else (distances[v] == level + 1)):
-                    confirmed[v] = True
+                below = distances[v]
+                if level >= 0:
+                    if below > level + 1:
+                        breakers[part, 0] = min(v, breakers[part, 0])
+                    elif below < 0 and level < stopped_at:
+                        breakers[part, 1] = min(v, breakers[part, 1])
+                    if (predecessors[v] == u) if len(predecessors) else (below == level + 1):
+                        confirmed[v] = True
+                if both_ways and below >= 0:
+                    if level > below + 1:
+                        breakers[part, 0] = min(u, breakers[part, 0])
+                    elif level < 0 and below < stopped_at:
+                        breakers[part, 1] = min(u, breakers[part, 1])
