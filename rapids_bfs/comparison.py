@@ -12,10 +12,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from os import PathLike
-from pathlib import Path
 from statistics import harmonic_mean, median
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -145,6 +144,11 @@ class Comparison:
         """Is no answer of any engine wrong?"""
         return all(engine.valid is not False for engine in self.engines)
 
+    @property
+    def ran(self) -> bool:
+        """Has any engine given an answer?"""
+        return any(engine.runs for engine in self.engines)
+
     def __getitem__(self, engine: str) -> EngineRuns:
         return next(runs for runs in self.engines if runs.engine == engine)
 
@@ -216,7 +220,7 @@ class Comparison:
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write a row for each engine and source to ``path``."""
         rows = [{"engine": each["engine"], **run} for each in self.to_dict()["engines"] for run in each["runs"]]
-        with open(path, "w", newline="") as out:
+        with _writing(path, newline="") as out:
             names = ("engine", "source", "ms", "reached", "depth", "edges", "teps", "verdict")
             writer = csv.DictWriter(out, names)
             writer.writeheader()
@@ -226,7 +230,8 @@ class Comparison:
         """Write a page for a browser to ``path``: one file that holds everything and needs no network."""
         from .report.page import page
 
-        Path(path).write_text(page(self.to_dict()), encoding="utf-8")
+        with _writing(path) as out:
+            out.write(page(self.to_dict()))
 
     def plot(self) -> Figure:
         """A Matplotlib figure: each engine's times, every search a dot, and how many times as fast as the baseline.
@@ -472,9 +477,19 @@ def _timed(traversal: Traversal, source: np.ndarray, id: Hashable, options: Opti
 
 def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:
     """Write ``content`` to ``path``; ids that JSON has no type for as strings."""
-    with open(path, "w") as out:
+    with _writing(path) as out:
         json.dump(content, out, indent=1, default=str)
         out.write("\n")
+
+
+@contextmanager
+def _writing(path: str | PathLike[str], newline: str | None = None) -> Iterator[IO[str]]:
+    """The file at ``path``, to write text to. Raises `InputError` if that fails, such as on a full disk."""
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline=newline) as out:
+            yield out
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)} cannot be written: {error.strerror or error}") from None
 
 
 def _plain(id: Any) -> Any:
