@@ -167,7 +167,7 @@ class Searcher:
         graph = from_cudf(edges, directed=directed)
         if graph.labels is not None and graph.labels.dtype == object:
             names = labels_of(graph).to_frame("0")
-            return cls(graph.replace(labels=None), np.dtype(np.int32), names)
+            return cls(graph._with(labels=None), np.dtype(np.int32), names)
         wide = any(edges[column].dtype.itemsize > 4 for column in graph.columns)
         return cls(graph, np.dtype(np.int64 if wide else np.int32))
 

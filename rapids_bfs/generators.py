@@ -16,6 +16,7 @@ from numba import njit, prange
 
 from . import csr
 from .adapters.edges import EdgeList, from_edge_list, from_edges
+from .arguments import whole_number
 from .device import CPU, CUDA, launch, to_device
 from .errors import InputError
 from .graph import Graph, index_dtype
@@ -121,7 +122,7 @@ class Drawing:
             from .device_csr import fill
 
             offsets, targets = fill(blocks, self.n, self.m, mirror=True)
-            return Graph(offsets, targets, directed=False, name=self.name).simple
+            return Graph._trusted(offsets, targets, directed=False, name=self.name).simple
         return from_edge_list(EdgeList(self.m, blocks, name=self.name), vertices=self.n, directed=False).simple
 
 
@@ -174,8 +175,9 @@ def urand(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, devic
 
 
 def _random_size(kind: str, scale: int, edge_factor: int, device: str) -> tuple[int, int]:
-    if not 0 <= scale <= 48 or edge_factor < 0:
-        raise InputError(f"{kind}: the scale must be in 0..48 and the edge factor at least 0")
+    whole_number(edge_factor, f"{kind}: the edge factor")
+    if whole_number(scale, f"{kind}: the scale") > 48:
+        raise InputError(f"{kind}: the scale must be in 0..48, not {scale}")
     n = 1 << scale
     m = edge_factor * n
     vertex_bytes = np.dtype(index_dtype(n)).itemsize
@@ -189,7 +191,7 @@ def _random_size(kind: str, scale: int, edge_factor: int, device: str) -> tuple[
 
 def _key(seed: int) -> int:
     """A key for `_random` from any seed, so that streams of neighbouring seeds do not overlap."""
-    return int(np.random.default_rng(seed).integers(1 << 62))
+    return int(np.random.default_rng(whole_number(seed, "the seed")).integers(1 << 62))
 
 
 def grid(side: int) -> Graph:

@@ -211,7 +211,7 @@ def with_vertices(graph: Graph, ids: Sequence[int] | np.ndarray) -> Graph:
     place = np.searchsorted(union, labels).astype(graph.targets.dtype)
     offsets = np.zeros(len(union) + 1, graph.offsets.dtype)
     offsets[place + 1] = graph.degrees
-    return graph.replace(
+    return graph._with(
         offsets=np.cumsum(offsets, dtype=offsets.dtype),
         targets=place[graph.targets],
         labels=None if len(union) == 0 or union[-1] == len(union) - 1 else union,

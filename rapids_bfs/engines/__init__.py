@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..arguments import engine_name
 from ..device import CPU, CUDA, copied, finish, moved
 from ..errors import InputError
 from ..graph import Graph
@@ -248,7 +249,7 @@ def choose(spec: str, deterministic: bool = False) -> Choice:
 
 def ready(spec: str, deterministic: bool = False) -> Choice:
     """The choice written like this, that can run here. Raises `InputError` if there is none such or it cannot."""
-    choice = choose(spec, deterministic)
+    choice = choose(engine_name(spec), bool(deterministic))
     reason = choice.engine.unavailable()
     if reason:
         raise InputError(f"engine {choice.name!r} cannot run here: {reason}")
