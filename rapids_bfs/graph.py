@@ -13,6 +13,7 @@ import numpy as np
 
 from .device import CPU, CUDA, moved, on_device, to_device, to_host
 from .errors import InputError
+from .forks import generation
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -84,7 +85,7 @@ class Graph:
         self.name = name
         self.columns = columns
         self.frame = frame
-        self.traversals: dict[str, Any] = {}  # what engines prepared for this graph
+        self._traversals: dict[int, dict[str, Any]] = {}
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
@@ -100,6 +101,12 @@ class Graph:
     def replace(self, **changes: Any) -> Graph:
         """A graph like this one but for these arguments of the constructor."""
         return Graph(**self.__getstate__() | changes)
+
+    @property
+    def traversals(self) -> dict[str, Any]:
+        """What engines prepared for this graph in this process. A forked child prepares anew: in its copy of what its
+        parent prepared, locks may be taken for ever and buffers be half written."""
+        return self._traversals.setdefault(generation(), {})
 
     @cached_property
     def device(self) -> str:
