@@ -1,4 +1,4 @@
-"""What a forked child must not take over from its parent: locks that other threads hold, work that they leave undone."""
+"""What a forked child must not take over from its parent: locks that others hold, and work that they leave undone."""
 
 from __future__ import annotations
 
