@@ -98,7 +98,7 @@ assert (in_child(lambda: bfs(graph, 1, engine="cpu").distances) == expected).all
 
 
 POOL = """
-graph = generate("rmat:12")
+graph = generate("urand:17:4")
 def depth(source):
     return bfs(graph, source, engine="cpu").depth
 expected = list(map(depth, range(1, 9)))
@@ -158,7 +158,7 @@ def test_forks_while_other_threads_are_inside(layer):
     run(
         BEGIN
         + """
-graphs = generate("rmat:12"), generate("grid:70")
+graphs = generate("urand:17:4"), generate("grid:70")
 def answer():
     return [bfs(graph, 1, engine="cpu").depth for graph in graphs]
 expected = answer()
