@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numba
 
-from .kernels.cpu.compiled import threads_lost
+from .kernels.cpu.compiled import num_threads, set_num_threads, threads_lost
 
 FEW = 1 << 13  # with fewer things to do, one thread has done them before the others are awake
 SPARE = 8  # one core in so many is left to others
@@ -26,7 +26,7 @@ class Pool:
         """How many threads a kernel may use that this Python thread calls."""
         if threads_lost():
             return 1
-        threads = int(numba.get_num_threads())
+        threads = int(num_threads())
         return threads - threads // SPARE if threads == numba.config.NUMBA_DEFAULT_NUM_THREADS else threads
 
     @contextmanager
@@ -40,14 +40,14 @@ class Pool:
         if threads_lost():
             yield 1
             return
-        allowed = numba.get_num_threads()
+        allowed = num_threads()
         threads = 1 if things is not None and things < few else self.size
         try:
-            numba.set_num_threads(threads)
+            set_num_threads(threads)
             yield threads
         finally:
             if not threads_lost():  # by a fork meanwhile
-                numba.set_num_threads(allowed)
+                set_num_threads(allowed)
 
 
 pool = Pool()

@@ -8,6 +8,10 @@ A function with parallel loops becomes a `Kernel`, which any Python thread may c
   a process, and ``workqueue`` waits in it for threads that the fork has not copied. There the kernel's `serial` twin
   runs, the same function with its loops on one thread, compiled when it is first needed.
 
+Numba and multiprocessing take their locks in Python's code, where an interrupt (KeyboardInterrupt, or what a signal's
+handler raises) can strike between a lock and the ``with`` that would release it. Interrupts strike the main thread
+alone, so that it has another one compile, and start Numba's threads. Locks here are taken by ``with`` themselves.
+
 A fork waits until no thread is compiling: in the child the compiler's locks would stay taken, and what they protect
 half done. It does not wait for ever: whoever compiles asks for no lock of ours, nor for Python's import lock, which a
 fork takes later; and Numba takes the compiler's two locks in the same order.
@@ -16,7 +20,8 @@ fork takes later; and Numba takes the compiler's two locks in the same order.
 import os
 import threading
 from contextlib import suppress
-from functools import update_wrapper
+from functools import partial, update_wrapper
+from queue import SimpleQueue
 from types import FunctionType
 
 from llvmlite.binding import ffi
@@ -36,6 +41,7 @@ def compiled(function, **options):
     dispatcher = njit(**options)(function)
     if dispatcher is not function:  # as it is under NUMBA_DISABLE_JIT
         keep_on_disk(dispatcher)
+        dispatcher._compile_for_args = partial(_uninterrupted, dispatcher._compile_for_args)
     return dispatcher
 
 
@@ -91,6 +97,37 @@ class Kernel:
 def threads_lost():
     """Must this process do without Numba's threads?"""
     return _threads_lost
+
+
+def num_threads():
+    """How many of Numba's threads run the kernels that this Python thread calls."""
+    if not threading_layer._is_initialized:
+        _uninterrupted(threading_layer._launch_threads)
+    return threading_layer._get_num_threads()  # numba.get_num_threads takes locks
+
+
+def set_num_threads(number):
+    """Have so many of them run the kernels that this Python thread calls; after `num_threads`."""
+    threading_layer._set_num_threads(number)
+
+
+def _uninterrupted(function, *arguments, **named):
+    """What ``function`` returns or raises, which no interrupt keeps from coming to its end."""
+    if threading.current_thread() is not threading.main_thread():
+        return function(*arguments, **named)
+    outcome = SimpleQueue()
+
+    def call():
+        try:
+            outcome.put((function(*arguments, **named), None))
+        except BaseException as error:
+            outcome.put((None, error))
+
+    threading.Thread(target=call).start()
+    result, error = outcome.get()
+    if error is not None:
+        raise error
+    return result
 
 
 def _before_fork():
