@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit, prange
 
 from .graph import frozen, index_dtype
+from .kernels.cpu.compiled import parallel, serial
 from .memory import require_bytes
 from .threads import pool
 
@@ -36,7 +37,7 @@ def _signed_hash(u, v, key):
     return (x ^ (x >> np.uint64(31))) * np.uint64(np.int64(u < v) - np.int64(u > v))
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _count(source, target, out_degrees, in_degrees, key, threads):
     """Add a block of edges to the degrees (each n) and return its asymmetry.
 
@@ -74,7 +75,7 @@ def _asymmetry(offsets, targets, key):
     return asymmetry
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _place(source, target, mirror, cursors, targets, threads):
     """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on; with ``mirror`` in
     both directions, self-loops once."""
@@ -99,13 +100,13 @@ def _place(source, target, mirror, cursors, targets, threads):
                 cursors[u] += 1
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _gather(values, indices, gathered):
     for i in prange(len(indices)):
         gathered[i] = values[indices[i]]
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _sources(offsets, first, vertex, sources):
     """Fill ``sources`` with the sources of the edges from ``first`` on; ``vertex`` is at most the first of them."""
     for i in range(len(sources)):
@@ -114,7 +115,7 @@ def _sources(offsets, first, vertex, sources):
         sources[i] = vertex
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _count_loops(offsets, targets):
     loops = 0
     for u in prange(len(offsets) - 1):
@@ -123,7 +124,7 @@ def _count_loops(offsets, targets):
     return loops
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _count_descents(offsets, targets):
     descents = 0
     for u in prange(len(offsets) - 1):
@@ -132,7 +133,7 @@ def _count_descents(offsets, targets):
     return descents
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _count_distinct(offsets, targets, loops, degrees):
     """Fill ``degrees[n]`` with the distinct targets of each ascending adjacency, self-loops counted if ``loops``."""
     for u in prange(len(degrees)):
@@ -142,7 +143,7 @@ def _count_distinct(offsets, targets, loops, degrees):
         degrees[u] = distinct
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _copy_distinct(offsets, targets, new_offsets, new_targets):
     for u in prange(len(offsets) - 1):
         place = new_offsets[u]

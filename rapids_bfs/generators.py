@@ -20,6 +20,7 @@ from .arguments import whole_number
 from .device import CPU, CUDA, launch, to_device
 from .errors import InputError
 from .graph import Graph, index_dtype
+from .kernels.cpu.compiled import parallel
 from .memory import require_bytes, require_device_bytes
 from .threads import pool
 
@@ -51,7 +52,7 @@ def _renamed(vertex, scale, naming):
     return name
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _rmat_block(key, first, scale, thresholds, naming, source, target):
     """Edges ``first, first + 1, ...``: at each of ``scale`` levels one quadrant, then both ends renamed."""
     to_b, to_c, to_d = thresholds
@@ -70,7 +71,7 @@ def _rmat_block(key, first, scale, thresholds, naming, source, target):
         target[i] = _renamed(v, scale, naming)
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _uniform_block(key, first, scale, source, target):
     """Edges ``first, first + 1, ...`` with both ends uniform over 2**scale vertices."""
     shift = np.uint64(64 - scale)
@@ -135,7 +136,7 @@ def rmat_edges(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, 
     naming[:, 0] |= np.uint64(1)
 
     def draw(first: int, source: np.ndarray, target: np.ndarray) -> None:
-        with pool:
+        with pool.work_on():
             _rmat_block(key, first, scale, thresholds, naming, source, target)
 
     def draw_on_device(first: int, source: Any, target: Any) -> None:
@@ -163,7 +164,7 @@ def urand(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, devic
     key = _key(seed)
 
     def draw(first: int, source: np.ndarray, target: np.ndarray) -> None:
-        with pool:
+        with pool.work_on():
             _uniform_block(key, first, scale, source, target)
 
     def draw_on_device(first: int, source: Any, target: Any) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .device import CPU, CUDA, moved, on_device, to_device, to_host
 from .errors import InputError
+from .forks import generation
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -116,7 +117,7 @@ class Graph:
         self.name = name
         self.columns = columns
         self.frame = frame
-        self.traversals: dict[str, Any] = {}  # what engines prepared for this graph
+        self._traversals: dict[int, dict[str, Any]] = {}
 
     def check(self) -> None:
         """Check again what the constructor checked, in case somebody wrote to the arrays. Raises `InputError`."""
@@ -142,6 +143,12 @@ class Graph:
     def _with(self, **changes: Any) -> Graph:
         """`replace` for what this package has just made, which is not checked again."""
         return Graph._trusted(**self.__getstate__() | changes)
+
+    @property
+    def traversals(self) -> dict[str, Any]:
+        """What engines prepared for this graph in this process. A forked child prepares anew: in its copy of what its
+        parent prepared, locks may be taken for ever and buffers be half written."""
+        return self._traversals.setdefault(generation(), {})
 
     @cached_property
     def device(self) -> str:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from .arguments import whole_number
 from .device import CPU, CUDA, launch, moved, on_device
 from .errors import InputError
 from .graph import Graph, csr_for
+from .kernels.cpu.compiled import parallel
 from .result import BFSResult
 from .threads import pool
 
@@ -161,7 +162,7 @@ def _edge_rules(graph: Graph, result: BFSResult) -> tuple[np.ndarray, int, int]:
     n = graph.num_vertices
     predecessors = result.predecessors if result.predecessors is not None else np.empty(0, graph.targets.dtype)
     confirmed = np.zeros(n, np.bool_)
-    with pool as threads:
+    with pool.work_on() as threads:
         breakers = np.full((64 * threads, 2), n)
         _check_edges(
             graph.offsets,
@@ -196,7 +197,7 @@ def _edge_rules_on_device(graph: Graph, result: BFSResult) -> tuple[Any, int, in
     return confirmed, level_breaker, reach_breaker
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _check_edges(offsets, targets, distances, predecessors, stopped_at, both_ways, confirmed, breakers):
     """With ``both_ways`` each edge is held to lead back too, whether or not it is there in that direction."""
     n = len(distances)

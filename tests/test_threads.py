@@ -13,9 +13,10 @@ needs_two = pytest.mark.skipif(numba.config.NUMBA_DEFAULT_NUM_THREADS < 2, reaso
 def test_some_cores_are_spared_once(monkeypatch):
     allowed = numba.get_num_threads()
     monkeypatch.setattr(threads, "SPARE", allowed)
-    with pool as outer:
+    assert pool.size == allowed - 1
+    with pool.work_on() as outer:
         assert outer == numba.get_num_threads() == allowed - 1
-        with pool as inner, pool.work_on(1) as alone:
+        with pool.work_on() as inner, pool.work_on(1) as alone:
             assert (inner, alone) == (allowed - 1, 1)
         assert numba.get_num_threads() == allowed - 1
     assert numba.get_num_threads() == allowed
@@ -27,7 +28,7 @@ def test_threads_that_numba_was_told_to_use_are_used(monkeypatch):
     monkeypatch.setattr(threads, "SPARE", 1)
     numba.set_num_threads(1)
     try:
-        with pool as given:
+        with pool.work_on() as given:
             assert given == 1
         assert numba.get_num_threads() == 1
     finally:

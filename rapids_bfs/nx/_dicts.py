@@ -8,9 +8,10 @@ Source: Python/C API reference manual, Dictionary objects.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from ..kernels.cpu.atomics import prefetch
+from ..kernels.cpu.compiled import compiled
 
 _ADDRESS = types.intp
 _OUT = types.CPointer(_ADDRESS)
@@ -28,7 +29,7 @@ _AHEAD = 16  # keys whose memory is asked for before one goes into a dict
 MEMORY = np.empty(0, np.uint8)  # an array of bytes, for the prefetch
 
 
-@njit(cache=True)
+@compiled
 def count(rows, degrees):
     """Fill ``degrees[n]`` with the lengths of the dicts that are the values of the dict at address ``rows``."""
     place, key, row = np.zeros(1, np.intp), np.zeros(1, np.intp), np.zeros(1, np.intp)
@@ -38,7 +39,7 @@ def count(rows, degrees):
         i += 1
 
 
-@njit(cache=True)
+@compiled
 def fill(rows, index, plain, memory, targets):
     """Fill ``targets[m]`` with the vertices that are the keys of the rows; True if every key is a vertex.
 
@@ -66,7 +67,7 @@ def fill(rows, index, plain, memory, targets):
     return _translate(held_keys, held, index, plain, targets[done:]) and done + held == len(targets)
 
 
-@njit(cache=True)
+@compiled
 def _translate(keys, held, index, plain, vertices):
     for i in range(held):
         if plain:
@@ -81,7 +82,7 @@ def _translate(keys, held, index, plain, vertices):
     return True
 
 
-@njit(cache=True)
+@compiled
 def fill_dict(dictionary, keys, key_at, values, value_at, memory):
     """Add ``keys[key_at[i]]: values[value_at[i]]`` for every i to the dict; True unless a key cannot be compared.
 
@@ -97,7 +98,7 @@ def fill_dict(dictionary, keys, key_at, values, value_at, memory):
     return True
 
 
-@njit(cache=True)
+@compiled
 def fill_numbered(dictionary, keys, values, value_at):
     """`fill_dict` with ``keys`` that are numbers: to make them anew costs less than to look up those that there are."""
     for i in range(len(keys)):

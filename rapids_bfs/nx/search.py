@@ -67,8 +67,8 @@ def many_objects() -> Iterator[None]:
     None of them is garbage.
     """
     running = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         yield
     finally:
         if running:
@@ -345,7 +345,7 @@ def _batch(graph: ConvertedGraph, sources: np.ndarray, depth: int) -> list[Searc
     distances = np.empty((k, n), np.int32)
     predecessors, orders = np.empty((2, k, n), edges.targets.dtype)
     reached = np.empty(k, np.int64)
-    with pool as threads:
+    with pool.work_on() as threads:
         ordered.search_each(
             edges.offsets, edges.targets, sources, depth, distances, predecessors, orders, reached, threads
         )
