@@ -160,6 +160,13 @@ def gather(values: np.ndarray, indices: np.ndarray) -> np.ndarray:
     return gathered
 
 
+def _lengthened(degrees: np.ndarray, length: int) -> np.ndarray:
+    """``degrees`` with zeros behind them, for which no memory is taken before something is added to them."""
+    longer = np.zeros(length, degrees.dtype)
+    longer[: len(degrees)] = degrees
+    return longer
+
+
 class Degrees:
     """Out- and in-degrees of the edges added so far, and whether the edges are symmetric.
 
@@ -178,9 +185,8 @@ class Degrees:
 
     def grow(self, vertices: int) -> None:
         """Make room for vertices up to ``vertices - 1``."""
-        more = max(vertices, 2 * len(self.out)) - len(self.out)
-        self.out = np.concatenate([self.out, np.zeros(more, np.int64)])
-        self.into = np.concatenate([self.into, np.zeros(more, np.int64)])
+        room = max(vertices, 2 * len(self.out))
+        self.out, self.into = (_lengthened(degrees, room) for degrees in (self.out, self.into))
 
     @property
     def symmetric(self) -> bool:

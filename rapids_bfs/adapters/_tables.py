@@ -11,7 +11,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -20,8 +20,9 @@ import pyarrow as pa
 
 from ..csr import BLOCK, Edges
 from ..errors import InputError
-from ..graph import Graph
-from .edges import EdgeList, checked_vertices, from_edge_list, from_objects, labelled
+from ..graph import Graph, index_dtype
+from ._ids import number_values, require_one_type
+from .edges import EdgeList, checked_vertices, from_edge_list, labelled
 from .files import File, refuse_isolated
 
 KEY = b"rapids_bfs"
@@ -140,7 +141,7 @@ def from_edge_table(
     notes = json.loads((table.metadata or {}).get(KEY, b"{}"))
     directed = notes.get("directed") if directed is None else directed
     for column, type in zip(table.columns, table.types, strict=True):
-        if pa.types.is_nested(type):
+        if pa.types.is_nested(type) or pa.types.is_boolean(type):
             raise InputError(f"{table.name}, column {column!r}: {type} holds no vertex ids")
     if all(is_number(type) for type in table.types):
         vertices = notes.get("vertices") if vertices is None else vertices
@@ -149,11 +150,11 @@ def from_edge_table(
         return with_vertices(graph, notes["isolated"]) if notes.get("isolated") else graph
     if vertices is not None:
         raise InputError(f"{table.name}: a number of vertices goes with integer ids only")
-    if _value_type(table.types[0]) != _value_type(table.types[1]):
-        objects = zip(*table.checked(), strict=True)
-        source, target = (_objects(column) for column in objects)
-        return from_objects(source, target, directed=directed, columns=table.columns, name=table.name, frame=frame)
-    blocks, labels = _numbered(table, notes.get("labels", []))
+    if any(len(source) for source, _ in table.checked()):
+        require_one_type(
+            [str(_value_type(type)).removeprefix("large_") for type in table.types], table.columns, table.name
+        )
+    blocks, labels = number_values(table.checked(), notes.get("labels", []), _value_type(table.types[0]), table.name)
     edges = EdgeList(table.rows, lambda: blocks, table.columns, table.name)
     graph = from_edge_list(edges, vertices=len(labels), directed=directed, frame=frame)
     return labelled(graph, labels) if labels else graph
@@ -168,61 +169,30 @@ def _value_type(type: pa.DataType) -> pa.DataType:
     return type.value_type if pa.types.is_dictionary(type) else type
 
 
-def _objects(batches: Iterable[pa.Array]) -> np.ndarray:
-    values = [value for batch in batches for value in batch.to_pylist()]
-    objects = np.empty(len(values), object)
-    objects[:] = values
-    return objects
-
-
-def _numbered(table: EdgeTable, labels: Sequence[str]) -> tuple[list[Edges], list[Hashable]]:
-    """The edges as vertices, and the id of each vertex: ``labels``, then others by first appearance."""
-    import pandas as pd
-
-    encoded = [_encoded(pa.array(labels, _value_type(table.types[0])))]
-    for pair in table.checked():
-        encoded.extend(map(_encoded, pair))
-    chunks = pa.chunked_array(encoded).unify_dictionaries().chunks
-    ids = chunks[0].dictionary
-    vertices = np.full(len(ids), -1, np.int32)
-    vertices[: len(labels)] = np.arange(len(labels))
-    count = len(labels)
-    blocks = []
-    for pair in zip(chunks[1::2], chunks[2::2], strict=True):
-        source, target = (chunk.indices.to_numpy() for chunk in pair)
-        seen = pd.unique(np.column_stack([source, target]).ravel())
-        new = seen[vertices[seen] < 0]
-        vertices[new] = np.arange(count, count + len(new))
-        count += len(new)
-        blocks.append((vertices[source], vertices[target]))
-    by_vertex = np.argsort(vertices)[len(ids) - count :]
-    return blocks, ids.take(pa.array(by_vertex)).to_pylist()
-
-
-def _encoded(ids: pa.Array) -> pa.DictionaryArray:
-    encoded = ids if pa.types.is_dictionary(ids.type) else ids.dictionary_encode()
-    return pa.DictionaryArray.from_arrays(encoded.indices.cast(pa.int32()), encoded.dictionary)
-
-
 def with_vertices(graph: Graph, ids: Sequence[int] | np.ndarray) -> Graph:
     """``graph``, whose ids are integers, with a vertex for each of ``ids`` too."""
     labels = np.arange(graph.num_vertices) if graph.labels is None else graph.labels
-    union = np.union1d(labels, np.asarray(ids, np.int64))
-    place = np.searchsorted(union, labels).astype(graph.targets.dtype)
-    offsets = np.zeros(len(union) + 1, graph.offsets.dtype)
-    offsets[place + 1] = graph.degrees
-    return graph.replace(
-        offsets=np.cumsum(offsets, dtype=offsets.dtype),
-        targets=place[graph.targets],
-        labels=None if len(union) == 0 or union[-1] == len(union) - 1 else union,
-    )
+    union = np.sort(np.concatenate([labels, np.asarray(ids, np.int64)]))
+    union = union[np.diff(union, prepend=-1) > 0]
+    return _spread(graph, np.searchsorted(union, labels), len(union), union)
 
 
 def with_all_vertices(graph: Graph) -> Graph:
     """``graph``, whose ids are integers, with the vertices 0..max that its edges leave out."""
     if graph.labels is None:
         return graph
-    return with_vertices(graph, np.arange(checked_vertices(int(graph.labels[-1]) + 1)))
+    return _spread(graph, graph.labels, checked_vertices(int(graph.labels[-1]) + 1))
+
+
+def _spread(graph: Graph, places: np.ndarray, vertices: int, labels: np.ndarray | None = None) -> Graph:
+    """``graph`` with its vertices at these ascending places among so many, the others without edges."""
+    offsets = np.zeros(vertices + 1, graph.offsets.dtype)
+    offsets[places + 1] = graph.degrees
+    return graph.replace(
+        offsets=np.cumsum(offsets, dtype=offsets.dtype),
+        targets=places.astype(index_dtype(vertices))[graph.targets],
+        labels=None if labels is None or len(labels) == 0 or labels[-1] == len(labels) - 1 else labels,
+    )
 
 
 def isolated(graph: Graph) -> np.ndarray:
