@@ -53,7 +53,8 @@ def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
     if ids.dtype.kind == "f":
         refuse(np.isnan(ids), "is no vertex id: drop the rows without one")
         refuse(ids != np.floor(ids), "is fractional: vertex ids are whole numbers, or strings")
-        refuse(np.abs(ids) > 2.0**53, "is beyond the whole numbers that a float holds: give integers")
+        exact = 2.0 ** (np.finfo(ids.dtype).nmant + 1)  # also what the next whole number would be rounded to
+        refuse(np.abs(ids) >= exact, "is beyond the whole numbers that such a float holds: give integers")
     elif ids.dtype.kind not in "iu":
         raise InputError(f"{where}: {ids.dtype} holds no vertex ids")
     if len(ids) and ids.dtype.kind != "u":
@@ -124,8 +125,11 @@ def from_edges(
 
 def _as_array(ids: Any) -> np.ndarray:
     """``ids`` as an array of numbers, or of objects: strings stay Python's own, and tuples stay whole."""
+    if np.ma.is_masked(ids):
+        row = int(np.ma.getmaskarray(ids).argmax())
+        raise InputError(f"row {row} (from 0) of an array of ids is masked: drop the rows without one")
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iufbO":
-        return ids
+        return np.asarray(ids)
     ids = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
     if ids and not isinstance(ids[0], str | tuple | list):
         try:
