@@ -133,13 +133,12 @@ def number_values(
 ) -> tuple[list[Edges], list[Hashable]]:
     """Edges between values of one Arrow type as vertices, and the id of each vertex.
 
-    Vertices are ``labels``, which must be distinct, and then others by first appearance, source before target.
+    Vertices are ``labels``, which are distinct, or if there are none the values by first appearance, source before
+    target. Raises `InputError` if ``labels`` are not all.
     """
     import pandas as pd
 
     encoded = [_encoded(pa.array(labels, type))]
-    if encoded[0].indices.null_count or len(encoded[0].dictionary) < len(labels):
-        raise InputError(f"{name}: the labels in its metadata hold null or an id twice: each vertex has one of its own")
     for pair in pairs:
         encoded.extend(map(_encoded, pair))
     chunks = pa.chunked_array(encoded).unify_dictionaries().chunks
@@ -156,7 +155,10 @@ def number_values(
         count += len(new)
         blocks.append((vertices[source], vertices[target]))
     by_vertex = np.argsort(vertices)[len(ids) - count :]
-    return blocks, ids.take(pa.array(by_vertex)).to_pylist()
+    found = ids.take(pa.array(by_vertex)).to_pylist()
+    if labels and count > len(labels):
+        raise InputError(f"{name}: the id {found[len(labels)]!r} is none of the labels in its metadata")
+    return blocks, found
 
 
 def _encoded(ids: pa.Array) -> pa.DictionaryArray:
