@@ -27,8 +27,8 @@ def load(graph: str | os.PathLike[str], *, device: str = CPU, **options: Any) ->
     It lives on ``device``, "cpu" or "cuda"; random graphs are made there.
     ``options`` are those of `rapids_bfs.read`, for a path.
     """
-    name = os.fspath(graph)
-    if not Path(name).exists():
+    name = os.fsdecode(graph)
+    if not os.path.exists(name):  # unlike Path.exists, false for a name that is too long for a file
         kind = name.partition(":")[0]
         if name in BUNDLED:
             return _bundled(name, **options).on(device)

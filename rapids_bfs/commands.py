@@ -274,7 +274,7 @@ def validate(
     from .validation import validate as check
 
     loaded = _load(graph, directed, source_column, target_column)
-    answer = from_frame(loaded, read_frame(result), str(result), checked_depth_limit(depth_limit))
+    answer = from_frame(loaded, read_frame(result, loaded), str(result), checked_depth_limit(depth_limit))
     verdict = check(loaded, answer)
     show(line(str(verdict), "green" if verdict else "red"))
     if not verdict:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numba import njit, prange
 
+from .errors import InputError
 from .graph import frozen, index_dtype
 from .kernels.cpu.compiled import parallel, serial
 from .memory import require_bytes
@@ -65,7 +66,7 @@ def _count(source, target, out_degrees, in_degrees, key, threads):
     return asymmetry
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _asymmetry(offsets, targets, key):
     """The asymmetry of a whole CSR, see `_count`."""
     asymmetry = np.uint64(0)
@@ -76,9 +77,10 @@ def _asymmetry(offsets, targets, key):
 
 
 @parallel
-def _place(source, target, mirror, cursors, targets, threads):
-    """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on; with ``mirror`` in
-    both directions, self-loops once."""
+def _place(source, target, mirror, limit, cursors, ends, targets, threads):
+    """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on, up to ``ends[n]``; with ``mirror``
+    in both directions, self-loops once. Edges past these ends, or with an end that is not below ``limit``, are left
+    out."""
     n = len(cursors)
     for thread in prange(threads):
         low, high = thread * n // threads, (thread + 1) * n // threads
@@ -89,21 +91,23 @@ def _place(source, target, mirror, cursors, targets, threads):
                 u, v = source[i], target[i]
                 picked[held, 0] = u
                 picked[held, 1] = v
-                held += (u >= low) & (u < high)
+                held += (u >= low) & (u < high) & (v >= 0) & (v < limit)
                 if mirror:
                     picked[held, 0] = v
                     picked[held, 1] = u
-                    held += (u != v) & (v >= low) & (v < high)
+                    held += (u != v) & (v >= low) & (v < high) & (u >= 0) & (u < limit)
             for i in range(held):
                 u = picked[i, 0]
-                targets[cursors[u]] = picked[i, 1]
-                cursors[u] += 1
+                if cursors[u] < ends[u]:
+                    targets[cursors[u]] = picked[i, 1]
+                    cursors[u] += 1
 
 
 @parallel
 def _gather(values, indices, gathered):
     for i in prange(len(indices)):
-        gathered[i] = values[indices[i]]
+        index = indices[i]
+        gathered[i] = values[index] if 0 <= index < len(values) else -1
 
 
 @serial
@@ -169,11 +173,18 @@ def as_block(ids: np.ndarray) -> np.ndarray:
 
 
 def gather(values: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """``values[indices]``, in parallel."""
+    """``values[indices]``, in parallel; -1 where there is no such index."""
     gathered = np.empty(len(indices), values.dtype)
     with pool.work_on(len(indices)):
         _gather(values, as_block(indices), gathered)
     return gathered
+
+
+def _lengthened(degrees: np.ndarray, length: int) -> np.ndarray:
+    """``degrees`` with zeros behind them, for which no memory is taken before something is added to them."""
+    longer = np.zeros(length, degrees.dtype)
+    longer[: len(degrees)] = degrees
+    return longer
 
 
 class Degrees:
@@ -194,9 +205,8 @@ class Degrees:
 
     def grow(self, vertices: int) -> None:
         """Make room for vertices up to ``vertices - 1``."""
-        more = max(vertices, 2 * len(self.out)) - len(self.out)
-        self.out = np.concatenate([self.out, np.zeros(more, np.int64)])
-        self.into = np.concatenate([self.into, np.zeros(more, np.int64)])
+        room = max(vertices, 2 * len(self.out))
+        self.out, self.into = (_lengthened(degrees, room) for degrees in (self.out, self.into))
 
     @property
     def symmetric(self) -> bool:
@@ -204,20 +214,26 @@ class Degrees:
         return self._asymmetry % 2**64 == 0
 
 
-def fill(degrees: np.ndarray, blocks: Iterable[Edges], *, mirror: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def fill(
+    degrees: np.ndarray, blocks: Iterable[Edges], *, mirror: bool = False, limit: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Offsets and targets of the edges in ``blocks``, whose ``degrees[n]`` were counted before.
 
-    With ``mirror`` each edge is placed in both directions, a self-loop once.
+    With ``mirror`` each edge is placed in both directions, a self-loop once. Targets are below ``limit``, by default n.
+    Raises `InputError` if these are not the edges that were counted, as in a file that changes while it is read.
     """
     edges = int(degrees.sum())
     dtype = np.dtype(index_dtype(len(degrees)))
     require_bytes(edges * dtype.itemsize, f"a graph of {edges:,} edges")
     offsets = _offsets(degrees)
     targets = np.empty(edges, dtype)
-    cursors = offsets[:-1].copy()
+    cursors, ends = offsets[:-1].copy(), offsets[1:]
+    limit = len(degrees) if limit is None else limit
     for source, target in blocks:
         with pool.work_on(len(source)) as threads:
-            _place(as_block(source), as_block(target), mirror, cursors, targets, threads)
+            _place(as_block(source), as_block(target), mirror, limit, cursors, ends, targets, threads)
+    if not np.array_equal(cursors, ends):
+        raise InputError("the edges changed while they were read: try again")
     return offsets, targets
 
 
@@ -258,7 +274,7 @@ def transposed_positions(offsets: np.ndarray, targets: np.ndarray) -> np.ndarray
     degrees = Degrees(len(offsets) - 1)
     for source, target in edge_blocks(offsets, targets):
         degrees.add(target, source)
-    return fill(degrees.out, blocks())[1].astype(targets.dtype, copy=False)
+    return fill(degrees.out, blocks(), limit=len(targets))[1].astype(targets.dtype, copy=False)
 
 
 def ascends(offsets: np.ndarray, targets: np.ndarray) -> bool:

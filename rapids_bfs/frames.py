@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv, feather, parquet
 
-from .adapters.files import check_output, replacing
+from .adapters._csv import EXACT
+from .adapters.files import File, check_output, damage_named, file_at, replacing
 from .errors import InputError
+from .graph import Graph
 
 SUFFIXES = (".parquet", ".arrow", ".feather", ".csv", ".tsv")
 
@@ -32,20 +34,56 @@ def save_frame(table: pa.Table, path: Path, *, force: bool = False) -> None:
             csv.write_csv(table, out, csv.WriteOptions(delimiter=_delimiter(path)))
 
 
-def read_frame(path: Path) -> Any:
-    """The Arrow table in a file that `save_frame` wrote, or another with such columns."""
+def read_frame(path: Path, graph: Graph) -> pa.Table:
+    """The result of a search in ``graph`` as `save_frame` wrote it, or another table with such columns.
+
+    Raises `InputError` if there is none, if ids are of another type than those of the graph, or a distance is no int32.
+    """
     _require_suffix(path)
-    if not path.is_file():
-        raise InputError(f"{path} does not exist" if not path.exists() else f"{path} is no file")
+    file = file_at(path)
+    strings = graph.labels is not None and graph.labels.dtype == object
+    types = {"vertex": pa.large_string() if strings else pa.int64(), "distance": pa.int32()}
+    types["predecessor"] = types["vertex"]
+    with damage_named(file, "a result"):
+        table = _read(file, types)
+        table.validate(full=True)
+        for place, name in enumerate(table.column_names):
+            if name in types:
+                column = _as_type(table.column(place), types[name], f"{file}, column {name!r}")
+                table = table.set_column(place, name, column)
+        return table
+
+
+def _read(file: File, types: dict[str, pa.DataType]) -> pa.Table:
+    suffix = file.path.suffix
+    if suffix == ".parquet":
+        return parquet.ParquetFile(file.path).read()
+    if suffix in (".arrow", ".feather"):
+        return feather.read_table(file.path, memory_map=False)
+    # Hexadecimal numbers and dates would be taken for ids, were it not for these types.
+    exact = {name: pa.large_string() if type == pa.large_string() else EXACT for name, type in types.items()}
+    convert = csv.ConvertOptions(
+        column_types=exact, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
+    )
+    return csv.read_csv(
+        io.BufferedReader(file.text()),
+        read_options=csv.ReadOptions(use_threads=False),  # else its errors do not name the row
+        parse_options=csv.ParseOptions(delimiter=_delimiter(file.path)),
+        convert_options=convert,
+    )
+
+
+def _as_type(column: pa.ChunkedArray, type: pa.DataType, where: str) -> pa.ChunkedArray:
+    """``column`` with this type. Raises `InputError` if a value of it would become another."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    number = pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)
+    if not (text if pa.types.is_large_string(type) else number):
+        raise InputError(f"{where} holds {kind}, not {'strings' if pa.types.is_large_string(type) else 'integers'}")
     try:
-        if path.suffix == ".parquet":
-            return parquet.read_table(path)
-        if path.suffix in (".arrow", ".feather"):
-            return feather.read_table(path)
-        nulls = csv.ConvertOptions(null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False)
-        return csv.read_csv(path, parse_options=csv.ParseOptions(delimiter=_delimiter(path)), convert_options=nulls)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
+        return column.cast(kind).cast(type)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{where}: {str(error).splitlines()[0]}") from error
 
 
 def _require_suffix(path: Path) -> None:

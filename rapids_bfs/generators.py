@@ -7,6 +7,7 @@ CPU or on a CUDA device.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -242,6 +243,7 @@ def _undirected(name: str, n: int, source: np.ndarray, target: np.ndarray) -> Gr
 
 RANDOM = {"rmat": rmat, "urand": urand}
 REGULAR = {"grid": grid, "path": path, "star": star, "complete": complete, "tree": tree}
+SIZE = re.compile("-?[0-9]{1,18}")
 
 
 def generate(spec: str, *, seed: int = SEED, device: str = CPU) -> Graph:
@@ -251,12 +253,15 @@ def generate(spec: str, *, seed: int = SEED, device: str = CPU) -> Graph:
     Raises `InputError` if that is no generator, or its graph would not fit the memory.
     """
     kind, *numbers = spec.split(":")
-    try:
-        sizes = [int(number) for number in numbers]
-    except ValueError:
-        raise InputError(f"{spec!r}: the sizes of a generator are whole numbers, as in rmat:20:16") from None
+    if not all(SIZE.fullmatch(number) for number in numbers):
+        raise InputError(
+            f"{spec!r:.60}: the sizes of a generator are whole numbers of at most 18 digits, as in rmat:20:16"
+        )
+    sizes = [int(number) for number in numbers]
     if kind in RANDOM and 1 <= len(sizes) <= 2:
         return RANDOM[kind](*sizes, seed=seed, device=device)
     if kind in REGULAR and len(sizes) == 1:
         return REGULAR[kind](sizes[0]).on(device)
-    raise InputError(f"{spec!r} is no generator: there are rmat:S[:F], urand:S[:F] and {', '.join(REGULAR)}, each :N")
+    raise InputError(
+        f"{spec!r:.60} is no generator: there are rmat:S[:F], urand:S[:F] and {', '.join(REGULAR)}, each :N"
+    )

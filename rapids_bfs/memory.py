@@ -101,6 +101,11 @@ def require_device_bytes(needed: int, what: str) -> None:
         raise InputError(f"{what} needs {needed:,} bytes of device memory and {available:,} are available")
 
 
+def has_bytes(needed: int) -> bool:
+    """Are ``needed`` bytes available? So few that they always are need no look at the machine."""
+    return needed < 1 << 24 or needed <= available_bytes()
+
+
 def require_bytes(needed: int, what: str) -> None:
     """Raise `InputError` if ``needed`` bytes for ``what`` are more than there are."""
     available = available_bytes()

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..graph import INT32_LIMIT, Graph
+from ..memory import require_bytes
 from .csr import from_csr
 from .files import File
 
@@ -38,6 +39,7 @@ def read_serialized(file: File, *, directed: bool | None = None) -> Graph:
             raise InputError(
                 f"{file} has {file.size:,} bytes, where {vertices:,} vertices and {edges:,} edges need {expected:,}"
             )
+        require_bytes(expected, f"a graph of {edges:,} edges")
         offsets = np.frombuffer(stream.read(8 * (vertices + 1)), "<i8")
         targets = np.frombuffer(stream.read(4 * edges), "<i4")
     return from_csr(offsets, targets, directed=bool(flag) if directed is None else directed, name=str(file))

@@ -1,15 +1,54 @@
-"""Matrix Market files: an edge from row to column for each stored entry, vertices numbered from 0."""
+"""Matrix Market files: an edge from row to column for each stored entry, vertices numbered from 0.
+
+R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats, NIST 1996. SciPy writes them; it does not
+read them here, as its reader takes junk after a number and ends the process at a NUL.
+"""
 
 from __future__ import annotations
 
-from inspect import signature
-from types import SimpleNamespace
-from typing import IO
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Any
 
-from ..graph import Graph
+import numpy as np
+
+from ..csr import BLOCK, Edges
+from ..errors import InputError
+from ..graph import Graph, index_dtype
 from ..memory import require_bytes
+from .edges import checked_vertices, from_edges
 from .files import File
-from .scipy import from_scipy, to_scipy
+from .scipy import to_scipy
+
+VALUES = {"pattern": 0, "integer": 1, "unsigned-integer": 1, "real": 1, "double": 1, "complex": 2}  # of an entry
+SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
+INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+REAL = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf|infinity)", re.ASCII | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a file says before its entries, and on how many lines."""
+
+    coordinate: bool
+    field: str
+    symmetry: str
+    vertices: int
+    entries: int
+    lines: int
+
+    @property
+    def indices(self) -> int:
+        """How many of the numbers of an entry are indices."""
+        return 2 if self.coordinate else 0
+
+    @property
+    def width(self) -> int:
+        """How many numbers an entry has."""
+        return self.indices + VALUES[self.field]
 
 
 def read_matrix_market(file: File, *, directed: bool | None = None) -> Graph:
@@ -17,21 +56,145 @@ def read_matrix_market(file: File, *, directed: bool | None = None) -> Graph:
 
     In coordinate format an entry is an edge whatever its value; in array format, which stores all, unless it is 0.
     """
-    import scipy.sparse
-    from scipy.io import mminfo, mmread
+    header = _header(file)
+    checked_vertices(header.vertices)
+    if header.coordinate:
+        require_bytes(16 * header.entries, f"a matrix of {header.entries:,} entries")
+    blocks = list(_edges(file, header)) or [(np.empty(0, np.int32), np.empty(0, np.int32))]
+    row, column = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    if header.symmetry != "general":
+        off_diagonal = row != column
+        row, column = np.append(row, column[off_diagonal]), np.append(column, row[off_diagonal])
+    return from_edges(row, column, vertices=header.vertices, directed=directed, name=str(file))
 
-    with file.open() as stream:
-        _, _, entries, *_ = mminfo(_only_read(stream))
-    require_bytes(16 * entries, f"a matrix of {entries:,} entries")
-    sparse_arrays = {"spmatrix": False} if "spmatrix" in signature(mmread).parameters else {}
-    with file.open() as stream:
-        matrix = scipy.sparse.coo_array(mmread(_only_read(stream), **sparse_arrays))
-    return from_scipy(matrix, directed=directed, name=str(file))
+
+def _header(file: File) -> Header:
+    lines = _lines(file)
+    _, (_, *kind) = next(lines)
+    form, field, symmetry = _kind([word.lower() for word in kind], file)
+    number, sizes = next(((number, fields) for number, fields in lines if not fields[0].startswith("%")), (0, []))
+    parts = ("rows", "columns", "entries") if form == "coordinate" else ("rows", "columns")
+    if len(sizes) != len(parts) or not all(re.fullmatch("[0-9]{1,18}", size) for size in sizes):
+        where = f"{file}, line {number}" if number else f"{file} ends where"
+        raise InputError(f"{where}: the numbers of {', '.join(parts)} belong here, not {' '.join(sizes)!r:.60}")
+    rows, columns, *entries = map(int, sizes)
+    if rows != columns:
+        raise InputError(f"{file}: an adjacency matrix must be square, not {rows} x {columns}")
+    triangle = {"general": rows * rows, "skew-symmetric": rows * (rows - 1) // 2}
+    count = entries[0] if entries else triangle.get(symmetry, rows * (rows + 1) // 2)
+    return Header(form == "coordinate", field, symmetry, rows, count, number)
 
 
-def _only_read(stream: IO[bytes]) -> SimpleNamespace:
-    """``stream`` without ``seek``: at the end of a short file SciPy seeks in vain and ends the process."""
-    return SimpleNamespace(read=stream.read)
+def _kind(words: list[str], file: File) -> tuple[str, str, str]:
+    """Format, type of the values and symmetry, from the words of the first line."""
+    if len(words) == 4:
+        matrix, form, field, symmetry = words
+        known = matrix == "matrix" and form in ("coordinate", "array") and field in VALUES and symmetry in SYMMETRIES
+        if known and (form, field) != ("array", "pattern"):
+            return form, field, symmetry
+    raise InputError(
+        f"{file}, line 1: 'matrix' belongs here, then 'coordinate' or 'array', one of {', '.join(VALUES)} (pattern in "
+        f"coordinate format alone) and one of {', '.join(SYMMETRIES)}, not {' '.join(words)!r:.60}"
+    )
+
+
+def _lines(file: File) -> Iterator[tuple[int, list[str]]]:
+    """Number and fields of each line that is not blank."""
+    with file.text(comments=b"%") as raw:
+        for number, line in enumerate(io.TextIOWrapper(io.BufferedReader(raw), encoding="latin-1"), 1):
+            if fields := re.findall("[^ \t\r\n]+", line):
+                yield number, fields
+
+
+def _edges(file: File, header: Header) -> Iterator[Edges]:
+    """Rows and columns of the entries, from 0, a block at a time."""
+    read = 0
+    try:
+        for block in _blocks(file, header):
+            numbers = [block[column].to_numpy() for column in block]
+            if read + len(block) > header.entries or not _are_entries(numbers, header):
+                raise ValueError("its entries are not as its header says")
+            yield _positions(numbers, header, read)
+            read += len(block)
+    except ValueError:
+        _refuse_line(file, header)
+        raise
+    if read < header.entries:
+        raise InputError(f"{file} ends after {read:,} of {header.entries:,} entries")
+
+
+def _blocks(file: File, header: Header) -> Iterator[Any]:
+    """The entries as frames. Raises `ValueError` at a line of another width."""
+    import pandas as pd
+
+    first = next((fields for number, fields in _lines(file) if number > header.lines), None)
+    if first is None:
+        return
+    if len(first) != header.width:  # of a first line that is too long pandas drops the end
+        raise ValueError("its first entry is too long or too short")
+    with (
+        file.text(comments=b"") as text,
+        pd.read_csv(
+            io.BufferedReader(text),
+            sep=r"\s+",
+            header=None,
+            names=range(header.width),
+            index_col=False,
+            skiprows=header.lines,
+            low_memory=False,  # one type for the whole block
+            keep_default_na=False,
+            na_values=[""],
+            quoting=csv.QUOTE_NONE,
+            encoding="latin-1",
+            chunksize=BLOCK,
+        ) as blocks,
+    ):
+        yield from blocks
+
+
+def _are_entries(numbers: list[np.ndarray], header: Header) -> bool:
+    """Are the indices within the matrix, and the values of its type?"""
+    indices, values = numbers[: header.indices], numbers[header.indices :]
+    kinds = {"integer": "i", "unsigned-integer": "iu"}.get(header.field, "iuf")
+    return all(
+        index.dtype.kind == "i" and index.min() >= 1 and index.max() <= header.vertices for index in indices
+    ) and all(value.dtype.kind in kinds and not np.isnan(value).any() for value in values)
+
+
+def _positions(numbers: list[np.ndarray], header: Header, first: int) -> Edges:
+    """Rows and columns of these entries, of which ``first`` is the number of the first."""
+    dtype = index_dtype(header.vertices)
+    if header.coordinate:
+        return (numbers[0] - 1).astype(dtype), (numbers[1] - 1).astype(dtype)
+    stored = first + np.flatnonzero(np.any(numbers, axis=0))
+    n = header.vertices
+    if header.symmetry == "general":
+        return (stored % n).astype(dtype), (stored // n).astype(dtype)
+    below = 1 if header.symmetry == "skew-symmetric" else 0  # the first row of a column, counted from the diagonal
+    heights = np.arange(n - below, -below, -1)
+    starts = np.cumsum(heights) - heights
+    column = np.searchsorted(starts, stored, side="right") - 1
+    return (stored - starts[column] + column + below).astype(dtype), column.astype(dtype)
+
+
+def _refuse_line(file: File, header: Header) -> None:
+    """Raise `InputError` naming the first line of ``file`` that is no entry, if there is one."""
+    entries = 0
+    for number, fields in _lines(file):
+        if number <= header.lines:
+            continue
+        where = f"{file}, line {number}"
+        entries += 1
+        if entries > header.entries:
+            raise InputError(f"{where}: there are more than the {header.entries:,} entries of the header")
+        if len(fields) != header.width:
+            raise InputError(f"{where}: an entry here has {header.width} numbers, not {' '.join(fields)!r:.60}")
+        for index in fields[: header.indices]:
+            if not INTEGER.fullmatch(index) or not 1 <= int(index) <= header.vertices:
+                raise InputError(f"{where}: {index!r:.60} is none of the rows and columns 1..{header.vertices}")
+        for value in fields[header.indices :]:
+            if not (INTEGER if "integer" in header.field else REAL).fullmatch(value):
+                raise InputError(f"{where}: {value!r:.60} is no {header.field} number")
 
 
 def write_matrix_market(graph: Graph, stream: IO[bytes]) -> None:

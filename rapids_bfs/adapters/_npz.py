@@ -2,42 +2,66 @@
 
 from __future__ import annotations
 
-from typing import IO
+import zipfile
+from typing import IO, Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..graph import Graph
+from ..memory import require_bytes
 from .csr import from_csr
-from .edges import labelled
+from .edges import checked_vertices, labelled
 from .files import File
 from .scipy import from_scipy
 
 
 def read_npz(file: File, *, directed: bool | None = None) -> Graph:
     """The graph in ``file``, ours or SciPy's."""
+    with zipfile.ZipFile(file.path) as archive:
+        require_bytes(sum(member.file_size for member in archive.infolist()), f"{file}, unpacked,")
     with np.load(file.path, allow_pickle=False) as arrays:
         if "format" in arrays:
             return _from_scipy(file, directed)
         if missing := {"offsets", "targets", "directed"}.difference(arrays):
             raise InputError(f"{file} is no archive of a graph: it lacks {', '.join(sorted(missing))}")
-        directed = bool(arrays["directed"]) if directed is None else directed
+        said = _array(arrays["directed"], "b", (), "directed must be true or false")
+        directed = bool(said) if directed is None else directed
         graph = from_csr(arrays["offsets"], arrays["targets"], directed=directed, name=str(file))
         if "columns" in arrays:
-            graph.columns = tuple(arrays["columns"].tolist())
+            source, target = _array(arrays["columns"], "U", (2,), "columns must be two strings").tolist()
+            graph.columns = source, target
         if "labels" not in arrays:
             return graph
-        labels = arrays["labels"]
-    if labels.shape != (graph.num_vertices,) or labels.dtype.kind not in "iU":
-        raise InputError(f"{file}: labels must be an integer or a string for each of {graph.num_vertices} vertices")
-    if labels.dtype.kind == "i" and (labels[1:] <= labels[:-1]).any():
-        raise InputError(f"{file}: integer labels must ascend")
-    return labelled(graph, labels if labels.dtype.kind == "i" else labels.astype(object))
+        n = graph.num_vertices
+        labels = _array(arrays["labels"], "iU", (n,), f"labels must be an integer or a string for each of {n} vertices")
+    if labels.dtype.kind == "i":
+        if (labels[1:] <= labels[:-1]).any():
+            raise InputError(f"{file}: integer labels must ascend")
+        return labelled(graph, labels.astype(np.int64))
+    return labelled(graph, _distinct(labels.astype(object)))
+
+
+def _array(array: Any, kinds: str, shape: tuple[int, ...], expected: str) -> np.ndarray:
+    """``array`` if it has this shape and one of these kinds of dtypes. Raises `InputError` saying what is expected."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds or array.shape != shape:
+        raise InputError(expected)
+    return array
+
+
+def _distinct(labels: np.ndarray) -> np.ndarray:
+    import pandas as pd
+
+    if (again := pd.Index(labels).duplicated()).any():
+        raise InputError(f"two vertices have the label {labels[again][0]!r}")
+    return labels
 
 
 def _from_scipy(file: File, directed: bool | None) -> Graph:
     import scipy.sparse
 
+    with np.load(file.path, allow_pickle=False) as arrays:
+        checked_vertices(int(max(_array(arrays["shape"], "iu", (2,), "the shape of a matrix must be two integers"))))
     return from_scipy(scipy.sparse.load_npz(file.path), directed=directed, name=str(file))
 
 

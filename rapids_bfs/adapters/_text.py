@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import IO
 
 import numpy as np
@@ -19,24 +20,14 @@ import pyarrow as pa
 from ..csr import BLOCK
 from ..errors import InputError
 from ..graph import Graph
-from ._tables import (
-    INTEGER,
-    NUMBER,
-    Columns,
-    EdgeTable,
-    from_edge_table,
-    is_number,
-    isolated,
-    refuse_numbers_as_strings,
-    to_arc_table,
-    to_edge_table,
-    type_of_ids,
-    with_all_vertices,
-)
+from ._csv import INTEGER, NUMBER, refuse_numbers_as_strings, type_of_ids
+from ._tables import Columns, EdgeTable, from_edge_table, isolated, to_arc_table, to_edge_table, with_all_vertices
 from .files import File, refuse_isolated
 
 SIGNS = ("#", "%")  # of comments
-OURS = re.compile(r"#\s*rapids_bfs\s+directed=(true|false)(?:\s+vertices=(\d+))?\s*")
+COMMENTS = "".join(SIGNS).encode()
+BLANKS = " \t\r\n"
+OURS = re.compile(r"#\s*rapids_bfs\s+directed=(true|false)(?:\s+vertices=(\d+))?\s*", re.ASCII)
 UNDIRECTED = re.compile(r"#\s*undirected graph\b|%\s*sym\b", re.IGNORECASE)  # SNAP, KONECT
 BIPARTITE = re.compile(r"%\s*bip\b", re.IGNORECASE)  # KONECT
 UNWRITABLE = re.compile(r"[#%].*|.*[\s\"\0].*|", re.DOTALL)  # ids that white-space separated text cannot hold
@@ -47,51 +38,51 @@ class Start:
     """What stands before the first edge, and the type of the ids there."""
 
     lines: int = 0
-    comments: list[str] = field(default_factory=list)
+    sign: str = ""  # of the first comment, and of those further down
+    directed: bool | None = None
+    vertices: int | None = None
+    bipartite: bool = False
     type: pa.DataType = field(default_factory=pa.int64)
 
-    @property
-    def sign(self) -> str:
-        """The sign of comments further down."""
-        return self.comments[0][0] if self.comments else SIGNS[0]
-
-    @property
-    def directed(self) -> bool | None:
-        for comment in self.comments:
-            if ours := OURS.fullmatch(comment):
-                return ours[1] == "true"
-        return False if any(UNDIRECTED.match(comment) for comment in self.comments) else None
-
-    @property
-    def vertices(self) -> int | None:
-        for comment in self.comments:
-            if (ours := OURS.fullmatch(comment)) and ours[2]:
-                return int(ours[2])
-        return None
+    def note(self, comment: str) -> None:
+        """Learn what a comment says; our own says the last word."""
+        self.sign = self.sign or comment[0]
+        self.bipartite = self.bipartite or BIPARTITE.match(comment) is not None
+        if ours := OURS.fullmatch(comment):
+            self.directed = ours[1] == "true"
+            self.vertices = int(ours[2]) if ours[2] else None
+        elif self.directed is None and UNDIRECTED.match(comment):
+            self.directed = False
 
 
 def _start(file: File) -> Start:
     start = Start()
-    with file.open() as stream:
-        for line in _lines(stream):
-            if line.startswith(SIGNS):
-                start.comments.append(line)
-            elif line:
-                start.type = type_of_ids(line.split()[:2])
-                break
-            start.lines += 1
+    for line in _lines(file):
+        if line.startswith(SIGNS):
+            start.note(line)
+        elif line:
+            start.type = type_of_ids(_fields(line)[:2])
+            break
+        start.lines += 1
+    start.sign = start.sign or SIGNS[0]
     return start
 
 
-def _lines(stream: IO[bytes]) -> Iterator[str]:
-    for line in io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace"):
-        yield line.strip()
+def _lines(file: File) -> Iterator[str]:
+    with file.text(comments=COMMENTS) as raw:
+        for line in io.TextIOWrapper(io.BufferedReader(raw), encoding="utf-8-sig", errors="replace"):
+            yield line.strip(BLANKS)
+
+
+def _fields(line: str) -> list[str]:
+    """What stands between blanks and tabs, the only white space that pandas sees."""
+    return re.split("[ \t]+", line)
 
 
 def read_snap(file: File, *, vertices: int | None = None, directed: bool | None = None) -> Graph:
     """A graph from an edge list whose ids are integers, or strings unless the first two are numbers."""
     start = _start(file)
-    if any(BIPARTITE.match(comment) for comment in start.comments):
+    if start.bipartite:
         raise InputError(f"{file} is bipartite: the same id in both columns means two vertices; rename those of one")
     directed = start.directed if directed is None else directed
     return _read(file, start, start.vertices if vertices is None else vertices, directed)
@@ -115,20 +106,21 @@ def _read(file: File, start: Start, vertices: int | None, directed: bool | None)
 
 
 def _batches(file: File, start: Start) -> Iterator[Columns]:
-    """The edges of ``file``, a block at a time."""
+    """The edges of ``file``, a block at a time. Raises `ValueError` at an id that is none."""
     import pandas as pd
 
-    strings = not is_number(start.type)
+    strings, integers = pa.types.is_large_string(start.type), pa.types.is_integer(start.type)
     with (
-        file.open() as stream,
+        file.text(comments=COMMENTS) as text,
         pd.read_csv(
-            stream,
+            io.BufferedReader(text),
             sep=r"\s+",
             header=None,
             names=[0, 1],
             usecols=[0, 1],
             skiprows=start.lines,
-            dtype=str if strings else start.type.to_pandas_dtype(),
+            dtype=None if integers else str,  # asked for integers, pandas rounds: 9007199254740993.0
+            low_memory=False,  # one type for the whole block
             comment=None if strings else start.sign,
             keep_default_na=False,
             na_values=[""],
@@ -139,33 +131,38 @@ def _batches(file: File, start: Start) -> Iterator[Columns]:
         for chunk in chunks:
             if strings:
                 chunk = chunk[~chunk[0].str.startswith(SIGNS)]
-            yield tuple(pa.array(chunk[column], start.type, from_pandas=True) for column in (0, 1))
+            if integers and len(chunk) and not all(dtype.kind in "iu" for dtype in chunk.dtypes):
+                raise ValueError("an id is no integer, as those of the first edge are")
+            yield tuple(pa.array(chunk[column], from_pandas=True).cast(start.type) for column in (0, 1))
 
 
 def _refuse_line(file: File, start: Start) -> None:
     """Raise `InputError` naming the first line of ``file`` that is no edge, if there is one."""
-    with file.open() as stream:
-        for number, line in enumerate(_lines(stream), 1):
-            numeric = is_number(start.type)
-            ids = (line.partition(start.sign)[0] if numeric else line).split()[:2]
-            if not ids or line.startswith(SIGNS):
-                continue
-            where = f"{file}, line {number}"
-            if len(ids) < 2:
-                raise InputError(f"{where}: an edge has two ids, not {line!r}")
-            for id in ids if numeric else ():
-                _require_vertex(id, where, start.type)
+    strings = pa.types.is_large_string(start.type)
+    for number, line in enumerate(_lines(file), 1):
+        edge = (line if strings else line.partition(start.sign)[0]).strip(BLANKS)
+        if not edge or line.startswith(SIGNS):
+            continue
+        where = f"{file}, line {number}"
+        ids = _fields(edge)[:2]
+        if len(ids) < 2:
+            raise InputError(f"{where}: an edge has two ids, not {line!r:.60}")
+        for id in () if strings else ids:
+            _require_vertex(id, where, start.type)
 
 
 def _require_vertex(id: str, where: str, type: pa.DataType) -> None:
     if not NUMBER.fullmatch(id):
-        raise InputError(f"{where}: {id!r} is no number, as the ids of the first edge are")
-    if not INTEGER.fullmatch(id) and (pa.types.is_integer(type) or not float(id).is_integer()):
-        raise InputError(f"{where}: {id} is fractional: vertex ids are whole numbers, or strings")
-    if float(id) < 0:
-        raise InputError(f"{where}: {id} is negative: integer vertex ids start at 0")
-    if float(id) > np.iinfo(np.int64).max:
-        raise InputError(f"{where}: {id} is beyond int64")
+        raise InputError(f"{where}: {id!r:.60} is no number, as the ids of the first edge are")
+    number = Decimal(id)
+    if number != number.to_integral_value():
+        raise InputError(f"{where}: {id:.60} is fractional: vertex ids are whole numbers, or strings")
+    if number < 0:
+        raise InputError(f"{where}: {id:.60} is negative: integer vertex ids start at 0")
+    if number > np.iinfo(np.int64).max:
+        raise InputError(f"{where}: {id:.60} is beyond int64")
+    if pa.types.is_integer(type) and not INTEGER.fullmatch(id):
+        raise InputError(f"{where}: {id!r:.60} is not written as an integer, as the ids of the first edge are")
 
 
 def write_snap(graph: Graph, stream: IO[bytes]) -> None:

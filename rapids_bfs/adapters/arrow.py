@@ -36,6 +36,8 @@ def from_arrow(
     frame = kind if kind in FRAMES else "arrow"
     if kind == "pandas":
         return _from_pandas(obj, source, target, vertices=vertices, directed=directed, name=name)
+    if kind == "polars":
+        _refuse_objects(obj, name)
     try:
         table = pa.table(obj)
         i, j = choose_columns(table.column_names, source, target, name)
@@ -45,8 +47,17 @@ def from_arrow(
         )
     except InputError:
         raise
-    except (TypeError, ValueError, pa.ArrowException) as error:
+    except Exception as error:  # of Arrow, or of whoever made the stream
         raise InputError(f"{name}: a {type(obj).__name__} that is no table of edges ({error})") from error
+
+
+def _refuse_objects(frame: Any, name: str) -> None:
+    """Raise `InputError` for a column of Python objects: Polars shows their addresses to Arrow."""
+    import polars as pl
+
+    for column, type in getattr(frame, "schema", {}).items():
+        if type == pl.Object:
+            raise InputError(f"{name}, column {column!r}: Polars objects hold no vertex ids: cast them, or take pandas")
 
 
 def _from_pandas(obj: Any, source: str | None, target: str | None, *, name: str, **options: Any) -> Graph:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
 import pyarrow as pa
 
 from ..rapids import missing
-from ._tables import KEY, choose_columns, chosen_fields, csv_start, is_number, type_of_ids
+from ._columnar import chosen_fields
+from ._csv import csv_start, type_of_ids
+from ._notes import notes_of
+from ._tables import choose_columns, is_number
 from .files import GZIP, File, damage_named, file_at, format_of
 
 BOM = b"\xef\xbb\xbf"
@@ -43,13 +45,14 @@ def _read_parquet(file: File, source: str | None, target: str | None) -> Read | 
     import pyarrow.parquet as pq
 
     schema = pq.read_schema(file.path)
-    notes = json.loads((schema.metadata or {}).get(KEY, b"{}"))
+    notes = notes_of(schema.metadata, str(file))
     fields = chosen_fields(schema, source, target, file)
-    if notes.get("isolated") or notes.get("labels") or not all(_is_plain(field.type) for field in fields):
+    if notes.isolated or notes.labels or not all(_is_plain(field.type) for field in fields):
         return None
     columns = [field.name for field in fields]
     frame = cudf.read_parquet(file.path, columns=columns)[columns]
-    return frame, {key: notes[key] for key in ("directed", "vertices") if key in notes}
+    options = {"directed": notes.directed, "vertices": notes.vertices}
+    return frame, {key: value for key, value in options.items() if value is not None}
 
 
 def _is_plain(type: pa.DataType) -> bool:
@@ -64,7 +67,8 @@ def _read_csv(file: File, source: str | None, target: str | None) -> Read | None
     columns = [names[place] for place in places]
     type = type_of_ids([first_row[place] for place in places] if len(first_row) == len(names) else [])
     frame = cudf.read_csv(file.path, sep=delimiter, usecols=columns, keep_default_na=False, na_values=[""])[columns]
-    # cuDF makes strings of a column where one id is no number, and numbers of strings that all look like some.
-    expected = {"i": pa.types.is_integer, "f": pa.types.is_floating}
-    as_the_first = all(expected.get(frame[name].dtype.kind, pa.types.is_large_string)(type) for name in columns)
+    # cuDF makes strings of a column where one id is no number, and numbers of strings that all look like some; floats
+    # it rounds.
+    as_written = {"i": pa.types.is_integer, "O": pa.types.is_large_string}
+    as_the_first = all(as_written.get(frame[name].dtype.kind, lambda _: False)(type) for name in columns)
     return (frame, {}) if as_the_first else None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import secrets
-import zipfile
-import zlib
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,38 +16,30 @@ from typing import IO, Any, cast
 
 from ..errors import InputError
 from ..graph import Graph
+from ._bounded import BoundedText
 
 HEAD = 1 << 16  # bytes at the start of a file that are looked at to tell its format
 GZIP = b"\x1f\x8b"
 DELIMITERS = ",;|"  # beside the tab, which edge lists use too
 
-# What the libraries that read files raise when one is damaged.
-DAMAGED = (
-    OSError,
-    ValueError,
-    EOFError,
-    ArithmeticError,
-    LookupError,
-    MemoryError,
-    NotImplementedError,
-    zlib.error,
-    zipfile.BadZipFile,
-)
-
 
 @dataclass(frozen=True)
 class File:
-    """A file to read, packed by gzip or not; as a string, its path."""
+    """A file to read, packed by gzip or not; as a string, its path in one line."""
 
     path: Path
     gzipped: bool = False
 
     def __str__(self) -> str:
-        return str(self.path)
+        return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(self.path))
 
     def open(self) -> IO[bytes]:
         """The content as a stream of bytes, unpacked."""
         return cast(IO[bytes], gzip.open(self.path)) if self.gzipped else self.path.open("rb")
+
+    def text(self, comments: bytes = b"", watched: bytes = b"") -> BoundedText:
+        """The content as lines of text, within the bounds of `BoundedText`."""
+        return BoundedText(self.open(), comments, watched)
 
     @property
     def size(self) -> int:
@@ -113,14 +104,14 @@ class Format:
 
 
 FORMATS = (
-    Format("Parquet", "parquet", "_tables", (".parquet", ".pq"), _begins(b"PAR1"), labels=True),
-    Format("Arrow", "arrow", "_tables", (".arrow", ".feather", ".ipc"), _begins(b"ARROW1"), labels=True),
-    Format("an Arrow stream", "arrow_stream", "_tables", (".arrows",), _begins(b"\xff\xff\xff\xff"), labels=True),
+    Format("Parquet", "parquet", "_columnar", (".parquet", ".pq"), _begins(b"PAR1"), labels=True),
+    Format("Arrow", "arrow", "_columnar", (".arrow", ".feather", ".ipc"), _begins(b"ARROW1"), labels=True),
+    Format("an Arrow stream", "arrow_stream", "_columnar", (".arrows",), _begins(b"\xff\xff\xff\xff"), labels=True),
     Format("NumPy", "npz", "_npz", (".npz",), _begins(b"PK\x03\x04", b"PK\x05\x06"), labels=True),
     Format("Matrix Market", "matrix_market", "_matrix_market", (".mtx",), _begins(b"%%MatrixMarket"), text=True),
     Format("GAP's serialized graph", "serialized", "_gap", (".sg",), _is_serialized),
-    Format("CSV", "csv", "_tables", (".csv",), text=True, labels=True),
-    Format("TSV", "tsv", "_tables", (".tsv",), text=True, labels=True),
+    Format("CSV", "csv", "_csv", (".csv",), text=True, labels=True),
+    Format("TSV", "tsv", "_csv", (".tsv",), text=True, labels=True),
     Format("an edge list", "snap", "_text", (".txt", ".edges", ".edgelist", ".snap", ".ssv"), text=True, labels=True),
     Format("GAP's edge list", "gap", "_text", (".el", ".wel"), text=True),
 )
@@ -176,26 +167,34 @@ def read(
 
 
 def file_at(path: str | os.PathLike[str]) -> File:
+    """The file at ``path``. Raises `InputError` unless it is a regular file: from a pipe or a device nobody knows how
+    much will come, or when."""
     file = File(Path(path))
-    if file.path.is_dir():
+    try:
+        mode = os.stat(file.path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{file} does not exist") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file!s:.200} cannot be opened: {getattr(error, 'strerror', None) or error}") from error
+    if stat.S_ISDIR(mode):
         raise InputError(f"{file} is a directory, not a file")
-    if not file.path.exists():
-        raise InputError(f"{file} does not exist")
+    if not stat.S_ISREG(mode):
+        raise InputError(f"{file} is a pipe or a device: save what it gives to a file first")
     return file
 
 
 @contextmanager
 def damage_named(file: File, what: str) -> Iterator[None]:
-    """Turn what a library raises into an `InputError` that names the file."""
+    """Turn whatever a library raises, of which no list is complete, into an `InputError` that names the file."""
     try:
         yield
     except InputError as error:
         if str(file) in str(error):
             raise
         raise InputError(f"{file}: {error}") from None
-    except DAMAGED as error:
+    except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InputError(f"{file} cannot be read as {what}: {reason}") from error
+        raise InputError(f"{file} cannot be read as {what}: {reason:.200}") from error
 
 
 def format_of(file: File) -> Format:
@@ -289,11 +288,13 @@ def _format_to_write(path: str | os.PathLike[str]) -> tuple[Path, Format]:
 def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
     """``path`` if a file can be written there. Raises `InputError` if not, or if there is one and not ``force``."""
     target = Path(path)
-    if target.is_dir():
+    if os.path.isdir(target):
         raise InputError(f"{target} is a directory, not a file")
-    if target.exists() and not force:
+    if os.path.exists(target) and not os.path.isfile(target):
+        raise InputError(f"{target} is a pipe or a device: give the name of a file")
+    if os.path.exists(target) and not force:
         raise InputError(f"{target} exists: choose another name, or force to replace it")
-    if not target.parent.is_dir():
+    if not os.path.isdir(target.parent):
         raise InputError(f"{target}: there is no directory {target.parent}")
     if not os.access(target.parent, os.W_OK):
         raise InputError(f"{target}: the directory {target.parent} is not writable")

@@ -1,0 +1,109 @@
+"""Parquet and Arrow IPC: two columns of a table, read some rows at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import IO, Any
+
+import pyarrow as pa
+
+from ..csr import BLOCK
+from ..graph import Graph
+from ..memory import require_bytes
+from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, to_edge_table
+from .files import File
+
+
+def read_parquet(
+    file: File,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+) -> Graph:
+    """A graph from two columns of a Parquet file."""
+    import pyarrow.parquet as pq
+
+    # Nothing is read ahead: a row group may be as large as the file. 2**31 - 1: labels may be many.
+    options = {"pre_buffer": False, "buffer_size": 1 << 20, "thrift_string_size_limit": (1 << 31) - 1}
+    with pq.ParquetFile(file.path, **options) as parquet:
+        schema = parquet.schema_arrow
+        rows = parquet.metadata.num_rows
+    fields = chosen_fields(schema, source, target, file)
+    columns = tuple(field.name for field in fields)
+    strings = [field.name for field in fields if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
+    require_bytes(4 * rows, f"a graph of {rows:,} edges")
+    with pq.ParquetFile(file.path, read_dictionary=strings, **options) as parquet:
+
+        def batches() -> Iterator[Columns]:
+            for batch in parquet.iter_batches(BLOCK, columns=list(columns)):
+                yield batch.column(columns[0]), batch.column(columns[1])
+
+        table = EdgeTable(str(file), columns, (fields[0].type, fields[1].type), rows, batches, schema.metadata)
+        return from_edge_table(table, vertices=vertices, directed=directed)
+
+
+def write_parquet(graph: Graph, stream: IO[bytes]) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(to_edge_table(graph), stream)
+
+
+def read_arrow(
+    file: File,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+) -> Graph:
+    """A graph from two columns of an Arrow IPC file or stream."""
+    is_file = file.head().startswith(b"ARROW1")
+    with pa.OSFile(os.fspath(file.path)) as content:  # not mapped: a file that shrinks would end the process
+        schema = _open_ipc(content, is_file).schema
+        fields = chosen_fields(schema, source, target, file)
+        columns = tuple(field.name for field in fields)
+        options = pa.ipc.IpcReadOptions(included_fields=[schema.get_field_index(column) for column in columns])
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            content.seek(0)
+            reader = _open_ipc(content, is_file, options=options)
+            return map(reader.get_batch, range(reader.num_record_batches)) if is_file else iter(reader)
+
+        def pairs() -> Iterator[Columns]:
+            for batch in batches():
+                yield batch.column(columns[0]), batch.column(columns[1])
+
+        rows = sum(batch.num_rows for batch in batches())
+        require_bytes(4 * rows, f"a graph of {rows:,} edges")
+        table = EdgeTable(str(file), columns, (fields[0].type, fields[1].type), rows, pairs, schema.metadata)
+        return from_edge_table(table, vertices=vertices, directed=directed)
+
+
+def _open_ipc(content: Any, is_file: bool, **options: Any) -> Any:
+    return pa.ipc.open_file(content, **options) if is_file else pa.ipc.open_stream(content, **options)
+
+
+read_arrow_stream = read_arrow
+
+
+def write_arrow(graph: Graph, stream: IO[bytes]) -> None:
+    table = to_edge_table(graph)
+    with pa.ipc.new_file(stream, table.schema) as writer:
+        writer.write_table(table, max_chunksize=BLOCK)
+
+
+def write_arrow_stream(graph: Graph, stream: IO[bytes]) -> None:
+    table = to_edge_table(graph)
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table, max_chunksize=BLOCK)
+
+
+def chosen_fields(schema: pa.Schema, source: str | None, target: str | None, file: File) -> tuple[pa.Field, pa.Field]:
+    """The fields of the edges; the index that pandas adds as a column does not count unless it is named."""
+    index = tuple(name for name in schema.names if name.startswith("__index_level_") and name not in (source, target))
+    fields = [field for field in schema if field.name not in index]
+    places = choose_columns([field.name for field in fields], source, target, str(file))
+    return fields[places[0]], fields[places[1]]

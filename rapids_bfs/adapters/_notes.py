@@ -1,0 +1,71 @@
+"""What the edges of a table do not say, as JSON in the metadata of an Arrow schema.
+
+``directed``; ``vertices``, their number, if ids are 0..n-1; ``isolated``, the ids without edges, if ids are other
+integers; ``labels``, all ids in the order of the vertices, if they are strings.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+
+KEY = b"rapids_bfs"
+
+
+@dataclass(frozen=True)
+class Notes:
+    directed: bool | None = None
+    vertices: int | None = None
+    isolated: Sequence[int] = ()
+    labels: Sequence[str] = ()
+
+    def to_metadata(self) -> dict[bytes, bytes]:
+        notes = {key: value for key, value in asdict(self).items() if value is not None and value != ()}
+        return {KEY: json.dumps(notes).encode()}
+
+
+def _is_id(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= np.iinfo(np.int64).max
+
+
+def _are_ids(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_id, value))
+
+
+def _are_labels(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(label, str) for label in value) and len(set(value)) == len(value)
+
+
+CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "directed": (lambda value: isinstance(value, bool), "true or false"),
+    "vertices": (_is_id, "a whole number"),
+    "isolated": (_are_ids, "a list of whole numbers"),
+    "labels": (_are_labels, "a list of strings, all different"),
+}
+
+
+def notes_of(metadata: Mapping[bytes, bytes] | None, where: str) -> Notes:
+    """The notes in the ``metadata`` of a schema. Raises `InputError` if they are not as we write them."""
+    where = f"{where}: the metadata under {KEY.decode()!r}"
+    try:
+        notes = json.loads((metadata or {}).get(KEY, b"{}"))
+    except (ValueError, RecursionError):
+        raise InputError(f"{where} are no valid JSON") from None
+    if not isinstance(notes, dict):
+        raise InputError(f"{where} must be a JSON object, not {_shown(notes)}")
+    for key, (holds, what) in CHECKS.items():
+        if key in notes and not holds(notes[key]):
+            raise InputError(f"{where} give {_shown(notes[key])} for {key!r}, which must be {what}")
+    if "vertices" in notes and "isolated" in notes:
+        raise InputError(f"{where} give both 'vertices' and 'isolated', which excludes the other")
+    return Notes(**{key: notes[key] for key in CHECKS if key in notes})
+
+
+def _shown(value: Any) -> str:
+    return f"a {type(value).__name__}" if isinstance(value, list | dict) else f"{value!r:.40}"
