@@ -80,15 +80,10 @@ def direction(graph: Any, neighbors: Any) -> str | None:
     return methods.get(getattr(neighbors, "__func__", None))
 
 
-@cache
 def is_ours(name: str) -> bool:
     """Does the installed NetworkX have the function that is declared by this name?"""
-    import networkx as nx
-
-    declared, function = FUNCTIONS[name], _original(name)
-    if function is None or function.__module__ != f"networkx.{declared.module}":
-        return False
-    return tuple(map(int, nx.__version__.split(".")[:2])) >= declared.since
+    function = _original(name)
+    return function is not None and function.__module__ == f"networkx.{FUNCTIONS[name].module}"
 
 
 @cache

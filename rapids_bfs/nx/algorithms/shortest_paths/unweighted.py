@@ -9,7 +9,7 @@ import numpy as np
 
 from ....kernels.cpu import ordered
 from ...graph import ConvertedGraph, LeftToNetworkX, levels
-from ...search import Search, many_objects, search_from, searches
+from ...search import VERSION, Search, many_objects, search_from, searches
 
 
 def single_source_shortest_path_length(G: ConvertedGraph, source: Any, cutoff: Any = None) -> dict[Any, int]:
@@ -17,6 +17,8 @@ def single_source_shortest_path_length(G: ConvertedGraph, source: Any, cutoff: A
 
 
 def single_target_shortest_path_length(G: ConvertedGraph, target: Any, cutoff: Any = None) -> dict[Any, int]:
+    if VERSION < (3, 5):  # which returns a generator
+        raise LeftToNetworkX
     return search_from(G, target, cutoff, over=G.backward).lengths
 
 
