@@ -39,8 +39,8 @@ def convert_to_nx(obj: Any, **wanted: Any) -> Any:
     return obj.origin if isinstance(obj, ConvertedGraph) else obj
 
 
-def _as_it_is_now(converted: Any) -> Any:
-    """The conversion; a new one if it is that of a view, and the graph that this shows has changed."""
+def as_it_is_now(converted: Any) -> Any:
+    """The conversion; a new one if the graph may have changed since."""
     if converted.is_current:
         return converted
     new = type(converted)(converted.origin)
@@ -62,7 +62,7 @@ def _implementation(name: str) -> Callable[..., Any]:
 
     @wraps(function)
     def run(G: Any, *args: Any, **kwargs: Any) -> Any:
-        G = _as_it_is_now(G)
+        G = as_it_is_now(G)
         try:
             if len(G) == 0:
                 raise LeftToNetworkX

@@ -56,8 +56,8 @@ class ConvertedGraph:
 
     @property
     def is_current(self) -> bool:
-        """Does it show a view as it is now? Of other graphs NetworkX drops the conversions itself."""
-        return state_of(self.origin) is self.state
+        """Is the graph as it was when it was converted? False too if nothing tells (`state_of`)."""
+        return self.state is not None and self.state == state_of(self.origin)
 
     def is_directed(self) -> bool:
         return self.forward.directed
