@@ -9,11 +9,7 @@ NetworkX finds the functions as attributes of this module; `functions` declares 
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import logging
-from collections.abc import Callable
-from functools import cache, wraps
 from typing import Any
 
 from .functions import FUNCTIONS
@@ -26,17 +22,25 @@ logger = logging.getLogger(__name__)
 
 def convert_from_nx(graph: Any, **wanted: Any) -> Any:
     """The graph as the backend takes it. It keeps every attribute, so one conversion serves all functions."""
+    from .classes import Unconverted, is_read_as_theirs
     from .graph import ConvertedGraph
     from .policy import conversions
 
-    return next(conversions(graph), None) or ConvertedGraph(graph)
+    if not is_read_as_theirs(graph):
+        return Unconverted(graph)
+    try:
+        return next(conversions(graph), None) or ConvertedGraph(graph)
+    except Exception as error:  # of a node's own methods, or as another thread changes the graph
+        logger.debug("%s could not be converted: %r", graph, error)
+        return Unconverted(graph)
 
 
 def convert_to_nx(obj: Any, **wanted: Any) -> Any:
     """The NetworkX graph that was converted; any other object itself."""
+    from .classes import Unconverted
     from .graph import ConvertedGraph
 
-    return obj.origin if isinstance(obj, ConvertedGraph) else obj
+    return obj.origin if isinstance(obj, ConvertedGraph | Unconverted) else obj
 
 
 def as_it_is_now(converted: Any) -> Any:
@@ -49,37 +53,12 @@ def as_it_is_now(converted: Any) -> Any:
     return new
 
 
-@cache
-def _implementation(name: str) -> Callable[..., Any]:
-    """Our function of this name, which asks NetworkX's where that answers best."""
-    from networkx.utils.backends import _registered_algorithms
-
-    from .graph import LeftToNetworkX
-
-    function = getattr(importlib.import_module(f"{__name__}.{FUNCTIONS[name].module}"), name)
-    original = _registered_algorithms[name].orig_func
-    signature = inspect.signature(original)
-
-    @wraps(function)
-    def run(G: Any, *args: Any, **kwargs: Any) -> Any:
-        G = as_it_is_now(G)
-        try:
-            if len(G) == 0:
-                raise LeftToNetworkX
-            return function(G, *args, **kwargs)
-        except LeftToNetworkX as left:
-            logger.debug("%s: left to NetworkX", name)
-            call = signature.bind(G.origin, *args, **kwargs)
-            call.arguments.update(left.arguments)
-            return original(*call.args, **call.kwargs)
-
-    return run
-
-
 def __getattr__(name: str) -> Any:
     if name not in FUNCTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _implementation(name)
+    from .calls import implementation
+
+    return implementation(name)
 
 
 def __dir__() -> list[str]:

@@ -35,6 +35,8 @@ class Function:
     idle : tuple of str
         Arguments with which there is nothing to search here, or which ask a Python function at every vertex: such
         calls are NetworkX's. The graph's own methods for the neighbours of a node are no such function.
+    since : pair of int
+        The first version of NetworkX whose function is this one.
     """
 
     module: str
@@ -44,6 +46,7 @@ class Function:
     without: tuple[str, ...] = ()
     early: bool = False
     idle: tuple[str, ...] = ()
+    since: tuple[int, int] = (3, 4)
 
 
 def _declare(module: str, *names: str, **features: Any) -> dict[str, Function]:
@@ -60,7 +63,14 @@ _BETWEENNESS = f"{_CENTRALITY}.betweenness"
 
 FUNCTIONS: dict[str, Function] = {
     **_declare(
-        _BFS, "bfs_edges", "bfs_tree", "bfs_predecessors", "bfs_successors", ends=("source",), limit="depth_limit"
+        _BFS,
+        "bfs_edges",
+        "bfs_tree",
+        "bfs_predecessors",
+        "bfs_successors",
+        ends=("source",),
+        limit="depth_limit",
+        idle=("sort_neighbors",),
     ),
     **_declare(_BFS, "generic_bfs_edges", ends=("source",), limit="depth_limit", idle=("neighbors",)),
     **_declare(_BFS, "bfs_layers", "bfs_labeled_edges", ends=("sources",)),
@@ -75,10 +85,10 @@ FUNCTIONS: dict[str, Function] = {
     **_declare(
         _UNWEIGHTED,
         "single_target_shortest_path",
-        "single_target_shortest_path_length",
         ends=("target",),
         limit="cutoff",
     ),
+    **_declare(_UNWEIGHTED, "single_target_shortest_path_length", ends=("target",), limit="cutoff", since=(3, 5)),
     **_declare(
         _UNWEIGHTED, "all_pairs_shortest_path", "all_pairs_shortest_path_length", per_vertex=True, limit="cutoff"
     ),

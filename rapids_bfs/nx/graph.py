@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..graph import Graph, index_dtype
+from .classes import is_dict
 from .functions import BACKEND
 from .views import state_of
 
+MOST_LEVELS = np.iinfo(np.int32).max  # a distance is an int32
 FEW = 5  # 1/FEW of the nodes are few: to take them out of a copy of all costs less than to make a set of the others
 
 
@@ -70,7 +72,10 @@ class ConvertedGraph:
 
     def _compressed(self, rows: Mapping[Any, Mapping[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
         """Offsets and targets of a dict from nodes to the dicts of their neighbours."""
-        kinds = {type(rows), *map(type, rows.values()), *map(type, rows)}
+        containers = {type(rows), *map(type, rows.values())}
+        if not all(map(is_dict, containers)):
+            raise LeftToNetworkX
+        kinds = containers | set(map(type, rows))
         if kinds <= {dict, int, str}:
             found = self._borrowed(rows)  # type: ignore[arg-type]
             if found is not None:
@@ -121,19 +126,6 @@ class ConvertedGraph:
         offsets = _offsets(np.bincount(ends.ravel(), minlength=len(self)))
         return Graph(offsets, targets, directed=False, name=self.forward.name)
 
-    def sorted(self, edges: Graph, vertices: np.ndarray, sort: Callable[[Iterable[Any]], Iterable[Any]]) -> Graph:
-        """The edges out of ``vertices``, each adjacency as ``sort`` orders it; none may lead to a vertex between which
-        and these there was no edge."""
-        rows = {}
-        for vertex in vertices.tolist():
-            neighbors = edges.targets[edges.offsets[vertex] : edges.offsets[vertex + 1]]
-            rows[vertex] = self.vertices(sort(iter(self.nodes_at(neighbors))))
-        degrees = np.zeros(len(self), np.int64)
-        degrees[vertices] = [len(row) for row in rows.values()]
-        ascending = [rows[vertex] for vertex in sorted(rows)]
-        targets = np.concatenate([np.empty(0, np.int64), *ascending]).astype(edges.targets.dtype)
-        return Graph(_offsets(degrees), targets)
-
     @cached_property
     def num_edges(self) -> int:
         """Edges as NetworkX counts them, parallel ones too."""
@@ -147,15 +139,23 @@ class ConvertedGraph:
         return found
 
     def find(self, node: Any) -> int | None:
-        """The vertex of a node, or None."""
+        """The vertex of a node, as a dict finds it; None if it is none, or fails when it is hashed or compared."""
         try:
-            hash(node)
-            if self.index is not None:
-                return self.index.get(node)
-            vertex = int(node)
-        except (TypeError, ValueError, OverflowError):
+            if self.index is None and type(node) is int:
+                return node if 0 <= node < len(self.nodes) else None
+            return self.lookup.get(node)
+        except Exception:
             return None
-        return vertex if 0 <= vertex < len(self.nodes) and vertex == node else None
+
+    @cached_property
+    def lookup(self) -> dict[Any, int]:
+        """The vertex of each node."""
+        return self.index or dict(zip(self.nodes.tolist(), range(len(self)), strict=True))
+
+    def is_own(self, node: Any) -> bool:
+        """Is this the graph's own object for the node, and not another that is equal to it?"""
+        own = self.nodes[self.vertex(node)]
+        return own is node or (type(own) is type(node) and type(own) in (int, str))
 
     def vertices(self, nodes: Iterable[Any]) -> np.ndarray:
         """The vertices (int64) of several nodes."""
@@ -265,9 +265,12 @@ def _are_numbers(nodes: list[Any]) -> bool:
 
 def levels(limit: Any) -> int | None:
     """How many levels NetworkX goes down with this ``cutoff`` or ``depth_limit``; None for all."""
-    if limit is None or limit == math.inf:
+    if limit is None:
         return None
-    try:
-        return max(math.ceil(limit), 0)
-    except (TypeError, ValueError, OverflowError):
-        raise LeftToNetworkX from None
+    if isinstance(limit, np.generic):
+        limit = limit.item()
+    if type(limit) not in (bool, int, float):
+        raise LeftToNetworkX  # which compares it with numbers in its own way, or cannot
+    if not limit > 0:  # or not a number
+        return 0
+    return None if limit > MOST_LEVELS else math.ceil(limit)
