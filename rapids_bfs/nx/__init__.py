@@ -9,48 +9,45 @@ NetworkX finds the functions as attributes of this module; `functions` declares 
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 from .functions import FUNCTIONS
-from .policy import cached
 from .policy import can_run as can_run
 from .policy import should_run as should_run
 
-logger = logging.getLogger(__name__)
-
 
 def convert_from_nx(graph: Any, **wanted: Any) -> Any:
-    """The graph as the backend takes it. It keeps every attribute, so one conversion serves all functions."""
-    from .classes import Unconverted, is_read_as_theirs
+    """The graph as the backend takes it: read when it is first searched. It serves all functions, attributes too."""
     from .graph import ConvertedGraph
     from .policy import conversions
 
-    if not is_read_as_theirs(graph):
-        return Unconverted(graph)
-    try:
-        return next(conversions(graph), None) or ConvertedGraph(graph)
-    except Exception as error:  # of a node's own methods, or as another thread changes the graph
-        logger.debug("%s could not be converted: %r", graph, error)
-        return Unconverted(graph)
+    return next(conversions(graph), ConvertedGraph.unread(graph))
 
 
 def convert_to_nx(obj: Any, **wanted: Any) -> Any:
     """The NetworkX graph that was converted; any other object itself."""
-    from .classes import Unconverted
     from .graph import ConvertedGraph
 
-    return obj.origin if isinstance(obj, ConvertedGraph | Unconverted) else obj
+    return obj.origin if isinstance(obj, ConvertedGraph) else obj
 
 
-def as_it_is_now(converted: Any) -> Any:
-    """The conversion; a new one if the graph may have changed since."""
-    if converted.is_current:
-        return converted
-    new = type(converted)(converted.origin)
-    kept = cached(converted.origin)
-    kept.update(dict.fromkeys(kept, new))
-    return new
+def as_it_is_now(conversion: Any) -> Any:
+    """The conversion, or a new one if the graph may have changed since.
+
+    `LeftToNetworkX` if it cannot be converted, or is changed meanwhile.
+    """
+    from .graph import LeftToNetworkX, converted
+    from .policy import cached, conversions
+
+    known = (conversion, conversion.latest, *conversions(conversion.origin))
+    newest = next((each for each in known if each is not None and each.is_current), None)
+    if newest is None:
+        newest = conversion.latest = converted(conversion.origin)
+        kept = cached(conversion.origin)
+        kept.update(dict.fromkeys(kept, newest))
+    if not newest.is_read:
+        raise LeftToNetworkX
+    return newest
 
 
 def __getattr__(name: str) -> Any:

@@ -11,8 +11,6 @@ from typing import Any
 
 import networkx as nx
 
-from .functions import BACKEND
-
 THEIRS = frozenset([nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph, object])
 DICTS = frozenset([dict, OrderedDict, defaultdict, object])
 DATA = {"_adj", "_node", "_succ", "_pred"}
@@ -23,22 +21,6 @@ COPIES = {"reverse", "to_undirected"}
 SPECIAL = {"__iter__", "__len__", "__contains__", "__getitem__", "__getattr__", "__getattribute__", "__bool__"}
 READ_BY = frozenset(DATA | VIEWS | METHODS | COUNTS | COPIES | SPECIAL)
 DICT_READ_BY = frozenset(SPECIAL | {"__missing__", "keys", "values", "items", "get"})
-
-
-class Unconverted:
-    """A graph in the place of its conversion: it is left to NetworkX."""
-
-    __networkx_backend__ = BACKEND
-    is_current = False
-
-    def __init__(self, origin: Any) -> None:
-        self.origin = origin
-
-    def is_directed(self) -> bool:
-        return bool(self.origin.is_directed())
-
-    def is_multigraph(self) -> bool:
-        return bool(self.origin.is_multigraph())
 
 
 def is_read_as_theirs(graph: Any) -> bool:

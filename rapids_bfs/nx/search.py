@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -22,8 +20,9 @@ from ..graph import Graph, csr_for
 from ..kernels.cpu import ordered, sequential
 from ..kernels.cpu.bits import words
 from ..threads import pool
-from . import _dicts, as_it_is_now
-from .graph import ConvertedGraph, LeftToNetworkX, addresses_of, levels
+from . import as_it_is_now
+from .graph import ConvertedGraph, LeftToNetworkX, levels
+from .graph import many_objects as many_objects
 
 VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
 
@@ -58,21 +57,6 @@ def batch_engine(edges: Graph, sources: int) -> str:
 def engine_for(work: int, enough: int) -> str:
     """The engine that is asked for; "auto" takes a GPU only where it has ``enough`` work."""
     return "cpu" if engine() == "auto" and work < enough else engine()
-
-
-@contextmanager
-def many_objects() -> Iterator[None]:
-    """Pause the garbage collector while objects are made by the million: it would walk the whole graph again and again.
-
-    None of them is garbage.
-    """
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 @dataclass(frozen=True)
@@ -146,13 +130,9 @@ class Search:
     def lengths(self) -> dict[Any, int]:
         """The distance of each node reached."""
         found: dict[Any, int] = dict.fromkeys(self.given or (), 0)
-        numbers = list(range(self.depths[-1] + 1))
-        values = addresses_of(numbers), self.depths
-        if self.graph.index is None:
-            filled = _dicts.fill_numbered(id(found), self.order, *values)
-        else:
-            filled = _dicts.fill_dict(id(found), self.graph.addresses, self.order, *values, _dicts.MEMORY)
-        return found if filled else dict(zip(self.nodes, self.depths.tolist(), strict=True))
+        nodes = self.graph.nodes[self.order] if self.graph.index else self.order.tolist()
+        found.update(zip(nodes, self.depths.tolist(), strict=True))
+        return found
 
     @property
     def layers(self) -> Iterator[list[Any]]:
