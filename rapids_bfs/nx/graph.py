@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -142,8 +143,19 @@ class ConvertedGraph:
         with many_objects():
             neighbors = list(map(tuple, rows.values()))
         degrees = np.fromiter(map(len, neighbors), np.int64, len(self))
-        vertices = map(self.lookup.__getitem__, chain.from_iterable(neighbors))
-        return degrees, np.fromiter(vertices, index_dtype(len(self)), degrees.sum())
+        flat = list(chain.from_iterable(neighbors))
+        targets = np.fromiter(map(self.lookup.__getitem__, flat), index_dtype(len(self)), len(flat))
+        self._check_types(flat, targets)
+        return degrees, targets
+
+    def _check_types(self, neighbors: list[Any], targets: np.ndarray) -> None:
+        """`LeftToNetworkX` if a neighbor is of another type than its node is, such as 1.0 and 1: which of the two is in
+        an answer depends on the edge."""
+        if {*map(type, neighbors), *map(type, self.nodes)} == {type(self.nodes[0])}:
+            return
+        types = np.fromiter(map(type, self.nodes), object, len(self))
+        if any(map(is_not, map(type, neighbors), types[targets])):
+            raise LeftToNetworkX
 
     @cached_property
     def backward(self) -> Graph:

@@ -13,6 +13,7 @@ import time
 import traceback
 import warnings
 from collections import OrderedDict, UserDict
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -153,7 +154,12 @@ def odd_graph(rng):
         graph.neighbors = lambda node: reversed(list(graph._adj[node]))
     elif kind < 0.25 and 1 not in graph:
         graph.add_edge(next(iter(graph), 2), ODD)
-    elif kind < 0.35:
+    elif kind < 0.3 and len(graph) and not isinstance(next(iter(graph)), tuple):
+        nodes = list(graph)
+        for _ in range(3):
+            with suppress(TypeError):  # NumPy cannot compare these two
+                graph.add_edge(twin(rng, rng.choice(nodes)), twin(rng, rng.choice(nodes)))
+    elif kind < 0.4:
         return rng.choice(list(views(rng, graph))), graph
     return graph, graph
 
