@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..csr import Degrees, edge_blocks, is_symmetric
+from ..csr import Degrees, edge_blocks
 from ..graph import Graph, index_dtype
 from .classes import is_dict
 from .functions import BACKEND
@@ -80,10 +80,8 @@ class ConvertedGraph:
         self.nodes = np.fromiter(nodes, object, n)
         self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(n), strict=True))
         offsets, targets = self._compressed(rows)
-        directed = bool(origin.is_directed())
-        if not directed and not is_symmetric(offsets, targets):
-            raise LeftToNetworkX
-        self.forward = Graph(offsets, targets, directed=directed, name=origin.name or "networkx")
+        # It checks that a graph which says that it is undirected is: `converted` answers if not.
+        self.forward = Graph(offsets, targets, directed=bool(origin.is_directed()), name=origin.name or "networkx")
 
     @classmethod
     def unread(cls, origin: Any, state: tuple[object, ...] | None = None) -> ConvertedGraph:
