@@ -16,7 +16,8 @@ INDEX = (np.dtype(np.int32), np.dtype(np.int64))
 
 def check_layout(array: Any, what: str) -> None:
     """Raise `InputError` unless ``array`` is as kernels take it: int32 or int64, contiguous, nothing masked."""
-    if isinstance(array, np.ma.MaskedArray) or not (isinstance(array, np.ndarray) or on_device(array)):
+    ours = isinstance(array, np.ndarray) or type(array).__module__.startswith("cupy")
+    if not ours or isinstance(array, np.ma.MaskedArray):
         raise InputError(f"{what} must be an array, not {type(array).__qualname__}: as_graph converts it")
     flags = array.flags
     if array.dtype not in INDEX or array.ndim != 1 or not (flags.c_contiguous and getattr(flags, "aligned", True)):

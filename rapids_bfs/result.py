@@ -102,17 +102,21 @@ class BFSResult:
     def path_to(self, id: Hashable) -> list[Any]:
         """Ids along a shortest path from a source to the vertex with this id, both ends included.
 
-        Raises `InputError` if it was not reached or predecessors were not kept.
+        Raises `InputError` if it was not reached, predecessors were not kept, or somebody has changed them since.
         """
         if self.predecessors is None:
             raise InputError("the search kept no predecessors: ask for predecessors=True")
         vertex = self.graph.vertex_of(id)
         if self.distances[vertex] < 0:
             raise InputError(f"{id!r} was not reached")
-        predecessors = to_host(self.predecessors)
+        distances, predecessors = to_host(self.distances), to_host(self.predecessors)
         path = [vertex]
-        while predecessors[path[-1]] >= 0:
+        while distances[path[-1]] != 0:
             path.append(int(predecessors[path[-1]]))
+            if not 0 <= path[-1] < len(predecessors) or len(path) > len(predecessors):
+                raise InputError(
+                    f"the predecessors lead from {id!r} to no source: `validate` says where they are wrong"
+                )
         ids: list[Any] = self.graph.ids_of(np.array(path[::-1])).tolist()
         return ids
 

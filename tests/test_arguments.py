@@ -175,6 +175,20 @@ def test_a_graph_that_has_lost_an_edge_since_it_was_made_is_seen():
     assert "from a vertex at distance 1" in str(verdict)
 
 
+@pytest.mark.parametrize("predecessors", [[-1, 2, 1], [-1, 7, 1], [-1, -2, 1], [-1, -1, 1]])
+def test_a_path_along_predecessors_that_were_changed(predecessors):
+    """It neither goes round for ever nor out of the array."""
+    result = bfs("path:3", 0)
+    result.predecessors[:] = predecessors
+    with pytest.raises(InputError, match="the predecessors lead from 2 to no source"):
+        result.path_to(2)
+
+
+@pytest.mark.parametrize("vertices", NO_NUMBERS, ids=repr)
+def test_what_is_no_number_of_vertices_is_refused(vertices):
+    refused(as_graph, ([0, 1], [1, 2]), vertices=vertices)
+
+
 TABLE = {"vertex": [0, 1, 2], "distance": [0, 1, 2], "predecessor": [-1, 0, 1]}
 
 

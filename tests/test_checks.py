@@ -253,6 +253,7 @@ DAMAGES = {
     "coo of two lengths": ("coo", "coords", lambda coords: (coords[0][:-1], coords[1])),
     "lil out of range": ("lil", "rows", lambda rows: np.array([[10**6]] * 3 + [None], object)[:3]),
     "lil of other lengths": ("lil", "rows", lambda rows: np.array([[0, 1, 2]] * 3 + [None], object)[:3]),
+    "lil without a row": ("lil", "rows", lambda rows: np.array([None, [0], [1]], object)),
     "lil of no numbers": ("lil", "rows", lambda rows: np.array([["x"]] * 3 + [None], object)[:3]),
     "bsr out of range": ("bsr", "indices", lambda indices: indices + 10**6),
     "dia of too few offsets": ("dia", "offsets", lambda offsets: offsets[:-1]),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from ..arguments import checked_directed
+from ..arguments import checked_directed, whole_number
 from ..errors import InputError
 from ..graph import Graph
 
@@ -101,7 +101,7 @@ def as_graph(
         for key, value in {
             "source": source,
             "target": target,
-            "vertices": vertices,
+            "vertices": None if vertices is None else whole_number(vertices, "the number of vertices"),
             "directed": checked_directed(directed),
             "name": name,
         }.items()

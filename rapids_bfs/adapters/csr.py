@@ -13,12 +13,6 @@ from ..device import on_device, to_device
 from ..errors import InputError
 from ..graph import Graph, csr_for, frozen, index_dtype
 
-# Formats that SciPy converts without a look at whether there is a value for each place, and may write past the end.
-EVEN = {
-    "lil": lambda matrix: [*map(len, matrix.rows)] == [*map(len, matrix.data)],
-    "dia": lambda matrix: len(matrix.offsets) == len(matrix.data),
-}
-
 
 def from_csr(offsets: Any, targets: Any, *, directed: bool | None = None, name: str = "csr") -> Graph:
     """A graph from ``offsets[n + 1]`` and ``targets[m]``, without a copy if they are of the graph's dtypes.
@@ -66,7 +60,7 @@ def from_matrix(matrix: Any, *, directed: bool | None, name: str) -> Graph:
     """A graph from a square sparse matrix of SciPy or CuPy: an edge from row to column for each stored entry."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"{name}: an adjacency matrix must be square, not {' x '.join(map(str, matrix.shape))}")
-    if matrix.format in EVEN and not EVEN[matrix.format](matrix):
+    if not _has_a_value_for_each_place(matrix):
         raise InputError(f"{name}: this {matrix.format} matrix is damaged: its data do not go with its places")
     if matrix.format in ("csr", "lil"):
         return from_csr(*_stored(matrix, name), directed=directed, name=name)
@@ -80,6 +74,16 @@ def from_matrix(matrix: Any, *, directed: bool | None, name: str) -> Graph:
     except (IndexError, TypeError, ValueError) as error:
         raise InputError(f"{name}: this {matrix.format} matrix is damaged ({error})") from None
     return from_edges(entries.row, entries.col, vertices=matrix.shape[0], directed=directed, name=name)
+
+
+def _has_a_value_for_each_place(matrix: Any) -> bool:
+    """Does it, in the formats that SciPy converts without a look, and past the end of its arrays if it does not?"""
+    if matrix.format == "dia":
+        return len(matrix.offsets) == len(matrix.data)
+    try:
+        return matrix.format != "lil" or [*map(len, matrix.rows)] == [*map(len, matrix.data)]
+    except TypeError:  # a row is no list
+        return False
 
 
 def _stored(matrix: Any, name: str) -> tuple[Any, Any]:
