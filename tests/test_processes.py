@@ -2,11 +2,9 @@
 
 import importlib.util
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from programs import LAYERS, WITHOUT_OPENMP, run
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
@@ -17,27 +15,6 @@ from answers import in_child, same
 from rapids_bfs import bfs
 from rapids_bfs.generators import generate
 """
-LAYERS = {
-    "default": {},
-    "workqueue": {"NUMBA_THREADING_LAYER": "workqueue"},
-    "one thread": {"NUMBA_NUM_THREADS": "1"},
-}
-WITHOUT_OPENMP = "import sys; sys.modules['numba.np.ufunc.omppool'] = sys.modules['numba.np.ufunc.tbbpool'] = None\n"
-
-
-def run(program, *, seconds=240, **environment):
-    """The output of a Python program, which must end well before its time is up."""
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=seconds,
-        cwd=Path(__file__).parent,
-        env=os.environ | environment,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
 
 
 @pytest.mark.parametrize("layer", LAYERS)
