@@ -6,9 +6,9 @@ import io
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv, feather, parquet
 
-from .adapters._csv import EXACT
 from .adapters.files import File, check_output, damage_named, file_at, replacing
 from .errors import InputError
 from .graph import Graph
@@ -60,26 +60,37 @@ def _read(file: File, types: dict[str, pa.DataType]) -> pa.Table:
         return parquet.ParquetFile(file.path).read()
     if suffix in (".arrow", ".feather"):
         return feather.read_table(file.path, memory_map=False)
-    # Hexadecimal numbers and dates would be taken for ids, were it not for these types.
-    exact = {name: pa.large_string() if type == pa.large_string() else EXACT for name, type in types.items()}
     convert = csv.ConvertOptions(
-        column_types=exact, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
+        column_types=dict.fromkeys(types, pa.large_string()),  # else hexadecimal numbers and dates would be ids too
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
     )
-    return csv.read_csv(
+    table = csv.read_csv(
         io.BufferedReader(file.text()),
-        read_options=csv.ReadOptions(use_threads=False),  # else its errors do not name the row
         parse_options=csv.ParseOptions(delimiter=_delimiter(file.path)),
         convert_options=convert,
     )
+    for place, name in enumerate(table.column_names):
+        if pa.types.is_integer(types.get(name, pa.null())):
+            table = table.set_column(place, name, _integers(table.column(place), f"{file}, column {name!r}"))
+    return table
+
+
+def _integers(texts: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
+    integers = pc.match_substring_regex(texts, r"^\s*-?[0-9]{1,19}\s*$")
+    if (row := pc.index(integers, False).as_py()) >= 0:
+        raise InputError(f"{where}, row {row} (from 0): {texts[row].as_py()!r:.60} is no integer")
+    return texts.cast(pa.int64())
 
 
 def _as_type(column: pa.ChunkedArray, type: pa.DataType, where: str) -> pa.ChunkedArray:
     """``column`` with this type. Raises `InputError` if a value of it would become another."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    number = pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)
-    if not (text if pa.types.is_large_string(type) else number):
-        raise InputError(f"{where} holds {kind}, not {'strings' if pa.types.is_large_string(type) else 'integers'}")
+    expected, holds = ("strings", text) if pa.types.is_large_string(type) else ("integers", pa.types.is_integer(kind))
+    if not (holds or pa.types.is_null(kind)):
+        raise InputError(f"{where} holds {kind}, not {expected}")
     try:
         return column.cast(kind).cast(type)
     except pa.ArrowInvalid as error:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pandas as pd
@@ -12,15 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from graph_files import (
-    arcs,
-    assert_same,
-    check_message,
-    ids,
-    labelled_graphs,
-    plain_graphs,
-    word,
-)
+from graph_files import arcs, assert_same, check_message, ids, labelled_graphs, plain_graphs, read_apart, word, write
 from hypothesis import given, settings
 
 from rapids_bfs import Graph, InputError, as_graph, read
@@ -149,3 +146,173 @@ def test_metadata(tmp_path: Path) -> None:
         "vertices": 3,
     }
     assert pq.read_table(tmp_path / "a.parquet").to_pydict() == {"source": [0], "target": [1]}
+
+
+def to_ipc(table: pa.Table, stream: bool, compression: str | None = None) -> bytes:
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with (pa.ipc.new_stream if stream else pa.ipc.new_file)(sink, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=2)
+    return sink.getvalue().to_pybytes()
+
+
+COLUMNS = {
+    "string": pa.array(["a", "bb", "ccc", "a"]),
+    "large_string": pa.array(["a", "bb", "ccc", "a"], pa.large_string()),
+    "string_view": pa.array(["a", "bb", "longer than twelve bytes", "a"], pa.string_view()),
+    "dictionary": pa.array(["a", "bb", "ccc", "a"]).dictionary_encode(),
+    "dictionary of integers": pa.array([3, 0, 7, 3]).dictionary_encode(),
+    "uint8": pa.array([3, 0, 7, 3], pa.uint8()),
+    "decimal": pa.array([3, 0, 7, 3]).cast(pa.decimal128(20, 0)),
+    "nullable": pa.array(["a", None, "b", "c"]),
+}
+
+
+@pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
+def test_no_byte_of_an_arrow_file_crashes(tmp_path: Path, compression: str | None) -> None:
+    """A damaged file is a graph still, or one `InputError`; an offset that lies would be read through."""
+    paths = []
+    random = Random(1)
+    for name, column in COLUMNS.items():
+        for stream in (False, True):
+            whole = to_ipc(pa.table({"u": column, "v": column}), stream, compression)
+            for number in range(25):
+                damaged = bytearray(whole)
+                for _ in range(random.choice([1, 1, 4])):
+                    damaged[random.randrange(8, len(whole))] = random.choice([0, 1, 127, 128, 255])
+                suffix = ".arrows" if stream else ".arrow"
+                paths.append(write(tmp_path / f"{name.replace(' ', '-')}-{number}{suffix}", bytes(damaged)))
+    told, _ = read_apart(*paths)
+    assert all(re.match("<Graph|InputError: .*\\.arrow", line) for line in told)
+    assert 20 < sum(line.startswith("InputError") for line in told) < len(told)
+
+
+def corrupt(type: pa.DataType) -> pa.Array:
+    """Strings of which one lies far outside of the buffer; as indices, one that is none."""
+    if pa.types.is_dictionary(type):
+        indices = pa.array([0, 1, 1 << 20], pa.int32())
+        return pa.DictionaryArray.from_arrays(indices, pa.array(["a", "b"]), safe=False)
+    offsets = np.array([0, 1 << 30, 2, 3], np.int64 if pa.types.is_large_string(type) else np.int32)
+    return pa.Array.from_buffers(type, 3, [None, pa.py_buffer(offsets), pa.py_buffer(b"abc")])
+
+
+CORRUPT = """
+import pandas as pd, polars as pl, pyarrow as pa
+from rapids_bfs import InputError, as_graph
+from test_tables import corrupt
+
+for type in (pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())):
+    table = pa.table({"u": corrupt(type), "v": corrupt(type)})
+    frame = pd.DataFrame({name: pd.arrays.ArrowExtensionArray(table[name]) for name in "uv"})
+    for given in (table, table.to_batches()[0], frame):
+        try:
+            print(as_graph(given))
+        except InputError as error:
+            assert "column 'u' is corrupt" in str(error), error
+"""
+
+
+def test_corrupt_tables_in_memory() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CORRUPT], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr[-2000:]
+
+
+WRONG_NOTES = {
+    "[]": "must be a JSON object, not a list",
+    "{": "are no valid JSON",
+    "\\xff": "are no valid JSON",
+    "[" * 100_000: "are no valid JSON",
+    '{"directed": 0}': "give 0 for 'directed', which must be true or false",
+    '{"directed": "no"}': "give 'no' for 'directed'",
+    '{"vertices": -1}': "give -1 for 'vertices', which must be a whole number",
+    '{"vertices": "x"}': "give 'x' for 'vertices'",
+    '{"vertices": 1e30}': "give 1e.30 for 'vertices'",
+    '{"vertices": true}': "give True for 'vertices'",
+    '{"vertices": NaN}': "give nan for 'vertices'",
+    '{"vertices": 9, "isolated": [9]}': "give both 'vertices' and 'isolated'",
+    f'{{"vertices": {2**62}}}': "bytes of memory",
+    f'{{"vertices": {"9" * 5000}}}': "are no valid JSON",
+    '{"isolated": ["a"]}': "give a list for 'isolated', which must be a list of whole numbers",
+    '{"isolated": [-1]}': "for 'isolated'",
+    '{"isolated": [2.5]}': "for 'isolated'",
+    '{"isolated": [true]}': "for 'isolated'",
+    f'{{"isolated": [{2**70}]}}': "for 'isolated'",
+    '{"labels": 7}': "give 7 for 'labels', which must be a list of strings, all different",
+    '{"labels": ["a", "a"]}': "for 'labels'",
+    '{"labels": [1]}': "for 'labels'",
+    '{"labels": ["a"]}': "the id 'b' is none of the labels",
+}
+
+
+@pytest.mark.parametrize("notes", WRONG_NOTES, ids=range(len(WRONG_NOTES)))
+def test_metadata_of_another_shape(tmp_path: Path, notes: str) -> None:
+    column = ["a", "b"] if "labels" in notes else [0, 1]
+    metadata = {"rapids_bfs": notes.encode("latin-1", "replace") if notes != "\\xff" else b"\xff"}
+    table = pa.table({"u": column, "v": column}, metadata=metadata)
+    pq.write_table(table, tmp_path / "a.parquet")
+    write(tmp_path / "a.arrow", to_ipc(table, stream=False))
+    for form in (tmp_path / "a.parquet", tmp_path / "a.arrow", table):
+        with pytest.raises(InputError, match=WRONG_NOTES[notes]) as error:
+            as_graph(form)
+        check_message(error)
+
+
+def test_a_number_that_a_float_does_not_hold() -> None:
+    for type, last in ((np.float64, 2**53), (np.float32, 2**24), (np.float16, 2**11)):
+        ids = np.array([last - 1, 0], type)
+        assert as_graph((ids, ids[::-1])).labels.tolist() == [0, last - 1]
+        with pytest.raises(InputError, match=r"row 1 .* is beyond the whole numbers that such a float holds"):
+            as_graph((np.array([0, last + 1], type), ids))
+    far = [Decimal(2**53 + 1), Decimal(2**63 - 1)]
+    decimals = pa.array(far, pa.decimal128(38, 3))
+    assert as_graph(pa.table({"u": decimals, "v": decimals})).labels.tolist() == [int(id) for id in far]
+    for wrong, reason in (
+        ("1.001", "1.001 is fractional"),
+        ("1e20", "is beyond int64"),
+        ("-1", "-1 is negative|-1.000"),
+    ):
+        column = pa.array([Decimal(1), Decimal(wrong)], pa.decimal128(38, 3))
+        with pytest.raises(InputError, match=rf"column 'v', row 1 \(from 0\): .*{reason}"):
+            as_graph(pa.table({"u": [0, 1], "v": column}))
+
+
+def test_objects_of_polars_and_masked_rows() -> None:
+    objects = pl.DataFrame({"u": pl.Series([(0, 1), (1, 2)], dtype=pl.Object), "v": [1, 2]})
+    with pytest.raises(InputError, match="column 'u': Polars objects hold no vertex ids"):
+        as_graph(objects)
+    masked = np.ma.array([0, 1, 2], mask=[False, True, False])
+    for pair in ((masked, [1, 2, 0]), np.ma.array([[0, 1], [1, 2]], mask=[[False, False], [False, True]])):
+        with pytest.raises(InputError, match=r"row 1 \(from 0\) .* is masked: drop the rows without one"):
+            as_graph(pair)
+    assert as_graph((np.ma.array([0, 1]), np.ma.array([1, 0]))).num_arcs == 2
+
+
+def test_two_equal_entries_of_a_dictionary_are_one_vertex() -> None:
+    twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), pa.array(["a", "b", "a"]))
+    graph = as_graph(pa.table({"u": twice, "v": twice}))
+    assert arcs(graph) == Counter({("a", "a"): 2, ("b", "b"): 1})
+
+
+CHANGED = """
+import numpy as np
+from rapids_bfs import InputError
+from rapids_bfs.adapters.edges import EdgeList, from_edge_list
+
+before = np.arange(1000) % 10
+for after in (before * 0, before[:9], np.tile(before, 3), before + 10**9, before * -1 + 9, before + 10**15):
+    for given in ({}, {"directed": False}, {"vertices": 10}):
+        for scale in (1, 7, 10**12):
+            reads = iter([before * scale, after * scale] * 9)
+            try:
+                graph = from_edge_list(EdgeList(1000, lambda: [(edges := next(reads), edges)]), **given)
+                assert graph.num_vertices == 0 or graph.targets.max() < graph.num_vertices
+            except InputError:
+                pass
+"""
+
+
+def test_edges_that_change_while_they_are_read() -> None:
+    done = subprocess.run([sys.executable, "-c", CHANGED], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import io
+import re
+import tempfile
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
+from unittest import mock
 
 import pytest
-from graph_files import (
-    GENERAL,
-    MTX,
-    arcs,
-    ids,
-    write,
-)
+from graph_files import GENERAL, MTX, arcs, ids, read_apart, write
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from rapids_bfs import InputError, read
+from rapids_bfs.adapters import _bounded
+from rapids_bfs.adapters._bounded import LONGEST_LINE, LONGEST_SILENCE
 
 VARIANTS = {
     "pattern general": ("a.mtx", GENERAL + "3 3 2\n1 2\n2 3\n", 3, [(0, 1), (1, 2)], True),
@@ -100,3 +103,137 @@ def test_bad_line_far_down(tmp_path: Path) -> None:
         path = write(tmp_path / name, header + content + "7 x".replace(" ", content[1]) + "\n")
         with pytest.raises(InputError, match=r"line 1060001: 'x'|row 1060000 \(from 0\): 'x'"):
             read(path)
+
+
+SPELLINGS = st.one_of(
+    st.from_regex(
+        r"[ +-]{0,2}[0-9]{0,3}([.][0-9]{0,20})?([eE][+-]?[0-9]{1,2})?[ ]?", fullmatch=True, alphabet="+-.eE 019"
+    ),
+    st.integers(2**53 - 2, 2**64 + 2).map(str),
+    st.integers(2**53 - 2, 2**63 + 2).map(lambda id: f"{id}.0"),
+    st.sampled_from(["0x10", "0X1F", "0b1", "0o7", "1_000", "1,5", "1/2", "1d3", "1L", "nan", "NaN", "inf", "-inf"]),
+    st.sampled_from(
+        ["1e400", "1e-400", "1e-39", "1e-2000000000", "1e2000000000", "NA", "null", "None", "true", "False"]
+    ),
+    st.sampled_from(["", "#", "1#2", '"1"', '"1', "\ufeff1", "\uff11", "\u0665", "1\u00a0", "\x0b1", "2020-01-01"]),
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(first=st.sampled_from(["0", "0.0", "a", ""]), spelling=SPELLINGS)
+@pytest.mark.parametrize("suffix", [".txt", ".csv", ".tsv"])
+def test_an_id_is_what_is_written_or_refused(suffix: str, first: str, spelling: str) -> None:
+    """Below an integer, a float, a string, or nothing."""
+    assume(" " not in spelling.strip(" "))
+    separator = {".txt": " ", ".csv": ",", ".tsv": "\t"}[suffix]
+    rows = (
+        ["u" + separator + "v"] * (suffix != ".txt")
+        + [first + separator + "1"] * bool(first)
+        + [spelling + separator + "1"]
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = write(Path(folder, f"a{suffix}"), "\n".join(rows) + "\n")
+        try:
+            found = ids(read(path))
+        except InputError:
+            return
+    text = spelling.strip(" ") if suffix == ".txt" else spelling
+    unquoted = text.removeprefix('"').removesuffix('"') if suffix != ".txt" and text.count('"') == 2 else text
+    if first == "" and text.startswith("\ufeff"):
+        unquoted = text[suffix == ".txt" :]  # the mark of the encoding, where it opens the file
+    strings = any(isinstance(id, str) for id in found)
+    known = {0, 1, "1", first} if first else {1, "1"}
+    for id in set(found) - known:
+        assert id == (unquoted if strings else Decimal(unquoted.strip())), (rows, found)
+    if not strings and text:
+        comment = suffix == ".txt" and text.startswith("#")
+        assert comment or Decimal(unquoted.partition("#")[0] if suffix == ".txt" else unquoted.strip()) in found
+
+
+def bomb(unit: bytes, mebibytes: int, *, before: bytes = b"", after: bytes = b"") -> bytes:
+    """Gzip of ``unit`` repeated, a few kilobytes for each 16 MiB."""
+    members = gzip.compress(unit * ((1 << 24) // len(unit)), 1) * (mebibytes // 16)
+    return gzip.compress(before) + members + gzip.compress(after)
+
+
+BOMBS = {
+    "one line": (b"x", b"", "a line is longer than 1,048,576 bytes"),
+    "one line of digits": (b"1", b"{row}", "a line is longer than"),
+    "blanks in a line": (b" ", b"{row}", "a line is longer than"),
+    "blank lines": (b"\n", b"", "more than 4,194,304 bytes of blank lines and comments"),
+    "blank lines between": (b"\r\n", b"{row}", "more than 4,194,304 bytes of blank lines"),
+}
+
+
+def test_a_small_packed_file_takes_little_memory(tmp_path: Path) -> None:
+    """A GiB each, in a MB."""
+    starts = {
+        ".txt": (b"", b"0 1\n"),
+        ".csv": (b"u,v\n", b"0,1\n"),
+        ".mtx": (GENERAL.encode(), b"3 3 2\n1 2\n"),
+    }
+    paths, messages = [], []
+    for suffix, (head, row) in starts.items():
+        for name, (unit, before, message) in BOMBS.items():
+            content = bomb(unit, 1024, before=head + before.replace(b"{row}", row), after=b"\n" + row)
+            paths.append(write(tmp_path / f"{name.replace(' ', '-')}{suffix}.gz", content))
+            messages.append(message)
+    for sign, suffix in (("#", ".txt"), ("%", ".mtx"), ("%", ".el")):
+        before = MTX.format("pattern", "general").encode() if suffix == ".mtx" else b""
+        paths.append(write(tmp_path / f"comments{suffix}.gz", bomb(f"{sign} c\n".encode(), 1024, before=before)))
+        messages.append("bytes of blank lines and comments")
+    told, peak = read_apart(*paths)
+    for path, line, message in zip(paths, told, messages, strict=True):
+        assert message in line, path
+    assert peak < 700, f"{peak} MiB"  # an import takes some 300
+
+
+def test_long_lines_and_comments_within_the_bounds(tmp_path: Path) -> None:
+    name = "x" * (LONGEST_LINE - 10)
+    assert ids(read(write(tmp_path / "a.txt", f"{name} b\n"))) == [name, "b"]
+    comments = "# c\n" * (LONGEST_SILENCE // 4 - 1)
+    assert read(write(tmp_path / "b.txt", f"{comments}0 1\n{comments}1 2\n{comments}")).num_arcs == 2
+    hashes = "#a,#b\n" * (LONGEST_SILENCE // 6 + 2)
+    assert read(write(tmp_path / "c.csv", f"u,v\n{hashes}")).num_vertices == 2
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=60), st.integers(1, 9), st.integers(1, 12), st.integers(4, 30))
+def test_bounded_text_is_the_text(data: bytes, block: int, longest: int, silence: int) -> None:
+    """It gives the bytes as they are, and refuses just what is out of bounds."""
+    data = data.replace(b"\0", b"\n").replace(b"\x01", b"#")
+    with mock.patch.multiple(_bounded, LONGEST_LINE=longest, LONGEST_SILENCE=silence):
+        text = _bounded.BoundedText(io.BytesIO(data), b"#", b"x")
+        parts = []
+        try:
+            while part := text.read(block):
+                parts.append(part)
+        except InputError as error:
+            refused = str(error)
+        else:
+            refused = ""
+            assert b"".join(parts) == data
+            assert text.seen == (b"x" in data)
+    lines = re.split(rb"[\r\n]", data)
+    quiet = [0]
+    for line in lines:
+        quiet.append(quiet[-1] + len(line) + 1 if line.strip()[:1] in (b"", b"#") else 0)
+    assert (max(map(len, lines)) > longest) == ("line is longer" in refused) or "blank lines" in refused
+    if "blank lines" in refused:
+        assert max(quiet) + longest + 2 * block > silence
+    if max(quiet) > silence + 2 * block + longest:
+        assert refused
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
+@pytest.mark.parametrize(("name", "content"), [("a.txt", "0 1\n"), ("a.csv", "u,v\n0,1\n"), ("b.csv", "u,v\na,b\n")])
+def test_text_in_another_encoding(tmp_path: Path, name: str, content: str, encoding: str) -> None:
+    with pytest.raises(InputError, match=f"{name}: there is a NUL byte in it, .* text must be UTF-8"):
+        read(write(tmp_path / name, content.encode(encoding)))
+
+
+def test_hexadecimal_words_in_another_column(tmp_path: Path) -> None:
+    graph = read(write(tmp_path / "a.csv", "u,v,hash\n0,1,0xab\n1,2,0xcd\n"))
+    assert arcs(graph) == Counter([(0, 1), (1, 2)])
+    with pytest.raises(InputError, match=r"column 'v', row 1 \(from 0\): '0x2' is no integer"):
+        read(write(tmp_path / "b.csv", "u,v\n0,1\n1,0x2\n"))

@@ -9,7 +9,7 @@ from typing import IO
 from ..errors import InputError
 
 LONGEST_LINE = 1 << 20  # bytes
-LONGEST_SILENCE = 1 << 24  # bytes of blank lines and comments between two lines of content
+LONGEST_SILENCE = 1 << 22  # bytes of blank lines and comments between two lines of content
 
 
 class BoundedText(io.RawIOBase):

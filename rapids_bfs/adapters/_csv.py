@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import IO
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import InputError
 from ..graph import Graph
@@ -18,7 +20,7 @@ from .files import File, refuse_isolated
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
-EXACT = pa.decimal128(38, 0)  # whole numbers however they are written, 1.0 and 1e3 too: others are refused, not rounded
+MOST = np.iinfo(np.int64).max
 
 
 class _Hexadecimal(Exception):
@@ -39,34 +41,31 @@ def read_csv(
     columns = names[i], names[j]
     type = type_of_ids([first_row[i], first_row[j]] if len(first_row) == len(names) else [])
 
-    def batches(type: pa.DataType) -> Iterator[Columns]:
-        return _batches(file, columns, type, delimiter)
-
     def graph(type: pa.DataType) -> Graph:
-        table = EdgeTable(str(file), columns, (type, type), file.about_lines(), lambda: batches(type))
+        ids = pa.large_string() if pa.types.is_large_string(type) else pa.int64()
+        rows = file.about_lines()
+        table = EdgeTable(str(file), columns, (ids, ids), rows, lambda: _batches(file, columns, type, delimiter))
         return from_edge_table(table, vertices=vertices, directed=directed)
-
-    def id_at(row: int, column: str) -> str:
-        ids = (pair[columns.index(column)] for pair in batches(pa.large_string()))
-        return next(itertools.islice(itertools.chain.from_iterable(ids), row, None)).as_py()
 
     try:
         try:
             return graph(type)
         except _Hexadecimal:
-            return graph(EXACT)
+            return graph(pa.float64())
     except pa.ArrowInvalid as error:
-        raise InputError(f"{file}{_csv_place(str(error), names, type, id_at)}") from None
+        raise InputError(f"{file}{_csv_place(str(error), names)}") from None
 
 
 read_tsv = read_csv
 
 
 def _batches(file: File, columns: tuple[str, str], type: pa.DataType, delimiter: str) -> Iterator[Columns]:
+    """The columns, some rows at a time: integers, where ``type`` is no string."""
     from pyarrow import csv as arrow_csv
 
+    integers, floats = pa.types.is_integer(type), pa.types.is_floating(type)
     convert = arrow_csv.ConvertOptions(
-        column_types=dict.fromkeys(columns, type),
+        column_types=dict.fromkeys(columns, type if integers else pa.large_string()),
         include_columns=list(columns),
         null_values=[""],
         strings_can_be_null=True,
@@ -74,12 +73,45 @@ def _batches(file: File, columns: tuple[str, str], type: pa.DataType, delimiter:
     )
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     one_thread = arrow_csv.ReadOptions(use_threads=False)  # else its errors do not name the row
-    text = file.text(watched=b"xX" if pa.types.is_integer(type) else b"")
+    text = file.text(watched=b"xX" if integers else b"")
+    row = 0
     with text, arrow_csv.open_csv(io.BufferedReader(text), one_thread, parse, convert) as reader:
         for batch in reader:
             if text.seen:
                 raise _Hexadecimal
-            yield batch.column(0), batch.column(1)
+            ids = zip(columns, batch.columns, strict=True)
+            yield tuple(whole_numbers(i, f"{file}, column {name!r}", row) if floats else i for name, i in ids)
+            row += len(batch)
+
+
+def whole_numbers(texts: pa.Array, where: str, first_row: int = 0) -> pa.Array:
+    """Integers, however they are written: 7, 7.0 and 7e0. Raises `InputError` naming the first row with another text.
+
+    Arrow's own conversions do not do: that of floats rounds, and that of decimals reads outside of a table of powers at
+    1e-93, which becomes 0, and at 1e-2000000000, which ends the process.
+    """
+    plain = pc.replace_substring_regex(texts, r"^\s*\+?([0-9]+)\.?0*\s*$", r"\1")
+    others = pc.invert(pc.match_substring_regex(plain, "^[0-9]{1,18}$"))
+    if not pc.any(others).as_py():
+        return plain.cast(pa.int64())
+    numbers = plain.to_pylist()
+    for row in pc.indices_nonzero(others).to_pylist():
+        numbers[row] = whole_number(numbers[row], f"{where}, row {first_row + row} (from 0)")
+    return pa.array([None if number is None else int(number) for number in numbers], pa.int64())
+
+
+def whole_number(text: str, where: str) -> int:
+    """The integer from 0 that is written. Raises `InputError` if it is none."""
+    if not NUMBER.fullmatch(text):
+        raise InputError(f"{where}: {text!r:.60} is no number, as the first ids are")
+    number = Decimal(text.strip())
+    if number != number.to_integral_value():
+        raise InputError(f"{where}: {text.strip():.60} is fractional: vertex ids are whole numbers, or strings")
+    if number < 0:
+        raise InputError(f"{where}: {text.strip():.60} is negative: integer vertex ids start at 0")
+    if number > MOST:
+        raise InputError(f"{where}: {text.strip():.60} is beyond int64")
+    return int(number)
 
 
 def csv_start(file: File) -> tuple[list[str], list[str], str]:
@@ -105,27 +137,20 @@ def _lines(first: str, rest: Iterable[str]) -> Iterator[str]:
 
 
 def type_of_ids(texts: Sequence[str]) -> pa.DataType:
-    """The type of ids of which these are the first: int64, `EXACT` or, unless all are numbers, string."""
+    """The type of ids of which these are the first: int64, float64 or, unless all are numbers, string."""
     if all(INTEGER.fullmatch(text) for text in texts):
         return pa.int64()
-    return EXACT if all(NUMBER.fullmatch(text) for text in texts) else pa.large_string()
+    return pa.float64() if all(NUMBER.fullmatch(text) for text in texts) else pa.large_string()
 
 
-def _csv_place(message: str, names: list[str], type: pa.DataType, id_at: Callable[[int, str], str]) -> str:
-    """What Arrow's ``message`` says, with the row counted from 0 as elsewhere, where ``id_at(row, column)`` stands."""
+def _csv_place(message: str, names: list[str]) -> str:
+    """What Arrow's ``message`` says, with the row counted from 0 as elsewhere."""
     if not (at := re.search(r"Row #(\d+): ", message)):
         return f": {message.splitlines()[0]:.200}"
-    row = int(at[1]) - 2
-    place, reason = f", row {row} (from 0): ", message[at.end() :].splitlines()[0]
-    if column := re.search(r"CSV column #(\d+): ", message):
-        name = names[int(column[1])]
-        place = f", column {name!r}{place}"
-        if "Rescaling" in reason:
-            return f"{place}{id_at(row, name):.60} is fractional: vertex ids are whole numbers, or strings"
-        if value := re.search(r"(?:invalid value|The string|converting) '(.*)'", message, re.DOTALL):
-            kind = "integer" if pa.types.is_integer(type) else "number"
-            return f"{place}{value[1]!r:.60} is no {kind}, as the ids in its first row are"
-    return f"{place}{reason:.200}"
+    row = f", row {int(at[1]) - 2} (from 0): "
+    if value := re.search(r"CSV column #(\d+): .*invalid value '(.*)'", message, re.DOTALL):
+        return f", column {names[int(value[1])]!r}{row}{value[2]!r:.60} is no integer, as the ids in its first row are"
+    return f"{row}{message[at.end() :].splitlines()[0]:.200}"
 
 
 def write_csv(graph: Graph, stream: IO[bytes], *, delimiter: str = ",") -> None:

@@ -273,6 +273,8 @@ def _plain(array: pa.Array, where: str, first_row: int) -> pa.Array:
 
 def _whole(decimals: pa.Array, where: str, first_row: int) -> pa.Array:
     """``decimals`` as integers. Raises `InputError` naming the first row that holds none."""
+    if not 0 <= decimals.type.scale <= decimals.type.precision:  # outside of Arrow's table of powers of ten
+        raise InputError(f"{where}: {decimals.type} holds no vertex ids")
     try:
         return decimals.cast(pa.int64())
     except pa.ArrowInvalid:

@@ -11,7 +11,6 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import IO
 
 import numpy as np
@@ -20,13 +19,14 @@ import pyarrow as pa
 from ..csr import BLOCK
 from ..errors import InputError
 from ..graph import Graph
-from ._csv import INTEGER, NUMBER, refuse_numbers_as_strings, type_of_ids
+from ._csv import INTEGER, refuse_numbers_as_strings, type_of_ids, whole_number, whole_numbers
 from ._tables import Columns, EdgeTable, from_edge_table, isolated, to_arc_table, to_edge_table, with_all_vertices
 from .files import File, refuse_isolated
 
 SIGNS = ("#", "%")  # of comments
 COMMENTS = "".join(SIGNS).encode()
 BLANKS = " \t\r\n"
+FIELD = re.compile(f"[^{BLANKS}]+")  # as pandas sees it, which knows no other white space
 OURS = re.compile(r"#\s*rapids_bfs\s+directed=(true|false)(?:\s+vertices=(\d+))?\s*", re.ASCII)
 UNDIRECTED = re.compile(r"#\s*undirected graph\b|%\s*sym\b", re.IGNORECASE)  # SNAP, KONECT
 BIPARTITE = re.compile(r"%\s*bip\b", re.IGNORECASE)  # KONECT
@@ -61,7 +61,7 @@ def _start(file: File) -> Start:
         if line.startswith(SIGNS):
             start.note(line)
         elif line:
-            start.type = type_of_ids(_fields(line)[:2])
+            start.type = type_of_ids(FIELD.findall(line)[:2])
             break
         start.lines += 1
     start.sign = start.sign or SIGNS[0]
@@ -72,11 +72,6 @@ def _lines(file: File) -> Iterator[str]:
     with file.text(comments=COMMENTS) as raw:
         for line in io.TextIOWrapper(io.BufferedReader(raw), encoding="utf-8-sig", errors="replace"):
             yield line.strip(BLANKS)
-
-
-def _fields(line: str) -> list[str]:
-    """What stands between blanks and tabs, the only white space that pandas sees."""
-    return re.split("[ \t]+", line)
 
 
 def read_snap(file: File, *, vertices: int | None = None, directed: bool | None = None) -> Graph:
@@ -97,7 +92,8 @@ def read_gap(file: File, *, directed: bool | None = None) -> Graph:
 
 def _read(file: File, start: Start, vertices: int | None, directed: bool | None) -> Graph:
     columns = ("source", "target")
-    table = EdgeTable(str(file), columns, (start.type, start.type), file.about_lines(), lambda: _batches(file, start))
+    ids = pa.large_string() if pa.types.is_large_string(start.type) else pa.int64()
+    table = EdgeTable(str(file), columns, (ids, ids), file.about_lines(), lambda: _batches(file, start))
     try:
         return from_edge_table(table, vertices=vertices, directed=directed)
     except (ValueError, OverflowError):
@@ -133,36 +129,25 @@ def _batches(file: File, start: Start) -> Iterator[Columns]:
                 chunk = chunk[~chunk[0].str.startswith(SIGNS)]
             if integers and len(chunk) and not all(dtype.kind in "iu" for dtype in chunk.dtypes):
                 raise ValueError("an id is no integer, as those of the first edge are")
-            yield tuple(pa.array(chunk[column], from_pandas=True).cast(start.type) for column in (0, 1))
+            source, target = (pa.array(chunk[column], from_pandas=True) for column in (0, 1))
+            yield (source, target) if strings or integers else (whole_numbers(source, ""), whole_numbers(target, ""))
 
 
 def _refuse_line(file: File, start: Start) -> None:
     """Raise `InputError` naming the first line of ``file`` that is no edge, if there is one."""
     strings = pa.types.is_large_string(start.type)
     for number, line in enumerate(_lines(file), 1):
-        edge = (line if strings else line.partition(start.sign)[0]).strip(BLANKS)
-        if not edge or line.startswith(SIGNS):
+        ids = FIELD.findall(line if strings else line.partition(start.sign)[0])[:2]
+        if not ids or line.startswith(SIGNS):
             continue
         where = f"{file}, line {number}"
-        ids = _fields(edge)[:2]
         if len(ids) < 2:
             raise InputError(f"{where}: an edge has two ids, not {line!r:.60}")
         for id in () if strings else ids:
-            _require_vertex(id, where, start.type)
-
-
-def _require_vertex(id: str, where: str, type: pa.DataType) -> None:
-    if not NUMBER.fullmatch(id):
-        raise InputError(f"{where}: {id!r:.60} is no number, as the ids of the first edge are")
-    number = Decimal(id)
-    if number != number.to_integral_value():
-        raise InputError(f"{where}: {id:.60} is fractional: vertex ids are whole numbers, or strings")
-    if number < 0:
-        raise InputError(f"{where}: {id:.60} is negative: integer vertex ids start at 0")
-    if number > np.iinfo(np.int64).max:
-        raise InputError(f"{where}: {id:.60} is beyond int64")
-    if pa.types.is_integer(type) and not INTEGER.fullmatch(id):
-        raise InputError(f"{where}: {id!r:.60} is not written as an integer, as the ids of the first edge are")
+            if not (len(id) < 19 and id.isascii() and id.isdecimal()):  # else it is one
+                whole_number(id, where)
+                if pa.types.is_integer(start.type) and not INTEGER.fullmatch(id):
+                    raise InputError(f"{where}: {id!r:.60} is not written as an integer, as the first ids are")
 
 
 def write_snap(graph: Graph, stream: IO[bytes]) -> None:
