@@ -141,6 +141,9 @@ def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = N
 
     Raises `InputError` if a column is missing, or its vertices are not those of the graph, each once.
     """
+    for column in ("vertex", "distance", "predecessor"):
+        if table.column_names.count(column) > 1:
+            raise InputError(f"{where} has more than one column {column!r}")
     for column in ("vertex", "distance"):
         if column not in table.column_names:
             raise InputError(f"{where} has no column {column!r}: it has {', '.join(table.column_names)}")
