@@ -8,6 +8,8 @@ import io
 import os
 import re
 import struct
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -280,3 +282,34 @@ def test_the_command_ends_in_one_line(tmp_path: Path, monkeypatch: pytest.Monkey
     assert captured.err.startswith("error: ")
     assert captured.err.count("\n") == 1
     assert not (tmp_path / "out.npz").exists()
+
+
+SHRINKS = """
+import os, sys
+import pyarrow as pa
+from rapids_bfs import InputError, read
+
+path = sys.argv[1]
+opened = pa.ipc.open_file
+
+
+def shrunk(*given, **options):
+    reader = opened(*given, **options)
+    os.truncate(path, 4096)
+    return reader
+
+
+pa.ipc.open_file = shrunk
+try:
+    read(path)
+except InputError:
+    print("refused")
+"""
+
+
+def test_an_arrow_file_that_shrinks_once_it_is_open(tmp_path: Path) -> None:
+    """In memory that is mapped to it, the process would end."""
+    path = tmp_path / "a.arrow"
+    as_graph((np.arange(50_000), np.arange(50_000)[::-1])).save(path)
+    done = subprocess.run([sys.executable, "-c", SHRINKS, path], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "refused\n"), done.stderr[-2000:]
