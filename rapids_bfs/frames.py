@@ -78,7 +78,7 @@ def _read(file: File, types: dict[str, pa.DataType]) -> pa.Table:
 
 
 def _integers(texts: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
-    integers = pc.match_substring_regex(texts, r"^\s*-?[0-9]{1,18}\s*$")
+    integers = pc.match_substring_regex(texts, r"^\s*-?[0-9]{1,19}\s*$")
     if (row := pc.index(integers, False).as_py()) >= 0:
         raise InputError(f"{where}, row {row} (from 0): {texts[row].as_py()!r:.60} is no integer")
     return texts.cast(pa.int64())
@@ -88,9 +88,9 @@ def _as_type(column: pa.ChunkedArray, type: pa.DataType, where: str) -> pa.Chunk
     """``column`` with this type. Raises `InputError` if a value of it would become another."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    number = pa.types.is_integer(kind) or pa.types.is_null(kind)
-    if not (text if pa.types.is_large_string(type) else number):
-        raise InputError(f"{where} holds {kind}, not {'strings' if pa.types.is_large_string(type) else 'integers'}")
+    expected, holds = ("strings", text) if pa.types.is_large_string(type) else ("integers", pa.types.is_integer(kind))
+    if not (holds or pa.types.is_null(kind)):
+        raise InputError(f"{where} holds {kind}, not {expected}")
     try:
         return column.cast(kind).cast(type)
     except pa.ArrowInvalid as error:

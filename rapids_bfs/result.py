@@ -163,6 +163,9 @@ def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = N
         vertex = int(np.argmax(rows != 1))
         id = graph.ids_of(np.array([vertex])).tolist()[0]
         raise InputError(f"{where} must hold each vertex of {graph.name} once, and holds {id!r} {rows[vertex]} times")
+    if table["distance"].null_count:
+        row = table["distance"].is_null().index(True).as_py()
+        raise InputError(f"{where}, column 'distance', row {row} (from 0): null is no distance, which is -1 or more")
     distances = np.empty(n, np.int32)
     distances[vertices] = _distances_in(table["distance"].to_numpy(), where)
     predecessors = None

@@ -113,7 +113,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
 """
 
 
-def read_apart(*paths: Path, timeout: float = 120) -> tuple[list[str], int]:
+def read_apart(*paths: Path, timeout: float = 300) -> tuple[list[str], int]:
     """What `read` tells of each file, in a process of its own, which may crash or hang, and its peak memory in MiB."""
     done = subprocess.run(
         [sys.executable, "-c", APART], input="\n".join(map(str, paths)), capture_output=True, text=True, timeout=timeout

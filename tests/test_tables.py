@@ -188,11 +188,11 @@ def test_no_byte_of_an_arrow_file_crashes(tmp_path: Path, compression: str | Non
 
 
 def corrupt(type: pa.DataType) -> pa.Array:
-    """Strings of which one ends far outside of the buffer; as indices, one that is none."""
+    """Strings of which one lies far outside of the buffer; as indices, one that is none."""
     if pa.types.is_dictionary(type):
         indices = pa.array([0, 1, 1 << 20], pa.int32())
         return pa.DictionaryArray.from_arrays(indices, pa.array(["a", "b"]), safe=False)
-    offsets = np.array([0, 1, 2, 1 << 30], np.int64 if pa.types.is_large_string(type) else np.int32)
+    offsets = np.array([0, 1 << 30, 2, 3], np.int64 if pa.types.is_large_string(type) else np.int32)
     return pa.Array.from_buffers(type, 3, [None, pa.py_buffer(offsets), pa.py_buffer(b"abc")])
 
 
@@ -253,9 +253,9 @@ def test_metadata_of_another_shape(tmp_path: Path, notes: str) -> None:
     table = pa.table({"u": column, "v": column}, metadata=metadata)
     pq.write_table(table, tmp_path / "a.parquet")
     write(tmp_path / "a.arrow", to_ipc(table, stream=False))
-    for given in (tmp_path / "a.parquet", tmp_path / "a.arrow", table):
+    for form in (tmp_path / "a.parquet", tmp_path / "a.arrow", table):
         with pytest.raises(InputError, match=WRONG_NOTES[notes]) as error:
-            as_graph(given)
+            as_graph(form)
         check_message(error)
 
 
@@ -263,7 +263,7 @@ def test_a_number_that_a_float_does_not_hold() -> None:
     for type, last in ((np.float64, 2**53), (np.float32, 2**24), (np.float16, 2**11)):
         ids = np.array([last - 1, 0], type)
         assert as_graph((ids, ids[::-1])).labels.tolist() == [0, last - 1]
-        with pytest.raises(InputError, match="row 1 .* is beyond the whole numbers that such a float holds"):
+        with pytest.raises(InputError, match=r"row 1 .* is beyond the whole numbers that such a float holds"):
             as_graph((np.array([0, last + 1], type), ids))
     far = [Decimal(2**53 + 1), Decimal(2**63 - 1)]
     decimals = pa.array(far, pa.decimal128(38, 3))
@@ -283,9 +283,9 @@ def test_objects_of_polars_and_masked_rows() -> None:
     with pytest.raises(InputError, match="column 'u': Polars objects hold no vertex ids"):
         as_graph(objects)
     masked = np.ma.array([0, 1, 2], mask=[False, True, False])
-    for given in ((masked, [1, 2, 0]), np.ma.array([[0, 1], [1, 2]], mask=[[False, False], [False, True]])):
+    for pair in ((masked, [1, 2, 0]), np.ma.array([[0, 1], [1, 2]], mask=[[False, False], [False, True]])):
         with pytest.raises(InputError, match=r"row 1 \(from 0\) .* is masked: drop the rows without one"):
-            as_graph(given)
+            as_graph(pair)
     assert as_graph((np.ma.array([0, 1]), np.ma.array([1, 0]))).num_arcs == 2
 
 

@@ -6,7 +6,6 @@ import gzip
 import io
 import re
 import tempfile
-import time
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -113,7 +112,9 @@ SPELLINGS = st.one_of(
     st.integers(2**53 - 2, 2**64 + 2).map(str),
     st.integers(2**53 - 2, 2**63 + 2).map(lambda id: f"{id}.0"),
     st.sampled_from(["0x10", "0X1F", "0b1", "0o7", "1_000", "1,5", "1/2", "1d3", "1L", "nan", "NaN", "inf", "-inf"]),
-    st.sampled_from(["1e400", "1e-400", "1e-39", "1e-2000000000", "1e2000000000", "NA", "null", "None", "true", "False"]),
+    st.sampled_from(
+        ["1e400", "1e-400", "1e-39", "1e-2000000000", "1e2000000000", "NA", "null", "None", "true", "False"]
+    ),
     st.sampled_from(["", "#", "1#2", '"1"', '"1', "\ufeff1", "\uff11", "\u0665", "1\u00a0", "\x0b1", "2020-01-01"]),
 )
 
@@ -165,7 +166,7 @@ BOMBS = {
 
 
 def test_a_small_packed_file_takes_little_memory(tmp_path: Path) -> None:
-    """A quarter of a GiB each, in 300 kB."""
+    """A GiB each, in a MB."""
     starts = {
         ".txt": (b"", b"0 1\n"),
         ".csv": (b"u,v\n", b"0,1\n"),
@@ -174,19 +175,17 @@ def test_a_small_packed_file_takes_little_memory(tmp_path: Path) -> None:
     paths, messages = [], []
     for suffix, (head, row) in starts.items():
         for name, (unit, before, message) in BOMBS.items():
-            content = bomb(unit, 256, before=head + before.replace(b"{row}", row), after=b"\n" + row)
+            content = bomb(unit, 1024, before=head + before.replace(b"{row}", row), after=b"\n" + row)
             paths.append(write(tmp_path / f"{name.replace(' ', '-')}{suffix}.gz", content))
             messages.append(message)
     for sign, suffix in (("#", ".txt"), ("%", ".mtx"), ("%", ".el")):
         before = MTX.format("pattern", "general").encode() if suffix == ".mtx" else b""
-        paths.append(write(tmp_path / f"comments{suffix}.gz", bomb(f"{sign} c\n".encode(), 256, before=before)))
+        paths.append(write(tmp_path / f"comments{suffix}.gz", bomb(f"{sign} c\n".encode(), 1024, before=before)))
         messages.append("bytes of blank lines and comments")
-    started = time.monotonic()
     told, peak = read_apart(*paths)
     for path, line, message in zip(paths, told, messages, strict=True):
         assert message in line, path
-    assert peak < 700, f"{peak} MiB"
-    assert time.monotonic() - started < 90
+    assert peak < 700, f"{peak} MiB"  # an import takes some 300
 
 
 def test_long_lines_and_comments_within_the_bounds(tmp_path: Path) -> None:
@@ -236,5 +235,5 @@ def test_text_in_another_encoding(tmp_path: Path, name: str, content: str, encod
 def test_hexadecimal_words_in_another_column(tmp_path: Path) -> None:
     graph = read(write(tmp_path / "a.csv", "u,v,hash\n0,1,0xab\n1,2,0xcd\n"))
     assert arcs(graph) == Counter([(0, 1), (1, 2)])
-    with pytest.raises(InputError, match=r"column 'v', row 1 \(from 0\): '0x2' is no integer"):
+    with pytest.raises(InputError, match=r"column 'v', row 1 \(from 0\): '0x2' is no number"):
         read(write(tmp_path / "b.csv", "u,v\n0,1\n1,0x2\n"))

@@ -102,8 +102,8 @@ def _lines(file: File) -> Iterator[tuple[int, list[str]]]:
     """Number and fields of each line that is not blank."""
     with file.text(comments=b"%") as raw:
         for number, line in enumerate(io.TextIOWrapper(io.BufferedReader(raw), encoding="latin-1"), 1):
-            if fields := re.findall("[^ \t\r\n]+", line):
-                yield number, fields
+            if not line.isspace():
+                yield number, re.findall("[^ \t\r\n]+", line)
 
 
 def _edges(file: File, header: Header) -> Iterator[Edges]:

@@ -30,6 +30,8 @@ PAIRS = (
     ("head", "tail"),
 )
 
+MOST_LISTED = 20  # names of columns in a message
+
 Columns = tuple[pa.Array, pa.Array]
 
 
@@ -111,7 +113,8 @@ def choose_columns(names: Sequence[str], source: str | None, target: str | None,
 
     Raises `InputError` listing the columns there are.
     """
-    there = f"its columns are {', '.join(map(repr, names))}" if names else "it has no columns"
+    listed = ", ".join(f"{name!r:.40}" for name in names[:MOST_LISTED]) + (", ..." if len(names) > MOST_LISTED else "")
+    there = f"its columns are {listed}" if names else "it has no columns"
     for asked in (source, target):
         if asked is not None and names.count(asked) != 1:
             problem = "more than one column" if asked in names else "no column"
