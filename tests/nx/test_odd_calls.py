@@ -331,6 +331,13 @@ def test_a_function_that_sorts_neighbors_is_called_as_networkx_calls_it():
         assert len(asked[0]) == 9
 
 
+def test_a_method_of_the_graph_sorts_nothing():
+    graph = nx.path_graph(4)
+    for backend in BACKENDS:
+        with pytest.raises(nx.NetworkXError, match="is not in the graph"):
+            next(nx.bfs_edges(graph, 0, sort_neighbors=graph.neighbors, backend=backend))
+
+
 def test_an_exception_of_networkx_has_none_of_ours_as_its_context():
     with pytest.raises(nx.NodeNotFound) as raised:
         nx.single_source_shortest_path(nx.path_graph(3), "missing", backend="rapids_bfs")
