@@ -61,13 +61,10 @@ def _generator(declared: Function, ours: Callable[..., Any], theirs: Callable[..
             _keep_sources(converted, call.arguments)
             look, unchanged = _sight(converted)
             items = ours(*call.args, **call.kwargs)
-            if declared.per_vertex:
-                yield from items
-                return
             for item in items:
                 yield item
                 given += 1
-                if look() is not unchanged:
+                if look() is not unchanged and not declared.per_vertex:
                     break
             else:
                 return
