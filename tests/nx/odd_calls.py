@@ -9,6 +9,7 @@ import argparse
 import inspect
 import math
 import random
+import re
 import time
 import traceback
 import warnings
@@ -286,7 +287,12 @@ def ending(call, consume):
             return kind, items
         except Exception as error:
             ours = any(isinstance(each, LeftToNetworkX) for each in chain_of(error))
-            return type(error), str(error).replace("OrderedDict", "dictionary"), items, ours
+            return (
+                type(error),
+                re.sub("OrderedDict (mutated|changed size)", "dictionary changed size", str(error)),
+                items,
+                ours,
+            )
 
 
 def chain_of(error):
