@@ -287,12 +287,8 @@ def ending(call, consume):
             return kind, items
         except Exception as error:
             ours = any(isinstance(each, LeftToNetworkX) for each in chain_of(error))
-            return (
-                type(error),
-                re.sub("OrderedDict (mutated|changed size)", "dictionary changed size", str(error)),
-                items,
-                ours,
-            )
+            message = re.sub("OrderedDict (mutated|changed size)", "dictionary changed size", str(error))
+            return type(error), message, items, ours
 
 
 def chain_of(error):
