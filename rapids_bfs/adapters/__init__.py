@@ -85,7 +85,8 @@ def as_graph(
     Raises
     ------
     InputError
-        If it is no graph, or one with a null, negative or fractional id, or ``directed`` is neither bool nor None.
+        If it is no graph, or one with a null id, or edges with a negative or fractional one, or ``directed`` is
+        neither bool nor None.
 
     Examples
     --------

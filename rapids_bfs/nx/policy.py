@@ -49,8 +49,11 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
 
 def idle_argument(function: Function, graph: Any, arguments: Mapping[str, Any]) -> str | None:
     """The argument, if there is one, with which NetworkX answers itself."""
-    given = (each for each in function.idle if arguments.get(each) is not None)
-    return next((each for each in given if direction(graph, arguments[each]) is None), None)
+    for name in function.idle:
+        given = arguments.get(name)
+        if given is not None and not (name == "neighbors" and direction(graph, given)):
+            return name
+    return None
 
 
 def conversions(graph: Any) -> Iterator[Any]:
