@@ -5,9 +5,10 @@ import weakref
 
 import numpy as np
 from build import Shape, library
-from emulator import RUBBISH, EmulatedDevice
+from emulator import RUBBISH, EmulatedDevice, address
 
 from rapids_bfs.engines._launch import CompiledKernel
+from rapids_bfs.kernels import cuda
 
 ALIGNMENT = 256  # of memory, as on a device
 libc = ctypes.CDLL(None)
@@ -50,6 +51,13 @@ class HostKernel(CompiledKernel):
         return launch
 
 
+def passed(argument):
+    """An argument of a kernel as the driver takes it: the address of an array, a null pointer, or a number."""
+    if argument is None or isinstance(argument, np.ndarray):
+        return ctypes.c_void_p(None if argument is None else address(argument))
+    return np.ctypeslib.as_ctypes_type(argument.dtype)(argument.item())
+
+
 class HostDevice(EmulatedDevice):
     """Some multiprocessors, each of which runs a block."""
 
@@ -69,5 +77,25 @@ class HostDevice(EmulatedDevice):
     def kernel(self, file, kernel, vertex, offset, *options):
         return HostKernel(library(file, vertex.itemsize, offset.itemsize, *options)[f"launch_{kernel}"], self)
 
+    def kernels(self, file, vertex, offset):
+        names = cuda.expressions(file, vertex.itemsize, offset.itemsize)
+        return {name: self.level(self.kernel(file, name, vertex, offset)) for name in names}
+
+    def level(self, kernel):
+        def launch(blocks, *arguments):
+            kernel.launcher(blocks, self.threads, 0, 0, *map(passed, arguments))()
+
+        return launch
+
     def compiled(self, file, kernel, vertex, offset, threads, blocks):
         return self.kernel(file, kernel, vertex, offset, f"-DTHREADS={threads}", f"-DBLOCKS={blocks}")
+
+
+def launch(file, kernel, vertex, offset, count, *arguments):
+    """`rapids_bfs.device.launch`, on the host."""
+    if count == 0:
+        return
+    device = HostDevice(count)
+    numbers = [np.int64(each) if isinstance(each, int) else each for each in arguments]
+    blocks = min(-(-count // device.threads), device.resident_blocks)
+    device.level(device.kernel(file, kernel, np.dtype(vertex), np.dtype(offset)))(blocks, *numbers)
