@@ -7,38 +7,38 @@ import shutil
 import subprocess
 import tempfile
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 from rapids_bfs.kernels import cuda
 
 HERE = Path(__file__).parent
 COMPILER = "g++"
-FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-strict-aliasing", "-Wno-unknown-pragmas", f"-I{HERE}")
-FLAGS += ("-ftrivial-auto-var-init=pattern", "-ffp-contract=off")
-SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas")
+FLAGS += ("-ftrivial-auto-var-init=pattern", "-fno-omit-frame-pointer", f"-I{HERE}")
+FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 
 KIND = r"(?:unsigned )?(?:long long|\w+(?:<\w+>)?)"
-SHARED = re.compile(r"^( *)(extern )?__shared__ (?:__align__\(\d+\) )?(KIND) (\w[^;\n]*);".replace("KIND", KIND), re.MULTILINE)
+SHARED = re.compile(rf"^( *)(extern )?__shared__ (?:__align__\(\d+\) )?({KIND}) (\w[^;\n]*);", re.MULTILINE)
 DECLARED = re.compile(r"(\w+)(\[[^\]]*\])?")
+
+Edits = tuple[tuple[str, str], ...]  # pieces of a text, and what takes their place
 
 
 class Shape(ctypes.Structure):
     """`on_host::Shape`."""
 
-    _fields_ = [(name, ctypes.c_uint) for name in ("blocks", "threads", "shared", "cluster")] + [("seed", ctypes.c_uint64)]
+    _fields_ = [(field, ctypes.c_uint) for field in ("blocks", "threads", "shared", "cluster")]
+    _fields_ += [("seed", ctypes.c_uint64)]
 
 
-def missing() -> str | None:
-    """None, or one line: what lacks to compile the kernels."""
+def sanitizer() -> str | None:
+    """The library of AddressSanitizer, which a process must load before all others; None without a compiler."""
     if shutil.which(COMPILER) is None:
-        return f"{COMPILER} is not installed: apt install g++"
-    return None if Path(sanitizer()).is_absolute() else f"{COMPILER} has no AddressSanitizer: apt install g++"
-
-
-def sanitizer() -> str:
-    """The library of AddressSanitizer, which a process must load before all others."""
+        return None
     asked = [COMPILER, "-print-file-name=libasan.so"]
-    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    found = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    return found if Path(found).is_absolute() else None
 
 
 def on_host(text: str) -> str:
@@ -65,24 +65,40 @@ def launchers(name: str, vertex_bytes: int, offset_bytes: int) -> str:
     )
 
 
-@cache
-def folder() -> Path:
-    """Where this process keeps what it compiled."""
-    kept = tempfile.TemporaryDirectory(prefix="host-cuda-")
-    folder.keeps = kept
-    return Path(kept.name)
+def edited(text: str, edits: Edits) -> str:
+    for old, new in edits:
+        assert old in text, f"this is not in the file any more: {old}"
+        text = text.replace(old, new)
+    return text
 
 
 @cache
-def library(name: str, vertex_bytes: int, offset_bytes: int, *options: str) -> ctypes.CDLL:
-    """The kernels of a file for these types."""
-    stem = "-".join([name, str(vertex_bytes), str(offset_bytes), *(re.sub(r"\W", "", each) for each in options)])
-    text, binary = folder() / f"{stem}.cpp", folder() / f"{stem}.so"
-    text.write_text(f'#include "cuda.h"\n{on_host(cuda.source(name))}\n{launchers(name, vertex_bytes, offset_bytes)}\n')
-    compile_to(binary, text, HERE / "on_host.cpp", *options)
+def library(name: str, vertex_bytes: int, offset_bytes: int, *options: str, edits: Edits = ()) -> ctypes.CDLL:
+    """The kernels of a file for these types, its text edited before."""
+    text, binary = (folder() / f"{name}-{next(numbers)}{suffix}" for suffix in (".cpp", ".so"))
+    kernels = on_host(edited(cuda.source(name), edits))
+    text.write_text(f'#include "cuda.h"\n{kernels}\n{launchers(name, vertex_bytes, offset_bytes)}\n')
+    compiled("-shared", *options, text, runtime(), "-o", binary)
     return ctypes.CDLL(str(binary))
 
 
-def compile_to(binary: Path, *arguments: str | Path) -> None:
-    here = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # not into the compiler
-    subprocess.run([COMPILER, *FLAGS, *SANITIZE, *map(str, arguments), "-shared", "-o", str(binary)], check=True, env=here)
+@cache
+def runtime() -> Path:
+    """The fibers."""
+    compiled("-c", HERE / "on_host.cpp", "-o", folder() / "on_host.o")
+    return folder() / "on_host.o"
+
+
+@cache
+def folder() -> Path:
+    """Where this process keeps what it compiled, until it ends."""
+    folder.kept = tempfile.TemporaryDirectory(prefix="host-cuda-")
+    return Path(folder.kept.name)
+
+
+def compiled(*arguments: str | Path) -> None:
+    without_sanitizer = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    subprocess.run([COMPILER, *FLAGS, *map(str, arguments)], check=True, env=without_sanitizer)
+
+
+numbers = count()

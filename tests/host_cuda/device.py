@@ -2,9 +2,10 @@
 
 import ctypes
 import weakref
+from typing import ClassVar
 
 import numpy as np
-from build import Shape, library
+from build import Edits, Shape, library
 from emulator import RUBBISH, EmulatedDevice, address
 
 from rapids_bfs.engines._launch import CompiledKernel
@@ -63,6 +64,8 @@ class HostDevice(EmulatedDevice):
 
     engine = "on the host"
     near = True
+    edits: ClassVar[dict[str, Edits]] = {}  # of the files' texts, before they are compiled
+    planted = 0  # which of the faults in them, see `faults`
 
     def __init__(self, seed=0, *, blocks=3, clusters=1):
         super().__init__(seed)
@@ -75,7 +78,9 @@ class HostDevice(EmulatedDevice):
         return super()._keep(kept)
 
     def kernel(self, file, kernel, vertex, offset, *options):
-        return HostKernel(library(file, vertex.itemsize, offset.itemsize, *options)[f"launch_{kernel}"], self)
+        code = library(file, vertex.itemsize, offset.itemsize, *options, edits=self.edits.get(file, ()))
+        ctypes.c_int.in_dll(code, "planted").value = self.planted
+        return HostKernel(code[f"launch_{kernel}"], self)
 
     def kernels(self, file, vertex, offset):
         names = cuda.expressions(file, vertex.itemsize, offset.itemsize)

@@ -15,6 +15,7 @@
 #include <vector>
 
 Index threadIdx, blockIdx, blockDim, gridDim;
+int planted;
 
 namespace on_host {
 namespace {

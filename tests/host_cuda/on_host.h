@@ -82,3 +82,5 @@ struct Index {
 };
 
 extern Index threadIdx, blockIdx, blockDim, gridDim;
+
+extern "C" int planted;  // the fault that a test has planted in the kernels, 0: none
