@@ -113,7 +113,7 @@ def set_num_threads(number):
 
 def _uninterrupted(function, *arguments, **named):
     """What ``function`` returns or raises, which no interrupt keeps from coming to its end."""
-    if threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread() or global_compiler_lock.is_locked():  # by this one
         return function(*arguments, **named)
     outcome = SimpleQueue()
 
@@ -123,7 +123,10 @@ def _uninterrupted(function, *arguments, **named):
         except BaseException as error:
             outcome.put((None, error))
 
-    threading.Thread(target=call).start()
+    try:
+        threading.Thread(target=call).start()
+    except RuntimeError:  # there are too many, or the interpreter is about to end
+        call()
     result, error = outcome.get()
     if error is not None:
         raise error
@@ -145,8 +148,7 @@ def _after_fork_in_child():
     global _entry, _threads_lost
     _after_fork()
     _entry = threading.RLock()
-    # The first of what Numba sets when it starts its threads.
-    _threads_lost = _threads_lost or threading_layer._backend_init_process_lock is not None
+    _threads_lost = _threads_lost or threading_layer._backend_init_process_lock is not None  # set before all else
 
 
 if hasattr(os, "register_at_fork"):  # as everywhere but on Windows
