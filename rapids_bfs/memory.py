@@ -60,16 +60,19 @@ class PeakDeviceBytes:
 
     def __enter__(self) -> PeakDeviceBytes:
         require_device()
-        self._hooks = ExitStack()
-        self._pool = self._hooks.enter_context(_pool_hook())
-        self._rmm: Any = import_module("rmm.statistics") if "rmm" in sys.modules else None
-        if self._rmm:  # what is allocated now may be freed after this has ended: it knows its resource, and keeps it
-            self._hooks.enter_context(self._rmm.statistics())
+        with ExitStack() as hooks:
+            self._pool = hooks.enter_context(_pool_hook())
+            self._rmm: Any = import_module("rmm.statistics") if "rmm" in sys.modules else None
+            if (
+                self._rmm
+            ):  # what is allocated now may be freed after this has ended: it knows its resource, and keeps it
+                hooks.enter_context(self._rmm.statistics())
+            self._hooks = hooks.pop_all()
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self.bytes = self._pool.peak + (self._rmm.get_statistics().peak_bytes if self._rmm else 0)
-        self._hooks.close()
+        with self._hooks:
+            self.bytes = self._pool.peak + (self._rmm.get_statistics().peak_bytes if self._rmm else 0)
 
 
 def _pool_hook() -> Any:
@@ -96,6 +99,11 @@ def require_device_bytes(needed: int, what: str) -> None:
     available = available_device_bytes()
     if needed > available:
         raise InputError(f"{what} needs {needed:,} bytes of device memory and {available:,} are available")
+
+
+def has_bytes(needed: int) -> bool:
+    """Are ``needed`` bytes available? So few that they always are need no look at the machine."""
+    return needed < 1 << 24 or needed <= available_bytes()
 
 
 def require_bytes(needed: int, what: str) -> None:

@@ -50,8 +50,8 @@ def test_parquet_and_arrow_column_types(tmp_path: Path) -> None:
         assert arcs(from_arrow(table)) == Counter([("a", "b"), ("b", "a")])
     numbers = pa.table({"u": pa.array([3, 0]).dictionary_encode(), "v": pa.array([0, 1])})
     assert ids(from_arrow(numbers)) == [0, 1, 3]
-    days = pa.table({"u": pa.array([0, 1]).cast(pa.int32()).cast(pa.date32()), "v": ["x", "y"]})
-    assert len(ids(from_arrow(days))) == 4
+    days = pa.array([0, 1]).cast(pa.int32()).cast(pa.date32())
+    assert len(ids(from_arrow(pa.table({"u": days, "v": days})))) == 2
 
 
 def test_columns_of_a_table(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ functions read outside of its buffers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +14,10 @@ import pyarrow as pa
 
 from ..csr import BLOCK, Edges
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import Graph, index_dtype
+from ._ids import number_values, require_one_type
 from ._notes import Notes, notes_of
-from .edges import EdgeList, checked_vertices, from_edge_list, from_objects, labelled
+from .edges import EdgeList, checked_vertices, from_edge_list, labelled
 
 # Usual names of source and target, the likelier first; compared without case.
 PAIRS = (
@@ -28,6 +29,8 @@ PAIRS = (
     ("u", "v"),
     ("head", "tail"),
 )
+
+MOST_LISTED = 20  # names of columns in a message
 
 Columns = tuple[pa.Array, pa.Array]
 
@@ -110,7 +113,8 @@ def choose_columns(names: Sequence[str], source: str | None, target: str | None,
 
     Raises `InputError` listing the columns there are.
     """
-    there = f"its columns are {', '.join(map(repr, names))}" if names else "it has no columns"
+    listed = ", ".join(f"{name!r:.40}" for name in names[:MOST_LISTED]) + (", ..." if len(names) > MOST_LISTED else "")
+    there = f"its columns are {listed}" if names else "it has no columns"
     for asked in (source, target):
         if asked is not None and names.count(asked) != 1:
             problem = "more than one column" if asked in names else "no column"
@@ -137,7 +141,7 @@ def from_edge_table(
     directed = notes.directed if directed is None else directed
     types = table.plain_types
     for column, type in zip(table.columns, types, strict=True):
-        if pa.types.is_nested(type) or pa.types.is_run_end_encoded(type):
+        if pa.types.is_nested(type) or pa.types.is_boolean(type) or pa.types.is_run_end_encoded(type):
             raise InputError(f"{table.name}, column {column!r}: {type} holds no vertex ids")
     if all(is_number(type) for type in types):
         vertices = notes.vertices if vertices is None else vertices
@@ -146,11 +150,10 @@ def from_edge_table(
         return with_vertices(graph, notes.isolated) if notes.isolated else graph
     if vertices is not None:
         raise InputError(f"{table.name}: a number of vertices goes with integer ids only")
-    if _value_type(types[0]) != _value_type(types[1]):
-        objects = zip(*table.checked(), strict=True)
-        source, target = (_objects(column) for column in objects)
-        return from_objects(source, target, directed=directed, columns=table.columns, name=table.name, frame=frame)
-    blocks, labels = _numbered(table, notes.labels)
+    value_types = [_value_type(type) for type in types]
+    if any(len(source) for source, _ in table.checked()):
+        require_one_type([str(type).removeprefix("large_") for type in value_types], table.columns, table.name)
+    blocks, labels = number_values(table.checked(), notes.labels, value_types[0], table.name)
     edges = EdgeList(table.rows, lambda: blocks, table.columns, table.name)
     graph = from_edge_list(edges, vertices=len(labels), directed=directed, frame=frame)
     return labelled(graph, labels) if labels else graph
@@ -165,64 +168,30 @@ def _value_type(type: pa.DataType) -> pa.DataType:
     return type.value_type if pa.types.is_dictionary(type) else type
 
 
-def _objects(batches: Iterable[pa.Array]) -> np.ndarray:
-    values = [value for batch in batches for value in batch.to_pylist()]
-    objects = np.empty(len(values), object)
-    objects[:] = values
-    return objects
-
-
-def _numbered(table: EdgeTable, labels: Sequence[str]) -> tuple[list[Edges], list[Hashable]]:
-    """The edges as vertices, and the id of each vertex: ``labels``, then others by first appearance."""
-    import pandas as pd
-
-    encoded = [_encoded(pa.array(labels, _value_type(table.plain_types[0])))]
-    for pair in table.checked():
-        encoded.extend(map(_encoded, pair))
-    chunks = pa.chunked_array(encoded).unify_dictionaries().chunks
-    ids = chunks[0].dictionary
-    vertices = np.full(len(ids), -1, np.int32)
-    vertices[: len(labels)] = np.arange(len(labels))
-    count = len(labels)
-    blocks = []
-    for pair in zip(chunks[1::2], chunks[2::2], strict=True):
-        source, target = (chunk.indices.to_numpy() for chunk in pair)
-        seen = pd.unique(np.column_stack([source, target]).ravel())
-        new = seen[vertices[seen] < 0]
-        vertices[new] = np.arange(count, count + len(new))
-        count += len(new)
-        blocks.append((vertices[source], vertices[target]))
-    by_vertex = np.argsort(vertices)[len(ids) - count :]
-    found = ids.take(pa.array(by_vertex)).to_pylist()
-    if labels and count > len(labels):
-        raise InputError(f"{table.name}: the id {found[len(labels)]!r} is none of the labels in its metadata")
-    return blocks, found
-
-
-def _encoded(ids: pa.Array) -> pa.DictionaryArray:
-    encoded = ids if pa.types.is_dictionary(ids.type) else ids.dictionary_encode()
-    return pa.DictionaryArray.from_arrays(encoded.indices.cast(pa.int32()), encoded.dictionary)
-
-
 def with_vertices(graph: Graph, ids: Sequence[int] | np.ndarray) -> Graph:
     """``graph``, whose ids are integers, with a vertex for each of ``ids`` too."""
     labels = np.arange(graph.num_vertices) if graph.labels is None else graph.labels
-    union = np.union1d(labels, np.asarray(ids, np.int64))
-    place = np.searchsorted(union, labels).astype(graph.targets.dtype)
-    offsets = np.zeros(len(union) + 1, graph.offsets.dtype)
-    offsets[place + 1] = graph.degrees
-    return graph.replace(
-        offsets=np.cumsum(offsets, dtype=offsets.dtype),
-        targets=place[graph.targets],
-        labels=None if len(union) == 0 or union[-1] == len(union) - 1 else union,
-    )
+    union = np.sort(np.concatenate([labels, np.asarray(ids, np.int64)]))
+    union = union[np.diff(union, prepend=-1) > 0]
+    return _spread(graph, np.searchsorted(union, labels), len(union), union)
 
 
 def with_all_vertices(graph: Graph) -> Graph:
     """``graph``, whose ids are integers, with the vertices 0..max that its edges leave out."""
     if graph.labels is None:
         return graph
-    return with_vertices(graph, np.arange(checked_vertices(int(graph.labels[-1]) + 1)))
+    return _spread(graph, graph.labels, checked_vertices(int(graph.labels[-1]) + 1))
+
+
+def _spread(graph: Graph, places: np.ndarray, vertices: int, labels: np.ndarray | None = None) -> Graph:
+    """``graph`` with its vertices at these ascending places among so many, the others without edges."""
+    offsets = np.zeros(vertices + 1, graph.offsets.dtype)
+    offsets[places + 1] = graph.degrees
+    return graph._with(
+        offsets=np.cumsum(offsets, dtype=offsets.dtype),
+        targets=places.astype(index_dtype(vertices))[graph.targets],
+        labels=None if labels is None or len(labels) == 0 or labels[-1] == len(labels) - 1 else labels,
+    )
 
 
 def isolated(graph: Graph) -> np.ndarray:

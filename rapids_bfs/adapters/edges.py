@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 
 from .. import csr
+from ..arguments import checked_directed
 from ..device import on_device
 from ..errors import InputError
 from ..graph import Graph, index_dtype
-from ..memory import require_bytes
+from ..memory import has_bytes, require_bytes
+from ._ids import IntegerIds, require_one_type
 
 BLOCK = csr.BLOCK
+COLUMNS = ("source", "target")
+SPREAD = 8  # ids below this many times the edges are counted in an array, others are hashed
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class EdgeList:
 
     rows: int
     blocks: Callable[[], Iterable[csr.Edges]]
-    columns: tuple[str, str] = ("source", "target")
+    columns: tuple[str, str] = COLUMNS
     name: str = "edge list"
 
     def checked(self) -> Iterator[csr.Edges]:
@@ -53,8 +57,8 @@ def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
     if ids.dtype.kind == "f":
         refuse(np.isnan(ids), "is no vertex id: drop the rows without one")
         refuse(ids != np.floor(ids), "is fractional: vertex ids are whole numbers, or strings")
-        exact = 2.0 ** (np.finfo(ids.dtype).nmant + 1)  # also what the next whole number would be rounded to
-        refuse(np.abs(ids) >= exact, "is beyond the whole numbers that such a float holds: give integers")
+        exact = 2.0 ** (np.finfo(ids.dtype).nmant + 1)  # this number may have been one more, and rounded
+        refuse(np.abs(ids) >= exact, f"is beyond the whole numbers that a {ids.dtype} holds: give integers")
     elif ids.dtype.kind not in "iu":
         raise InputError(f"{where}: {ids.dtype} holds no vertex ids")
     if len(ids) and ids.dtype.kind != "u":
@@ -106,7 +110,9 @@ def from_edges(
         from .device_edges import from_device_edges
 
         return from_device_edges(source, target, vertices=vertices, directed=directed, name=name)
-    arrays = [_as_array(ids) for ids in (source, target)]
+    arrays = [
+        _as_array(ids, f"{name}, column {column!r}") for ids, column in zip((source, target), COLUMNS, strict=True)
+    ]
     if any(array.ndim != 1 for array in arrays) or len(arrays[0]) != len(arrays[1]):
         raise InputError(
             f"{name}: source and target must be one-dimensional and of one length, "
@@ -123,14 +129,14 @@ def from_edges(
     return from_objects(*arrays, vertices=vertices, directed=directed, name=name)
 
 
-def _as_array(ids: Any) -> np.ndarray:
+def _as_array(ids: Any, where: str) -> np.ndarray:
     """``ids`` as an array of numbers, or of objects: strings stay Python's own, and tuples stay whole."""
     if np.ma.is_masked(ids):
         row = int(np.ma.getmaskarray(ids).argmax())
-        raise InputError(f"row {row} (from 0) of an array of ids is masked: drop the rows without one")
+        raise InputError(f"{where}, row {row} (from 0): masked is no vertex id: drop the rows without one")
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iufbO":
         return np.asarray(ids)
-    ids = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    ids = ids.tolist() if isinstance(ids, np.ndarray) and ids.dtype.kind in "US" else list(ids)
     if ids and not isinstance(ids[0], str | tuple | list):
         try:
             array = np.asarray(ids)
@@ -145,7 +151,7 @@ def from_edge_list(
     edges: EdgeList, *, vertices: int | None = None, directed: bool | None = None, frame: str = "pandas"
 ) -> Graph:
     """A graph from integer edges, read twice: once to count, once to place. See `from_edges` for the arguments."""
-    limit = 8 * edges.rows + 1024 if vertices is None else vertices
+    directed = checked_directed(directed)
     degrees = csr.Degrees(0 if vertices is None else checked_vertices(vertices))
     row = 0
     highest = -1
@@ -154,14 +160,16 @@ def from_edge_list(
             continue
         top = int(max(source.max(), target.max()))
         highest = max(highest, top)
-        if top >= limit:
+        if top >= len(degrees.out):
             if vertices is not None:
                 refuse_past(edges, row, source, target, vertices)
-            return _from_scattered(edges, directed, frame)
-        if top >= len(degrees.out):
+            if _scattered(top, max(row, edges.rows)) or not has_bytes(32 * top):
+                return _from_scattered(edges, directed, frame)
             degrees.grow(top + 1)
         degrees.add(source, target)
         row += len(source)
+    if vertices is None and _scattered(highest, row):  # there are fewer rows than were said
+        return _from_scattered(edges, directed, frame)
 
     n = highest + 1 if vertices is None else vertices
     out, into = degrees.out[:n], degrees.into[:n]
@@ -174,7 +182,7 @@ def from_edge_list(
         blocks = ((csr.gather(rank, source), csr.gather(rank, target)) for source, target in edges.checked())
     mirror = directed is False and not degrees.symmetric
     offsets, targets = csr.fill(out + into if mirror else out, blocks, mirror=mirror)
-    return Graph(
+    return Graph._trusted(
         offsets,
         targets,
         labels=labels,
@@ -183,6 +191,11 @@ def from_edge_list(
         columns=edges.columns,
         frame=frame,
     )
+
+
+def _scattered(highest: int, rows: int) -> bool:
+    """Do ids up to ``highest`` lie too far apart in so many rows to be counted in an array?"""
+    return highest >= SPREAD * rows + 1024
 
 
 def checked_vertices(vertices: int) -> int:
@@ -206,21 +219,25 @@ def refuse_past(edges: EdgeList, first_row: int, source: np.ndarray, target: np.
 
 
 def _from_scattered(edges: EdgeList, directed: bool | None, frame: str) -> Graph:
-    """A graph from integer edges whose ids lie too far apart to be counted in an array."""
-    import pandas as pd
+    """A graph from integer edges whose ids lie too far apart to be counted in an array.
 
-    ids = np.empty(0, np.int64)
+    They are hashed, and the edges kept as numbers of ids, 8 bytes each below 2**31 ids.
+    """
+    ids = IntegerIds()
+    numbers = []
     for source, target in edges.checked():
-        ids = np.union1d(ids, pd.unique(np.concatenate([source, target])))
-    index: Any = pd.Index(ids)
+        require_bytes(32 * len(source), f"{edges.name}, an edge list with scattered ids,")
+        numbers.append((ids.number(source), ids.number(target)))
+    labels, ranks = ids.ascending()
+    del ids
 
     def blocks() -> Iterator[csr.Edges]:
-        for source, target in edges.checked():
-            yield index.get_indexer(source), index.get_indexer(target)
+        for source, target in numbers:
+            yield csr.gather(ranks, source), csr.gather(ranks, target)
 
     plain = EdgeList(edges.rows, blocks, edges.columns, edges.name)
-    graph = from_edge_list(plain, vertices=len(ids), directed=directed, frame=frame)
-    return labelled(graph, ids)
+    graph = from_edge_list(plain, vertices=len(labels), directed=directed, frame=frame)
+    return graph if len(labels) == 0 or labels[-1] == len(labels) - 1 else labelled(graph, labels)
 
 
 def from_objects(
@@ -229,7 +246,7 @@ def from_objects(
     *,
     vertices: int | None = None,
     directed: bool | None = None,
-    columns: tuple[str, str] = ("source", "target"),
+    columns: tuple[str, str] = COLUMNS,
     name: str = "edges",
     frame: str = "pandas",
 ) -> Graph:
@@ -238,6 +255,7 @@ def from_objects(
 
     if vertices is not None:
         raise InputError(f"{name}: a number of vertices goes with integer ids only")
+    require_one_type([pd.api.types.infer_dtype(ids, skipna=False) for ids in (source, target)], columns, name)
     interleaved = np.empty(2 * len(source), object)
     interleaved[0::2], interleaved[1::2] = source, target
     try:
@@ -256,7 +274,7 @@ def from_codes(
     labels: np.ndarray,
     *,
     directed: bool | None = None,
-    columns: tuple[str, str] = ("source", "target"),
+    columns: tuple[str, str] = COLUMNS,
     name: str = "edges",
     frame: str = "pandas",
 ) -> Graph:
@@ -270,7 +288,7 @@ def labelled(graph: Graph, labels: np.ndarray | Iterable[Hashable]) -> Graph:
     if not isinstance(labels, np.ndarray):
         labels = list(labels)
         labels = np.fromiter(labels, object, len(labels))
-    return graph.replace(labels=labels)
+    return graph._with(labels=labels)
 
 
 def to_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray]:

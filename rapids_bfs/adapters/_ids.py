@@ -1,0 +1,186 @@
+"""Ids become vertices: each distinct id is found once, by one hash, in time and memory linear in what is read.
+
+Integers have a hash table of their own. It takes them a block at a time, which `pandas.factorize` cannot, and holds
+the distinct ids alone; Arrow's dictionary encoding of many blocks takes twice the time that it takes for one.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numba import njit, prange
+
+from ..csr import Edges, as_block
+from ..errors import InputError
+from ..graph import index_dtype
+from ..kernels.cpu.compiled import parallel, serial
+from ..memory import require_bytes
+from ..threads import pool
+
+STEP = 1 << 16  # ids that are numbered before the table is looked at again: is there room for as many?
+FREE = -1  # the id in a row of the table that holds none; ids are 0 or more
+
+Pair = tuple[pa.Array, pa.Array]
+
+
+@njit(inline="always")
+def _row(id, salt, shift):
+    """Where the search for ``id`` begins: the upper bits of a 64-bit hash (the finaliser of splitmix64)."""
+    x = np.uint64(id) ^ salt
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((x ^ (x >> np.uint64(31))) >> shift)
+
+
+@njit(inline="always")
+def _find(table, id, salt, shift):
+    """The row of ``table`` that holds ``id``, or the free one where it belongs."""
+    row = _row(id, salt, shift)
+    while table[row, 0] != id and table[row, 0] != FREE:
+        row = (row + 1) & (len(table) - 1)
+    return row
+
+
+@serial
+def _number(ids, table, salt, shift, count, numbers):
+    """Write the number of each of ``ids`` to ``numbers``; new ones get ``count``, ... Returns the new count."""
+    for i in range(len(ids)):
+        row = _find(table, ids[i], salt, shift)
+        if table[row, 0] == FREE:
+            table[row, 0] = ids[i]
+            table[row, 1] = count
+            count += 1
+        numbers[i] = table[row, 1]
+    return count
+
+
+@serial
+def _move(table, larger, salt, shift):
+    for old in range(len(table)):
+        if table[old, 0] != FREE:
+            row = _find(larger, table[old, 0], salt, shift)
+            larger[row] = table[old]
+
+
+@serial
+def _copy_ids(table, ids):
+    held = 0
+    for row in range(len(table)):
+        if table[row, 0] != FREE:
+            ids[held] = table[row, 0]
+            held += 1
+
+
+@parallel
+def _rank(ids, table, salt, shift, ranks):
+    """Write to ``ranks``, at the number of each of ``ids``, its place among them."""
+    for place in prange(len(ids)):
+        ranks[table[_find(table, ids[place], salt, shift), 1]] = place
+
+
+class IntegerIds:
+    """Distinct ids, int64 and not negative, numbered from 0 in the order in which they come.
+
+    A hash table with linear probing, at most half full: a row has an id and its number, so an id takes 32 to 64 bytes,
+    and half as much again while the table grows. The salt is drawn anew for each table, so that no list of ids can be
+    made up whose ids all fall on the same row.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._salt = np.uint64(secrets.randbits(64))
+        self._table = self._free(10)
+
+    def number(self, ids: np.ndarray) -> np.ndarray:
+        """The numbers of ``ids``, which may be new."""
+        numbers = np.empty(len(ids), index_dtype(self.count + len(ids)))
+        ids = as_block(ids)
+        for start in range(0, len(ids), STEP):
+            step = slice(start, start + STEP)
+            while 2 * (self.count + len(ids[step])) > len(self._table):
+                self._grow()
+            self.count = _number(ids[step], self._table, self._salt, self._shift, self.count, numbers[step])
+        return numbers
+
+    def ascending(self) -> tuple[np.ndarray, np.ndarray]:
+        """The distinct ids in ascending order, and for each number the place of its id there."""
+        ids, ranks = np.empty(self.count, np.int64), np.empty(self.count, index_dtype(self.count))
+        _copy_ids(self._table, ids)
+        ids.sort()
+        with pool.work_on(self.count):
+            _rank(ids, self._table, self._salt, self._shift, ranks)
+        return ids, ranks
+
+    @property
+    def _shift(self) -> np.uint64:
+        return np.uint64(65 - len(self._table).bit_length())
+
+    @staticmethod
+    def _free(bits: int) -> np.ndarray:
+        return np.full((1 << bits, 2), FREE, np.int64)
+
+    def _grow(self) -> None:
+        bits = len(self._table).bit_length()
+        require_bytes(16 << bits, f"a table of more than {self.count:,} vertex ids")
+        small, self._table = self._table, self._free(bits)
+        _move(small, self._table, self._salt, self._shift)
+
+
+def number_values(
+    pairs: Iterable[Pair], labels: Sequence[Hashable], type: pa.DataType, name: str
+) -> tuple[list[Edges], list[Hashable]]:
+    """Edges between values of one Arrow type as vertices, and the id of each vertex.
+
+    Vertices are ``labels``, which are distinct, or if there are none the values by first appearance, source before
+    target. Raises `InputError` if ``labels`` are not all.
+    """
+    import pandas as pd
+
+    encoded = [_encoded(pa.array(labels, type))]
+    for pair in pairs:
+        encoded.extend(map(_encoded, pair))
+    chunks = pa.chunked_array(encoded).unify_dictionaries().chunks
+    ids = chunks[0].dictionary
+    vertices = np.full(len(ids), -1, np.int32)
+    vertices[: len(labels)] = np.arange(len(labels))
+    count = len(labels)
+    blocks = []
+    for pair in zip(chunks[1::2], chunks[2::2], strict=True):
+        source, target = (chunk.indices.to_numpy() for chunk in pair)
+        seen = pd.unique(np.column_stack([source, target]).ravel())
+        new = seen[vertices[seen] < 0]
+        vertices[new] = np.arange(count, count + len(new))
+        count += len(new)
+        blocks.append((vertices[source], vertices[target]))
+    by_vertex = np.argsort(vertices)[len(ids) - count :]
+    found = ids.take(pa.array(by_vertex)).to_pylist()
+    if labels and count > len(labels):
+        raise InputError(f"{name}: the id {found[len(labels)]!r} is none of the labels in its metadata")
+    return blocks, found
+
+
+def _encoded(ids: pa.Array) -> pa.DictionaryArray:
+    encoded = ids if pa.types.is_dictionary(ids.type) else ids.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(encoded.indices.cast(pa.int32()), encoded.dictionary)
+
+
+# What pandas calls columns of Python objects that are numbers all, or of several types.
+NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
+SEVERAL = ("mixed", "mixed-integer", "empty", "unknown-array")
+
+
+def require_one_type(types: Sequence[str], columns: tuple[str, str], name: str) -> None:
+    """Raise `InputError` if the ids in each of two columns are of one type, but not of the same.
+
+    Strings beside integers are different ids, as they are in a dict, so that '1' and 1 would be two vertices: an edge
+    list from two sources of which one was read as text. Where a column itself holds several types, that is meant.
+    """
+    source, target = ("number" if type in NUMBERS else type for type in types)
+    if source != target and source not in SEVERAL and target not in SEVERAL:
+        raise InputError(
+            f"{name}: column {columns[0]!r} holds ids of type {types[0]} and column {columns[1]!r} of type {types[1]}, "
+            "which never are the same vertex: cast one column to the type of the other"
+        )

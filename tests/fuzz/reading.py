@@ -1,0 +1,91 @@
+"""What is fuzzed: a file is read, and the outcome is a right graph or exactly one `InputError`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import rapids_bfs
+from rapids_bfs import Graph, InputError, memory
+from rapids_bfs.frames import read_frame
+from rapids_bfs.graph import index_dtype
+from rapids_bfs.result import from_frame
+
+AVAILABLE = 1 << 28  # bytes that `rapids_bfs` is made to see: what it takes beyond them, it has not asked for
+
+RESULTS_OF = {  # graphs that files of results may belong to, by the name of the file
+    "strings": rapids_bfs.as_graph([("a", "b"), ("b", "c")]),
+    "result": rapids_bfs.as_graph(([0, 1, 2], [1, 2, 5])),
+}
+
+
+def prepare() -> None:
+    memory.available_bytes = lambda: AVAILABLE
+
+
+def read(path: Path) -> str:
+    """Read a graph, or a result if the file is named so: "graph", "result" or "refused"; raises if it is not right."""
+    graph = next((graph for word, graph in RESULTS_OF.items() if path.name.startswith(word)), None)
+    try:
+        if graph is not None:
+            return check_frame(graph, read_frame(path, graph), path)
+        made = rapids_bfs.read(path)
+    except InputError as error:
+        check_message(str(error), path)
+        return "refused"
+    check_graph(made)
+    return "graph"
+
+
+def check_message(message: str, path: Path) -> None:
+    assert path.name in message, f"the message does not name the file: {message[:300]}"
+    assert len(message.splitlines()) <= 2, f"the message has several lines: {message[:300]}"
+    assert len(message) < 1000, f"the message has {len(message):,} characters: {message[:300]}"
+
+
+def check_frame(graph: Graph, table: pa.Table, path: Path) -> str:
+    table.validate(full=True)
+    try:
+        rapids_bfs.validate(graph, from_frame(graph, table, str(path)))
+    except InputError:  # it may name the graph rather than the file
+        return "refused"
+    return "result"
+
+
+def check_graph(graph: Graph) -> None:
+    """All that the rest of the package takes for granted of a graph, and one search."""
+    offsets, targets, n = graph.offsets, graph.targets, graph.num_vertices
+    assert offsets.ndim == targets.ndim == 1
+    assert offsets.dtype == index_dtype(len(targets))
+    assert targets.dtype == index_dtype(n)
+    assert offsets[0] == 0
+    assert offsets[-1] == len(targets)
+    assert (np.diff(offsets) >= 0).all()
+    assert not len(targets) or 0 <= targets.min() <= targets.max() < n
+    assert type(graph.directed) is bool
+    assert len(graph.columns) == 2
+    assert all(isinstance(column, str) for column in graph.columns)
+    check_labels(graph)
+    if not graph.directed:
+        sources = np.repeat(np.arange(n), np.diff(offsets))
+        assert np.array_equal(np.sort(sources * n + targets), np.sort(targets.astype(np.int64) * n + sources))
+    if n:
+        result = rapids_bfs.bfs(graph, graph.ids_of(np.zeros(1, np.int64))[0])
+        verdict = rapids_bfs.validate(graph, result)
+        assert verdict, str(verdict)
+
+
+def check_labels(graph: Graph) -> None:
+    labels = graph.labels
+    if labels is None:
+        return
+    assert labels.shape == (graph.num_vertices,)
+    if labels.dtype == object:
+        assert len(set(labels)) == len(labels)
+        assert not any(label is None or label != label for label in labels)
+    else:
+        assert labels.dtype == np.int64
+        assert not len(labels) or labels[0] >= 0
+        assert (np.diff(labels) > 0).all()

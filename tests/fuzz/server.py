@@ -1,0 +1,148 @@
+"""A fork server: each case is read by a child of its own, with a limit on memory and time.
+
+The parent has imported all and compiled the kernels, so that a child begins at once. Its kernels are compiled for one
+thread: threads do not survive a fork, and who has started Numba's cannot fork.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import functools
+import os
+import resource
+import select
+import signal
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+MEGABYTE = 1 << 20
+POLL_SECONDS = 0.02
+ADDRESS_SPACE = 1 << 32  # bytes that a child may ask for, whether it uses them or not
+PAGE = resource.getpagesize()
+DETAIL = 4000  # characters of a traceback that are kept
+
+
+def compile_for_one_thread() -> None:
+    """To be called before `rapids_bfs` is imported. What is compiled is kept beside this file, apart from the rest."""
+    os.environ |= {
+        "NUMBA_NUM_THREADS": "1",
+        "NUMBA_CACHE_DIR": str(Path(__file__).parent / "__pycache__" / "numba"),
+        "OMP_NUM_THREADS": "1",
+    }
+    import numba
+
+    njit = numba.njit
+
+    @functools.wraps(njit)
+    def serial(*arguments: Any, **options: Any) -> Any:
+        return njit(*arguments, **options | {"parallel": False} if "parallel" in options else options)
+
+    numba.njit = serial
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a case: ``kind`` is what the check returned, or how it failed, and then ``detail`` says more."""
+
+    kind: str
+    detail: str = ""
+
+    @property
+    def is_finding(self) -> bool:
+        return bool(self.detail)
+
+
+@dataclass(frozen=True)
+class Server:
+    """Runs ``check(path)``, which returns a word or raises, on one case after the other."""
+
+    check: Callable[[Path], str]
+    cpu_seconds: int = 20
+    wall_seconds: float = 60
+    megabytes: int = 512  # beyond what the parent has
+
+    def run(self, name: str, data: bytes) -> Outcome:
+        """The outcome for a file of this name and content."""
+        with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+            path = Path(folder, name)
+            path.write_bytes(data)
+            return self._run(path, Path(folder, "said"))
+
+    def _run(self, path: Path, said: Path) -> Outcome:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(reader)
+            self._be_child(path, said, writer)
+        os.close(writer)
+        with open(reader, "rb", buffering=0) as answer:
+            reason = self._wait(child, answer)
+            if reason:
+                os.kill(child, signal.SIGKILL)
+            told = b"" if reason else answer.read()
+        _, status = os.waitpid(child, 0)
+        if reason:
+            return Outcome(reason, f"{reason}: killed")
+        if os.WIFSIGNALED(status):
+            name = signal.Signals(os.WTERMSIG(status)).name
+            return Outcome(
+                "time" if name == "SIGXCPU" else name, f"{name}\n{said.read_text(errors='replace')[:DETAIL]}"
+            )
+        if not told:
+            return Outcome("exit", f"ended with status {os.waitstatus_to_exitcode(status)} and no answer")
+        kind, _, detail = told.decode().partition("\n")
+        return Outcome(kind, detail)
+
+    def _wait(self, child: int, answer: Any) -> str:
+        """Wait for an answer. Returns which limit was passed, "" if none was."""
+        before, deadline = resident(os.getpid()), time.monotonic() + self.wall_seconds
+        while not select.select([answer], [], [], POLL_SECONDS)[0]:
+            if resident(child) > before + self.megabytes * MEGABYTE:
+                return "memory"
+            if time.monotonic() > deadline:
+                return "time"
+        return ""
+
+    def _be_child(self, path: Path, said: Path, writer: int) -> None:
+        try:
+            os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT), 2)
+            faulthandler.enable(2)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            limit_address_space(ADDRESS_SPACE)
+            resource.setrlimit(resource.RLIMIT_CPU, (self.cpu_seconds, self.cpu_seconds + 5))
+            before = peak()
+            warnings.simplefilter("error", RuntimeWarning)  # NumPy's, of overflows and invalid values
+            try:
+                told = self.check(path)
+            except BaseException as error:
+                told = f"{type(error).__name__}\n{''.join(traceback.format_exception(error))[-DETAIL:]}"
+            if (taken := peak() - before) > self.megabytes * MEGABYTE:
+                told = f"memory\n{taken:,} bytes at most"
+            os.write(writer, told.encode(errors="replace"))
+        finally:
+            os._exit(0)
+
+
+def limit_address_space(more: int) -> None:
+    """Let this process ask for so many bytes beyond what it has: less than would harm others on the machine."""
+    has = int(Path("/proc/self/statm").read_text().split()[0]) * PAGE
+    resource.setrlimit(resource.RLIMIT_AS, (has + more, has + more))
+
+
+def resident(process: int) -> int:
+    """Bytes of memory that a process holds; 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * PAGE
+    except (OSError, IndexError):
+        return 0
+
+
+def peak() -> int:
+    """The most bytes that this process held at a time."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
