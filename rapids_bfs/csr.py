@@ -77,10 +77,10 @@ def _asymmetry(offsets, targets, key):
 
 
 @parallel
-def _place(source, target, mirror, limit, cursors, ends, targets, threads):
-    """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on, up to ``ends[n]``; with ``mirror``
-    in both directions, self-loops once. Edges past these ends, or with an end that is not below ``limit``, are left
-    out."""
+def _place(source, target, mirror, limit, cursors, targets, threads):
+    """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on; with ``mirror`` in
+    both directions, self-loops once. Nothing is written beyond ``targets``, nor are ends that are not below ``limit``.
+    """
     n = len(cursors)
     for thread in prange(threads):
         low, high = thread * n // threads, (thread + 1) * n // threads
@@ -91,14 +91,14 @@ def _place(source, target, mirror, limit, cursors, ends, targets, threads):
                 u, v = source[i], target[i]
                 picked[held, 0] = u
                 picked[held, 1] = v
-                held += (u >= low) & (u < high) & (v >= 0) & (v < limit)
+                held += (u >= low) & (u < high) & (np.uint64(v) < np.uint64(limit))
                 if mirror:
                     picked[held, 0] = v
                     picked[held, 1] = u
-                    held += (u != v) & (v >= low) & (v < high) & (u >= 0) & (u < limit)
+                    held += (u != v) & (v >= low) & (v < high) & (np.uint64(u) < np.uint64(limit))
             for i in range(held):
                 u = picked[i, 0]
-                if cursors[u] < ends[u]:
+                if cursors[u] < len(targets):
                     targets[cursors[u]] = picked[i, 1]
                     cursors[u] += 1
 
@@ -227,12 +227,12 @@ def fill(
     require_bytes(edges * dtype.itemsize, f"a graph of {edges:,} edges")
     offsets = _offsets(degrees)
     targets = np.empty(edges, dtype)
-    cursors, ends = offsets[:-1].copy(), offsets[1:]
+    cursors = offsets[:-1].copy()
     limit = len(degrees) if limit is None else limit
     for source, target in blocks:
         with pool.work_on(len(source)) as threads:
-            _place(as_block(source), as_block(target), mirror, limit, cursors, ends, targets, threads)
-    if not np.array_equal(cursors, ends):
+            _place(as_block(source), as_block(target), mirror, limit, cursors, targets, threads)
+    if not np.array_equal(cursors, offsets[1:]):
         raise InputError("the edges changed while they were read: try again")
     return offsets, targets
 
