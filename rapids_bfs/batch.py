@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .arguments import whole_number
 from .device import CUDA, finish, moved, on_device, to_host
 from .engines import BatchTraversal, Summary, ready
 from .errors import InputError
@@ -110,12 +111,14 @@ def bfs_batch(
     graph = as_searchable(graph)
     vertices = vertices_of_sources(graph, sources)
     limit = checked_depth_limit(depth_limit)
-    if keep not in ("distances", "summary"):
+    if not isinstance(keep, str) or keep not in ("distances", "summary"):
         raise InputError(f"keep must be 'distances' or 'summary', not {keep!r}")
     if on_batch is not None and keep == "summary":
         raise InputError("on_batch is called with distances: it cannot be had with keep='summary'")
-    if batch_size is not None and batch_size < 1:
-        raise InputError(f"batch_size must be at least 1, not {batch_size}")
+    if on_batch is not None and not callable(on_batch):
+        raise InputError(f"on_batch must be a function, not {on_batch!r}")
+    if batch_size is not None:
+        batch_size = whole_number(batch_size, "batch_size", 1)
     traversal = ready(engine).batch_traversal(graph)
     with traversal.lock:
         if keep == "summary":

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .adapters.files import read
+from .arguments import checked_directed
 from .device import CPU
 from .errors import InputError
 from .graph import Graph
@@ -48,6 +49,7 @@ def _bundled(name: str, **options: Any) -> Graph:
 def _generated(name: str, device: str, *, directed: bool | None = None, **options: Any) -> Graph:
     from .generators import generate
 
+    checked_directed(directed)
     if options:
         raise InputError(f"{', '.join(options)} does not go with the generated graph {name}")
     return generate(name, device=device)

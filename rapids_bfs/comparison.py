@@ -12,14 +12,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from os import PathLike
-from pathlib import Path
 from statistics import harmonic_mean, median
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from . import machine
+from .arguments import engine_name, whole_number
 from .device import CUDA, moved, to_host
 from .engines import Choice, Options, Traversal, choose, registered
 from .errors import InputError, TraversalError
@@ -144,6 +144,11 @@ class Comparison:
         """Is no answer of any engine wrong?"""
         return all(engine.valid is not False for engine in self.engines)
 
+    @property
+    def ran(self) -> bool:
+        """Has any engine given an answer?"""
+        return any(engine.runs for engine in self.engines)
+
     def __getitem__(self, engine: str) -> EngineRuns:
         return next(runs for runs in self.engines if runs.engine == engine)
 
@@ -215,7 +220,7 @@ class Comparison:
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write a row for each engine and source to ``path``."""
         rows = [{"engine": each["engine"], **run} for each in self.to_dict()["engines"] for run in each["runs"]]
-        with open(path, "w", newline="") as out:
+        with _writing(path, newline="") as out:
             names = ("engine", "source", "ms", "reached", "depth", "edges", "teps", "verdict")
             writer = csv.DictWriter(out, names)
             writer.writeheader()
@@ -225,7 +230,8 @@ class Comparison:
         """Write a page for a browser to ``path``: one file that holds everything and needs no network."""
         from .report.page import page
 
-        Path(path).write_text(page(self.to_dict()), encoding="utf-8")
+        with _writing(path) as out:
+            out.write(page(self.to_dict()))
 
     def plot(self) -> Figure:
         """A Matplotlib figure: each engine's times, every search a dot, and how many times as fast as the baseline.
@@ -303,15 +309,21 @@ def compare(
 
     edges = graph if isinstance(graph, Edges) else Edges.of(graph, **graph_options)
     graph = as_graph(graph, **graph_options) if edges is None else edges.graph
+    graph.check()  # somebody may have written to its arrays, and a wrong answer would be the engines' fault
     options = Options(depth_limit=checked_depth_limit(depth_limit))
     choices = _choices(engines)
-    if baseline is not None and choose(baseline).name not in (choice.name for choice in choices):
-        raise InputError(f"the baseline {baseline!r} is none of the engines: {', '.join(c.name for c in choices)}")
-    vertices = sample_sources(graph, sources, seed) if isinstance(sources, int) else source_vertices(graph, sources)
+    if baseline is not None:
+        baseline = choose(engine_name(baseline)).name
+        if baseline not in (choice.name for choice in choices):
+            raise InputError(f"the baseline {baseline!r} is none of the engines: {', '.join(c.name for c in choices)}")
+    if drawn := isinstance(sources, int | np.integer):
+        vertices = sample_sources(graph, sources, seed)
+    else:
+        vertices = source_vertices(graph, sources)
     comparison = Comparison(
         graph,
         [EngineRuns(choice.name) for choice in choices],
-        seed=seed if isinstance(sources, int) else None,
+        seed=seed if drawn else None,
         command=_command(),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -320,7 +332,7 @@ def compare(
     except KeyboardInterrupt:
         comparison.interrupted = True
     ran = [runs.engine for runs in comparison.engines if runs.runs]
-    preferred = [choose(baseline).name] if baseline else [*BASELINES, *ran]
+    preferred = [baseline] if baseline else [*BASELINES, *ran]
     comparison.baseline = next((name for name in preferred if name in ran), None)
     return comparison
 
@@ -332,8 +344,10 @@ def _choices(engines: str | Sequence[str] | None) -> list[Choice]:
             for name, engine in registered().items()
             for algorithm in engine.compared or engine.algorithms[:1]
         ]
+    if not isinstance(engines, Sequence) or not engines:
+        raise InputError(f"engines are a list of names, or one string with commas, not {engines!r}")
     names = engines.split(",") if isinstance(engines, str) else engines
-    return list({choice.name: choice for choice in (choose(name.strip()) for name in names)}.values())
+    return list({choice.name: choice for choice in (choose(engine_name(name)) for name in names)}.values())
 
 
 def _command() -> str:
@@ -342,10 +356,9 @@ def _command() -> str:
     return shlex.join(["rapids-bfs" if program == "cli.py" else program, *sys.argv[1:]])
 
 
-def sample_sources(graph: Graph, count: int, seed: int = SEED) -> np.ndarray:
+def sample_sources(graph: Graph, count: int | np.integer[Any], seed: int = SEED) -> np.ndarray:
     """``count`` distinct vertices with an out-edge, at random, or all of them if there are fewer."""
-    if count < 1:
-        raise InputError(f"the number of sources must be at least 1, not {count}")
+    count, seed = whole_number(count, "the number of sources", 1), whole_number(seed, "the seed")
     candidates: Any = np.flatnonzero(graph.degrees)
     if not len(candidates):
         raise InputError(f"{graph.name} has no edges to search along: name a source")
@@ -422,7 +435,7 @@ def _prepared(runs: EngineRuns, choice: Choice, graph: Graph, source: np.ndarray
     choice.engine.prepare(Graph(offsets, targets, directed=graph.directed), choice.algorithm).run(ORIGIN, options)
     with _peak_bytes(choice) as peak:
         compiled = perf_counter()
-        traversal = choice.engine.prepare(graph.replace(), choice.algorithm)  # with what others made of it kept apart
+        traversal = choice.engine.prepare(graph._with(), choice.algorithm)  # with what others made of it kept apart
         prepared = perf_counter()
     runs.prepare_bytes = peak.bytes if peak else None
     with _peak_bytes(choice) as peak:
@@ -464,9 +477,19 @@ def _timed(traversal: Traversal, source: np.ndarray, id: Hashable, options: Opti
 
 def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:
     """Write ``content`` to ``path``; ids that JSON has no type for as strings."""
-    with open(path, "w") as out:
+    with _writing(path) as out:
         json.dump(content, out, indent=1, default=str)
         out.write("\n")
+
+
+@contextmanager
+def _writing(path: str | PathLike[str], newline: str | None = None) -> Iterator[IO[str]]:
+    """The file at ``path``, to write text to. Raises `InputError` if that fails, such as on a full disk."""
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline=newline) as out:
+            yield out
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)} cannot be written: {error.strerror or error}") from None
 
 
 def _plain(id: Any) -> Any:

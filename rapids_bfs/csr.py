@@ -7,6 +7,7 @@ adjacency keeps the order of the edge list, and no memory is needed beside the r
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -14,6 +15,7 @@ from numba import njit, prange
 
 from .errors import InputError
 from .graph import frozen, index_dtype
+from .kernels.cpu.compiled import parallel, serial
 from .memory import require_bytes
 from .threads import pool
 
@@ -23,20 +25,24 @@ BLOCK = 1 << 20  # edges that are handed to the threads at a time
 Edges = tuple[np.ndarray, np.ndarray]  # sources and targets, of one length
 
 
+# Of the hashes of edges, odd: another in each process, so that nobody can prepare edges whose hashes cancel out.
+KEY = np.frombuffer(secrets.token_bytes(16), np.uint64) | np.uint64(1)
+
+
 @njit(inline="always")
-def _hash(u, v):
-    """A 64-bit hash of an edge (the finaliser of splitmix64)."""
-    x = np.uint64(u) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(v)
+def _signed_hash(u, v, key):
+    """A 64-bit hash of the edge {u, v} (the finaliser of splitmix64), negative if u > v, 0 if they are equal."""
+    x = np.uint64(min(u, v)) * key[0] + np.uint64(max(u, v)) * key[1]
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return (x ^ (x >> np.uint64(31))) * np.uint64(np.int64(u < v) - np.int64(u > v))
 
 
-@njit(parallel=True, cache=True, nogil=True)
-def _count(source, target, out_degrees, in_degrees, threads):
+@parallel
+def _count(source, target, out_degrees, in_degrees, key, threads):
     """Add a block of edges to the degrees (each n) and return its asymmetry.
 
-    A self-loop counts as an out-edge only. The asymmetry is the sum of hash(u, v) - hash(v, u) modulo 2**64.
+    A self-loop counts as an out-edge only. The asymmetry is the sum of the signed hashes modulo 2**64.
     """
     n = len(out_degrees)
     for thread in prange(threads):
@@ -56,15 +62,25 @@ def _count(source, target, out_degrees, in_degrees, threads):
                 in_degrees[targets[i]] += 1
     asymmetry = np.uint64(0)
     for i in prange(len(source)):
-        asymmetry += _hash(source[i], target[i]) - _hash(target[i], source[i])
+        asymmetry += _signed_hash(source[i], target[i], key)
     return asymmetry
 
 
-@njit(parallel=True, cache=True, nogil=True)
-def _place(source, target, mirror, limit, cursors, ends, targets, threads):
-    """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on, up to ``ends[n]``; with ``mirror``
-    in both directions, self-loops once. Edges past these ends, or with an end that is not below ``limit``, are left
-    out."""
+@parallel
+def _asymmetry(offsets, targets, key):
+    """The asymmetry of a whole CSR, see `_count`."""
+    asymmetry = np.uint64(0)
+    for u in prange(len(offsets) - 1):
+        for edge in range(offsets[u], offsets[u + 1]):
+            asymmetry += _signed_hash(np.int64(u), np.int64(targets[edge]), key)
+    return asymmetry
+
+
+@parallel
+def _place(source, target, mirror, limit, cursors, targets, threads):
+    """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on; with ``mirror`` in
+    both directions, self-loops once. Nothing is written beyond ``targets``, nor are ends that are not below ``limit``.
+    """
     n = len(cursors)
     for thread in prange(threads):
         low, high = thread * n // threads, (thread + 1) * n // threads
@@ -75,26 +91,26 @@ def _place(source, target, mirror, limit, cursors, ends, targets, threads):
                 u, v = source[i], target[i]
                 picked[held, 0] = u
                 picked[held, 1] = v
-                held += (u >= low) & (u < high) & (v >= 0) & (v < limit)
+                held += (u >= low) & (u < high) & (np.uint64(v) < np.uint64(limit))
                 if mirror:
                     picked[held, 0] = v
                     picked[held, 1] = u
-                    held += (u != v) & (v >= low) & (v < high) & (u >= 0) & (u < limit)
+                    held += (u != v) & (v >= low) & (v < high) & (np.uint64(u) < np.uint64(limit))
             for i in range(held):
                 u = picked[i, 0]
-                if cursors[u] < ends[u]:
+                if cursors[u] < len(targets):
                     targets[cursors[u]] = picked[i, 1]
                     cursors[u] += 1
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _gather(values, indices, gathered):
     for i in prange(len(indices)):
         index = indices[i]
         gathered[i] = values[index] if 0 <= index < len(values) else -1
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _sources(offsets, first, vertex, sources):
     """Fill ``sources`` with the sources of the edges from ``first`` on; ``vertex`` is at most the first of them."""
     for i in range(len(sources)):
@@ -103,7 +119,7 @@ def _sources(offsets, first, vertex, sources):
         sources[i] = vertex
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _count_loops(offsets, targets):
     loops = 0
     for u in prange(len(offsets) - 1):
@@ -112,7 +128,7 @@ def _count_loops(offsets, targets):
     return loops
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _count_descents(offsets, targets):
     descents = 0
     for u in prange(len(offsets) - 1):
@@ -121,7 +137,7 @@ def _count_descents(offsets, targets):
     return descents
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _count_distinct(offsets, targets, loops, degrees):
     """Fill ``degrees[n]`` with the distinct targets of each ascending adjacency, self-loops counted if ``loops``."""
     for u in prange(len(degrees)):
@@ -131,7 +147,7 @@ def _count_distinct(offsets, targets, loops, degrees):
         degrees[u] = distinct
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _copy_distinct(offsets, targets, new_offsets, new_targets):
     for u in prange(len(offsets) - 1):
         place = new_offsets[u]
@@ -185,7 +201,7 @@ class Degrees:
     def add(self, source: np.ndarray, target: np.ndarray) -> None:
         """Count the edges of a block, all of them between vertices below ``len(self.out)``."""
         with pool.work_on(len(source)) as threads:
-            self._asymmetry += int(_count(as_block(source), as_block(target), self.out, self.into, threads))
+            self._asymmetry += int(_count(as_block(source), as_block(target), self.out, self.into, KEY, threads))
 
     def grow(self, vertices: int) -> None:
         """Make room for vertices up to ``vertices - 1``."""
@@ -194,7 +210,7 @@ class Degrees:
 
     @property
     def symmetric(self) -> bool:
-        """Was every edge added in both directions, equally often? Compares hashes: errs once in 2**64 graphs."""
+        """Was every edge added in both directions, equally often? By keyed hashes: errs once in 2**64 graphs."""
         return self._asymmetry % 2**64 == 0
 
 
@@ -211,12 +227,12 @@ def fill(
     require_bytes(edges * dtype.itemsize, f"a graph of {edges:,} edges")
     offsets = _offsets(degrees)
     targets = np.empty(edges, dtype)
-    cursors, ends = offsets[:-1].copy(), offsets[1:]
+    cursors = offsets[:-1].copy()
     limit = len(degrees) if limit is None else limit
     for source, target in blocks:
         with pool.work_on(len(source)) as threads:
-            _place(as_block(source), as_block(target), mirror, limit, cursors, ends, targets, threads)
-    if not np.array_equal(cursors, ends):
+            _place(as_block(source), as_block(target), mirror, limit, cursors, targets, threads)
+    if not np.array_equal(cursors, offsets[1:]):
         raise InputError("the edges changed while they were read: try again")
     return offsets, targets
 
@@ -288,7 +304,8 @@ def mirrored(offsets: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.n
 
 def is_symmetric(offsets: np.ndarray, targets: np.ndarray) -> bool:
     """Is every edge there in both directions, equally often? See `Degrees.symmetric`."""
-    return degrees_of(offsets, targets).symmetric
+    with pool.work_on(len(targets)):
+        return int(_asymmetry(offsets, targets, KEY)) == 0
 
 
 def count_loops(offsets: np.ndarray, targets: np.ndarray) -> int:

@@ -131,7 +131,7 @@ def _of_matrix(matrix: Any, start: Any, depth_limit: int | None, directed: bool,
     graph = as_graph(matrix, directed=directed).on(CUDA)
     index = matrix.row if matrix.format == "coo" else matrix.indices
     searcher = Searcher(graph, np.dtype(np.int64 if index.dtype.itemsize > 4 else np.int32))
-    with searcher.search(start, depth_limit, return_predecessors) as found:
+    with searcher.traversal.lock, searcher.search(start, depth_limit, return_predecessors) as found:
         pass
     return tuple(found if type(matrix).__module__.startswith("cupyx") else (array.get() for array in found))
 
@@ -167,13 +167,13 @@ class Searcher:
         graph = from_cudf(edges, directed=directed)
         if graph.labels is not None and graph.labels.dtype == object:
             names = labels_of(graph).to_frame("0")
-            return cls(graph.replace(labels=None), np.dtype(np.int32), names)
+            return cls(graph._with(labels=None), np.dtype(np.int32), names)
         wide = any(edges[column].dtype.itemsize > 4 for column in graph.columns)
         return cls(graph, np.dtype(np.int64 if wide else np.int32))
 
     def frame(self, start: Any, depth_limit: int | None, return_predecessors: bool) -> Any:
         """The frame of a search; it is made during the search, unless that has to know more than integers."""
-        with self.search(start, depth_limit, return_predecessors) as found:
+        with self.traversal.lock, self.search(start, depth_limit, return_predecessors) as found:
             if self.names is None:
                 return self._frame_of(*found)
         return self._named(*found)
@@ -181,7 +181,7 @@ class Searcher:
     @contextmanager
     def search(self, start: Any, depth_limit: int | None, return_predecessors: bool) -> Iterator[list[Any]]:
         """Distances and predecessors of all vertices, as integers, in new CuPy arrays that are filled while the body of
-        the ``with`` runs, and when it ends at the latest."""
+        the ``with`` runs, and when it ends at the latest. To be called with the traversal's lock taken."""
         sources = self._sources(start)
         options = DEFAULT if depth_limit is None or depth_limit < 0 else Options(depth_limit)
         n = self.graph.num_vertices
@@ -191,7 +191,7 @@ class Searcher:
             found[1].fill(-1)
             predecessors = None
         unreached = self.unreached if self.as_found else -1
-        with self.traversal.lock, self.traversal.search_into(distances, predecessors, unreached, sources, options):
+        with self.traversal.search_into(distances, predecessors, unreached, sources, options):
             yield found
         if not self.as_found:
             _unreached_as()(distances, self.unreached, found[0])

@@ -10,6 +10,7 @@ import numpy as np
 
 from .driver import no_device, too_old
 from .errors import InputError
+from .forks import in_each_child
 from .kernels import cuda as kernels
 
 CPU, CUDA = "cpu", "cuda"
@@ -38,6 +39,9 @@ def missing() -> str | None:
         first_line = str(error).strip().partition("\n")[0]
         return f"CuPy finds no CUDA toolkit ({first_line}): pip install 'cupy-cuda{major}x[ctk]'"
     return None
+
+
+in_each_child(missing.cache_clear)
 
 
 def on_device(array: Any) -> bool:

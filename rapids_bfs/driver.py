@@ -7,7 +7,12 @@ import sys
 from functools import cache
 from typing import NamedTuple
 
+from .forks import in_each_child
+
 INSTALL = "sudo apt install nvidia-driver-580, or https://www.nvidia.com/drivers"
+
+
+NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED, of `cuInit` where the parent of a forked process called it before
 
 
 class Driver(NamedTuple):
@@ -15,6 +20,7 @@ class Driver(NamedTuple):
 
     cuda: tuple[int, int] | None  # the newest CUDA that it runs; None if there is no driver
     devices: tuple[str, ...]  # their names
+    forked: bool = False  # was CUDA lost at a fork?
 
 
 @cache
@@ -25,7 +31,7 @@ def library() -> ctypes.CDLL:
 
 @cache
 def driver() -> Driver:
-    """The driver, as it was when first asked."""
+    """The driver, as it was when this process first asked it."""
     try:
         cuda = library()
     except OSError:
@@ -33,27 +39,36 @@ def driver() -> Driver:
     version, count, device = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
     name = ctypes.create_string_buffer(256)
     cuda.cuDriverGetVersion(ctypes.byref(version))
-    if cuda.cuInit(0) or cuda.cuDeviceGetCount(ctypes.byref(count)):
+    failed = cuda.cuInit(0)
+    if failed or cuda.cuDeviceGetCount(ctypes.byref(count)):
         count.value = 0
     names = []
     for ordinal in range(count.value):
         cuda.cuDeviceGet(ctypes.byref(device), ordinal)
         cuda.cuDeviceGetName(name, len(name), device)
         names.append(name.value.decode())
-    return Driver((version.value // 1000, version.value % 1000 // 10), tuple(names))
+    return Driver((version.value // 1000, version.value % 1000 // 10), tuple(names), failed == NOT_INITIALIZED)
+
+
+in_each_child(driver.cache_clear)
 
 
 def no_device() -> str | None:
     """None, or one line: why there is no device here, and what mends it."""
-    cuda, devices = driver()
+    cuda, devices, forked = driver()
     if cuda is None:
         return f"there is no CUDA device: no NVIDIA driver is installed ({INSTALL})"
+    if forked:
+        return (
+            "CUDA does not survive a fork, and was in use before that of this process: start processes by 'spawn',"
+            " as multiprocessing.set_start_method('spawn') does"
+        )
     return None if devices else "there is no CUDA device: the NVIDIA driver finds none"
 
 
 def too_old(package: str, major: int) -> str | None:
     """None, or one line: that the driver is too old for ``package``, built for CUDA ``major``, and what mends it."""
-    cuda, _ = driver()
+    cuda = driver().cuda
     if cuda is None or cuda[0] >= major:
         return None
     mend = f"update the driver ({INSTALL})"

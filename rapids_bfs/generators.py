@@ -17,9 +17,11 @@ from numba import njit, prange
 
 from . import csr
 from .adapters.edges import EdgeList, from_edge_list, from_edges
+from .arguments import whole_number
 from .device import CPU, CUDA, launch, to_device
 from .errors import InputError
 from .graph import Graph, index_dtype
+from .kernels.cpu.compiled import parallel
 from .memory import require_bytes, require_device_bytes
 from .threads import pool
 
@@ -51,7 +53,7 @@ def _renamed(vertex, scale, naming):
     return name
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _rmat_block(key, first, scale, thresholds, naming, source, target):
     """Edges ``first, first + 1, ...``: at each of ``scale`` levels one quadrant, then both ends renamed."""
     to_b, to_c, to_d = thresholds
@@ -70,7 +72,7 @@ def _rmat_block(key, first, scale, thresholds, naming, source, target):
         target[i] = _renamed(v, scale, naming)
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _uniform_block(key, first, scale, source, target):
     """Edges ``first, first + 1, ...`` with both ends uniform over 2**scale vertices."""
     shift = np.uint64(64 - scale)
@@ -122,7 +124,7 @@ class Drawing:
             from .device_csr import fill
 
             offsets, targets = fill(blocks, self.n, self.m, mirror=True)
-            return Graph(offsets, targets, directed=False, name=self.name).simple
+            return Graph._trusted(offsets, targets, directed=False, name=self.name).simple
         return from_edge_list(EdgeList(self.m, blocks, name=self.name), vertices=self.n, directed=False).simple
 
 
@@ -135,7 +137,7 @@ def rmat_edges(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, 
     naming[:, 0] |= np.uint64(1)
 
     def draw(first: int, source: np.ndarray, target: np.ndarray) -> None:
-        with pool:
+        with pool.work_on():
             _rmat_block(key, first, scale, thresholds, naming, source, target)
 
     def draw_on_device(first: int, source: Any, target: Any) -> None:
@@ -163,7 +165,7 @@ def urand(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, devic
     key = _key(seed)
 
     def draw(first: int, source: np.ndarray, target: np.ndarray) -> None:
-        with pool:
+        with pool.work_on():
             _uniform_block(key, first, scale, source, target)
 
     def draw_on_device(first: int, source: Any, target: Any) -> None:
@@ -175,8 +177,9 @@ def urand(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, devic
 
 
 def _random_size(kind: str, scale: int, edge_factor: int, device: str) -> tuple[int, int]:
-    if not 0 <= scale <= 48 or edge_factor < 0:
-        raise InputError(f"{kind}: the scale must be in 0..48 and the edge factor at least 0")
+    whole_number(edge_factor, f"{kind}: the edge factor")
+    if whole_number(scale, f"{kind}: the scale") > 48:
+        raise InputError(f"{kind}: the scale must be in 0..48, not {scale}")
     n = 1 << scale
     m = edge_factor * n
     vertex_bytes = np.dtype(index_dtype(n)).itemsize
@@ -190,7 +193,7 @@ def _random_size(kind: str, scale: int, edge_factor: int, device: str) -> tuple[
 
 def _key(seed: int) -> int:
     """A key for `_random` from any seed, so that streams of neighbouring seeds do not overlap."""
-    return int(np.random.default_rng(seed).integers(1 << 62))
+    return int(np.random.default_rng(whole_number(seed, "the seed")).integers(1 << 62))
 
 
 def grid(side: int) -> Graph:

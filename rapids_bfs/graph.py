@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
@@ -13,11 +13,13 @@ import numpy as np
 
 from .device import CPU, CUDA, moved, on_device, to_device, to_host
 from .errors import InputError
+from .forks import generation
 
 if TYPE_CHECKING:
     from os import PathLike
 
 INT32_LIMIT = 1 << 31
+BEYOND = 1 << 63  # no integer id is as large
 
 
 def index_dtype(count: int) -> type[np.signedinteger[Any]]:
@@ -63,7 +65,16 @@ class Graph:
     frame : str
         The kind of frame that the graph came from and that results go back to ("pandas", "polars", ...).
 
-    This constructor trusts its arguments; `as_graph` checks them.
+    The constructor checks all of this, in time proportional to the edges: a `Graph` that exists is one whose arrays the
+    kernels can trust, and an undirected one has each edge in both directions. (That is told by the sum of keyed 64-bit
+    hashes: it errs once in 2**64 graphs, and nobody who does not know this process's key can prepare such a graph.)
+    It takes the arrays without a copy. Whoever keeps a way to write to them must not use it: a search of a graph that
+    was changed has no defined result, and may crash.
+
+    Raises
+    ------
+    InputError
+        If the arrays are no CSR, of other types than these, or not what ``directed`` and ``labels`` promise.
     """
 
     def __init__(
@@ -77,14 +88,42 @@ class Graph:
         columns: tuple[str, str] = ("source", "target"),
         frame: str = "pandas",
     ) -> None:
+        from .checks import check_graph
+
+        check_graph(offsets, targets, labels, directed, name)
+        self._take(offsets, targets, labels, directed, name, columns, frame)
+
+    @classmethod
+    def _trusted(cls, *arrays: Any, **options: Any) -> Graph:
+        """What the constructor gives for arrays that this package has just made, and does not check again."""
+        graph = cls.__new__(cls)
+        graph._take(*arrays, **options)
+        return graph
+
+    def _take(
+        self,
+        offsets: np.ndarray,
+        targets: np.ndarray,
+        labels: np.ndarray | None = None,
+        directed: bool = True,
+        name: str = "graph",
+        columns: tuple[str, str] = ("source", "target"),
+        frame: str = "pandas",
+    ) -> None:
         self.offsets = frozen(offsets)
         self.targets = frozen(targets)
         self.labels = None if labels is None else frozen(labels)
-        self.directed = directed
+        self.directed = bool(directed)
         self.name = name
         self.columns = columns
         self.frame = frame
-        self.traversals: dict[str, Any] = {}  # what engines prepared for this graph
+        self._traversals: dict[int, dict[str, Any]] = {}
+
+    def check(self) -> None:
+        """Check again what the constructor checked, in case somebody wrote to the arrays. Raises `InputError`."""
+        from .checks import check_graph
+
+        check_graph(self.offsets, self.targets, self.labels, self.directed, self.name)
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
@@ -98,8 +137,18 @@ class Graph:
         self.__init__(**state)  # type: ignore[misc]
 
     def replace(self, **changes: Any) -> Graph:
-        """A graph like this one but for these arguments of the constructor."""
+        """A graph like this one but for these arguments of the constructor, which checks them."""
         return Graph(**self.__getstate__() | changes)
+
+    def _with(self, **changes: Any) -> Graph:
+        """`replace` for what this package has just made, which is not checked again."""
+        return Graph._trusted(**self.__getstate__() | changes)
+
+    @property
+    def traversals(self) -> dict[str, Any]:
+        """What engines prepared for this graph in this process. A forked child prepares anew: in its copy of what its
+        parent prepared, locks may be taken for ever and buffers be half written."""
+        return self._traversals.setdefault(generation(), {})
 
     @cached_property
     def device(self) -> str:
@@ -125,10 +174,10 @@ class Graph:
 
         device, require = (CPU, require_bytes) if self.device == CUDA else (CUDA, require_device_bytes)
         require(self.nbytes, f"{self.name} on {device}")
-        copy = self.replace(
+        copy = self._with(
             offsets=moved(self.offsets, device),
             targets=moved(self.targets, device),
-            labels=self.labels if self.labels is None or self._has_objects else moved(self.labels, device),
+            labels=self.labels if self.labels is None or self.has_objects else moved(self.labels, device),
         )
         copy.__dict__["_elsewhere"] = self
         return copy
@@ -179,7 +228,7 @@ class Graph:
     @cached_property
     def _reverse(self) -> Graph:
         offsets, targets = self._csr.transpose(self.offsets, self.targets)
-        return self.replace(
+        return self._with(
             offsets=offsets.astype(self.offsets.dtype, copy=False),
             targets=targets.astype(self.targets.dtype, copy=False),
         )
@@ -190,13 +239,13 @@ class Graph:
         if not self.directed:
             return self
         offsets, targets = self._csr.mirrored(self.offsets, self.targets)
-        return self.replace(offsets=offsets, targets=targets, directed=False)
+        return self._with(offsets=offsets, targets=targets, directed=False)
 
     @property
     def simple(self) -> Graph:
         """The graph without self-loops and duplicate edges, each adjacency ascending."""
         offsets, targets = self._csr.without_repeats_and_loops(*self._ascending())
-        return self.replace(offsets=offsets, targets=targets)
+        return self._with(offsets=offsets, targets=targets)
 
     def _ascending(self) -> tuple[np.ndarray, np.ndarray]:
         """Offsets and targets with each adjacency in ascending order."""
@@ -205,13 +254,13 @@ class Graph:
         )
         return ascending
 
-    def vertices_of(self, ids: Iterable[Hashable]) -> np.ndarray:
+    def vertices_of(self, ids: Any) -> np.ndarray:
         """The vertices (int64) that have these ids; on the device if the ids and the graph are.
 
         Raises `InputError` naming the first id that is no vertex.
         """
         if on_device(ids):
-            if self.device == CUDA and not self._has_objects:
+            if self.device == CUDA and not self.has_objects and ids.dtype.kind in "iu":
                 return self._vertices_on_device(to_device(ids))
             ids = to_host(ids).tolist()
         return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
@@ -229,7 +278,7 @@ class Graph:
         return vertices
 
     @property
-    def _has_objects(self) -> bool:
+    def has_objects(self) -> bool:
         """Are ids something else than integers?"""
         return self.labels is not None and self.labels.dtype == object
 
@@ -249,7 +298,7 @@ class Graph:
         return self._find(id) >= 0
 
     def _find(self, id: Hashable) -> int:
-        if not self._has_objects:
+        if not self.has_objects:
             return self._find_integer(id)
         try:
             return self._index.get(id, -1)
@@ -260,6 +309,8 @@ class Graph:
         try:
             integer = operator.index(id)  # type: ignore[arg-type]
         except TypeError:
+            return -1
+        if isinstance(id, bool) or abs(integer) >= BEYOND:
             return -1
         if self.labels is None:
             return integer if 0 <= integer < self.num_vertices else -1
@@ -285,12 +336,12 @@ class Graph:
         """The ids of these vertices; where a vertex is -1 the id is -1 if ids are integers, else None."""
         if self.labels is None:
             return vertices
-        if self._has_objects or not on_device(vertices):
+        if self.has_objects or not on_device(vertices):
             labels, vertices = self._host_labels, to_host(vertices)
         else:
             labels = to_device(self.labels)
         ids = labels[vertices]
-        ids[vertices < 0] = None if self._has_objects else -1
+        ids[vertices < 0] = None if self.has_objects else -1
         return ids
 
     def vertex_pairs(self) -> tuple[np.ndarray, np.ndarray]:

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from . import machine
+from .arguments import whole_number
 from .comparison import Progress, quiet, sample_sources
 from .device import CUDA, finish
-from .engines import DEFAULT, Choice, Traversal, choose
-from .errors import InputError, TraversalError
+from .engines import DEFAULT, Choice, Traversal, ready
+from .errors import TraversalError
 from .generators import EDGE_FACTOR, SEED, Drawing, rmat_edges
 from .graph import Graph, index_dtype
 from .summary import HarmonicSummary, Summary
@@ -100,9 +101,8 @@ def graph500(
     TraversalError
         If an answer is wrong, naming the rule of Graph500 that it breaks.
     """
-    choice = choose(engine)
-    if reason := choice.engine.unavailable():
-        raise InputError(f"engine {choice.name!r} cannot run here: {reason}")
+    choice = ready(engine)
+    roots = whole_number(roots, "the number of roots", 1)
     device = choice.engine.searches_on
     run = Graph500(scale, edge_factor, seed, choice.name)
     steps = roots + 3
@@ -139,7 +139,7 @@ def _compile(choice: Choice, drawing: Drawing) -> None:
     small = rmat_edges(4, device=drawing.device)
     graph = small.graph_of(*small.edges())
     for offset in ("int32", np.dtype(index_dtype(2 * drawing.m)).name):
-        typed = graph.replace(offsets=graph.offsets.astype(offset))
+        typed = graph._with(offsets=graph.offsets.astype(offset))
         validate(typed.simple, choice.engine.prepare(typed, choice.algorithm).run(np.array([0])))
 
 

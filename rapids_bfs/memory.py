@@ -60,16 +60,19 @@ class PeakDeviceBytes:
 
     def __enter__(self) -> PeakDeviceBytes:
         require_device()
-        self._hooks = ExitStack()
-        self._pool = self._hooks.enter_context(_pool_hook())
-        self._rmm: Any = import_module("rmm.statistics") if "rmm" in sys.modules else None
-        if self._rmm:  # what is allocated now may be freed after this has ended: it knows its resource, and keeps it
-            self._hooks.enter_context(self._rmm.statistics())
+        with ExitStack() as hooks:
+            self._pool = hooks.enter_context(_pool_hook())
+            self._rmm: Any = import_module("rmm.statistics") if "rmm" in sys.modules else None
+            if (
+                self._rmm
+            ):  # what is allocated now may be freed after this has ended: it knows its resource, and keeps it
+                hooks.enter_context(self._rmm.statistics())
+            self._hooks = hooks.pop_all()
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self.bytes = self._pool.peak + (self._rmm.get_statistics().peak_bytes if self._rmm else 0)
-        self._hooks.close()
+        with self._hooks:
+            self.bytes = self._pool.peak + (self._rmm.get_statistics().peak_bytes if self._rmm else 0)
 
 
 def _pool_hook() -> Any:

@@ -8,6 +8,7 @@ import sys
 from functools import cache
 
 from . import device
+from .forks import in_each_child
 
 MEND = "pip install 'rapids-bfs[cu13]'"
 
@@ -25,6 +26,9 @@ def missing(package: str) -> str | None:
         first_line = str(error).strip().partition("\n")[0]
         return f"{package} cannot be imported ({first_line}): {MEND}"
     return None
+
+
+in_each_child(missing.cache_clear)
 
 
 def has_pool() -> bool:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .trace import Trace
 
 
+RESULT_COLUMNS = ("vertex", "distance", "predecessor")
+
+
 @dataclass(frozen=True)
 class BFSResult:
     """Distances from the source, and a tree of shortest paths. They live where the graph lives.
@@ -99,17 +102,21 @@ class BFSResult:
     def path_to(self, id: Hashable) -> list[Any]:
         """Ids along a shortest path from a source to the vertex with this id, both ends included.
 
-        Raises `InputError` if it was not reached or predecessors were not kept.
+        Raises `InputError` if it was not reached, predecessors were not kept, or somebody has changed them since.
         """
         if self.predecessors is None:
             raise InputError("the search kept no predecessors: ask for predecessors=True")
         vertex = self.graph.vertex_of(id)
         if self.distances[vertex] < 0:
             raise InputError(f"{id!r} was not reached")
-        predecessors = to_host(self.predecessors)
+        distances, predecessors = to_host(self.distances), to_host(self.predecessors)
         path = [vertex]
-        while predecessors[path[-1]] >= 0:
+        while distances[path[-1]] != 0:
             path.append(int(predecessors[path[-1]]))
+            if not 0 <= path[-1] < len(predecessors) or len(path) > len(predecessors):
+                raise InputError(
+                    f"the predecessors lead from {id!r} to no source: `validate` says where they are wrong"
+                )
         ids: list[Any] = self.graph.ids_of(np.array(path[::-1])).tolist()
         return ids
 
@@ -139,14 +146,16 @@ class BFSResult:
 def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = None) -> BFSResult:
     """A result from an Arrow table as `BFSResult.to_frame` makes it; its sources are the vertices at distance 0.
 
-    Raises `InputError` if a column is missing, or its vertices are not those of the graph, each once.
+    Raises `InputError` if a column is missing, distances are no whole numbers, a predecessor is no vertex, or the
+    vertices are not those of the graph, each once.
     """
-    for column in ("vertex", "distance", "predecessor"):
-        if table.column_names.count(column) > 1:
-            raise InputError(f"{where} has more than one column {column!r}")
+    names = table.column_names
     for column in ("vertex", "distance"):
-        if column not in table.column_names:
-            raise InputError(f"{where} has no column {column!r}: it has {', '.join(table.column_names)}")
+        if column not in names:
+            raise InputError(f"{where} has no column {column!r}: it has {', '.join(names)}")
+    for column in RESULT_COLUMNS:
+        if names.count(column) > 1:
+            raise InputError(f"{where} has {names.count(column)} columns {column!r}: leave one")
     n = graph.num_vertices
     vertices = graph.vertices_of(table["vertex"].to_pylist())
     rows = np.bincount(vertices, minlength=n)
@@ -158,12 +167,24 @@ def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = N
         row = table["distance"].is_null().index(True).as_py()
         raise InputError(f"{where}, column 'distance', row {row} (from 0): null is no distance, which is -1 or more")
     distances = np.empty(n, np.int32)
-    distances[vertices] = table["distance"].to_numpy()
+    distances[vertices] = _distances_in(table["distance"].to_numpy(), where)
     predecessors = None
-    if "predecessor" in table.column_names:
+    if "predecessor" in names:
         predecessors = np.full(n, -1, graph.targets.dtype)
         ids = table["predecessor"].to_pylist()
-        known = np.array([id is not None and id != -1 for id in ids], bool)
-        predecessors[vertices[known]] = graph.vertices_of(id for id in ids if id is not None and id != -1)
+        none = (None,) if graph.has_objects else (None, -1)
+        known = np.array([id not in none for id in ids], bool)
+        predecessors[vertices[known]] = graph.vertices_of(id for id in ids if id not in none)
     sources = np.flatnonzero(distances == 0)
     return BFSResult(graph.on(CPU), sources, distances, predecessors, depth_limit).on(graph.device)
+
+
+def _distances_in(column: np.ndarray, where: str) -> np.ndarray:
+    """The column, once it is known to hold nothing but whole numbers that an int32 holds."""
+    if column.dtype.kind not in "iu":
+        raise InputError(f"{where}, column 'distance': distances are whole numbers, -1 where not reached")
+    limits = np.iinfo(np.int32)
+    if (outside := (column < limits.min) | (column > limits.max)).any():
+        row = int(outside.argmax())
+        raise InputError(f"{where}, column 'distance', row {row} (from 0): {column[row]} is no distance")
+    return column

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 
+from .arguments import whole_number
 from .device import on_device, to_host
 from .engines import Options, ready
 from .errors import InputError
-from .graph import Graph
+from .graph import INT32_LIMIT, Graph
 from .result import BFSResult
 
 
@@ -100,16 +100,14 @@ def as_searchable(graph: Any) -> Graph:
 
 
 def checked_depth_limit(depth_limit: int | None) -> int | None:
-    """``depth_limit`` as an int. Raises `InputError` if it is negative or no whole number."""
+    """``depth_limit`` as an int; None where no distance, an int32, is as large.
+
+    Raises `InputError` if it is negative or no whole number.
+    """
     if depth_limit is None:
         return None
-    try:
-        limit = operator.index(depth_limit)
-    except TypeError:
-        raise InputError(f"depth_limit must be a whole number or None, not {depth_limit!r}") from None
-    if limit < 0:
-        raise InputError(f"depth_limit must be at least 0, not {limit}")
-    return limit
+    limit = whole_number(depth_limit, "depth_limit")
+    return limit if limit < INT32_LIMIT else None
 
 
 def source_vertices(graph: Graph, source: Any) -> np.ndarray:

@@ -98,13 +98,16 @@ class Trace(Sequence[Level]):
         return pd.DataFrame(self._levels, columns=list(Level._fields))
 
     def __rich__(self) -> Table:
+        from rich import box
         from rich.table import Table
+        from rich.text import Text
 
-        table = Table(*(field.replace("_", " ") for field in Level._fields))
-        for column, field in zip(table.columns, Level._fields, strict=True):
-            column.justify = "left" if field == "direction" else "right"
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for field in Level._fields:
+            name = field.replace("_", " ").replace("milliseconds", "ms")
+            table.add_column(name, justify="left" if field == "direction" else "right", no_wrap=True)
         for level in self:
             time = "" if level.milliseconds is None else f"{level.milliseconds:.3f}"
             counts = (f"{count:,}" for count in level[:4])
-            table.add_row(*counts, level.direction or "", time)
+            table.add_row(*counts, Text(level.direction or ""), time)
         return table

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
-from .device import CUDA, launch, moved, on_device
+from .arguments import whole_number
+from .device import CPU, CUDA, launch, moved, on_device
 from .errors import InputError
-from .graph import Graph
+from .graph import Graph, csr_for
+from .kernels.cpu.compiled import parallel
 from .result import BFSResult
 from .threads import pool
 
@@ -66,13 +68,13 @@ def validate(graph: Graph, result: BFSResult) -> Verdict:
     edge-reach           no edge leads from a reached vertex to one that is not, unless the search stopped there
     ===================  ==========================================================================================
 
-    It runs where the result lives. Raises `InputError` if the result's arrays do not fit the graph.
+    It runs where the result lives. On the host a graph that claims to be undirected, and is not because somebody wrote
+    to its arrays, is seen wherever the answer depends on it. Raises `InputError` if the result's arrays do not fit the
+    graph.
     """
+    _require_fitting(graph, result)
     n = graph.num_vertices
     distances, predecessors, stopped_at = result.distances, result.predecessors, result.stopped_at
-    for array, what in ((distances, "distances"), (predecessors, "predecessors")):
-        if array is not None and array.shape != (n,):
-            raise InputError(f"{what} have shape {array.shape}, but {graph.name} has {n} vertices")
     if on_device(distances):
         graph = graph.on(CUDA)
 
@@ -96,11 +98,39 @@ def validate(graph: Graph, result: BFSResult) -> Verdict:
         return broken("tree-level" if predecessors is None else "tree-edge", int(unconfirmed.argmax()))
     for rule, vertex in (("edge-level", level_breaker), ("edge-reach", reach_breaker)):
         if vertex < n:
-            reverse = graph.reverse
-            begin, end = reverse.offsets[vertex : vertex + 2].tolist()
-            above = distances[reverse.targets[begin:end]]
-            return broken(rule, vertex, int(above[above >= 0].min()))
+            return broken(rule, vertex, _level_above(graph, distances, vertex))
     return Verdict()
+
+
+def _require_fitting(graph: Graph, result: BFSResult) -> None:
+    """Raise `InputError` unless the result's arrays can be held against the graph, whatever is in them."""
+    n = graph.num_vertices
+    arrays: dict[str, Any] = {"distances": result.distances}
+    if result.predecessors is not None:
+        arrays["predecessors"] = result.predecessors
+    for what, array in arrays.items():
+        if getattr(array, "shape", None) != (n,) or array.dtype.kind != "i":
+            raise InputError(f"{what} must be an array of {n} signed integers: {graph.name} has {n} vertices")
+    sources = np.asarray(result.sources)
+    if sources.ndim != 1 or (sources.dtype.kind not in "iu" and len(sources)):
+        raise InputError("sources must be a one-dimensional array of integers")
+    outside = sources[(sources < 0) | (sources >= n)].tolist()
+    if result.target is not None and not 0 <= whole_number(result.target, "target") < n:
+        outside.append(result.target)
+    if outside:
+        raise InputError(f"{outside[0]}, a source or target, is none of the {n} vertices of {graph.name}")
+    if result.depth_limit is not None:
+        whole_number(result.depth_limit, "depth_limit")
+
+
+def _level_above(graph: Graph, distances: Any, vertex: int) -> int:
+    """The smallest distance of a vertex that an edge leads from to this one; one that is reached must be there."""
+    neighbors = csr_for(graph.targets).sources_of(graph.offsets, graph.targets)[graph.targets == vertex]
+    if not graph.directed:
+        begin, end = graph.offsets[vertex : vertex + 2].tolist()
+        neighbors = np.concatenate([neighbors, graph.targets[begin:end]])
+    above = distances[neighbors]
+    return int(above[above >= 0].min())
 
 
 def _vertex_rules(result: BFSResult) -> Iterator[tuple[str, np.ndarray]]:
@@ -113,7 +143,7 @@ def _vertex_rules(result: BFSResult) -> Iterator[tuple[str, np.ndarray]]:
     if predecessors is not None:
         yield "predecessor-range", (predecessors < -1) | (predecessors >= n)
     source = np.zeros_like(distances, bool)
-    source[moved(result.sources, result.graph.device)] = True
+    source[moved(np.asarray(result.sources, np.int64), CUDA if on_device(distances) else CPU)] = True
     yield "source", source & ((distances != 0) if predecessors is None else (distances != 0) | (predecessors != -1))
     yield "root", ~source & (distances == 0)
     if predecessors is not None:
@@ -132,19 +162,25 @@ def _edge_rules(graph: Graph, result: BFSResult) -> tuple[np.ndarray, int, int]:
     n = graph.num_vertices
     predecessors = result.predecessors if result.predecessors is not None else np.empty(0, graph.targets.dtype)
     confirmed = np.zeros(n, np.bool_)
-    with pool as threads:
+    with pool.work_on() as threads:
         breakers = np.full((64 * threads, 2), n)
         _check_edges(
             graph.offsets,
             graph.targets,
-            np.ascontiguousarray(result.distances),
-            np.ascontiguousarray(predecessors),
-            n if result.stopped_at is None else result.stopped_at,
+            _native(result.distances),
+            _native(predecessors),
+            n if result.stopped_at is None else min(result.stopped_at, n),
+            not graph.directed,
             confirmed,
             breakers,
         )
     level_breaker, reach_breaker = breakers.min(axis=0).tolist()
     return confirmed, level_breaker, reach_breaker
+
+
+def _native(array: np.ndarray) -> np.ndarray:
+    """``array`` as kernels take it."""
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
 
 
 def _edge_rules_on_device(graph: Graph, result: BFSResult) -> tuple[Any, int, int]:
@@ -153,7 +189,7 @@ def _edge_rules_on_device(graph: Graph, result: BFSResult) -> tuple[Any, int, in
     n, m = graph.num_vertices, graph.num_arcs
     vertex, offset = graph.targets.dtype, graph.offsets.dtype
     predecessors = None if result.predecessors is None else cupy.ascontiguousarray(result.predecessors, vertex)
-    stopped_at = n if result.stopped_at is None else result.stopped_at
+    stopped_at = n if result.stopped_at is None else min(result.stopped_at, n)
     confirmed, breakers = cupy.zeros(n, bool), cupy.full(2, n, np.int64)
     answer = (cupy.ascontiguousarray(result.distances, np.int32), predecessors, stopped_at)
     launch("validation", "check", vertex, offset, m, graph.offsets, graph.targets, n, m, *answer, confirmed, breakers)
@@ -161,20 +197,28 @@ def _edge_rules_on_device(graph: Graph, result: BFSResult) -> tuple[Any, int, in
     return confirmed, level_breaker, reach_breaker
 
 
-@njit(parallel=True, cache=True, nogil=True)
-def _check_edges(offsets, targets, distances, predecessors, stopped_at, confirmed, breakers):
+@parallel
+def _check_edges(offsets, targets, distances, predecessors, stopped_at, both_ways, confirmed, breakers):
+    """With ``both_ways`` each edge is held to lead back too, whether or not it is there in that direction."""
     n = len(distances)
     parts = len(breakers)
     for part in prange(parts):
         for u in range(part * n // parts, (part + 1) * n // parts):
             level = distances[u]
-            if level < 0:
+            if level < 0 and not both_ways:
                 continue
             for edge in range(offsets[u], offsets[u + 1]):
                 v = targets[edge]
-                if distances[v] > level + 1:
-                    breakers[part, 0] = min(v, breakers[part, 0])
-                elif distances[v] < 0 and level < stopped_at:
-                    breakers[part, 1] = min(v, breakers[part, 1])
-                if (predecessors[v] == u) if len(predecessors) else (distances[v] == level + 1):
-                    confirmed[v] = True
+                below = distances[v]
+                if level >= 0:
+                    if below > level + 1:
+                        breakers[part, 0] = min(v, breakers[part, 0])
+                    elif below < 0 and level < stopped_at:
+                        breakers[part, 1] = min(v, breakers[part, 1])
+                    if (predecessors[v] == u) if len(predecessors) else (below == level + 1):
+                        confirmed[v] = True
+                if both_ways and below >= 0:
+                    if level > below + 1:
+                        breakers[part, 0] = min(u, breakers[part, 0])
+                    elif level < 0 and below < stopped_at:
+                        breakers[part, 1] = min(u, breakers[part, 1])

@@ -35,7 +35,7 @@ def put_on_device(monkeypatch):
     monkeypatch.setattr(device, "to_device", lambda array: array)
 
     def put(result):
-        graph = result.graph.replace(offsets=OnDevice(result.graph.offsets), targets=OnDevice(result.graph.targets))
+        graph = result.graph._with(offsets=OnDevice(result.graph.offsets), targets=OnDevice(result.graph.targets))
         arrays = {name: OnDevice(getattr(result, name)) for name in ("distances", "predecessors")}
         return replace(result, graph=graph, **arrays)
 

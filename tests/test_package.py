@@ -43,6 +43,8 @@ def test_kernels_are_inside_the_package_and_know_nothing_of_it():
         "rapids_bfs.kernels.cpu",
         "rapids_bfs.kernels.cpu.atomics",
         "rapids_bfs.kernels.cpu.bits",
+        "rapids_bfs.kernels.cpu.compiled",
+        "rapids_bfs.kernels.cpu.disk_cache",
         "rapids_bfs.kernels.cpu.sequential",
     }
 

@@ -1,7 +1,8 @@
-"""How many of Numba's threads a kernel gets."""
+"""How many of Numba's threads a kernel gets, and Python's threads that search at once."""
 
 import numba
 import pytest
+from programs import LAYERS, WITHOUT_OPENMP, run
 
 from rapids_bfs import threads
 from rapids_bfs.threads import pool
@@ -13,9 +14,10 @@ needs_two = pytest.mark.skipif(numba.config.NUMBA_DEFAULT_NUM_THREADS < 2, reaso
 def test_some_cores_are_spared_once(monkeypatch):
     allowed = numba.get_num_threads()
     monkeypatch.setattr(threads, "SPARE", allowed)
-    with pool as outer:
+    assert pool.size == allowed - 1
+    with pool.work_on() as outer:
         assert outer == numba.get_num_threads() == allowed - 1
-        with pool as inner, pool.work_on(1) as alone:
+        with pool.work_on() as inner, pool.work_on(1) as alone:
             assert (inner, alone) == (allowed - 1, 1)
         assert numba.get_num_threads() == allowed - 1
     assert numba.get_num_threads() == allowed
@@ -27,8 +29,75 @@ def test_threads_that_numba_was_told_to_use_are_used(monkeypatch):
     monkeypatch.setattr(threads, "SPARE", 1)
     numba.set_num_threads(1)
     try:
-        with pool as given:
+        with pool.work_on() as given:
             assert given == 1
         assert numba.get_num_threads() == 1
     finally:
         numba.set_num_threads(allowed)
+
+
+SEARCHES = """
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+import answers, networkx as nx
+from rapids_bfs import bfs
+from rapids_bfs.generators import generate
+graphs = [generate("urand:17:2"), generate("rmat:12"), generate("grid:60").replace(directed=True)]
+def depths(graph):
+    return [bfs(graph, source, engine="cpu").depth for source in range(1, 5)]
+expected, everything = [depths(graph.replace()) for graph in graphs], answers.of_everything()
+with ThreadPoolExecutor(8) as threads:
+    assert list(threads.map(depths, 8 * graphs)) == 8 * expected
+    assert all(answers.same(each, everything) for each in threads.map(lambda _: answers.of_everything(), range(3)))
+async def all_at_once():
+    return await asyncio.gather(*(asyncio.to_thread(depths, graph) for graph in 4 * graphs))
+assert asyncio.run(all_at_once()) == 4 * expected
+"""
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_searches_at_once(layer):
+    run(SEARCHES, **LAYERS[layer])
+
+
+def test_searches_at_once_without_openmp():
+    run(WITHOUT_OPENMP + SEARCHES)
+
+
+def test_a_networkx_function_and_a_search_of_its_graph_at_once():
+    """The first holds back threads, the second the graph's buffers, and each wants the other's."""
+    run(
+        """
+from concurrent.futures import ThreadPoolExecutor
+import networkx as nx
+import rapids_bfs.nx
+from rapids_bfs import bfs
+from rapids_bfs.nx.search import unordered_search
+converted = rapids_bfs.nx.convert_from_nx(nx.gnm_random_graph(3000, 40000, seed=0))
+def ours():
+    return unordered_search(converted, 0).distances.max()
+def theirs():
+    return bfs(converted.forward, 0, engine="cpu").depth
+searches = [ours, theirs]
+expected = [search() for search in searches]
+with ThreadPoolExecutor(4) as threads:
+    assert list(threads.map(lambda search: search(), 500 * searches)) == 500 * expected
+""",
+        seconds=100,
+    )
+
+
+def test_the_first_threads_find_the_same_engines():
+    run(
+        """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from rapids_bfs.engines import choose, registered
+together = Barrier(8)
+def first(_):
+    together.wait()
+    return id(registered()), id(choose("cpu").engine)
+with ThreadPoolExecutor(8) as threads:
+    assert len(set(threads.map(first, range(8)))) == 1
+"""
+    )

@@ -22,10 +22,12 @@ subsets U. Brandes, On variants of shortest-path betweenness centrality, Social 
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from .compiled import parallel, serial
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _count_paths(offsets, targets, source, distances, paths, queue):
     """Search from ``source``; return how many vertices it reaches."""
     distances[source] = 0
@@ -49,7 +51,7 @@ def _count_paths(offsets, targets, source, distances, paths, queue):
     return end
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _go_back(offsets, targets, is_target, distances, paths, dependencies, queue, end, endpoints, edges, sums):
     """Add the dependencies of the source ``queue[0]`` to ``sums``, and reset ``distances``."""
     source = queue[0]
@@ -76,7 +78,7 @@ def _go_back(offsets, targets, is_target, distances, paths, dependencies, queue,
         distances[queue[position]] = -1
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def betweenness(offsets, targets, sources, is_target, endpoints, edges, sums):
     """Add to ``sums[threads, n]`` (``[threads, m]`` if ``edges``) what the sources contribute."""
     threads = len(sums)

@@ -41,10 +41,11 @@ distances and counters are ours.
 from collections import namedtuple
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from .atomics import exchange, fetch_add, fetch_or
 from .bits import ONE, WORD, bit_of
+from .compiled import calls_parallel, parallel, serial
 from .vectors import (
     any_bit,
     choose,
@@ -76,7 +77,7 @@ Batch = namedtuple(
 )
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _expand(b, valid, queue, end, upcoming_queue, level, alone, frontier, upcoming, buffer):
     """OR the rows of ``queue[:end]`` into their out-neighbours', a block at a time, and enqueue these."""
     width = len(valid)
@@ -110,14 +111,14 @@ def _expand(b, valid, queue, end, upcoming_queue, level, alone, frontier, upcomi
     _spill(upcoming_queue, buffer, held, b.counters)
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _spill(queue, buffer, held, counters):
     tail = fetch_add(counters, TAIL, held)
     for i in range(held):
         queue[tail + i] = buffer[i]
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _note(b, valid, level, vertex, new, tally, held, counts):
     """Write down that the sources in ``new`` reached the vertex; return the rows held in the tally."""
     for plane in range(len(b.planes)):
@@ -137,7 +138,7 @@ def _note(b, valid, level, vertex, new, tally, held, counts):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _empty(tally, counts):
     """Add the vertical counters to ``counts`` and set them to zero."""
     words = len(counts) // WORD
@@ -149,7 +150,7 @@ def _empty(tally, counts):
             tally[place * words + word] = 0
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _settle(b, valid, queue, end, level, upcoming, thread):
     """Note what the vertices in ``queue[:end]`` found, a block at a time; return their out-edges."""
     counts, tally = b.counts[thread], b.tallies[thread]
@@ -173,7 +174,7 @@ def _settle(b, valid, queue, end, level, upcoming, thread):
     return edges
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _forget(b, valid, queue, end, frontier):
     """Empty the rows of ``queue[:end]``, a block at a time."""
     nothing = no_words(valid)
@@ -185,7 +186,7 @@ def _forget(b, valid, queue, end, frontier):
             store_row(frontier, queue[position], nothing)
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _sweep(b, valid, level, frontier, upcoming, thread):
     """Let the vertices that miss a source under way look for it, a block at a time.
 
@@ -230,7 +231,7 @@ def _sweep(b, valid, level, frontier, upcoming, thread):
     return found, edges, open_edges
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _to_queue(b, valid, frontier, queue):
     """Put the vertices whose row is not empty into the queue, a block at a time."""
     n = b.active
@@ -249,13 +250,13 @@ def _to_queue(b, valid, frontier, queue):
                 tail += 1
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _expand_together(b, valid, queue, end, upcoming_queue, level, frontier, upcoming, threads):
     for thread in prange(threads):
         _expand(b, valid, queue, end, upcoming_queue, level, False, frontier, upcoming, b.buffers[thread])
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _settle_together(b, valid, queue, end, level, upcoming, threads):
     edges = 0
     for thread in prange(threads):
@@ -263,7 +264,7 @@ def _settle_together(b, valid, queue, end, level, upcoming, threads):
     return edges
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _sweep_together(b, valid, level, frontier, upcoming, threads):
     found = 0
     edges = 0
@@ -276,13 +277,13 @@ def _sweep_together(b, valid, level, frontier, upcoming, threads):
     return found, edges, open_edges
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _to_queue_together(b, valid, frontier, queue, threads):
     for _ in prange(threads):
         _to_queue(b, valid, frontier, queue)
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def clear(array):
     """Fill ``array``, of any shape, with zeros."""
     flat = array.reshape(-1)
@@ -290,7 +291,7 @@ def clear(array):
         flat[i] = 0
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _start(b, valid, sources, queue):
     """Put the sources into the frontier; return how many vertices they are, and their out-edges."""
     width = len(valid)
@@ -309,7 +310,7 @@ def _start(b, valid, sources, queue):
     return size, edges
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _end_level(b, valid, level, summary, threads):
     """Gather what the threads found: the sources that are under way, and the summary's sums."""
     under_way = no_words(valid)
@@ -330,7 +331,7 @@ def _end_level(b, valid, level, summary, threads):
             summary.harmonic[source] += count / level
 
 
-@njit(cache=True, nogil=True)
+@calls_parallel
 def search(b, valid, sources, depth_limit, summary, threads):
     """Search from up to 64 * width ``sources``; return the number of levels.
 
@@ -382,7 +383,7 @@ def search(b, valid, sources, depth_limit, summary, threads):
     return level
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _load_columns(rows, rank, first, width, word, columns):
     """Sort the bytes of a column of words, those of `TILE` vertices from ``first`` on, for `choose`.
 
@@ -410,7 +411,7 @@ def _load_columns(rows, rank, first, width, word, columns):
             columns[place + BYTE * byte] = word_at(bytes, byte)
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def write(b, valid, levels, distances):
     """Turn the planes of a search of so many levels into ``distances[k, n]``, int32, -1 where a source is not."""
     width = len(valid)

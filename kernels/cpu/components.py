@@ -1,14 +1,14 @@
 """Components and two-colourings, in the order in which NetworkX finds them. One thread, O(n + m) each."""
 
 import numpy as np
-from numba import njit
 
 from .atomics import prefetch
 from .bits import WORD, bit_of, word_of
+from .compiled import serial
 from .sequential import LATER, SOON
 
 
-@njit(cache=True, nogil=True)
+@serial
 def components(offsets, targets, queue, starts):
     """Connected components: fill ``queue[n]`` component by component, each in the order of a search from its first
     vertex, and ``starts[n + 1]`` with where each begins; return how many there are. The graph must be symmetric."""
@@ -40,7 +40,7 @@ def components(offsets, targets, queue, starts):
     return count
 
 
-@njit(cache=True, nogil=True)
+@serial
 def strong_components(offsets, targets, members, starts, at_once):
     """Strongly connected components in the order in which a depth-first search completes them; return how many.
 
@@ -106,7 +106,7 @@ def strong_components(offsets, targets, members, starts, at_once):
     return count
 
 
-@njit(cache=True, nogil=True)
+@serial
 def two_colors(offsets, targets, expandable, order, colors):
     """Colour the neighbours of each vertex with the other of 0 and 1, depth first; the first of a component gets 1.
 

@@ -27,10 +27,11 @@ S. Beamer et al., The GAP benchmark suite, arXiv:1508.03619, for the parameters 
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from .atomics import fetch_add, fetch_or, prefetch
 from .bits import LAST, ONE, WORD, bit_of, count_ones, lowest_one, word_of
+from .compiled import parallel, serial
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
@@ -46,7 +47,7 @@ CAPACITY = 1024  # vertices in a thread's buffer
 NEXT_BLOCK, TAIL, COUNTERS = 0, 8, 16  # elements of `counters`, a cache line apart
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def prepare(offsets, in_offsets, in_targets, hub, sourceless):
     """Fill ``hub[n]`` and ``sourceless[words]``; the bits past the last vertex count as sourceless."""
     n = len(hub)
@@ -65,7 +66,7 @@ def prepare(offsets, in_offsets, in_targets, hub, sourceless):
         sourceless[word] = bits
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _top_down(offsets, targets, end, level, alone, visited, distances, predecessors, queue, buffer, counters):
     """Expand the frontier up to ``queue[end]``, a block at a time; return the out-edges of the vertices found."""
     held = 0
@@ -95,7 +96,7 @@ def _top_down(offsets, targets, end, level, alone, visited, distances, predecess
     return edges + _settle(offsets, level, distances, predecessors, queue, buffer, held, counters)
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _settle(offsets, level, distances, predecessors, queue, buffer, held, counters):
     """Write and enqueue the vertices in the buffer (row 0: vertices, row 1: predecessors); return their out-edges."""
     tail = fetch_add(counters, TAIL, held)
@@ -111,7 +112,7 @@ def _settle(offsets, level, distances, predecessors, queue, buffer, held, counte
     return edges
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _first_hit(frontier, in_targets, start, stop):
     """The first of the edges ``start..stop - 1`` whose end is in the frontier, or -1.
 
@@ -134,7 +135,7 @@ def _first_hit(frontier, in_targets, start, stop):
     return np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _bottom_up(in_offsets, in_targets, hub, level, visited, frontier, found, distances, predecessors, counters):
     """Let unvisited vertices look for the frontier, a block of words at a time; return how many found it."""
     want_predecessors = len(predecessors) > 0
@@ -183,7 +184,7 @@ def _bottom_up(in_offsets, in_targets, hub, level, visited, frontier, found, dis
     return total
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _to_bitmap(queue, end, bitmap, counters):
     """Set the bits of the vertices up to ``queue[end]``, a block at a time."""
     while True:
@@ -195,7 +196,7 @@ def _to_bitmap(queue, end, bitmap, counters):
             fetch_or(bitmap, word_of(vertex), bit_of(vertex))
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _to_queue(offsets, bitmap, queue, counters):
     """Append the vertices of the bitmap to the queue, a block of words at a time; return their out-edges."""
     edges = 0
@@ -219,7 +220,7 @@ def _to_queue(offsets, bitmap, queue, counters):
     return edges
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _mark_unreached(visited, distances, predecessors, counters):
     """Write -1 wherever no level has written, a block of words at a time."""
     want_predecessors = len(predecessors) > 0
@@ -237,124 +238,114 @@ def _mark_unreached(visited, distances, predecessors, counters):
                     predecessors[vertex] = -1
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _copy(bitmap, other):
     for word in range(len(bitmap)):
         other[word] = bitmap[word]
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _clear(bitmap):
     for word in range(len(bitmap)):
         bitmap[word] = 0
 
 
-def _compiled(parallel):
-    """The search as a function of its own for one thread, which does not wake the others at all."""
+@parallel
+def search(
+    offsets, targets, in_offsets, in_targets, hub, sourceless, sources, depth_limit, target,
+    distances, predecessors, visited, frontier, found, queue, buffers, counters, threads,
+):  # fmt: skip
+    """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return how many vertices are reached.
 
-    @njit(parallel=parallel, cache=True, nogil=True)
-    def search(
-        offsets, targets, in_offsets, in_targets, hub, sourceless, sources, depth_limit, target,
-        distances, predecessors, visited, frontier, found, queue, buffers, counters, max_threads,
-    ):  # fmt: skip
-        """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return how many vertices are reached.
+    ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``
+    (-1: none). At sourceless vertices other than the sources nothing is written: what stands there must be -1.
+    """
+    small = threads == 1 or len(visited) < SERIAL_WORDS
+    n = len(distances)
+    want_predecessors = len(predecessors) > 0
+    _copy(sourceless, visited)
+    edges = 0
+    for i in range(len(sources)):
+        source = sources[i]
+        if source == target:
+            depth_limit = 0
+        visited[word_of(source)] |= bit_of(source)
+        distances[source] = 0
+        if want_predecessors:
+            predecessors[source] = -1
+        queue[i] = source
+        edges += offsets[source + 1] - offsets[source]
 
-        ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``
-        (-1: none). At sourceless vertices other than the sources nothing is written: what stands there must be -1.
-        """
-        threads = max_threads if parallel else 1
-        small = threads == 1 or len(visited) < SERIAL_WORDS
-        n = len(distances)
-        want_predecessors = len(predecessors) > 0
-        _copy(sourceless, visited)
-        edges = 0
-        for i in range(len(sources)):
-            source = sources[i]
-            if source == target:
-                depth_limit = 0
-            visited[word_of(source)] |= bit_of(source)
-            distances[source] = 0
-            if want_predecessors:
-                predecessors[source] = -1
-            queue[i] = source
-            edges += offsets[source + 1] - offsets[source]
+    if target >= 0 and sourceless[word_of(target)] & bit_of(target):
+        target = -1  # its bit says nothing, and no level can find it
 
-        if target >= 0 and sourceless[word_of(target)] & bit_of(target):
-            target = -1  # its bit says nothing, and no level can find it
-
-        begin, end = 0, len(sources)
-        reached = size = end  # size: vertices in the frontier; edges: out-edges of the frontier, when top-down
-        unexplored = len(targets)
-        level = 0
-        bottom_up = False
-        while size > 0 and level < depth_limit and not (target >= 0 and visited[word_of(target)] & bit_of(target)):
-            level += 1
-            if not bottom_up and edges > unexplored // ALPHA:
-                bottom_up = True
-                _clear(frontier)
-                counters[NEXT_BLOCK] = begin
-                if small:
-                    _to_bitmap(queue, end, frontier, counters)
-                else:
-                    for _ in prange(threads):
-                        _to_bitmap(queue, end, frontier, counters)
-
-            if bottom_up:
-                counters[NEXT_BLOCK] = 0
-                if small:
-                    discovered = _bottom_up(
-                        in_offsets, in_targets, hub, level, visited, frontier, found, distances, predecessors, counters
-                    )
-                else:
-                    discovered = 0
-                    for _ in prange(threads):
-                        discovered += _bottom_up(
-                            in_offsets, in_targets, hub, level,
-                            visited, frontier, found, distances, predecessors, counters,
-                        )  # fmt: skip
-                frontier, found = found, frontier
-                if discovered < size and discovered < n // BETA:
-                    bottom_up = False
-                    counters[NEXT_BLOCK] = 0
-                    counters[TAIL] = end
-                    if small:
-                        edges = _to_queue(offsets, frontier, queue, counters)
-                    else:
-                        edges = 0
-                        for _ in prange(threads):
-                            edges += _to_queue(offsets, frontier, queue, counters)
-                    begin, end = end, counters[TAIL]
+    begin, end = 0, len(sources)
+    reached = size = end  # size: vertices in the frontier; edges: out-edges of the frontier, when top-down
+    unexplored = len(targets)
+    level = 0
+    bottom_up = False
+    while size > 0 and level < depth_limit and not (target >= 0 and visited[word_of(target)] & bit_of(target)):
+        level += 1
+        if not bottom_up and edges > unexplored // ALPHA:
+            bottom_up = True
+            _clear(frontier)
+            counters[NEXT_BLOCK] = begin
+            if small:
+                _to_bitmap(queue, end, frontier, counters)
             else:
-                unexplored -= edges
-                counters[NEXT_BLOCK] = begin
-                counters[TAIL] = end
-                if threads == 1 or edges < SERIAL_EDGES:
-                    edges = _top_down(
-                        offsets, targets, end, level, True,
-                        visited, distances, predecessors, queue, buffers[0], counters,
+                for _ in prange(threads):
+                    _to_bitmap(queue, end, frontier, counters)
+
+        if bottom_up:
+            counters[NEXT_BLOCK] = 0
+            if small:
+                discovered = _bottom_up(
+                    in_offsets, in_targets, hub, level, visited, frontier, found, distances, predecessors, counters
+                )
+            else:
+                discovered = 0
+                for _ in prange(threads):
+                    discovered += _bottom_up(
+                        in_offsets, in_targets, hub, level,
+                        visited, frontier, found, distances, predecessors, counters,
                     )  # fmt: skip
+            frontier, found = found, frontier
+            if discovered < size and discovered < n // BETA:
+                bottom_up = False
+                counters[NEXT_BLOCK] = 0
+                counters[TAIL] = end
+                if small:
+                    edges = _to_queue(offsets, frontier, queue, counters)
                 else:
                     edges = 0
-                    for thread in prange(threads):
-                        edges += _top_down(
-                            offsets, targets, end, level, False,
-                            visited, distances, predecessors, queue, buffers[thread], counters,
-                        )  # fmt: skip
+                    for _ in prange(threads):
+                        edges += _to_queue(offsets, frontier, queue, counters)
                 begin, end = end, counters[TAIL]
-                discovered = end - begin
-            size = discovered
-            reached += discovered
-
-        counters[NEXT_BLOCK] = 0
-        if small:
-            _mark_unreached(visited, distances, predecessors, counters)
         else:
-            for _ in prange(threads):
-                _mark_unreached(visited, distances, predecessors, counters)
-        return reached
+            unexplored -= edges
+            counters[NEXT_BLOCK] = begin
+            counters[TAIL] = end
+            if threads == 1 or edges < SERIAL_EDGES:
+                edges = _top_down(
+                    offsets, targets, end, level, True,
+                    visited, distances, predecessors, queue, buffers[0], counters,
+                )  # fmt: skip
+            else:
+                edges = 0
+                for thread in prange(threads):
+                    edges += _top_down(
+                        offsets, targets, end, level, False,
+                        visited, distances, predecessors, queue, buffers[thread], counters,
+                    )  # fmt: skip
+            begin, end = end, counters[TAIL]
+            discovered = end - begin
+        size = discovered
+        reached += discovered
 
-    return search
-
-
-search = _compiled(parallel=True)
-search_on_one_thread = _compiled(parallel=False)
+    counters[NEXT_BLOCK] = 0
+    if small:
+        _mark_unreached(visited, distances, predecessors, counters)
+    else:
+        for _ in prange(threads):
+            _mark_unreached(visited, distances, predecessors, counters)
+    return reached

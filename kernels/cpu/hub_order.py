@@ -7,14 +7,15 @@ adjacency in which they come first is soon looked through by whoever searches it
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from .atomics import fetch_add
+from .compiled import parallel, serial
 
 BLOCK = 64  # vertices that a thread takes at a time
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def relabel(offsets, targets, rank, order, new_offsets, new_targets):
     """The same edges by the new numbers; ``new_offsets`` are given, an adjacency keeps its order."""
     for vertex in prange(len(order)):
@@ -24,7 +25,7 @@ def relabel(offsets, targets, rank, order, new_offsets, new_targets):
             new_targets[place + edge - first] = rank[targets[edge]]
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _place(offsets, targets, cursors, in_targets, counter):
     n = len(offsets) - 1
     while True:
@@ -36,7 +37,7 @@ def _place(offsets, targets, cursors, in_targets, counter):
                 in_targets[fetch_add(cursors, targets[edge], 1)] = vertex
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def turn_round(offsets, targets, in_offsets, in_targets, threads):
     """Fill ``in_targets`` with the in-neighbours of each vertex, about in ascending order: the threads go in step."""
     cursors = in_offsets[:-1].copy()

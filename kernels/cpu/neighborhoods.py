@@ -1,10 +1,12 @@
 """Many small searches: the shortest cycle, and how well the neighbours of each vertex are connected."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from .compiled import parallel, serial
 
 
-@njit(cache=True, nogil=True)
+@serial
 def girth(offsets, targets):
     """The length of a shortest cycle of an undirected graph without parallel edges; 0 if there is none.
 
@@ -40,7 +42,7 @@ def girth(offsets, targets):
     return shortest
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def efficiencies(offsets, targets, threads):
     """The global efficiency (float64, n) of the graph that the neighbours of each vertex span.
 

@@ -5,16 +5,17 @@ order of discovery. Nothing here is atomic: a search belongs to one thread, and 
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from . import sequential
 from .bits import WORD
+from .compiled import parallel, serial
 
 NO_TARGET = -1
 UNSEEN, ROOT = -2, -1  # in the two trees of `meet`
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def search_each(offsets, targets, sources, depth_limit, distances, predecessors, queues, reached, threads):
     """Search from each of ``sources[k]`` alone, as `sequential.search`: row i of the arrays [k, n] is that of source i.
 
@@ -29,7 +30,7 @@ def search_each(offsets, targets, sources, depth_limit, distances, predecessors,
             )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@serial
 def all_predecessors(offsets, targets, queue, distances, bounds, predecessors):
     """Every vertex one level up of each vertex in the queue, in queue order.
 
@@ -56,7 +57,7 @@ def all_predecessors(offsets, targets, queue, distances, bounds, predecessors):
                 cursors[place[neighbor]] += 1
 
 
-@njit(cache=True, nogil=True)
+@serial
 def heads(offsets, targets, source, directed, found, queue):
     """The ends of the edges that a search from ``source`` walks, each once, in the order met; return how many.
 
@@ -84,7 +85,7 @@ def heads(offsets, targets, source, directed, found, queue):
     return tail
 
 
-@njit(cache=True, nogil=True)
+@serial
 def meet(offsets, targets, in_offsets, in_targets, source, target, path):
     """A shortest path by two searches towards each other, the smaller frontier first; return its vertices' number.
 
@@ -125,7 +126,7 @@ def meet(offsets, targets, in_offsets, in_targets, source, target, path):
     return length
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _advance(offsets, targets, queue, begin, end, tree, other):
     """Expand ``queue[begin:end]``; return the first vertex that the other search knows (or -1) and the queue's end."""
     tail = end
@@ -142,7 +143,7 @@ def _advance(offsets, targets, queue, begin, end, tree, other):
     return np.int64(-1), tail
 
 
-@njit(cache=True, nogil=True)
+@serial
 def order_along(offsets, children, sources, queue):
     """Fill ``queue[n]`` as a sequential queue does that searches trees, given as CSR; return its end."""
     tail = len(sources)
@@ -157,7 +158,7 @@ def order_along(offsets, children, sources, queue):
     return tail
 
 
-@njit(cache=True, nogil=True)
+@serial
 def add_to_edges(offsets, targets, queue, distances, wanted, sums):
     """Add to ``sums[m]`` what the paths from ``queue[0]`` to the ``wanted[n]`` vertices owe to each edge.
 

@@ -10,15 +10,14 @@ Adjacencies of vertices soon to be at the head are asked for in advance.
 Source: E. F. Moore, The shortest path through a maze, 1959; Cormen et al., Introduction to Algorithms, 22.2.
 """
 
-from numba import njit
-
 from .atomics import prefetch
 from .bits import bit_of, word_of
+from .compiled import serial
 
 SOON, LATER = 4, 12  # places in the queue: whose edges, and whose bounds of edges, are asked for
 
 
-@njit(cache=True, nogil=True)
+@serial
 def search(offsets, targets, sources, depth_limit, target, distances, predecessors, queue, visited):
     """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return the number of reached vertices.
 

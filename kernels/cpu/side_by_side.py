@@ -15,17 +15,18 @@ source as soon as it is done with its last.
 
 from collections import namedtuple
 
-from numba import njit, prange
+from numba import prange
 
 from . import sequential
 from .atomics import fetch_add
+from .compiled import parallel, serial
 
 NO_TARGET = -1
 
 Searches = namedtuple("Searches", "offsets targets queues visited counts next_source")
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _search(b, sources, i, depth_limit, distances, thread):
     queue = b.queues[thread]
     return sequential.search(
@@ -34,7 +35,7 @@ def _search(b, sources, i, depth_limit, distances, thread):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _search_next(b, sources, depth_limit, distances, thread):
     while True:
         i = fetch_add(b.next_source, 0, 1)
@@ -43,7 +44,7 @@ def _search_next(b, sources, depth_limit, distances, thread):
         _search(b, sources, i, depth_limit, distances[i], thread)
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _summarize_next(b, sources, depth_limit, distances, summary, thread):
     queue, counts = b.queues[thread], b.counts[thread]
     while True:
@@ -64,7 +65,7 @@ def _summarize_next(b, sources, depth_limit, distances, summary, thread):
         summary.eccentricity[i] = deepest
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def search(b, sources, depth_limit, distances, threads):
     """Fill ``distances[k, n]``, -1 where a source does not reach."""
     b.next_source[0] = 0
@@ -72,7 +73,7 @@ def search(b, sources, depth_limit, distances, threads):
         _search_next(b, sources, depth_limit, distances, thread)
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def summarize(b, sources, depth_limit, distances, summary, threads):
     """Complete the ``summary``, as `bit_parallel.search` does."""
     b.next_source[0] = 0

@@ -266,11 +266,7 @@ __device__ void expand(const Batch<Vertex, Offset>& b, const Item<Vertex, Offset
 
 // Count one more, and return how many there were. What a warp wrote before its lane 0 calls this, with its barriers around
 // it, is seen by every warp whose call counts it.
-__device__ inline int arrive(Word* arrivals) {
-    Word before;
-    asm volatile("atom.add.acq_rel.gpu.u64 %0, [%1], 1;" : "=l"(before) : "l"(arrivals) : "memory");
-    return static_cast<int>(before);
-}
+__device__ inline int arrive(Word* arrivals) { return static_cast<int>(add_in_order(arrivals, 1)); }
 
 // Hand in what a piece adds up to. Whoever is the last of its place gets the sums of all; is it this warp?
 template <typename Vertex, typename Offset>

@@ -44,26 +44,6 @@ __device__ inline bool test_and_set(unsigned* bitmap, Vertex vertex) {
     return atomicOr(bitmap + word_of(vertex), bit_of(vertex)) & bit_of(vertex);
 }
 
-// Atomics in memory whose result nobody waits for. In kernels with barriers of a cluster the compiler waits for those of
-// `atomicMin` and the like, used or not.
-__device__ inline void send_min(unsigned* place, unsigned value) {
-    asm volatile("red.relaxed.gpu.global.min.u32 [%0], %1;" ::"l"(place), "r"(value) : "memory");
-}
-
-__device__ inline void send_min(unsigned long long* place, unsigned long long value) {
-    asm volatile("red.relaxed.gpu.global.min.u64 [%0], %1;" ::"l"(place), "l"(value) : "memory");
-}
-
-__device__ inline void send_or(unsigned* place, unsigned bits) {
-    asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" ::"l"(place), "r"(bits) : "memory");
-}
-
-__device__ inline void send_add(unsigned long long* place, unsigned long long value) {
-    asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(place), "l"(value) : "memory");
-}
-
-__device__ inline void prefetch(const void* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
-
 __device__ inline int lane_id() { return threadIdx.x % WARP; }
 
 __device__ inline unsigned lanes_below() { return (1u << lane_id()) - 1; }
@@ -95,47 +75,6 @@ __device__ inline int reduce_max(int value) {
 #endif
 }
 
-// Blocks of a cluster.
-__device__ inline int cluster_size() {
-    unsigned size = 1;
-#if __CUDA_ARCH__ >= 900
-    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
-#endif
-    return static_cast<int>(size);
-}
-
-// Wait for all blocks of the cluster. What they wrote before, in shared memory too, is seen after.
-__device__ inline void cluster_barrier() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
-#endif
-}
-
-// Wait for all blocks of the cluster. What each wrote before into its own shared memory is seen after; what it wrote
-// elsewhere may still be on its way, which compilers before CUDA 12.7 cannot leave open.
-__device__ inline void cluster_barrier_of_shared() {
-#if __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1207
-    asm volatile(
-        "fence.release.sync_restrict::shared::cta.cluster;\n\tbarrier.cluster.arrive.relaxed;\n\t"
-        "barrier.cluster.wait.acquire;" ::
-            : "memory");
-#else
-    cluster_barrier();
-#endif
-}
-
-// Where another block of the cluster has what `mine` is in this block's shared memory.
-template <typename T>
-__device__ inline T* of_block(T* mine, int rank) {
-#if __CUDA_ARCH__ >= 900
-    T* theirs;
-    asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
-    return theirs;
-#else
-    return mine;
-#endif
-}
-
 template <typename T>
 __device__ inline void swap(T& a, T& b) {
     const T kept = a;
@@ -155,12 +94,6 @@ __device__ inline void report(State* state, volatile long long* status, long lon
             *status = number << NUMBER_SHIFT | static_cast<long long>(levels) << LEVELS_SHIFT | given_up;
         }
     }
-}
-
-__device__ inline Counter nanoseconds() {
-    Counter now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
 }
 
 // The sum over the lanes up to this one.

@@ -598,7 +598,7 @@ __device__ inline void team_barrier() {
     } else if (SOLO == THREADS) {
         __syncthreads();
     } else {
-        asm volatile("bar.sync 1, %0;" ::"n"(SOLO) : "memory");
+        barrier_of_first<SOLO>();
     }
 }
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from ..arguments import checked_directed, whole_number
 from ..errors import InputError
 from ..graph import Graph
 
@@ -71,7 +72,8 @@ def as_graph(
     source, target : str, optional
         The columns of a table that hold the edges. By default a pair with usual names, or the only two.
     offsets, targets : integer arrays, instead of ``graph``
-        An adjacency in CSR. int32 arrays are taken without a copy (int64 from 2**31 edges or vertices on).
+        An adjacency in CSR. int32 arrays are taken without a copy (int64 from 2**31 edges or vertices on): do not
+        write to them while the graph is in use, see `Graph`.
     vertices : int, optional
         For edges with integer ids: ids are vertices below this number. Without it the vertices are the ids that
         occur; 0..n-1 cost nothing, other ids become labels.
@@ -83,7 +85,8 @@ def as_graph(
     Raises
     ------
     InputError
-        If it is no graph, or one with a null, negative or fractional id.
+        If it is no graph, or one with a null id, or edges with a negative or fractional one, or ``directed`` is
+        neither bool nor None.
 
     Examples
     --------
@@ -99,8 +102,8 @@ def as_graph(
         for key, value in {
             "source": source,
             "target": target,
-            "vertices": vertices,
-            "directed": directed,
+            "vertices": None if vertices is None else whole_number(vertices, "the number of vertices"),
+            "directed": checked_directed(directed),
             "name": name,
         }.items()
         if value is not None

@@ -16,6 +16,7 @@ from numba import njit, prange
 from ..csr import Edges, as_block
 from ..errors import InputError
 from ..graph import index_dtype
+from ..kernels.cpu.compiled import parallel, serial
 from ..memory import require_bytes
 from ..threads import pool
 
@@ -43,7 +44,7 @@ def _find(table, id, salt, shift):
     return row
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _number(ids, table, salt, shift, count, numbers):
     """Write the number of each of ``ids`` to ``numbers``; new ones get ``count``, ... Returns the new count."""
     for i in range(len(ids)):
@@ -56,7 +57,7 @@ def _number(ids, table, salt, shift, count, numbers):
     return count
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _move(table, larger, salt, shift):
     for old in range(len(table)):
         if table[old, 0] != FREE:
@@ -64,7 +65,7 @@ def _move(table, larger, salt, shift):
             larger[row] = table[old]
 
 
-@njit(cache=True, nogil=True)
+@serial
 def _copy_ids(table, ids):
     held = 0
     for row in range(len(table)):
@@ -73,7 +74,7 @@ def _copy_ids(table, ids):
             held += 1
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@parallel
 def _rank(ids, table, salt, shift, ranks):
     """Write to ``ranks``, at the number of each of ``ids``, its place among them."""
     for place in prange(len(ids)):

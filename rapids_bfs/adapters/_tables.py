@@ -187,7 +187,7 @@ def _spread(graph: Graph, places: np.ndarray, vertices: int, labels: np.ndarray 
     """``graph`` with its vertices at these ascending places among so many, the others without edges."""
     offsets = np.zeros(vertices + 1, graph.offsets.dtype)
     offsets[places + 1] = graph.degrees
-    return graph.replace(
+    return graph._with(
         offsets=np.cumsum(offsets, dtype=offsets.dtype),
         targets=places.astype(index_dtype(vertices))[graph.targets],
         labels=None if labels is None or len(labels) == 0 or labels[-1] == len(labels) - 1 else labels,

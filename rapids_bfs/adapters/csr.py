@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from ..arguments import checked_directed
+from ..checks import check_rows
 from ..device import on_device, to_device
 from ..errors import InputError
-from ..graph import Graph, csr_for, index_dtype
+from ..graph import Graph, csr_for, frozen, index_dtype
 
 
 def from_csr(offsets: Any, targets: Any, *, directed: bool | None = None, name: str = "csr") -> Graph:
@@ -19,44 +22,81 @@ def from_csr(offsets: Any, targets: Any, *, directed: bool | None = None, name: 
     ``directed``: True keeps the edges as they are, False adds the reversed ones unless they are there, None keeps
     them and calls the graph undirected if they are symmetric.
     """
-    convert = to_device if on_device(offsets) or on_device(targets) else np.asarray
-    offsets, targets = convert(offsets), convert(targets)
-    for array, what in ((offsets, "offsets"), (targets, "targets")):
-        if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
-            raise InputError(f"{name}: {what} must be a one-dimensional array of integers")
+    directed = checked_directed(directed)
+    offsets, targets = _arrays(offsets, targets, name)
+    check_rows(offsets, targets, name)
     n, m = len(offsets) - 1, len(targets)
-    if n < 0 or offsets[0] != 0 or offsets[-1] != m:
-        raise InputError(f"{name}: offsets must start with 0 and end with {m}, the number of targets")
-    if (falls := offsets[1:] < offsets[:-1]).any():
-        raise InputError(f"{name}: offsets fall after vertex {int(falls.argmax())}: they must never decrease")
-    if m and (targets.min() < 0 or targets.max() >= n):
-        row = int(((targets < 0) | (targets >= n)).argmax())
-        raise InputError(f"{name}: target {targets[row]} of edge {row} is none of the vertices 0..{n - 1}")
     if on_device(targets):
         targets = _kept(targets, index_dtype(n))
         offsets = _kept(offsets, targets.dtype if targets.dtype == np.int64 else index_dtype(m))
     else:
-        offsets = np.ascontiguousarray(offsets, index_dtype(m))
-        targets = np.ascontiguousarray(targets, index_dtype(n))
-    graph = Graph(offsets, targets, directed=True, name=name)
+        offsets = np.require(offsets, index_dtype(m), ["C", "ALIGNED"])
+        targets = np.require(targets, index_dtype(n), ["C", "ALIGNED"])
     if directed is None:
-        return Graph(offsets, targets, directed=not csr_for(targets).is_symmetric(offsets, targets), name=name)
+        directed = not csr_for(targets).is_symmetric(frozen(offsets), frozen(targets))
+        return Graph._trusted(offsets, targets, directed=directed, name=name)
+    graph = Graph._trusted(offsets, targets, directed=True, name=name)
     return graph if directed else graph.undirected
+
+
+def _arrays(offsets: Any, targets: Any, name: str) -> list[Any]:
+    """Both as one-dimensional arrays of integers, on the device if either is."""
+    convert = to_device if on_device(offsets) or on_device(targets) else np.asarray
+    arrays = []
+    for given, what in ((offsets, "offsets"), (targets, "targets")):
+        if np.ma.is_masked(given):
+            raise InputError(f"{name}: {what} are masked in places: leave these edges out")
+        try:
+            array = convert(given)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{name}: {what} are no array ({error})") from None
+        if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
+            raise InputError(f"{name}: {what} must be a one-dimensional array of integers")
+        arrays.append(array)
+    return arrays
 
 
 def from_matrix(matrix: Any, *, directed: bool | None, name: str) -> Graph:
     """A graph from a square sparse matrix of SciPy or CuPy: an edge from row to column for each stored entry."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"{name}: an adjacency matrix must be square, not {' x '.join(map(str, matrix.shape))}")
-    if matrix.format == "csr":
-        return from_csr(matrix.indptr, matrix.indices, directed=directed, name=name)
+    if not _has_a_value_for_each_place(matrix):
+        raise InputError(f"{name}: this {matrix.format} matrix is damaged: its data do not go with its places")
+    if matrix.format in ("csr", "lil"):
+        return from_csr(*_stored(matrix, name), directed=directed, name=name)
     if matrix.format == "csc":
-        columns = from_csr(matrix.indptr, matrix.indices, directed=True, name=name)
+        columns = from_csr(*_stored(matrix, name), directed=True, name=name)
         return from_csr(columns.reverse.offsets, columns.reverse.targets, directed=directed, name=name)
     from .edges import from_edges
 
-    entries = matrix.tocoo()
+    try:
+        entries = matrix.tocoo()
+    except (IndexError, TypeError, ValueError) as error:
+        raise InputError(f"{name}: this {matrix.format} matrix is damaged ({error})") from None
     return from_edges(entries.row, entries.col, vertices=matrix.shape[0], directed=directed, name=name)
+
+
+def _has_a_value_for_each_place(matrix: Any) -> bool:
+    """Does it, in the formats that SciPy converts without a look, and past the end of its arrays if it does not?"""
+    if matrix.format == "dia":
+        return len(matrix.offsets) == len(matrix.data)
+    try:
+        return matrix.format != "lil" or [*map(len, matrix.rows)] == [*map(len, matrix.data)]
+    except TypeError:  # a row is no list
+        return False
+
+
+def _stored(matrix: Any, name: str) -> tuple[Any, Any]:
+    """Offsets and indices of a CSR, CSC or LIL matrix."""
+    if matrix.format == "lil":
+        offsets, targets = np.cumsum([0, *map(len, matrix.rows)]), list(chain.from_iterable(matrix.rows))
+    else:
+        offsets, targets = matrix.indptr, matrix.indices
+    offsets, targets = _arrays(offsets, targets, name)
+    if len(offsets) != matrix.shape[0] + 1:
+        raise InputError(f"{name}: it must have {matrix.shape[0] + 1} offsets, not {len(offsets)}")
+    end = int(offsets[-1])  # SciPy's arrays may be longer than what the matrix holds
+    return offsets, targets[:end] if 0 <= end < len(targets) else targets
 
 
 def _kept(array: Any, dtype: Any) -> Any:

@@ -102,7 +102,7 @@ def _from_strings(ids: tuple[Any, ...], columns: tuple[str, str], name: str, opt
     rows = len(ids[0])
     graph = from_device_edges(codes[:rows], codes[rows:], vertices=len(unique), **options)
     labels = cudf.Series(unique)
-    graph = graph.replace(labels=_objects(labels))
+    graph = graph._with(labels=_objects(labels))
     _labels[graph] = labels
     return graph
 

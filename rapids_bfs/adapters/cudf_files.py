@@ -69,6 +69,7 @@ def _read_csv(file: File, source: str | None, target: str | None) -> Read | None
     frame = cudf.read_csv(file.path, sep=delimiter, usecols=columns, keep_default_na=False, na_values=[""])[columns]
     # cuDF makes strings of a column where one id is no number, and numbers of strings that all look like some; floats
     # it rounds.
-    as_written = {"i": pa.types.is_integer, "O": pa.types.is_large_string}
-    as_the_first = all(as_written.get(frame[name].dtype.kind, lambda _: False)(type) for name in columns)
+    strings, integers = pa.types.is_large_string(type), pa.types.is_integer(type)
+    kinds = [frame[name].dtype.kind for name in columns]
+    as_the_first = all((integers if kind == "i" else strings and kind != "f") for kind in kinds)
     return (frame, {}) if as_the_first else None

@@ -8,6 +8,7 @@ import cupy
 import numpy as np
 
 from .. import device_csr
+from ..arguments import checked_directed
 from ..device import to_device
 from ..errors import InputError
 from ..graph import Graph, index_dtype
@@ -36,6 +37,7 @@ def from_device_edges(
     """
     if vertices is not None and vertices < 0:
         raise InputError(f"the number of vertices must be at least 0, not {vertices}")
+    directed = checked_directed(directed)
     arrays = [to_device(ids) for ids in (source, target)]
     if any(array.ndim != 1 for array in arrays) or len(arrays[0]) != len(arrays[1]):
         raise InputError(
@@ -74,7 +76,7 @@ def from_device_edges(
         offsets, placed = device_csr.place(edges, counts, mirror=mirror, rank=rank)
     if rank is not None:
         offsets = cupy.concatenate([offsets[labels], offsets[-1:]])
-    return Graph(
+    return Graph._trusted(
         offsets,
         placed,
         labels=labels,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import csr
+from ..arguments import checked_directed
 from ..device import on_device
 from ..errors import InputError
 from ..graph import Graph, index_dtype
@@ -150,6 +151,7 @@ def from_edge_list(
     edges: EdgeList, *, vertices: int | None = None, directed: bool | None = None, frame: str = "pandas"
 ) -> Graph:
     """A graph from integer edges, read twice: once to count, once to place. See `from_edges` for the arguments."""
+    directed = checked_directed(directed)
     degrees = csr.Degrees(0 if vertices is None else checked_vertices(vertices))
     row = 0
     highest = -1
@@ -180,7 +182,7 @@ def from_edge_list(
         blocks = ((csr.gather(rank, source), csr.gather(rank, target)) for source, target in edges.checked())
     mirror = directed is False and not degrees.symmetric
     offsets, targets = csr.fill(out + into if mirror else out, blocks, mirror=mirror)
-    return Graph(
+    return Graph._trusted(
         offsets,
         targets,
         labels=labels,
@@ -284,7 +286,7 @@ def labelled(graph: Graph, labels: np.ndarray | Iterable[Hashable]) -> Graph:
     if not isinstance(labels, np.ndarray):
         labels = list(labels)
         labels = np.fromiter(labels, object, len(labels))
-    return graph.replace(labels=labels)
+    return graph._with(labels=labels)
 
 
 def to_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray]:

@@ -42,7 +42,7 @@ def read(sg_graph: Any, directed: bool | None, name: str) -> tuple[Graph, np.dty
         sources, targets = (cupy.searchsorted(labels, each).astype(index_dtype(n)) for each in (sources, targets))
     graph = from_device_edges(sources, targets, vertices=n, directed=directed, name=name, frame="cudf")
     if labels is not None:
-        graph = graph.replace(labels=labels.astype(np.int64))
+        graph = graph._with(labels=labels.astype(np.int64))
     return graph, ids.dtype
 
 

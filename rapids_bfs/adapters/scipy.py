@@ -17,7 +17,8 @@ def matches(obj: Any) -> bool:
 def from_scipy(matrix: Any, *, directed: bool | None = None, name: str = "matrix") -> Graph:
     """A graph from a square sparse array or matrix: an edge from row to column for each stored entry.
 
-    CSR is taken without a copy of its indices if these are of the graph's dtypes. ``directed`` as in `from_csr`.
+    CSR is taken without a copy of its indices if these are of the graph's dtypes: do not change the matrix in place
+    while the graph is in use, as its ``sum_duplicates`` does, or give a copy. ``directed`` as in `from_csr`.
     """
     return from_matrix(matrix, directed=directed, name=name)
 

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..arguments import engine_name
 from ..device import CPU, CUDA, copied, finish, moved
 from ..errors import InputError
+from ..forks import in_each_child
 from ..graph import Graph
 from ..result import BFSResult
 from ..trace import Step, Trace
@@ -208,18 +210,24 @@ class Choice:
 
     def _kept(self, graph: Graph, key: str, prepare: Callable[[Graph, str], Any]) -> Any:
         """What ``prepare`` makes of ``graph``, kept with it."""
-        found = graph.traversals.get(key)
+        traversals = graph.traversals
+        found = traversals.get(key)
         if found is None:
-            found = graph.traversals.setdefault(key, prepare(graph, self.algorithm))
+            found = traversals.setdefault(key, prepare(graph, self.algorithm))
         return found
 
 
-@cache
+_registry: dict[str, dict[str, Engine]] = {}
+
+
 def registered() -> dict[str, Engine]:
     """Every engine by name, whether it can run here or not, in the order of `PREFERENCE`, then by name."""
-    found = {point.name: point.load()() for point in entry_points(group=GROUP)}
-    rank = {name: place for place, name in enumerate(PREFERENCE)}
-    return dict(sorted(found.items(), key=lambda item: (rank.get(item[0], len(rank)), item[0])))
+    if GROUP not in _registry:
+        found = {point.name: point.load()() for point in entry_points(group=GROUP)}
+        rank = {name: place for place, name in enumerate(PREFERENCE)}
+        ranked = dict(sorted(found.items(), key=lambda item: (rank.get(item[0], len(rank)), item[0])))
+        _registry.setdefault(GROUP, ranked)  # the same one in every thread
+    return _registry[GROUP]
 
 
 def register(engine: Engine) -> None:
@@ -235,8 +243,10 @@ def choose(spec: str, deterministic: bool = False) -> Choice:
     engines = registered()
     name, _, algorithm = spec.partition(":")
     if spec == "auto":
-        suited = (name for name, engine in engines.items() if engine.deterministic or not deterministic)
-        name = next(name for name in suited if engines[name].unavailable() is None)
+        suited = [name for name, engine in list(engines.items()) if engine.deterministic or not deterministic]
+        name = next((name for name in suited if engines[name].unavailable() is None), "")
+        if not name:
+            raise InputError(f"no engine can run here: {engines['cpu'].unavailable()}")
     if name not in engines:
         raise InputError(f"unknown engine {name!r}: there are {', '.join(engines)}")
     engine = engines[name]
@@ -246,9 +256,12 @@ def choose(spec: str, deterministic: bool = False) -> Choice:
     return Choice(engine, algorithm, name if algorithm == engine.algorithms[0] else f"{name}:{algorithm}")
 
 
+in_each_child(choose.cache_clear)  # CUDA does not survive a fork
+
+
 def ready(spec: str, deterministic: bool = False) -> Choice:
     """The choice written like this, that can run here. Raises `InputError` if there is none such or it cannot."""
-    choice = choose(spec, deterministic)
+    choice = choose(engine_name(spec), bool(deterministic))
     reason = choice.engine.unavailable()
     if reason:
         raise InputError(f"engine {choice.name!r} cannot run here: {reason}")

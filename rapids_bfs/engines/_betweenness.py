@@ -82,8 +82,10 @@ class Brandes(Betweenness):
         graph, device, parameters = self.graph, self.device, self.parameters
         with device.active():
             call("cuCtxSetCurrent", self.context)  # the caller may be another thread
+            device.synchronize()  # an interrupt may have left a launch running, which reads the last uploads
             self._make_room(len(sources), edges)
             uploads = [device.upload(each) for each in (sources.astype(graph.targets.dtype), is_target)]
+            self.uploads = uploads
             fill(self.buffers["scores"], 0, device.stream_handle)
             parameters.is_target = address(uploads[1])
             parameters.endpoints, parameters.edges = endpoints, edges
@@ -108,11 +110,11 @@ class Brandes(Betweenness):
         needs = self._needs(self.at_once, edges)
         require_device_bytes(self.device, self.graph, [*needs.values()])
         self.buffers = {name: self.device.empty(*need) for name, need in needs.items()}
-        self.room = at_once, edges
         for name, array in self.buffers.items():
             setattr(self.parameters, name, address(array))
         self.parameters.shift = _shift(self.at_once)
         self.launch = self._launcher()
+        self.room = at_once, edges
 
     def _needs(self, at_once: int, edges: bool) -> Needs:
         n, scored = self.graph.num_vertices, self.graph.num_arcs if edges else self.graph.num_vertices

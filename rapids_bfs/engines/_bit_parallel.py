@@ -87,6 +87,7 @@ class BitParallel(BatchTraversal):
             bits=self.planes,
         )
         self.types = vertex, offset
+        self.written: Any = None  # distances that a batch writes, which live until it is known to be done
         self.tune(tuning)
 
     def _bytes(self, width: int) -> int:
@@ -110,12 +111,13 @@ class BitParallel(BatchTraversal):
                 finish()
             with self.device.active():
                 self._make_room(len(some))
-                found = some if on_device(some) else self._staging(some.size)
+                found = self.written = some if on_device(some) else self._staging(some.size)
                 self.parameters.distances = address(found)
                 self.parameters.planes = address(self.rows["planes"])
                 self._launch(sources[begin : begin + self.batch_size], depth_limit, "search", "write")
                 if found is not some:
                     some[:] = self.device.host(found).reshape(some.shape)
+        self.written = None
 
     def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
         whole = Summary.of(len(sources))
@@ -138,9 +140,12 @@ class BitParallel(BatchTraversal):
 
     def _make_room(self, k: int) -> None:
         """Allocate the rows for ``k`` sources, unless the last batch was of that width."""
+        call("cuCtxSetCurrent", self.context)  # the caller may be another thread
+        self.device.synchronize()  # an interrupt may have left a batch running
         width = next(width for width in WIDTHS if width >= self.widest or k <= BITS * width)
         if width == self.width:
             return
+        self.width = 0  # unless this comes to an end
         self.rows: dict[str, Any] = {}  # frees those of the last width
         words, count = self.graph.num_vertices * width, BITS * width
         needs = {
@@ -152,25 +157,24 @@ class BitParallel(BatchTraversal):
             "counts_before": (count, np.uint64),
         }
         require_device_bytes(self.device, self.graph.on(self.searches_on), [*needs.values()])
-        self.width = width
         self.rows = {name: self.device.empty(*need) for name, need in needs.items()}
         for name, array in self.rows.items():
             setattr(self.parameters, name, address(array))
         self.sums = self.device.empty(len(Summary._fields) * count, np.uint64)  # in one array, to be copied at once
         for place, name in enumerate(Summary._fields):
             setattr(self.parameters, name, address(self.sums) + 8 * count * place)
-        self.kernels = {name: self._launcher(name) for name in ("search", "write")}
+        self.kernels = {name: self._launcher(name, width) for name in ("search", "write")}
+        self.width = width
 
-    def _launcher(self, name: str) -> Any:
+    def _launcher(self, name: str, width: int) -> Any:
         tuning, stream = self.tuning, self.device.stream_handle
-        kernel = self.device.compiled(FILE, f"{name}_{self.width}", *self.types, tuning.threads, tuning.blocks)
+        kernel = self.device.compiled(FILE, f"{name}_{width}", *self.types, tuning.threads, tuning.blocks)
         if name == "write":
             return kernel.launcher(self.device.resident_blocks, WRITE_THREADS, 0, stream, self.parameters)
-        grid = blocks_of_grid(kernel, self.device, self.graph, tuning, 0, self.width)
+        grid = blocks_of_grid(kernel, self.device, self.graph, tuning, 0, width)
         return kernel.launcher(grid, tuning.threads, 0, stream, self.parameters, cooperative=True)
 
     def _launch(self, sources: np.ndarray, depth_limit: int | None, *names: str) -> None:
-        call("cuCtxSetCurrent", self.context)  # the caller may be another thread
         self.sources[: len(sources)] = self.numbered.rank[sources]
         self.parameters.k = len(sources)
         most = self.graph.num_vertices

@@ -83,8 +83,7 @@ class SideBySide(BatchTraversal):
         vertex = here.targets.dtype
         each = n * (np.dtype(np.int32).itemsize + vertex.itemsize + np.dtype(np.int64).itemsize)
         require_bytes(each, "a search on a thread")
-        with pool as threads:
-            self.threads = max(1, min(threads, available_bytes() // (2 * each)))
+        self.threads = max(1, min(pool.size, available_bytes() // (2 * each)))
         self.rows = np.empty((self.threads, n), np.int32)
         self.searches = side_by_side.Searches(
             here.offsets,
@@ -122,11 +121,10 @@ class BitParallel(BatchTraversal):
         self.stamps = np.zeros(n, np.int32)
         self.queues = np.empty((2, n), vertex)
         self.counters = np.zeros(bit_parallel.COUNTERS, np.int64)
-        with pool as threads:
-            self.threads = threads
-        self.buffers = np.empty((threads, bit_parallel.CAPACITY), vertex)
-        self.width = 0
-        self.levels = 0
+        self.threads = pool.size
+        self.buffers = np.empty((self.threads, bit_parallel.CAPACITY), vertex)
+        self.width = 0  # of the rows that are there
+        self.levels = 0  # whose planes may hold something
 
     def _bytes(self, width: int) -> int:
         return 8 * self.graph.num_vertices * (width * (ROWS + self.planes) + 1)
@@ -137,6 +135,7 @@ class BitParallel(BatchTraversal):
             batch, valid = self._batch(len(some), True)
             with self._threads() as threads:
                 bit_parallel.clear(batch.planes[: self.levels.bit_length()])
+                self.levels = self.graph.num_vertices  # unless it comes to an end
                 self.levels = self._search(batch, valid, some, depth_limit, Summary.of(0), threads)
                 bit_parallel.write(batch, valid, self.levels, distances[begin : begin + len(some)])
 
@@ -182,8 +181,7 @@ class BitParallel(BatchTraversal):
     def _make_room(self, width: int) -> None:
         """Allocate the rows."""
         n = self.graph.num_vertices
-        self.width = width
-        self.levels = 0
+        self.width = 0  # unless it comes to an end
         rows = np.zeros((ROWS, n * width), np.uint64)
         planes = np.zeros((self.planes, n * width), np.uint64)
         counts = np.zeros((self.threads, WORD * width), np.int64)
@@ -202,6 +200,8 @@ class BitParallel(BatchTraversal):
         }
         self.for_distances = bit_parallel.Batch(**shared, planes=planes, counts=counts[:, :0])
         self.for_summary = bit_parallel.Batch(**shared, planes=planes[:0], counts=counts)
+        self.levels = 0
+        self.width = width
 
 
 class Brandes(Betweenness):
@@ -210,7 +210,7 @@ class Brandes(Betweenness):
     def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:
         graph = self.graph.on(CPU)
         length = graph.num_arcs if edges else graph.num_vertices
-        with pool as threads:
+        with pool.work_on() as threads:
             threads = max(1, min(threads, len(sources)))
             require_bytes(threads * (8 * length + 28 * graph.num_vertices), "the sums and queues of betweenness")
             sums = np.zeros((threads, length))

@@ -117,6 +117,7 @@ class DirectionOptimizing(Traversal):
                 unreached=UNREACHED,
             )
             self.host = OneLaunch(graph, device, self.parameters)
+            self.written: Any = None  # arrays that are not this traversal's own
             self.tune(tuning)
             self._prepare(words)
             device.synchronize()
@@ -171,7 +172,8 @@ class DirectionOptimizing(Traversal):
         if options.deterministic and options.predecessors:  # distances alone are the same in any search
             self.steps = self.deterministic.search(sources, options)
             return self.deterministic.distances, self.deterministic.predecessors
-        self._launch(sources, options, self.predecessors_address if options.predecessors else None)
+        predecessors = self.predecessors_address if options.predecessors else None
+        self._launch(sources, options, self.distances_address, predecessors, UNREACHED, fresh=False)
         self.host.finish(self.tuning.spin)
         self.steps = self.host.steps() if options.trace else None
         return self.distances, self.predecessors if options.predecessors else None
@@ -198,21 +200,31 @@ class DirectionOptimizing(Traversal):
         Where no source reaches the distance is ``unreached`` and the predecessor -1.
         """
         finish()
-        parameters = self.parameters
-        parameters.distances, parameters.fresh, parameters.unreached = distances.data.ptr, True, unreached
-        try:
-            self._launch(sources, options, None if predecessors is None else predecessors.data.ptr)
-        finally:  # a launch has its own copy of the parameters
-            parameters.distances, parameters.fresh, parameters.unreached = self.distances_address, False, UNREACHED
+        self.host.settle()
+        self.written = distances, predecessors  # kept until the next search has settled this one
+        tree = None if predecessors is None else predecessors.data.ptr
+        self._launch(sources, options, distances.data.ptr, tree, unreached, fresh=True)
         try:
             yield
         finally:
             self.host.finish(self.tuning.spin)
+        self.written = None
 
-    def _launch(self, sources: np.ndarray, options: Options, predecessors: int | None) -> None:
-        """Start a search; `host.finish` waits for it."""
-        self.parameters.source = int(sources[0])
-        self.parameters.predecessors = predecessors
+    def _launch(
+        self,
+        sources: np.ndarray,
+        options: Options,
+        distances: int,
+        predecessors: int | None,
+        unreached: int,
+        *,
+        fresh: bool,
+    ) -> None:
+        """Start a search; `host.finish` waits for it. ``fresh``: the arrays may hold anything."""
+        parameters = self.parameters
+        parameters.source = int(sources[0])
+        parameters.distances, parameters.predecessors = distances, predecessors
+        parameters.unreached, parameters.fresh = unreached, fresh
         self.host.begin(sources, options)
         self.host.launch()
 

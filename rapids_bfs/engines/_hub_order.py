@@ -34,7 +34,7 @@ def numbered_by_degree(graph: Graph) -> Numbered:
     rank[order] = np.arange(n, dtype=vertex)
     offsets, in_offsets = (_offsets(degrees[order], graph.offsets.dtype) for degrees in (out_degrees, in_degrees))
     targets, in_targets = np.empty((2, graph.num_arcs), vertex)
-    with pool as threads:
+    with pool.work_on() as threads:
         hub_order.relabel(graph.offsets, graph.targets, rank, order, offsets, targets)
         hub_order.turn_round(offsets, targets, in_offsets, in_targets, threads)
     if not graph.directed:

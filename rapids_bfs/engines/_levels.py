@@ -164,6 +164,7 @@ class LevelByLevel(Traversal):
 
     def _start(self, sources: np.ndarray, predecessors: Any) -> None:
         """Reset the arrays and put the sources into the frontier."""
+        self.device.synchronize()  # an interrupt may have left a level running
         self.status[PROGRESS] = self.status[TARGET_LEVEL] = 0
         self.reset(predecessors)
         for begin in range(0, len(sources), SOURCES_AT_ONCE):

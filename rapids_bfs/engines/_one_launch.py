@@ -40,6 +40,7 @@ class OneLaunch:
         parameters.status = status.ctypes.data
         self.status = status.data  # a view that is looked at sooner than the array
         self.trace: Any = None  # allocated by the first search that is traced
+        self.running = False  # unless an interrupt has kept `finish` from waiting
         self._make_room(1)
 
     def use(self, kernel: CompiledKernel, tuning: Any, shared: int) -> None:
@@ -59,19 +60,29 @@ class OneLaunch:
 
     def launch(self) -> None:
         """Start a search; `finish` waits for it."""
+        self.running = True
         (self.launch_deep if self.levels > self.deep else self.launch_shallow)()
 
+    def settle(self) -> None:
+        """Wait for a search that was left running. To be called before anything is changed that it works on."""
+        if self.running:
+            self.set_context(self.context)
+            self.device.synchronize()
+            self.running = False
+
     def _make_room(self, sources: int) -> None:
-        self.sources = np.asarray(self.device.mapped(sources, self.graph.targets.dtype)[0])
-        self.parameters.sources = self.sources.ctypes.data
+        room = np.asarray(self.device.mapped(sources, self.graph.targets.dtype)[0])
+        self.sources = room, room.ctypes.data
 
     def begin(self, sources: np.ndarray, options: Options) -> None:
         """Make the parameters those of a search that is about to be launched, from this thread."""
+        self.settle()
         parameters = self.parameters
         count = parameters.count = len(sources)
-        if count > len(self.sources):
+        if count > len(self.sources[0]):
             self._make_room(count)
-        self.sources[:count] = sources
+        room, parameters.sources = self.sources
+        room[:count] = sources
         limit = self.graph.num_vertices + 2  # the kernel gives up before that
         if options.depth_limit is not None:
             limit = min(options.depth_limit, limit)
@@ -99,6 +110,7 @@ class OneLaunch:
             self.device.synchronize()
         if status[0] >> NUMBER_SHIFT != number:
             raise TraversalError(f"the search of {self.graph.name} did not report that it is done")
+        self.running = False
         if status[0] & 1:
             raise TraversalError(f"level {self.levels} of a graph with {self.graph.num_vertices} vertices")
 

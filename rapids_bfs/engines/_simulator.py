@@ -23,45 +23,33 @@ def running() -> Iterator[None]:
     """Let Python's threads take turns often: those of the simulator wait for one another at every barrier."""
     lock_shared_arrays()
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
     try:
+        sys.setswitchinterval(1e-5)
         yield
     finally:
         sys.setswitchinterval(interval)
 
 
-class SharedArrays(dict[Any, Any]):
-    """A block's shared arrays, by the line that asks for them.
-
-    The simulator looks an array up and, if it is not there, adds it. Two threads that do so at once would get an
-    array each; here a thread that finds none keeps the others waiting until it has added it.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._lock = threading.Lock()
-
-    def get(self, line: Any, default: Any = None) -> Any:
-        self._lock.acquire()
-        array = super().get(line)
-        if array is not None:
-            self._lock.release()
-        return array
-
-    def __setitem__(self, line: Any, array: Any) -> None:
-        super().__setitem__(line, array)
-        self._lock.release()
-
-
 @cache
 def lock_shared_arrays() -> None:
-    """Give every block that runs from now on `SharedArrays`."""
+    """Have a block's threads ask for its shared arrays one at a time.
+
+    The simulator looks an array up by the line that asks for it and, if it is not there, adds it. Two threads that do
+    so at once would get an array each.
+    """
     from numba.cuda.simulator.kernelapi import FakeCUDAShared
 
-    initialize = FakeCUDAShared.__init__
+    allocate = FakeCUDAShared.array
+    lock = threading.RLock()
 
-    def initialize_with_lock(self: Any, *arguments: Any) -> None:
-        initialize(self, *arguments)
-        self._allocations = SharedArrays()
+    def array(self: Any, *arguments: Any, **named: Any) -> Any:
+        asks = sys._getframe(1)
+        line = asks.f_code.co_filename, asks.f_lineno
+        with lock:
+            arrays = self.__dict__.setdefault("arrays", {})
+            if line not in arrays:
+                self._allocations.clear()  # what it has looked up by the next line
+                arrays[line] = allocate(self, *arguments, **named)
+            return arrays[line]
 
-    FakeCUDAShared.__init__ = initialize_with_lock
+    FakeCUDAShared.array = array

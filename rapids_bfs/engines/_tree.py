@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..kernels.cpu.compiled import serial
 from . import Options
 
 
-@njit(cache=True)
+@serial
 def distances_along(order, predecessors):
     """Distances (int32, n) from vertices in the order of discovery and the predecessors (-1: none) of all."""
     distances = np.full(len(predecessors), -1, np.int32)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
+import numba
 import numpy as np
 
 from ..graph import Graph, index_dtype
@@ -20,6 +23,11 @@ class CPU(Engine):
     name = "cpu"
     algorithms = ("direction-optimizing", "sequential")
     deterministic = True
+
+    def unavailable(self) -> str | None:
+        if numba.config.DISABLE_JIT:
+            return "its kernels run compiled alone: unset NUMBA_DISABLE_JIT"
+        return None
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return Sequential(graph) if algorithm == "sequential" else DirectionOptimizing(graph)
@@ -79,21 +87,21 @@ class DirectionOptimizing(Sequential):
         self.hub = np.zeros(n, vertex)
         self.sourceless, self.visited, self.frontier, self.found_next = np.zeros((4, words(n)), np.uint64)
         self.counters = np.zeros(direction_optimizing.COUNTERS, np.int64)
-        with pool as threads:
+        with pool.work_on(graph.num_arcs, SMALL) as threads:
             self.buffers = np.empty((threads, 2, direction_optimizing.CAPACITY), vertex)
             direction_optimizing.prepare(
                 self.here.offsets, self.reverse.offsets, self.reverse.targets, self.hub, self.sourceless
             )
-        small = graph.num_arcs < SMALL
-        self.kernel = direction_optimizing.search_on_one_thread if small else direction_optimizing.search
-        self.stale = np.empty(0, np.int64)
+        self.small = graph.num_arcs < SMALL
+        self.kernel = direction_optimizing.search.serial if self.small else direction_optimizing.search
+        self.stale = np.empty(0, np.int64)  # sources whose distance is not -1
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         self.distances[self.stale] = -1  # the kernel leaves sourceless vertices alone
         self.stale = sources
         if options.deterministic:
             return super().search(sources, options)
-        with pool as threads:
+        with nullcontext(1) if self.small else pool.work_on() as threads:
             self.kernel(
                 self.here.offsets,
                 self.here.targets,

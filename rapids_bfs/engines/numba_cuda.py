@@ -17,6 +17,7 @@ import numpy as np
 from ..device import CPU, CUDA, to_device
 from ..device import missing as no_cupy
 from ..driver import no_device, too_old
+from ..forks import in_each_child
 from ..graph import Graph
 from ..kernels.cuda import KERNELS
 from ..memory import available_device_bytes
@@ -80,6 +81,9 @@ def missing() -> str | None:
     except Exception as error:  # NVRTC is loaded here; each version of its binding raises an exception of its own
         return f"numba-cuda finds no CUDA toolkit ({error}): pip install 'numba-cuda[cu13]'"
     return too_old(f"numba-cuda {version('numba-cuda')}", major)
+
+
+in_each_child(missing.cache_clear)
 
 
 def searches_on() -> str:

@@ -1,110 +1,108 @@
-"""NetworkX's dicts of dicts to CSR, and arrays to dicts, through CPython's own C interface.
+"""Adjacencies read from dicts of dicts through CPython's C interface.
 
-A loop in compiled code over ``PyDict_Next`` borrows keys where Python's iterators count references, and asks for the
-memory of many keys at once; what is left is the wait for that memory. It holds the interpreter's lock throughout.
-Source: Python/C API reference manual, Dictionary objects.
+Python's iterators count a reference to each neighbor, and so wait for the memory of one after the other. `read` asks
+for the memory of many at once; a first call on 2 million edges then takes half the time. What it relies on:
+
+1. Addresses are used by this one call only. The caller holds the objects, and the call holds the interpreter's lock
+   from the first line to the last, so that nothing changes or dies meanwhile. There is no such lock in a free-threaded
+   build, and other interpreters have other objects: there `AVAILABLE` is False.
+2. Nothing that it calls can run Python code. Only rows that are exactly dicts and neighbors that are exactly int or
+   str are read, and each is checked when it is reached. The keys of ``index`` are of these types too.
+3. Each write is checked against the length of its array, which may be that of another moment.
+4. No call that is made can raise. What `read` cannot read it refuses, and the caller reads it in plain Python.
+
+Source: Python/C API reference manual, Dictionary objects, Integer objects.
 """
 
 from __future__ import annotations
 
+import platform
+import sysconfig
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from ..kernels.cpu.atomics import prefetch
+from ..kernels.cpu.compiled import compiled
+
+AVAILABLE = platform.python_implementation() == "CPython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 _ADDRESS = types.intp
 _OUT = types.CPointer(_ADDRESS)
 _next_item = types.ExternalFunction("PyDict_Next", types.intc(_ADDRESS, _OUT, _OUT, _OUT))
-_size = types.ExternalFunction("PyDict_Size", _ADDRESS(_ADDRESS))
-_set_item = types.ExternalFunction("PyDict_SetItem", types.intc(_ADDRESS, _ADDRESS, _ADDRESS))
 _item = types.ExternalFunction("PyDict_GetItemWithError", _ADDRESS(_ADDRESS, _ADDRESS))
-_integer = types.ExternalFunction("PyLong_AsSsize_t", _ADDRESS(_ADDRESS))
-_new_integer = types.ExternalFunction("PyLong_FromSsize_t", _ADDRESS(_ADDRESS))
-_let_go = types.ExternalFunction("Py_DecRef", types.void(_ADDRESS))
-_clear_error = types.ExternalFunction("PyErr_Clear", types.void())
+_integer = types.ExternalFunction("PyLong_AsLongLongAndOverflow", types.int64(_ADDRESS, types.CPointer(types.intc)))
+_type = types.ExternalFunction("PyObject_Type", _ADDRESS(_ADDRESS))
+_release = types.ExternalFunction("Py_DecRef", types.void(_ADDRESS))
 
-_HELD = 4096  # keys whose memory is asked for before the first is read
-_AHEAD = 16  # keys whose memory is asked for before one goes into a dict
-MEMORY = np.empty(0, np.uint8)  # an array of bytes, for the prefetch
+_HELD = 4096  # neighbors whose memory is asked for before the first is read
+_BYTES = np.empty(0, np.uint8)  # an array from which `prefetch` counts
 
 
-@njit(cache=True)
-def count(rows, degrees):
-    """Fill ``degrees[n]`` with the lengths of the dicts that are the values of the dict at address ``rows``."""
-    place, key, row = np.zeros(1, np.intp), np.zeros(1, np.intp), np.zeros(1, np.intp)
-    i = 0
-    while _next_item(rows, place.ctypes, key.ctypes, row.ctypes):
-        degrees[i] = _size(row[0])
-        i += 1
+def read(rows: dict[Any, Any], index: Mapping[Any, int] | None, degrees: np.ndarray, targets: np.ndarray) -> bool:
+    """Fill ``degrees[n]`` with the lengths of the rows and ``targets[m]`` with their keys' vertices.
 
-
-@njit(cache=True)
-def fill(rows, index, plain, memory, targets):
-    """Fill ``targets[m]`` with the vertices that are the keys of the rows; True if every key is a vertex.
-
-    ``index`` is the address of a dict from keys to vertices, used for keys that are not vertices themselves
-    (``plain``). ``memory`` is `MEMORY`, from which the prefetch reckons.
+    True if there were n rows with m keys in all, and each is a vertex. ``index`` has the vertex of each int or str;
+    None if the vertices are the numbers 0..n-1 themselves.
     """
+    kinds = np.array([id(dict), id(int), id(str)], np.intp)
+    return bool(_read(id(rows), 0 if index is None else id(index), kinds, _BYTES, degrees, targets))
+
+
+@compiled
+def _read(rows, index, kinds, memory, degrees, targets):
     place, key, row = np.zeros(1, np.intp), np.zeros(1, np.intp), np.zeros(1, np.intp)
     inner, value = np.zeros(1, np.intp), np.zeros(1, np.intp)
     held_keys = np.empty(_HELD, np.intp)
-    held = done = 0
+    n = done = held = 0
     origin = memory.ctypes.data
     while _next_item(rows, place.ctypes, key.ctypes, row.ctypes):
-        inner[0] = 0
+        if n == len(degrees) or _type_of(row[0]) != kinds[0]:
+            return False
+        inner[0] = degrees[n] = 0
         while _next_item(row[0], inner.ctypes, key.ctypes, value.ctypes):
             if done + held == len(targets):
                 return False
             prefetch(memory, key[0] - origin)
             held_keys[held] = key[0]
             held += 1
+            degrees[n] += 1
             if held == _HELD:
-                if not _translate(held_keys, held, index, plain, targets[done:]):
+                if not _translate(held_keys[:held], index, kinds, len(degrees), targets[done:]):
                     return False
                 done += held
                 held = 0
-    return _translate(held_keys, held, index, plain, targets[done:]) and done + held == len(targets)
+        n += 1
+    whole = n == len(degrees) and done + held == len(targets)
+    return whole and _translate(held_keys[:held], index, kinds, n, targets[done:])
 
 
-@njit(cache=True)
-def _translate(keys, held, index, plain, vertices):
-    for i in range(held):
-        if plain:
-            vertex = _integer(keys[i])
-        else:
-            found = _item(index, keys[i])
-            vertex = _integer(found) if found else -1
-        if vertex < 0:
-            _clear_error()
+@compiled
+def _translate(keys, index, kinds, n, vertices):
+    """Write the vertices of ``keys``, of which there are no more than ``vertices``; False if one is none."""
+    overflow = np.zeros(1, np.intc)
+    for i in range(len(keys)):
+        number, kind = keys[i], _type_of(keys[i])
+        if index:
+            if kind != kinds[1] and kind != kinds[2]:
+                return False
+            number = _item(index, number)
+            if not number:
+                return False
+        elif kind != kinds[1]:
+            return False
+        vertex = _integer(number, overflow.ctypes)
+        if overflow[0] or vertex < 0 or vertex >= n:
             return False
         vertices[i] = vertex
     return True
 
 
-@njit(cache=True)
-def fill_dict(dictionary, keys, key_at, values, value_at, memory):
-    """Add ``keys[key_at[i]]: values[value_at[i]]`` for every i to the dict; True unless a key cannot be compared.
-
-    ``dictionary`` is an address, and so are all ``keys`` and ``values``; ``memory`` as in `fill`.
-    """
-    origin = memory.ctypes.data
-    for i in range(len(key_at)):
-        if i + _AHEAD < len(key_at):
-            prefetch(memory, keys[key_at[i + _AHEAD]] - origin)
-        if _set_item(dictionary, keys[key_at[i]], values[value_at[i]]) < 0:
-            _clear_error()
-            return False
-    return True
-
-
-@njit(cache=True)
-def fill_numbered(dictionary, keys, values, value_at):
-    """`fill_dict` with ``keys`` that are numbers: to make them anew costs less than to look up those that there are."""
-    for i in range(len(keys)):
-        key = _new_integer(keys[i])
-        added = key and not _set_item(dictionary, key, values[value_at[i]])
-        _let_go(key)
-        if not added:
-            _clear_error()
-            return False
-    return True
+@compiled
+def _type_of(address):
+    """The address of an object's type, which lives as long as the object."""
+    kind = _type(address)
+    _release(kind)
+    return kind

@@ -60,7 +60,14 @@ _BETWEENNESS = f"{_CENTRALITY}.betweenness"
 
 FUNCTIONS: dict[str, Function] = {
     **_declare(
-        _BFS, "bfs_edges", "bfs_tree", "bfs_predecessors", "bfs_successors", ends=("source",), limit="depth_limit"
+        _BFS,
+        "bfs_edges",
+        "bfs_tree",
+        "bfs_predecessors",
+        "bfs_successors",
+        ends=("source",),
+        limit="depth_limit",
+        idle=("sort_neighbors",),
     ),
     **_declare(_BFS, "generic_bfs_edges", ends=("source",), limit="depth_limit", idle=("neighbors",)),
     **_declare(_BFS, "bfs_layers", "bfs_labeled_edges", ends=("sources",)),

@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+import gc
+import logging
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
+from operator import is_not
 from typing import Any
 
 import numpy as np
 
+from ..csr import Degrees, edge_blocks
 from ..graph import Graph, index_dtype
+from .classes import is_dict
 from .functions import BACKEND
 from .views import state_of
 
+logger = logging.getLogger(__package__)
+
+TRIES = 3  # to convert a graph that is changed meanwhile
+MOST_LEVELS = np.iinfo(np.int32).max  # a distance is an int32
 FEW = 5  # 1/FEW of the nodes are few: to take them out of a copy of all costs less than to make a set of the others
+
+
+@contextmanager
+def many_objects() -> Iterator[None]:
+    """Pause the garbage collector while objects are made by the million: it would walk the whole graph again and again.
+
+    None of them is garbage.
+    """
+    running = gc.isenabled()
+    try:
+        gc.disable()
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 class LeftToNetworkX(Exception):
@@ -43,24 +68,45 @@ class ConvertedGraph:
 
     __networkx_backend__ = BACKEND
 
+    state: tuple[object, ...] | None = None
+    latest: ConvertedGraph | None = None  # what took its place when the graph had changed
+
     def __init__(self, origin: Any) -> None:
+        self.origin = origin
         self.state = state_of(origin)
         rows = origin._adj
         nodes = list(rows)
+        if nodes != list(origin._node):
+            raise LeftToNetworkX
         n = len(nodes)
-        self.origin = origin
         self.nodes = np.fromiter(nodes, object, n)
         self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(n), strict=True))
         offsets, targets = self._compressed(rows)
-        self.forward = Graph(offsets, targets, directed=origin.is_directed(), name=origin.name or "networkx")
+        # It checks that a graph which says that it is undirected is: `converted` answers if not.
+        self.forward = Graph(offsets, targets, directed=bool(origin.is_directed()), name=origin.name or "networkx")
+
+    @classmethod
+    def unread(cls, origin: Any, state: tuple[object, ...] | None = None) -> ConvertedGraph:
+        """One that has not been read yet; with a ``state``, one that cannot be read as long as it is that."""
+        new = cls.__new__(cls)
+        new.origin, new.state = origin, state
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle or copy has another graph and other nodes: it is `unread`."""
+        return {"origin": self.origin}
+
+    @property
+    def is_read(self) -> bool:
+        return "forward" in self.__dict__
 
     @property
     def is_current(self) -> bool:
-        """Does it show a view as it is now? Of other graphs NetworkX drops the conversions itself."""
-        return state_of(self.origin) is self.state
+        """Is the graph as it was when it was converted? False too if nothing tells (`state_of`)."""
+        return self.state is not None and self.state == state_of(self.origin)
 
     def is_directed(self) -> bool:
-        return self.forward.directed
+        return bool(self.origin.is_directed())
 
     def is_multigraph(self) -> bool:
         return bool(self.origin.is_multigraph())
@@ -69,27 +115,47 @@ class ConvertedGraph:
         return len(self.nodes)
 
     def _compressed(self, rows: Mapping[Any, Mapping[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
-        """Offsets and targets of a dict from nodes to the dicts of their neighbours."""
-        kinds = {type(rows), *map(type, rows.values()), *map(type, rows)}
-        if kinds <= {dict, int, str}:
-            found = self._borrowed(rows)  # type: ignore[arg-type]
-            if found is not None:
-                return found
-        lists = list(map(list, rows.values()))
-        offsets = _offsets(np.fromiter(map(len, lists), np.int64, len(lists)))
-        return offsets, self.known(chain.from_iterable(lists))
+        """Offsets and targets of a dict from nodes to the dicts of their neighbors; `LeftToNetworkX` if they have any
+        others, or are changed meanwhile."""
+        try:
+            containers = {type(rows), *map(type, rows.values())}
+            if not all(map(is_dict, containers)):
+                raise LeftToNetworkX
+            degrees = np.fromiter(map(len, rows.values()), np.int64)
+            if len(degrees) != len(self):
+                raise LeftToNetworkX
+            targets = np.empty(degrees.sum(), index_dtype(len(self)))
+            if not (containers <= {dict} and self._read_directly(rows, degrees, targets)):
+                degrees, targets = self._read_plainly(rows)
+        except Exception as error:  # of a node's own methods too
+            raise LeftToNetworkX from error
+        return _offsets(degrees), targets
 
-    def _borrowed(self, rows: dict[Any, dict[Any, Any]]) -> tuple[np.ndarray, np.ndarray] | None:
-        """The same, several times as fast; None if a neighbour is no such object as nodes are."""
+    def _read_directly(self, rows: Any, degrees: np.ndarray, targets: np.ndarray) -> bool:
+        """Fill degrees and targets; False if that is impossible."""
         from . import _dicts
 
-        degrees = np.empty(len(self), np.int64)
-        _dicts.count(id(rows), degrees)
-        offsets = _offsets(degrees)
-        targets = np.empty(offsets[-1], index_dtype(len(self)))
-        plain = self.index is None
-        whole = _dicts.fill(id(rows), 0 if plain else id(self.index), plain, _dicts.MEMORY, targets)
-        return (offsets, targets) if whole else None
+        exact = self.index is None or set(map(type, self.index)) <= {int, str}
+        return exact and _dicts.AVAILABLE and _dicts.read(rows, self.index, degrees, targets)
+
+    def _read_plainly(self, rows: Mapping[Any, Mapping[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
+        """Degrees and targets of rows of any kind."""
+        with many_objects():
+            neighbors = list(map(tuple, rows.values()))
+        degrees = np.fromiter(map(len, neighbors), np.int64, len(self))
+        flat = list(chain.from_iterable(neighbors))
+        targets = np.fromiter(map(self.lookup.__getitem__, flat), index_dtype(len(self)), len(flat))
+        self._check_types(flat, targets)
+        return degrees, targets
+
+    def _check_types(self, neighbors: list[Any], targets: np.ndarray) -> None:
+        """`LeftToNetworkX` if a neighbor is of another type than its node is, such as 1.0 and 1: which of the two is in
+        an answer depends on the edge."""
+        if {*map(type, neighbors), *map(type, self.nodes)} == {type(self.nodes[0])}:
+            return
+        types = np.fromiter(map(type, self.nodes), object, len(self))
+        if any(map(is_not, map(type, neighbors), types[targets])):
+            raise LeftToNetworkX
 
     @cached_property
     def backward(self) -> Graph:
@@ -97,6 +163,8 @@ class ConvertedGraph:
         if not self.is_directed():
             return self.forward
         offsets, targets = self._compressed(self.origin._pred)
+        if not _are_mirrored((self.forward.offsets, self.forward.targets), (offsets, targets)):
+            raise LeftToNetworkX
         self.forward._reverse = Graph(offsets, targets, name=self.forward.name)
         self.forward._reverse._reverse = self.forward
         return self.forward._reverse
@@ -121,19 +189,6 @@ class ConvertedGraph:
         offsets = _offsets(np.bincount(ends.ravel(), minlength=len(self)))
         return Graph(offsets, targets, directed=False, name=self.forward.name)
 
-    def sorted(self, edges: Graph, vertices: np.ndarray, sort: Callable[[Iterable[Any]], Iterable[Any]]) -> Graph:
-        """The edges out of ``vertices``, each adjacency as ``sort`` orders it; none may lead to a vertex between which
-        and these there was no edge."""
-        rows = {}
-        for vertex in vertices.tolist():
-            neighbors = edges.targets[edges.offsets[vertex] : edges.offsets[vertex + 1]]
-            rows[vertex] = self.vertices(sort(iter(self.nodes_at(neighbors))))
-        degrees = np.zeros(len(self), np.int64)
-        degrees[vertices] = [len(row) for row in rows.values()]
-        ascending = [rows[vertex] for vertex in sorted(rows)]
-        targets = np.concatenate([np.empty(0, np.int64), *ascending]).astype(edges.targets.dtype)
-        return Graph(_offsets(degrees), targets)
-
     @cached_property
     def num_edges(self) -> int:
         """Edges as NetworkX counts them, parallel ones too."""
@@ -147,15 +202,23 @@ class ConvertedGraph:
         return found
 
     def find(self, node: Any) -> int | None:
-        """The vertex of a node, or None."""
+        """The vertex of a node, as a dict finds it; None if it is none, or fails when it is hashed or compared."""
         try:
-            hash(node)
-            if self.index is not None:
-                return self.index.get(node)
-            vertex = int(node)
-        except (TypeError, ValueError, OverflowError):
+            if self.index is None and type(node) is int:
+                return node if 0 <= node < len(self.nodes) else None
+            return self.lookup.get(node)
+        except Exception:
             return None
-        return vertex if 0 <= vertex < len(self.nodes) and vertex == node else None
+
+    @cached_property
+    def lookup(self) -> dict[Any, int]:
+        """The vertex of each node."""
+        return self.index or dict(zip(self.nodes.tolist(), range(len(self)), strict=True))
+
+    def is_own(self, node: Any) -> bool:
+        """Is this the graph's own object for the node, and not another that is equal to it?"""
+        own = self.nodes[self.vertex(node)]
+        return own is node or (type(own) is type(node) and type(own) in (int, str))
 
     def vertices(self, nodes: Iterable[Any]) -> np.ndarray:
         """The vertices (int64) of several nodes."""
@@ -165,11 +228,6 @@ class ConvertedGraph:
         """The vertices of several nodes of which it is known that they are nodes."""
         vertices = map(int if self.index is None else self.index.__getitem__, nodes)
         return np.fromiter(vertices, index_dtype(len(self)))
-
-    @cached_property
-    def addresses(self) -> np.ndarray:
-        """Where the nodes are in memory, n."""
-        return addresses_of(self.nodes)
 
     def nodes_at(self, vertices: np.ndarray) -> list[Any]:
         """The nodes of vertices."""
@@ -214,9 +272,21 @@ class ConvertedGraph:
         return max(nodes) + 1 if set(map(type, nodes)) == {int} and min(nodes) >= 0 else math.inf
 
 
-def addresses_of(objects: Collection[Any]) -> np.ndarray:
-    """Where these objects are in memory; valid as long as they live."""
-    return np.fromiter(map(id, objects), np.intp, len(objects))
+def converted(origin: Any) -> ConvertedGraph:
+    """The conversion of a graph as it is now, `unread` if it has to be left to NetworkX.
+
+    `LeftToNetworkX` if it is changed, by another thread or by its nodes' own methods, each time that it is read.
+    """
+    for _ in range(TRIES):
+        state = state_of(origin)
+        try:
+            new = ConvertedGraph(origin)
+        except Exception as error:
+            logger.debug("%s cannot be converted: %r", type(origin).__name__, error)
+            new = ConvertedGraph.unread(origin, state)
+        if state == state_of(origin):
+            return new
+    raise LeftToNetworkX
 
 
 def arcs_from(edges: Graph, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -255,19 +325,31 @@ def _joined(first: Graph, second: Graph) -> Graph:
     return Graph(offsets.astype(index_dtype(len(targets))), targets, directed=False, name=first.name)
 
 
+def _are_mirrored(forward: tuple[np.ndarray, np.ndarray], backward: tuple[np.ndarray, np.ndarray]) -> bool:
+    """Does either CSR have the edges of the other, reversed? As edges between two copies of the n vertices, all of
+    them together are then symmetric."""
+    n = len(forward[0]) - 1
+    both = Degrees(2 * n)
+    for source, target in edge_blocks(*forward):
+        both.add(source, target + n)
+    for source, target in edge_blocks(*backward):
+        both.add(source + n, target)
+    return both.symmetric
+
+
 def _are_numbers(nodes: list[Any]) -> bool:
     """Are the nodes 0..n-1, in this order?"""
-    try:
-        return bool(nodes == list(range(len(nodes)))) and set(map(type, nodes)) <= {int}
-    except Exception:  # a node whose comparison fails
-        return False
+    return set(map(type, nodes)) <= {int} and nodes == list(range(len(nodes)))
 
 
 def levels(limit: Any) -> int | None:
     """How many levels NetworkX goes down with this ``cutoff`` or ``depth_limit``; None for all."""
-    if limit is None or limit == math.inf:
+    if limit is None:
         return None
-    try:
-        return max(math.ceil(limit), 0)
-    except (TypeError, ValueError, OverflowError):
-        raise LeftToNetworkX from None
+    if isinstance(limit, np.generic):
+        limit = limit.item()
+    if type(limit) not in (bool, int, float):
+        raise LeftToNetworkX  # which compares it with numbers in its own way, or cannot
+    if not limit > 0:  # or not a number
+        return 0
+    return None if limit > MOST_LEVELS else math.ceil(limit)

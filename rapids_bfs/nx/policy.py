@@ -31,17 +31,29 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
     """True, or why not."""
     import networkx as nx
 
+    from .classes import is_read_as_theirs
+
     function, arguments = FUNCTIONS[name], _bound(name, args, kwargs)
     assert arguments is not None
     graph = arguments["G"]
-    given = [each for each in function.idle if arguments.get(each) is not None]
-    if asked := next((each for each in given if direction(graph, arguments[each]) is None), None):
-        return f"with {asked} there is nothing to search"
+    if not is_read_as_theirs(graph):
+        return f"{type(graph).__name__} has its own way of being read"
+    if asked := idle_argument(function, graph, arguments):
+        return f"with {asked} NetworkX answers as soon"
     if nx.config.cache_converted_graphs and next(conversions(graph), None) is not None:
         return True
     if _work(function, graph, arguments, nx.config.backends.rapids_bfs.min_edges):
         return True
     return "NetworkX answers sooner than the graph is converted"
+
+
+def idle_argument(function: Function, graph: Any, arguments: Mapping[str, Any]) -> str | None:
+    """The argument, if there is one, with which NetworkX answers itself."""
+    for name in function.idle:
+        given = arguments.get(name)
+        if given is not None and not (name == "neighbors" and direction(graph, given)):
+            return name
+    return None
 
 
 def conversions(graph: Any) -> Iterator[Any]:
@@ -120,9 +132,9 @@ def _work(function: Function, graph: Any, arguments: Mapping[str, Any], enough: 
 def _reaches(graph: Any, source: Any, limit: Any, enough: int) -> bool:
     """Does a search from ``source`` look at ``enough`` edges before it ends or comes to its limit?"""
     rows = graph._adj
-    if source not in graph and isinstance(source, Iterator):
-        return True  # it can be looked at once only
     try:
+        if source not in graph and isinstance(source, Iterator):
+            return True  # it can be looked at once only
         level = {source} if source in graph else set(source)
         seen: set[Any] = set()
         edges = depth = 0
@@ -134,6 +146,6 @@ def _reaches(graph: Any, source: Any, limit: Any, enough: int) -> bool:
                 return True
             level = set(chain.from_iterable(lists)) - seen
             depth += 1
-    except (KeyError, TypeError):
-        pass  # no node: NetworkX says so
+    except Exception:
+        pass  # no node, or no limit: NetworkX says so
     return False

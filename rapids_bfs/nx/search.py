@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -22,8 +20,9 @@ from ..graph import Graph, csr_for
 from ..kernels.cpu import ordered, sequential
 from ..kernels.cpu.bits import words
 from ..threads import pool
-from . import _dicts
-from .graph import ConvertedGraph, LeftToNetworkX, addresses_of, levels
+from . import as_it_is_now
+from .graph import ConvertedGraph, LeftToNetworkX, levels
+from .graph import many_objects as many_objects
 
 VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
 
@@ -60,21 +59,6 @@ def engine_for(work: int, enough: int) -> str:
     return "cpu" if engine() == "auto" and work < enough else engine()
 
 
-@contextmanager
-def many_objects() -> Iterator[None]:
-    """Pause the garbage collector while objects are made by the million: it would walk the whole graph again and again.
-
-    None of them is garbage.
-    """
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
-
-
 @dataclass(frozen=True)
 class Search:
     """What a sequential queue finds, in its order.
@@ -88,6 +72,8 @@ class Search:
         How many of them are sources.
     distances, predecessors : arrays of n
         -1 where there is none.
+    given : list or None
+        The sources as the caller gave them, if these are other objects than the graph's. They are in the answers.
     """
 
     graph: ConvertedGraph
@@ -95,6 +81,7 @@ class Search:
     sources: int
     distances: np.ndarray
     predecessors: np.ndarray
+    given: list[Any] | None = None
 
     def reached(self, *, sources: bool = True) -> set[Any]:
         """The nodes reached, with or without the sources."""
@@ -107,7 +94,7 @@ class Search:
     @cached_property
     def nodes(self) -> list[Any]:
         """The nodes in the order of discovery."""
-        return self.graph.nodes_at(self.order)
+        return self.named(self.order)
 
     @cached_property
     def depths(self) -> np.ndarray:
@@ -122,7 +109,18 @@ class Search:
     @property
     def parents(self) -> list[Any]:
         """The parents of `children`."""
-        return self.graph.nodes_at(self.parent_vertices)
+        return self.named(self.parent_vertices)
+
+    def named(self, vertices: np.ndarray) -> list[Any]:
+        """The nodes of vertices, sources as they were given."""
+        nodes = self.graph.nodes_at(vertices)
+        if self.given is not None:
+            place = np.full(len(self.graph), -1)
+            place[self.order[: self.sources]] = np.arange(self.sources)
+            sources = place[vertices]
+            for each in np.flatnonzero(sources >= 0).tolist():
+                nodes[each] = self.given[sources[each]]
+        return nodes
 
     @property
     def parent_vertices(self) -> np.ndarray:
@@ -131,14 +129,10 @@ class Search:
     @property
     def lengths(self) -> dict[Any, int]:
         """The distance of each node reached."""
-        found: dict[Any, int] = {}
-        numbers = list(range(self.depths[-1] + 1))
-        values = addresses_of(numbers), self.depths
-        if self.graph.index is None:
-            filled = _dicts.fill_numbered(id(found), self.order, *values)
-        else:
-            filled = _dicts.fill_dict(id(found), self.graph.addresses, self.order, *values, _dicts.MEMORY)
-        return found if filled else dict(zip(self.nodes, self.depths.tolist(), strict=True))
+        found: dict[Any, int] = dict.fromkeys(self.given or (), 0)
+        nodes = self.graph.nodes[self.order] if self.graph.index else self.order.tolist()
+        found.update(zip(nodes, self.depths.tolist(), strict=True))
+        return found
 
     @property
     def layers(self) -> Iterator[list[Any]]:
@@ -198,9 +192,15 @@ def search_engine(edges: Graph, limit: int | None = None) -> str:
 
 
 def ordered_search(
-    graph: ConvertedGraph, sources: np.ndarray, limit: Any = None, *, over: Graph | None = None
+    graph: ConvertedGraph,
+    sources: np.ndarray,
+    limit: Any = None,
+    *,
+    over: Graph | None = None,
+    given: list[Any] | None = None,
 ) -> Search:
     """Search from distinct vertices as a sequential queue does, ``over`` the forward edges unless others are given.
+    ``given`` are the nodes of the sources as they came.
 
     The CPU has that queue. Any other engine finds the queue's tree without its order; to go over all edges for that
     takes longer than the queue itself, so that the tree's edges are gathered where the engine left the tree, which is
@@ -214,7 +214,9 @@ def ordered_search(
         found = _along_tree(graph, edges, sources, levels(limit), name)
     if len(sources):
         _note(edges, int(found.distances[found.order[-1]]), len(found.order))
-    return found
+    if given is None or all(map(graph.is_own, given)):
+        return found
+    return replace(found, given=given)
 
 
 def _along_tree(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, limit: int | None, name: str) -> Search:
@@ -322,20 +324,38 @@ def reaches_all(graph: ConvertedGraph, *, over: Graph | None = None) -> bool:
 
 def search_from(graph: ConvertedGraph, node: Any, limit: Any = None, *, over: Graph | None = None) -> Search:
     """`ordered_search` from one node."""
-    return ordered_search(graph, np.array([graph.vertex(node)]), limit, over=over)
+    return ordered_search(graph, np.array([graph.vertex(node)]), limit, over=over, given=[node])
 
 
 def searches(graph: ConvertedGraph, limit: Any = None) -> Iterator[tuple[Any, Search]]:
-    """Every node and the search from it. They are made some at a time: few at first, more and more later."""
+    """Every node and the search from it, in the graph as it is when it is asked for; nodes may not come or go.
+
+    They are made some at a time: few at first, more and more later, and few again after a change of the graph.
+    """
     n = len(graph)
     most = max(1, min(BATCH, BATCH_ENTRIES // max(n, 1)))
     depth = _depth(limit)
     first, size = 0, 1
     while first < n:
         sources = np.arange(first, min(first + size, n))
+        size = min(2 * size, most)
         for vertex, search in zip(sources, _batch(graph, sources, depth), strict=True):
             yield graph.nodes[vertex], search
-        first, size = first + size, min(2 * size, most)
+            first += 1
+            if not graph.is_current:
+                graph, size = changed(graph, first), 1
+                break
+
+
+def changed(graph: ConvertedGraph, visited: int) -> ConvertedGraph:
+    """The conversion of a graph that has changed after so many of its nodes were visited; their dict's iterator, which
+    NetworkX holds, fails if nodes have come or gone."""
+    new: ConvertedGraph = as_it_is_now(graph)
+    if len(new) != len(graph):
+        raise RuntimeError("dictionary changed size during iteration")
+    if new.nodes[:visited].tolist() != graph.nodes[:visited].tolist():
+        raise RuntimeError("dictionary keys changed during iteration")
+    return new
 
 
 def _batch(graph: ConvertedGraph, sources: np.ndarray, depth: int) -> list[Search]:
@@ -345,7 +365,7 @@ def _batch(graph: ConvertedGraph, sources: np.ndarray, depth: int) -> list[Searc
     distances = np.empty((k, n), np.int32)
     predecessors, orders = np.empty((2, k, n), edges.targets.dtype)
     reached = np.empty(k, np.int64)
-    with pool as threads:
+    with pool.work_on() as threads:
         ordered.search_each(
             edges.offsets, edges.targets, sources, depth, distances, predecessors, orders, reached, threads
         )

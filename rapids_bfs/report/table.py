@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rich import box
-from rich.console import Console, Group
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 from .. import machine
 from ..catalog import BUNDLED
 from ..engines import registered
+from .console import MOST_COLUMNS, console, line
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, EngineRuns
     from ..result import BFSResult
-
-MOST_COLUMNS = 1000  # of a table as text
 
 
 def comparison_table(comparison: Comparison) -> Group:
@@ -33,11 +32,9 @@ def comparison_table(comparison: Comparison) -> Group:
     rows = {}
     for runs in comparison.engines:
         if runs.unavailable:
-            notes.append(Text.assemble((runs.engine, "bold"), f": {runs.unavailable}", style="yellow"))
+            notes.append(_note(runs.engine, f": {runs.unavailable}", "yellow"))
         notes += [
-            Text.assemble((runs.engine, "bold"), f", source {run.source}: {run.verdict}", style="red")
-            for run in runs.runs
-            if not run.valid
+            _note(runs.engine, f", source {run.source}: {run.verdict}", "red") for run in runs.runs if not run.valid
         ]
         if runs.runs:
             rows[runs.engine] = _figures(runs, comparison)
@@ -48,10 +45,14 @@ def comparison_table(comparison: Comparison) -> Group:
     table.add_column("engine", no_wrap=True)
     shown = {name: None for row in rows.values() for name, figure in row.items() if figure}  # in order, each once
     for name in shown:
-        table.add_column(name, justify="left" if name == "valid" else "right", no_wrap=True)
+        table.add_column(line(name), justify="left" if name == "valid" else "right", no_wrap=True)
     for engine, row in rows.items():
-        table.add_row(engine, *(row[name] for name in shown))
-    return Group(Text(title, style="italic"), *([table] if rows else []), *notes)
+        table.add_row(line(engine), *(row[name] for name in shown))
+    return Group(line(title, "italic"), *([table] if rows else []), *notes)
+
+
+def _note(engine: str, text: str, style: str) -> Text:
+    return Text.assemble(line(engine, "bold"), line(text), style=style)
 
 
 def _figures(runs: EngineRuns, comparison: Comparison) -> dict[str, str | Text]:
@@ -100,11 +101,11 @@ def time_unit(ms: float) -> tuple[str, float]:
 
 def as_text(group: Group) -> str:
     """What rich would print, without colours; wider than the terminal if a table would lose letters."""
-    console = Console(width=MOST_COLUMNS, color_system=None, force_terminal=False)
-    tables = [console.measure(each).maximum for each in group.renderables if isinstance(each, Table)]
-    console.width = max(shutil.get_terminal_size((140, 24)).columns, 100, *tables)
-    with console.capture() as capture:
-        console.print(group)
+    plain = console(width=MOST_COLUMNS, color_system=None, force_terminal=False)
+    tables = [plain.measure(each).maximum for each in group.renderables if isinstance(each, Table)]
+    plain.width = max(shutil.get_terminal_size((140, 24)).columns, 100, *tables)
+    with plain.capture() as capture:
+        plain.print(group)
     return capture.get()
 
 
@@ -117,7 +118,7 @@ def levels_table(result: BFSResult) -> Group:
     table.add_column("vertices", justify="right")
     for distance, vertices in enumerate(np.bincount(result.distances[result.distances >= 0]).tolist()):
         table.add_row(str(distance), f"{vertices:,}")
-    return Group(Text(title, style="italic"), table)
+    return Group(line(title, "italic"), table)
 
 
 def info_tables() -> Group:
@@ -125,8 +126,8 @@ def info_tables() -> Group:
     engines = _plain_table("engine", "algorithms, the default first", "here")
     for name, engine in registered().items():
         reason = engine.unavailable()
-        here = Text("yes", style="green") if reason is None else Text(reason, style="yellow")
-        engines.add_row(name, ", ".join(engine.algorithms), here)
+        here = Text("yes", style="green") if reason is None else line(reason, "yellow")
+        engines.add_row(line(name), line(", ".join(engine.algorithms)), here)
     described = machine.describe()
     about = _plain_table("machine", "")
     about.add_row("system", described["system"])
@@ -146,5 +147,5 @@ def info_tables() -> Group:
 def _plain_table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     return table

@@ -1,5 +1,6 @@
 """Random NetworkX graphs, and random calls of every function of the backend."""
 
+import inspect
 import math
 import random
 import warnings
@@ -223,23 +224,25 @@ def in_order(value):
     if isinstance(value, Set):
         return type(value), list(value)
     if isinstance(value, Iterator):
-        return "iterator", [in_order(each) for each in value]
+        return "generator" if inspect.isgenerator(value) else "iterator", [in_order(each) for each in value]
     if isinstance(value, list | tuple):
         return type(value), [in_order(each) for each in value]
     return value
 
 
-def close(one, other):
-    """Are these equal, floats but for the last digits?"""
+def close(one, other, *, strict=False):
+    """Are these equal, floats but for the last digits? ``strict``: no integer is equal to a float."""
     if isinstance(one, float) or isinstance(other, float):
         return (
             isinstance(one, float | int)
             and isinstance(other, float | int)
+            and (not strict or type(one) is type(other))
             and (math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-13) or (one != one and other != other))
         )
     if isinstance(one, list | tuple):
-        return type(one) is type(other) and len(one) == len(other) and all(map(close, one, other))
-    return type(one) is type(other) and one == other
+        alike = type(one) is type(other) and len(one) == len(other)
+        return alike and all(close(*pair, strict=strict) for pair in zip(one, other, strict=True))
+    return type(one) is type(other) and (one is other or one == other)
 
 
 def draw_call(name, rng, graph):

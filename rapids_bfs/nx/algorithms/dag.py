@@ -20,7 +20,7 @@ def ancestors(G: ConvertedGraph, source: Any) -> set[Any]:
 
 
 def transitive_closure(G: ConvertedGraph, reflexive: bool | None = False) -> Any:
-    if reflexive not in (None, True, False):
+    if reflexive is not None and reflexive is not True and reflexive is not False:
         raise LeftToNetworkX
     closure = G.origin.copy()
     if reflexive is False:

@@ -7,7 +7,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from ..graph import ConvertedGraph, arcs_from
+from ..graph import ConvertedGraph, LeftToNetworkX, arcs_from
 from ..search import many_objects, search_from
 
 CLASSES = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
@@ -17,6 +17,8 @@ FEW_ARCS = 1 << 6  # of which NetworkX has made a copy before NumPy has begun
 def ego_graph(
     G: ConvertedGraph, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: None = None
 ) -> Any:
+    if not G.is_own(n):  # which of the two objects is in the graph depends on their numbers
+        raise LeftToNetworkX
     search = search_from(G, n, radius, over=G.undirected if undirected else G.forward)
     ego = _part(G, search.order) if _pays(G, search.order) else G.origin.subgraph(search.nodes).copy()
     if not center:

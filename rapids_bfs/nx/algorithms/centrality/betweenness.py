@@ -22,7 +22,7 @@ def betweenness_centrality(
     seed: Any = None,
 ) -> dict[Any, float]:
     nodes = _sample(G, None if k == len(G) else k, seed)
-    sums = shares_of_paths(G, _vertices(G, nodes), endpoints=endpoints)
+    sums = shares_of_paths(G, _vertices(G, nodes), endpoints=bool(endpoints))
     found = dict(zip(G.nodes.tolist(), sums.tolist(), strict=True))
     size = None if nodes is None else k
     return rescaled(theirs._rescale, G, found, normalized=normalized, k=size, endpoints=endpoints, sampled_nodes=nodes)

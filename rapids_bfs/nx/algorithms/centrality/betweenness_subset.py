@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,11 @@ def edge_betweenness_centrality_subset(
 
 def _vertices(G: ConvertedGraph, sources: Any, targets: Any) -> tuple[np.ndarray, np.ndarray]:
     """The vertices of the sources, as often as they occur, and those of the targets that are nodes."""
-    starts, ends = list(sources), list(targets)
+    if isinstance(targets, Iterator):  # which NetworkX has used up after the first source
+        raise LeftToNetworkX
+    starts = list(sources)
     try:
-        found = {vertex for end in ends if (vertex := G.find(end)) is not None}
+        found = {vertex for end in set(targets) if (vertex := G.find(end)) is not None}
         return G.vertices(starts), np.array(sorted(found), np.int64)
-    except LeftToNetworkX:
-        raise LeftToNetworkX(sources=starts, targets=ends) from None
+    except Exception:
+        raise LeftToNetworkX(sources=starts) from None

@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import ConvertedGraph, LeftToNetworkX
+from ...graph import ConvertedGraph
 from ...search import summary
 
 
 def closeness_centrality(
     G: ConvertedGraph, u: Any = None, distance: None = None, wf_improved: bool = True, *, sp: None = None
 ) -> Any:
-    if sp is not None:
-        raise LeftToNetworkX
     nodes = G.nodes.tolist() if u is None else [u]
     found = summary(G, nodes, over=G.backward)
     others, total = found.reached - 1.0, np.maximum(found.total, 1)

@@ -19,8 +19,6 @@ def global_reaching_centrality(G: ConvertedGraph, weight: None = None, normalize
 def local_reaching_centrality(
     G: ConvertedGraph, v: Any, paths: None = None, weight: None = None, normalized: bool = True
 ) -> float:
-    if paths is not None:
-        raise LeftToNetworkX
     return float(_reaching(G, [v])[0])
 
 

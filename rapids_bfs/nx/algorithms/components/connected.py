@@ -12,7 +12,7 @@ from ....device import to_host
 from ....graph import Graph
 from ....kernels.cpu import components
 from ...graph import ConvertedGraph, closed_part
-from ...search import reach, reaches_all
+from ...search import reach, reaches_all, search_from
 
 FEW = 16  # 1/FEW of the nodes are few
 
@@ -30,7 +30,9 @@ def is_connected(G: ConvertedGraph) -> bool:
 
 
 def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:
-    return reach(G, G.vertex(n)).reached()
+    if G.is_own(n):
+        return reach(G, G.vertex(n)).reached()
+    return set(search_from(G, n).nodes)
 
 
 def components_of(G: ConvertedGraph, edges: Graph) -> Iterator[set[Any]]:

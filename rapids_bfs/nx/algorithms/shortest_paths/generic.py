@@ -6,11 +6,12 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import networkx as nx
+
+from ...calls import implementation
 from ...graph import ConvertedGraph, LeftToNetworkX
-from ...search import VERSION, connected_summary, search_from
+from ...search import VERSION, Search, connected_summary, search_from, searches
 from .unweighted import (
-    all_pairs_shortest_path,
-    all_pairs_shortest_path_length,
     all_predecessors,
     bidirectional_shortest_path,
     path_between,
@@ -41,10 +42,11 @@ def shortest_path(
         return single_source_shortest_path(G, source)
     if target is not None:
         return single_target_shortest_path(G, target)
+    paths = implementation("all_pairs_shortest_path")(G)
     if VERSION >= (3, 5):
-        return all_pairs_shortest_path(G)
+        return paths
     warnings.warn(PATHS_CHANGE, FutureWarning, stacklevel=4)
-    return dict(all_pairs_shortest_path(G))
+    return dict(paths)
 
 
 def shortest_path_length(
@@ -57,7 +59,7 @@ def shortest_path_length(
         return single_source_shortest_path_length(G, source)
     if target is not None:
         return search_from(G, target, over=G.backward).lengths
-    return all_pairs_shortest_path_length(G)
+    return implementation("all_pairs_shortest_path_length")(G)
 
 
 def average_shortest_path_length(G: ConvertedGraph, weight: None = None, method: str | None = None) -> float:
@@ -71,30 +73,33 @@ def average_shortest_path_length(G: ConvertedGraph, weight: None = None, method:
 def all_shortest_paths(
     G: ConvertedGraph, source: Any, target: Any, weight: None = None, method: str = "dijkstra"
 ) -> Iterator[list[Any]]:
-    predecessors = all_predecessors(search_from(G, source))
-    if target not in predecessors:
-        raise LeftToNetworkX
-    return _paths_to(target, predecessors)
+    return _paths_to(target, all_predecessors(search_from(G, source)))
 
 
 def single_source_all_shortest_paths(
     G: ConvertedGraph, source: Any, weight: None = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
-    predecessors = all_predecessors(search_from(G, source))
-    nodes: Iterable[Any] = predecessors
-    if VERSION < (3, 5):
-        nodes = (node for node in G.nodes.tolist() if node in predecessors)
-    return ((node, list(_paths_to(node, predecessors))) for node in nodes)
+    return _all_paths(search_from(G, source))
 
 
 def all_pairs_all_shortest_paths(
     G: ConvertedGraph, weight: None = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
-    return ((node, dict(single_source_all_shortest_paths(G, node))) for node in G.nodes.tolist())
+    return ((source, dict(_all_paths(search))) for source, search in searches(G))
+
+
+def _all_paths(search: Search) -> Iterator[tuple[Any, list[list[Any]]]]:
+    predecessors = all_predecessors(search)
+    nodes: Iterable[Any] = predecessors
+    if VERSION < (3, 5):
+        nodes = (node for node in search.graph.nodes.tolist() if node in predecessors)
+    return ((node, list(_paths_to(node, predecessors))) for node in nodes)
 
 
 def _paths_to(target: Any, predecessors: dict[Any, list[Any]]) -> Iterator[list[Any]]:
     """Every path to ``target`` along ``predecessors``, depth first."""
+    if target not in predecessors:
+        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     path, stack = [target], [iter(predecessors[target])]
     if not predecessors[target]:
         yield [target]

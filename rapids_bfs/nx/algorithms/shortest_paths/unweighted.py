@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ....kernels.cpu import ordered
-from ...graph import ConvertedGraph, LeftToNetworkX
+from ...graph import ConvertedGraph, LeftToNetworkX, levels
 from ...search import VERSION, Search, many_objects, search_from, searches
-
-TARGET_LENGTHS_CHANGE = (
-    "\n\nsingle_target_shortest_path_length will return a dict instead of\nan iterator in version 3.5"
-)
 
 
 def single_source_shortest_path_length(G: ConvertedGraph, source: Any, cutoff: Any = None) -> dict[Any, int]:
     return search_from(G, source, cutoff).lengths
 
 
-def single_target_shortest_path_length(G: ConvertedGraph, target: Any, cutoff: Any = None) -> Any:
-    lengths = search_from(G, target, cutoff, over=G.backward).lengths
-    if VERSION >= (3, 5):
-        return lengths
-    warnings.warn(TARGET_LENGTHS_CHANGE, FutureWarning, stacklevel=4)
-    return iter(lengths.items())
+def single_target_shortest_path_length(G: ConvertedGraph, target: Any, cutoff: Any = None) -> dict[Any, int]:
+    if VERSION < (3, 5):  # which returns a generator
+        raise LeftToNetworkX
+    return search_from(G, target, cutoff, over=G.backward).lengths
 
 
 def all_pairs_shortest_path_length(G: ConvertedGraph, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, int]]]:
@@ -37,6 +29,8 @@ def all_pairs_shortest_path_length(G: ConvertedGraph, cutoff: Any = None) -> Ite
 def bidirectional_shortest_path(G: ConvertedGraph, source: Any, target: Any) -> list[Any]:
     path = path_between(G, source, target)
     if not len(path):
+        raise LeftToNetworkX
+    if not G.is_own(source) or not G.is_own(target):  # which of them are in its path depends on where its searches meet
         raise LeftToNetworkX
     return G.nodes_at(path)
 
@@ -64,7 +58,11 @@ def all_pairs_shortest_path(G: ConvertedGraph, cutoff: Any = None) -> Iterator[t
 
 
 def predecessor(G: ConvertedGraph, source: Any, target: Any = None, cutoff: Any = None, return_seen: Any = None) -> Any:
-    limit = max(cutoff, 1) if cutoff and not math.isnan(cutoff) else None  # NetworkX always goes one level
+    limit = levels(cutoff)
+    if not cutoff or cutoff != cutoff:  # NetworkX always goes one level, and all of them without a number
+        limit = None
+    elif limit is not None:
+        limit = max(limit, 1)
     search = search_from(G, source, limit)
     found, seen = all_predecessors(search), search.lengths
     if target is None:
@@ -79,5 +77,5 @@ def all_predecessors(search: Search) -> dict[Any, list[Any]]:
     edges = graph.forward
     starts, vertices = np.empty(len(search.order) + 1, np.int64), np.empty(edges.num_arcs, edges.targets.dtype)
     ordered.all_predecessors(edges.offsets, edges.targets, search.order, search.distances, starts, vertices)
-    bounds, nodes = starts.tolist(), graph.nodes_at(vertices[: starts[-1]])
+    bounds, nodes = starts.tolist(), search.named(vertices[: starts[-1]])
     return dict(zip(search.nodes, map(nodes.__getitem__, map(slice, bounds[:-1], bounds[1:])), strict=True))

@@ -1,0 +1,44 @@
+"""What a forked child must not take over from its parent: locks that others hold, and work that they leave undone."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[[], Any])
+
+_generation = 0
+
+
+def in_each_child(function: Function) -> Function:
+    """Have ``function`` called in every process that is forked from now on, before anything else runs there."""
+    if hasattr(os, "register_at_fork"):  # as everywhere but on Windows
+        os.register_at_fork(after_in_child=function)
+    return function
+
+
+def generation() -> int:
+    """How many forks, each in the child of the last, lie between this process and the one that imported this module."""
+    return _generation
+
+
+@in_each_child
+def _count() -> None:
+    global _generation
+    _generation += 1
+
+
+if sys.version_info < (3, 12):  # whose `cached_property` holds a lock while it computes
+
+    @in_each_child
+    def _unlock_cached_properties() -> None:
+        modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "rapids_bfs"]
+        classes = {each for module in modules for each in vars(module).values() if isinstance(each, type)}
+        for each in classes:
+            for attribute in vars(each).values():
+                if isinstance(attribute, cached_property):
+                    vars(attribute)["lock"] = threading.RLock()

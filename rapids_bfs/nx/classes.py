@@ -1,0 +1,45 @@
+"""Which graphs are read as NetworkX's own classes are: of these alone does a conversion show what NetworkX would see.
+
+A graph whose class, or which itself, has its own way of being read is left to NetworkX: it may answer anything, and
+something else each time. What a class adds, and how it is written to, is its own affair.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from typing import Any
+
+import networkx as nx
+
+THEIRS = frozenset([nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph, object])
+DICTS = frozenset([dict, OrderedDict, defaultdict, object])
+DATA = {"_adj", "_node", "_succ", "_pred"}
+VIEWS = {"adj", "succ", "pred", "nodes", "edges", "in_edges", "out_edges", "degree", "in_degree", "out_degree"}
+METHODS = {"neighbors", "successors", "predecessors", "adjacency", "nbunch_iter", "is_directed", "is_multigraph"}
+COUNTS = {"order", "size", "number_of_nodes", "number_of_edges"}
+COPIES = {"reverse", "to_undirected"}
+SPECIAL = {"__iter__", "__len__", "__contains__", "__getitem__", "__getattribute__"}
+READ_BY = frozenset(DATA | VIEWS | METHODS | COUNTS | COPIES | SPECIAL)
+DICT_READ_BY = frozenset(SPECIAL | {"__missing__", "keys", "values", "items", "get"})
+
+
+def is_read_as_theirs(graph: Any) -> bool:
+    """Is the graph read as one of NetworkX's own classes, or as a view of it?
+
+    The dicts of its nodes and rows are looked at when it is converted.
+    """
+    if not isinstance(graph, nx.Graph) or not _defines_none(type(graph), READ_BY, THEIRS):
+        return False
+    own = vars(graph).copy()  # another thread may look at its views, which are made then
+    return all(is_dict(type(own[name])) for name in own.keys() & READ_BY)
+
+
+def is_dict(cls: type) -> bool:
+    """Are this class's objects read as a dict, or a view of NetworkX's of dicts?"""
+    if cls.__module__.startswith("networkx.classes."):
+        return True
+    return issubclass(cls, dict) and _defines_none(cls, DICT_READ_BY, DICTS)
+
+
+def _defines_none(cls: type, names: frozenset[str], theirs: frozenset[type]) -> bool:
+    return all(names.isdisjoint(vars(each)) for each in cls.__mro__ if each not in theirs)

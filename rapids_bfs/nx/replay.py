@@ -1,0 +1,113 @@
+"""NetworkX's own generators, gone on with in the middle, over a graph that has changed since they began.
+
+What NetworkX does then depends on what its generator holds: dicts' iterators that fail if their dict has changed in
+size, and sets of what has been seen. It is NetworkX's generator itself that runs here: first over the graph as it was
+converted, up to the item that was given last, and from there over the graph as it is now.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
+from itertools import islice
+from typing import Any
+
+from ..graph import Graph
+from .classes import THEIRS
+from .graph import ConvertedGraph
+
+
+class Replay:
+    """A graph of NetworkX's that shows a conversion, and from when it is ``over`` the graph as it is now."""
+
+    def __init__(self, converted: ConvertedGraph) -> None:
+        self.converted = converted
+        self.over = False
+        origin = converted.origin
+        self.graph = next(cls for cls in type(origin).__mro__ if cls in THEIRS)()
+        self.graph._node = Keys(self, converted.nodes.tolist, lambda: origin._node)
+        self.graph._adj = Rows(self, lambda: converted.forward, lambda: origin._adj)
+        if origin.is_directed():
+            self.graph._pred = Rows(self, lambda: converted.backward, lambda: origin._pred)
+
+    def rest(self, generator: Callable[..., Iterator[Any]], arguments: Mapping[str, Any], given: int) -> Iterator[Any]:
+        """What NetworkX's ``generator`` gives after so many items; ``arguments`` may be methods of the graph."""
+        here = {
+            name: getattr(self.graph, value.__name__)
+            if getattr(value, "__self__", None) is self.converted.origin
+            else value
+            for name, value in arguments.items()
+        }
+        items = generator(**here | {"G": self.graph})
+        deque(islice(items, given), maxlen=0)
+        self.over = True
+        return items
+
+
+class Keys(Mapping[Any, Any]):
+    """A dict that has had the keys ``before`` and is ``now`` another, as far as its keys are concerned."""
+
+    def __init__(self, replay: Replay, before: Callable[[], list[Any]], now: Callable[[], Any]) -> None:
+        self.replay, self._before, self._now = replay, before, now
+
+    @cached_property
+    def before(self) -> dict[Any, None]:
+        return dict.fromkeys(self._before())
+
+    @property
+    def shown(self) -> Mapping[Any, Any]:
+        return self._now() if self.replay.over else self.before
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.shown[key]
+
+    def __len__(self) -> int:
+        return len(self.shown)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.shown) if self.replay.over else self._through_the_change()
+
+    def _through_the_change(self) -> Iterator[Any]:
+        """What a dict's iterator gives that was made before the change."""
+        done = 0
+        for key in self.before:
+            if self.replay.over:
+                break
+            yield key
+            done += 1
+        if self.replay.over:
+            yield from self._after(done)
+
+    def _after(self, done: int) -> Iterator[Any]:
+        now = self._now()
+        if now is None:  # its node has gone, without a change of this dict
+            now = self.before
+        if len(now) != len(self.before):
+            raise RuntimeError("dictionary changed size during iteration")
+        if list(islice(now, done)) != list(islice(self.before, done)):
+            raise RuntimeError("dictionary keys changed during iteration")
+        yield from islice(now, done, None)
+
+
+class Rows(Mapping[Any, Any]):
+    """A dict from nodes to the dicts of their neighbours."""
+
+    def __init__(self, replay: Replay, edges: Callable[[], Graph], now: Callable[[], Any]) -> None:
+        self.replay, self.edges, self.now = replay, edges, now
+
+    def __getitem__(self, node: Any) -> Any:
+        if self.replay.over:
+            return self.now()[node]
+        converted, edges = self.replay.converted, self.edges()
+        vertex = converted.find(node)
+        if vertex is None:
+            raise KeyError(node)
+        row = edges.targets[edges.offsets[vertex] : edges.offsets[vertex + 1]]
+        return Keys(self.replay, partial(converted.nodes_at, row), partial(self.now().get, node))
+
+    def __len__(self) -> int:
+        return len(self.replay.graph)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.replay.graph)

@@ -1,0 +1,104 @@
+"""Compile the kernels of `kernels/cuda` for the host, with sanitizers, into libraries whose functions launch them."""
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+from rapids_bfs.kernels import cuda
+
+HERE = Path(__file__).parent
+COMPILER = "g++"
+FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas")
+FLAGS += ("-ftrivial-auto-var-init=pattern", "-fno-omit-frame-pointer", f"-I{HERE}")
+FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+
+KIND = r"(?:unsigned )?(?:long long|\w+(?:<\w+>)?)"
+SHARED = re.compile(rf"^( *)(extern )?__shared__ (?:__align__\(\d+\) )?({KIND}) (\w[^;\n]*);", re.MULTILINE)
+DECLARED = re.compile(r"(\w+)(\[[^\]]*\])?")
+
+Edits = tuple[tuple[str, str], ...]  # pieces of a text, and what takes their place
+
+
+class Shape(ctypes.Structure):
+    """`on_host::Shape`."""
+
+    _fields_ = [(field, ctypes.c_uint) for field in ("blocks", "threads", "shared", "cluster")]
+    _fields_ += [("seed", ctypes.c_uint64)]
+
+
+def sanitizer() -> str | None:
+    """The library of AddressSanitizer, which a process must load before all others; None without a compiler."""
+    if shutil.which(COMPILER) is None:
+        return None
+    asked = [COMPILER, "-print-file-name=libasan.so"]
+    found = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    return found if Path(found).is_absolute() else None
+
+
+def on_host(text: str) -> str:
+    """The text of a kernel file, its shared variables made references to memory that each block has for itself."""
+
+    def references(match: re.Match) -> str:
+        indent, dynamic, kind, names = match.groups()
+        if dynamic:
+            return f"{indent}{kind}* const {DECLARED.match(names)[1]} = on_host::dynamic_shared();"
+        return indent + " ".join(
+            f"static const char {name}_key = 0; {kind} (&{name}){length} = on_host::shared<{kind}{length}>(&{name}_key);"
+            for name, length in DECLARED.findall(names)
+        )
+
+    return SHARED.sub(references, text)
+
+
+def launchers(name: str, vertex_bytes: int, offset_bytes: int) -> str:
+    """C++ functions that launch the kernels of a file."""
+    return "\n".join(
+        f'extern "C" const char* launch_{kernel}(const on_host::Shape* shape, void** arguments) {{\n'
+        f"    return on_host::launch(*shape, ::{instance}, arguments);\n}}"
+        for kernel, instance in cuda.expressions(name, vertex_bytes, offset_bytes).items()
+    )
+
+
+def edited(text: str, edits: Edits) -> str:
+    for old, new in edits:
+        assert old in text, f"this is not in the file any more: {old}"
+        text = text.replace(old, new)
+    return text
+
+
+@cache
+def library(name: str, vertex_bytes: int, offset_bytes: int, *options: str, edits: Edits = ()) -> ctypes.CDLL:
+    """The kernels of a file for these types, its text edited before."""
+    text, binary = (folder() / f"{name}-{next(numbers)}{suffix}" for suffix in (".cpp", ".so"))
+    kernels = on_host(edited(cuda.source(name), edits))
+    text.write_text(f'#include "cuda.h"\n{kernels}\n{launchers(name, vertex_bytes, offset_bytes)}\n')
+    compiled("-shared", *options, text, runtime(), "-o", binary)
+    return ctypes.CDLL(str(binary))
+
+
+@cache
+def runtime() -> Path:
+    """The fibers."""
+    compiled("-c", HERE / "on_host.cpp", "-o", folder() / "on_host.o")
+    return folder() / "on_host.o"
+
+
+@cache
+def folder() -> Path:
+    """Where this process keeps what it compiled, until it ends."""
+    folder.kept = tempfile.TemporaryDirectory(prefix="host-cuda-")
+    return Path(folder.kept.name)
+
+
+def compiled(*arguments: str | Path) -> None:
+    without_sanitizer = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    subprocess.run([COMPILER, *FLAGS, *map(str, arguments)], check=True, env=without_sanitizer)
+
+
+numbers = count()

@@ -1,0 +1,260 @@
+// The fibers of `on_host.h`, by ucontext.
+#include "on_host.h"
+
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+Index threadIdx, blockIdx, blockDim, gridDim;
+int planted;
+
+namespace on_host {
+namespace {
+
+constexpr std::size_t STACK_BYTES = 256 << 10;  // of a fiber
+constexpr unsigned CALM = 8;                    // one pause in so many lets another thread take over
+constexpr long MOST_SWITCHES = 1L << 25;        // of a launch that ends
+
+struct Fiber {
+    ucontext_t context;
+    void* stack;  // null: the host's own
+    std::size_t stack_bytes;
+    void* fake_stack;  // AddressSanitizer's
+    unsigned block, thread;
+    unsigned speed;
+};
+
+// Threads that wait for each other again and again. What they bring has two places in turn: who is slow to leave one
+// meeting still reads its values while others come to the next.
+struct Meeting {
+    explicit Meeting(unsigned size = 0) : size(size), values{std::vector<std::uint64_t>(size), values[0]} {}
+
+    unsigned size;
+    Operation operation = SYNC_WARP;
+    unsigned round = 0;
+    std::vector<Fiber*> waiting;
+    std::vector<std::uint64_t> values[2];
+};
+
+struct Shared {
+    const void* key;
+    std::unique_ptr<void, void (*)(void*)> memory;
+    std::size_t bytes, alignment;
+};
+
+struct Block {
+    Meeting all, first;
+    std::vector<Meeting> warps;
+    std::vector<Shared> shared;
+};
+
+struct Launch {
+    Launch(const Shape& shape, const std::function<void()>& kernel);
+
+    Shape shape;
+    const std::function<void()>& kernel;
+    std::mt19937 random;
+    std::vector<Fiber> fibers;
+    std::vector<Fiber*> ready;
+    std::vector<Block> blocks;
+    std::vector<Meeting> clusters;
+    Fiber host = {}, *running = &host;
+    unsigned unfinished;
+    long switches = 0;
+    const char* failure = nullptr;
+};
+
+Launch* current;
+
+// Stacks are kept from launch to launch.
+void* stack_of(std::size_t number) {
+    static std::vector<void*> stacks;
+    while (stacks.size() <= number) {
+        void* const memory = mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) std::abort();
+        stacks.push_back(memory);
+    }
+    ASAN_UNPOISON_MEMORY_REGION(stacks[number], STACK_BYTES);  // a launch that failed left its frames
+    return stacks[number];
+}
+
+void arrived_from(Fiber* self) {
+    const void* bottom;
+    std::size_t bytes;
+    __sanitizer_finish_switch_fiber(self->fake_stack, &bottom, &bytes);
+    if (!current->host.stack) current->host.stack = const_cast<void*>(bottom), current->host.stack_bytes = bytes;
+}
+
+void switch_to(Fiber* next, bool for_good = false) {
+    Fiber* const self = current->running;
+    if (self == next) return;
+    if (++current->switches == MOST_SWITCHES && next != &current->host) {
+        current->failure = "the kernel does not end";
+        next = &current->host;
+    }
+    current->running = next;
+    threadIdx.x = next->thread;
+    blockIdx.x = next->block;
+    __sanitizer_start_switch_fiber(for_good ? nullptr : &self->fake_stack, next->stack, next->stack_bytes);
+    swapcontext(&self->context, &next->context);
+    arrived_from(self);
+}
+
+// A thread that need not wait; of two that chance offers often the faster one.
+Fiber* draw() {
+    auto& ready = current->ready;
+    if (ready.empty()) fail("all threads wait for others");
+    const auto offer = [&] { return current->random() % ready.size(); };
+    std::size_t place = offer();
+    if (current->random() % 4) {
+        const std::size_t other = offer();
+        if (ready[other]->speed > ready[place]->speed) place = other;
+    }
+    Fiber* const drawn = ready[place];
+    ready[place] = ready.back();
+    ready.pop_back();
+    return drawn;
+}
+
+void run_thread() {
+    arrived_from(current->running);
+    current->kernel();
+    const bool last = --current->unfinished == 0;
+    switch_to(last ? &current->host : draw(), true);
+}
+
+const std::uint64_t* meet(Meeting& meeting, unsigned place, Operation operation, std::uint64_t value) {
+    auto& values = meeting.values[meeting.round % 2];
+    values[place] = value;
+    if (meeting.waiting.empty()) meeting.operation = operation;
+    if (meeting.operation != operation) fail("threads of a group meet for different operations");
+    meeting.waiting.push_back(current->running);
+    if (meeting.waiting.size() == meeting.size) {
+        ++meeting.round;
+        current->ready.insert(current->ready.end(), meeting.waiting.begin(), meeting.waiting.end());
+        meeting.waiting.clear();
+    }
+    switch_to(draw());
+    return values.data();
+}
+
+Launch::Launch(const Shape& shape, const std::function<void()>& kernel)
+    : shape(shape), kernel(kernel), random(shape.seed), fibers(shape.blocks * shape.threads), blocks(shape.blocks) {
+    unfinished = fibers.size();
+    for (unsigned block = 0; block < shape.blocks; ++block) {
+        blocks[block].all = Meeting(shape.threads);
+        blocks[block].warps.assign(shape.threads / WARP, Meeting(WARP));
+        if (block % shape.cluster == 0) clusters.emplace_back(shape.cluster * shape.threads);
+        unsigned speed = 0;
+        for (unsigned thread = 0; thread < shape.threads; ++thread) {
+            if (thread % WARP == 0) speed = random();
+            Fiber& fiber = fibers[block * shape.threads + thread];
+            fiber.stack = stack_of(&fiber - fibers.data());
+            fiber.stack_bytes = STACK_BYTES;
+            fiber.block = block, fiber.thread = thread, fiber.speed = speed;
+            getcontext(&fiber.context);
+            fiber.context.uc_stack.ss_sp = fiber.stack;
+            fiber.context.uc_stack.ss_size = STACK_BYTES;
+            makecontext(&fiber.context, run_thread, 0);
+            fiber.context.uc_stack.ss_size = 0;  // else AddressSanitizer forgets the whole stack at each switch
+            ready.push_back(&fiber);
+        }
+    }
+}
+
+Block& block_here() { return current->blocks[blockIdx.x]; }
+
+void* memory_of(Block& block, const void* key, std::size_t bytes, std::size_t alignment) {
+    for (const Shared& each : block.shared) {
+        if (each.key == key) return each.memory.get();
+    }
+    void* memory = nullptr;
+    if (posix_memalign(&memory, std::max(alignment, sizeof(void*)), bytes)) std::abort();
+    std::memset(memory, RUBBISH, bytes);
+    block.shared.push_back({key, {memory, std::free}, bytes, alignment});
+    return memory;
+}
+
+}  // namespace
+
+const char* run(const Shape& shape, const std::function<void()>& kernel) {
+    if (shape.threads % WARP || shape.blocks % shape.cluster) return "blocks of whole warps and whole clusters, please";
+    Launch here(shape, kernel);
+    current = &here;
+    blockDim.x = shape.threads;
+    gridDim.x = shape.blocks;
+    switch_to(draw());
+    current = nullptr;
+    return here.failure;
+}
+
+void fail(const char* message) {
+    current->failure = message;
+    switch_to(&current->host, true);
+    std::abort();
+}
+
+void pause() {
+    if (current->random() % CALM) return;
+    current->ready.push_back(current->running);
+    switch_to(draw());
+}
+
+const std::uint64_t* meet_warp(Operation operation, std::uint64_t value) {
+    return meet(block_here().warps[threadIdx.x / WARP], threadIdx.x % WARP, operation, value);
+}
+
+const std::uint64_t* meet_block(Operation operation, std::uint64_t value) {
+    return meet(block_here().all, threadIdx.x, operation, value);
+}
+
+void barrier_of_first(unsigned threads) {
+    Meeting& meeting = block_here().first;
+    if (meeting.size != threads) meeting = Meeting(threads);
+    if (threadIdx.x >= threads) fail("a thread meets those before it, and is not one of them");
+    meet(meeting, threadIdx.x, SYNC_FIRST, 0);
+}
+
+void cluster_barrier() {
+    const unsigned size = current->shape.cluster;
+    meet(current->clusters[blockIdx.x / size], blockIdx.x % size * blockDim.x + threadIdx.x, SYNC_CLUSTER, 0);
+}
+
+int cluster_size() { return current->shape.cluster; }
+
+std::uint64_t nanoseconds() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+void* shared(const void* key, std::size_t bytes, std::size_t alignment) {
+    return memory_of(block_here(), key, bytes, alignment);
+}
+
+unsigned char* dynamic_shared() {
+    static const char key = 0;
+    return static_cast<unsigned char*>(shared(&key, current->shape.shared, 16));
+}
+
+void* address_in_block(void* mine, int rank) {
+    const int size = cluster_size();
+    if (rank < 0 || rank >= size) fail("a cluster has no such block");
+    for (const Shared& each : block_here().shared) {
+        const std::ptrdiff_t place = static_cast<char*>(mine) - static_cast<char*>(each.memory.get());
+        if (place < 0 || place > static_cast<std::ptrdiff_t>(each.bytes)) continue;
+        Block& theirs = current->blocks[blockIdx.x / size * size + rank];
+        return static_cast<char*>(memory_of(theirs, each.key, each.bytes, each.alignment)) + place;
+    }
+    fail("what another block should have too is in no shared memory of this one");
+}
+
+}  // namespace on_host

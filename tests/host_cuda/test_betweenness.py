@@ -1,0 +1,72 @@
+"""Betweenness in CUDA C++ and its host, run on the host, against NetworkX and the CPU's sums."""
+
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+from device import HostDevice
+from emulator import emulate
+from oracle import random_graph
+
+from rapids_bfs import Graph, as_graph
+from rapids_bfs.engines import _betweenness, registered
+from rapids_bfs.engines._betweenness import DEFAULT, Brandes
+from rapids_bfs.generators import generate
+
+NEVER, ALWAYS = 0, 1 << 30  # alpha: let every place pull never, or at each level
+SMALL = replace(DEFAULT, threads=64)
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch):
+    emulate(monkeypatch, _betweenness)
+
+
+def assert_right(graph, sources, is_target=None, seed=0, blocks=2, **tuning):
+    """With endpoints and for arcs; the sums of vertices are those with endpoints but for whole numbers."""
+    is_target = np.ones(graph.num_vertices, bool) if is_target is None else is_target
+    expected = registered()["cpu"].prepare_betweenness(graph, "direction-optimizing")
+    prepared = Brandes(graph, HostDevice(seed, blocks=blocks), replace(SMALL, grid=blocks, **tuning))
+    for endpoints, edges in ((True, False), (False, True)):
+        found = prepared.scores(sources, is_target, endpoints, edges)
+        wanted = expected.scores(sources, is_target, endpoints, edges)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+def random_sums(alpha, places):
+    """Directed or not, with isolated vertices, self-loops and parallel arcs; sources repeated; some targets."""
+    rng = np.random.default_rng([alpha, places])
+    for seed in range(8):
+        graph = random_graph(rng, most_vertices=30, most_edges=90)
+        sources = rng.integers(0, graph.num_vertices, int(rng.choice([3, 70])))
+        is_target = rng.random(graph.num_vertices) < 0.6
+        assert_right(graph, sources, is_target, seed, 1 + seed % 4, alpha=alpha, places=places)
+
+
+@pytest.mark.parametrize("alpha", [NEVER, 3, ALWAYS])
+@pytest.mark.parametrize("places", [1, 1 << 20])
+def test_random_graphs(alpha, places):
+    random_sums(alpha, places)
+
+
+def test_networkx_finds_the_same():
+    for seed in range(4):
+        graph = nx.gnm_random_graph(40, 90, seed)
+        found = Brandes(as_graph(graph), HostDevice(seed), SMALL).scores(np.arange(40), np.ones(40, bool), False, False)
+        wanted = nx.betweenness_centrality(graph, normalized=False)
+        np.testing.assert_allclose(found / 2, [wanted[vertex] for vertex in range(40)], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [NEVER, ALWAYS])
+def test_pieces_of_arcs(alpha):
+    """Vertices of many arcs, which are shared out in pieces."""
+    assert_right(generate("star:300"), np.arange(0, 9, 2), alpha=alpha)
+    ends = np.repeat(np.arange(3), 150), np.tile(np.arange(3, 153), 3)
+    assert_right(as_graph(ends, directed=False), np.arange(12), seed=1, alpha=alpha)
+
+
+def test_many_levels_and_wide_types():
+    graph = generate("path:12")
+    wide = Graph(graph.offsets.astype(np.int64), graph.targets.astype(np.int64), directed=False)
+    assert_right(wide, np.array([0, 5, 11, 0]))

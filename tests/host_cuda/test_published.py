@@ -1,0 +1,54 @@
+"""The published kernels, a launch a level, and their hosts, run on the host, against SciPy."""
+
+import numpy as np
+import pytest
+from device import HostDevice
+from oracle import assert_answer, random_graph, random_options
+
+from rapids_bfs import Graph
+from rapids_bfs.engines import Options
+from rapids_bfs.engines._levels import ALGORITHMS, FrontierMask
+from rapids_bfs.generators import generate
+
+
+class Texture(FrontierMask):
+    """`frontier_mask_texture`, whose texture object is the address of an array here."""
+
+    file = "frontier_mask_texture"
+
+    def __init__(self, graph, device):
+        super().__init__(graph, device)
+        self.array, self.targets = self.targets, np.uintp(self.targets.ctypes.data)
+
+
+HOSTS = ALGORITHMS | {"frontier-mask-texture": Texture}
+
+
+def random_searches(algorithm, dtypes=(np.int32, np.int32)):
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        graph = random_graph(rng, most_vertices=90, most_edges=250)
+        vertex, offset = dtypes
+        wide = Graph(graph.offsets.astype(offset), graph.targets.astype(vertex), directed=graph.directed)
+        search = HOSTS[algorithm](wide, HostDevice(seed, blocks=1 + seed % 4))
+        for _ in range(2):
+            sources, options = random_options(rng, graph.num_vertices)
+            options = Options(**options, check=True)
+            answer = search.run(np.array(sources), options)
+            assert_answer(answer, sources, options.depth_limit, options.target)
+
+
+@pytest.mark.parametrize("algorithm", HOSTS)
+def test_random_graphs(algorithm):
+    random_searches(algorithm)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_wide_types(algorithm):
+    random_searches(algorithm, (np.int64, np.int64))
+
+
+def test_a_block_spills_its_vertices_several_times():
+    graph = generate("star:3000")
+    search = HOSTS["block-queue"](graph, HostDevice(1))
+    assert_answer(search.run(np.array([1]), Options()), [1])
