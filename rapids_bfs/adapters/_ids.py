@@ -150,8 +150,8 @@ def number_values(
     blocks = []
     for pair in zip(chunks[1::2], chunks[2::2], strict=True):
         source, target = (chunk.indices.to_numpy() for chunk in pair)
-        seen = pd.unique(np.column_stack([source, target]).ravel())
-        new = seen[vertices[seen] < 0]
+        seen = np.column_stack([source, target]).ravel()
+        new = pd.unique(seen[vertices[seen] < 0])
         vertices[new] = np.arange(count, count + len(new))
         count += len(new)
         blocks.append((vertices[source], vertices[target]))

@@ -163,7 +163,7 @@ def from_edge_list(
         if top >= len(degrees.out):
             if vertices is not None:
                 refuse_past(edges, row, source, target, vertices)
-            if _scattered(top, max(row, edges.rows)) or not has_bytes(32 * top):
+            if _scattered(top, max(row, edges.rows)) or not has_bytes(32 * top):  # 16 an id, with room to grow
                 return _from_scattered(edges, directed, frame)
             degrees.grow(top + 1)
         degrees.add(source, target)
@@ -230,12 +230,10 @@ def _from_scattered(edges: EdgeList, directed: bool | None, frame: str) -> Graph
         numbers.append((ids.number(source), ids.number(target)))
     labels, ranks = ids.ascending()
     del ids
-
-    def blocks() -> Iterator[csr.Edges]:
-        for source, target in numbers:
-            yield csr.gather(ranks, source), csr.gather(ranks, target)
-
-    plain = EdgeList(edges.rows, blocks, edges.columns, edges.name)
+    for block in numbers:
+        for ends in block:
+            ends[:] = csr.gather(ranks, ends)
+    plain = EdgeList(edges.rows, lambda: numbers, edges.columns, edges.name)
     graph = from_edge_list(plain, vertices=len(labels), directed=directed, frame=frame)
     return graph if len(labels) == 0 or labels[-1] == len(labels) - 1 else labelled(graph, labels)
 
