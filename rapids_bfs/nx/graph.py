@@ -76,6 +76,8 @@ class ConvertedGraph:
         self.state = state_of(origin)
         rows = origin._adj
         nodes = list(rows)
+        if nodes != list(origin._node):
+            raise LeftToNetworkX
         n = len(nodes)
         self.nodes = np.fromiter(nodes, object, n)
         self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(n), strict=True))

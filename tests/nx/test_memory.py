@@ -1,5 +1,10 @@
 """A conversion holds only as long as its graph is what it was, where it was, and is never believed without a look."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import networkx as nx
 import pytest
 from nx_calls import CLASSES
@@ -53,3 +58,13 @@ class TestIsCurrent:
         assert nx.descendants(graph, 0, backend=BACKEND) == {1, 2, 3, 4}
         graph.remove_node(3)
         assert nx.descendants(graph, 0, backend=BACKEND) == {1, 2}
+
+
+def test_under_a_debug_allocator():
+    """What could crash, in a process of its own: memory that is written to beyond its end, or used when it is free,
+    is seen there."""
+    checks = Path(__file__).with_name("memory_checks.py")
+    command = [sys.executable, "-X", "faulthandler", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", checks]
+    environment = os.environ | {"PYTHONMALLOC": "debug"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
