@@ -83,7 +83,7 @@ def as_graph(
     Raises
     ------
     InputError
-        If it is no graph, or one with a null, negative or fractional id.
+        If it is no graph, or one with a null id, or edges with a negative or fractional one.
 
     Examples
     --------

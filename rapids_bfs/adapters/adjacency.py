@@ -12,6 +12,8 @@ from ..errors import InputError
 from ..graph import Graph, index_dtype
 from .edges import labelled
 
+LARGEST = np.iinfo(np.int64).max  # of the integers that a column of ids can hold
+
 
 def matches(obj: Any) -> bool:
     return isinstance(obj, Mapping)
@@ -22,10 +24,11 @@ def from_dict(
 ) -> Graph:
     """A graph from a mapping of vertex ids to their neighbours' ids, whose order is kept.
 
-    A neighbour that is no key is a vertex too. If all ids are integers, vertices are in ascending order, and if
-    these are 0..n-1 the ids are the vertices; otherwise vertices come in the order of the keys. ``directed``:
-    True keeps the edges as they are, False adds the reversed ones unless they are there, None keeps them and calls
-    the graph undirected if they are symmetric.
+    A neighbour that is no key is a vertex too. An id may be anything that is hashable, but None. If all ids are
+    integers from 0 on, vertices are in ascending order, and if these are 0..n-1 the ids are the vertices; otherwise
+    vertices come in the order of the keys, then that of the neighbours. ``directed``: True keeps the edges as they are,
+    False adds the reversed ones unless they are there, None keeps them and calls the graph undirected if they are
+    symmetric.
     """
     from .csr import from_csr
 
@@ -34,13 +37,11 @@ def from_dict(
         ids = list(dict.fromkeys(chain(rows, chain.from_iterable(rows.values()))))
     except TypeError as error:
         raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
-    if None in ids:
+    if any(id is None for id in ids):
         raise InputError(f"{name}: None is no vertex id")
-    integers = all(isinstance(id, int | np.integer) and not isinstance(id, bool) for id in ids)
+    integers = all(isinstance(id, int | np.integer) and not isinstance(id, bool) and 0 <= id <= LARGEST for id in ids)
     if integers:
         ids.sort()
-        if ids and ids[0] < 0:
-            raise InputError(f"{name}: {ids[0]} is negative: integer vertex ids start at 0")
     plain = integers and (not ids or ids[-1] == len(ids) - 1)
     n = len(ids)
     lists = [rows.get(id, ()) for id in ids]

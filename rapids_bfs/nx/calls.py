@@ -43,7 +43,7 @@ def _function(declared: Function, ours: Callable[..., Any], theirs: Callable[...
             return ours(*call.args, **call.kwargs)
         except LeftToNetworkX as left:
             call.arguments |= _left(ours, left, G)
-        return theirs(*call.args, **call.kwargs)  # whose exceptions shall not have ours as their context
+        return theirs(*call.args, **call.kwargs)  # out here, so that its exceptions have no context of ours
 
     return run
 
@@ -60,17 +60,12 @@ def _generator(declared: Function, ours: Callable[..., Any], theirs: Callable[..
             converted = call.arguments["G"] = _searchable(declared, call.arguments)
             _keep_sources(converted, call.arguments)
             look, unchanged = _sight(converted)
-            items = ours(*call.args, **call.kwargs)
-            if declared.per_vertex:
-                yield from items
-                return
-            for item in items:
+            for item in ours(*call.args, **call.kwargs):
                 yield item
                 given += 1
-                if look() is not unchanged:
-                    break
-            else:
-                return
+                if look() is not unchanged and not declared.per_vertex:
+                    raise LeftToNetworkX
+            return
         except LeftToNetworkX as left:
             call.arguments |= _left(ours, left, G)
         if given:

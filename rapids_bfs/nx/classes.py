@@ -18,7 +18,7 @@ VIEWS = {"adj", "succ", "pred", "nodes", "edges", "in_edges", "out_edges", "degr
 METHODS = {"neighbors", "successors", "predecessors", "adjacency", "nbunch_iter", "is_directed", "is_multigraph"}
 COUNTS = {"order", "size", "number_of_nodes", "number_of_edges"}
 COPIES = {"reverse", "to_undirected"}
-SPECIAL = {"__iter__", "__len__", "__contains__", "__getitem__", "__getattr__", "__getattribute__", "__bool__"}
+SPECIAL = {"__iter__", "__len__", "__contains__", "__getitem__", "__getattribute__"}
 READ_BY = frozenset(DATA | VIEWS | METHODS | COUNTS | COPIES | SPECIAL)
 DICT_READ_BY = frozenset(SPECIAL | {"__missing__", "keys", "values", "items", "get"})
 

@@ -9,6 +9,7 @@ import argparse
 import inspect
 import math
 import random
+import re
 import time
 import traceback
 import warnings
@@ -32,7 +33,7 @@ LIMITS = [
     *(np.float64(1.5), np.float64("nan"), np.float32(2), np.int8(1), np.int64(2), np.True_, np.array(1), np.array([1])),
 ]
 FLAGS = [1, 0, 2, -1, "no", "", None, True, False, np.True_, np.False_, 1.0, math.nan, [], [0], np.array(1)]
-NOT_COMPARED = "not compared"
+NOT_COMPARED = ["not compared", "argument must be an integer"]  # the other is what NumPy says of some pairs of numbers
 FLAGGED = {"reverse", "center", "undirected", "usebounds", "wf_improved", "normalized", "endpoints", "reflexive"}
 FLAGGED.add("return_seen")
 TWINS = [bool, float, np.int64, np.float64, Decimal, Fraction, complex, int, np.uint8]
@@ -63,7 +64,7 @@ class NoEquality(Named):
     """Has the hash of 1, and fails when it is compared with it."""
 
     def __eq__(self, other):
-        raise RuntimeError(NOT_COMPARED)
+        raise RuntimeError(NOT_COMPARED[0])
 
     def __hash__(self):
         return 1
@@ -78,10 +79,11 @@ class Text(str):
     __slots__ = ()
 
 
-class Once:
+class Once(Named):
     """An iterator."""
 
     def __init__(self, items):
+        super().__init__("once")
         self.items = iter(items)
 
     def __iter__(self):
@@ -89,9 +91,6 @@ class Once:
 
     def __next__(self):
         return next(self.items)
-
-    def __repr__(self):
-        return "once"
 
 
 class Reversed(dict):
@@ -246,6 +245,10 @@ def odd_arguments(rng, name, graph):
     return arguments
 
 
+def edges_among(graph, nodes):
+    return [edge for edge in graph.edges() if all(any(end is node for node in nodes) for end in edge)]
+
+
 CHANGES = (
     lambda rng, graph, nodes: graph.add_edge(rng.choice(nodes), rng.choice(nodes)),
     lambda rng, graph, nodes: graph.add_edge(rng.choice(nodes), "a new one"),
@@ -253,8 +256,8 @@ CHANGES = (
     lambda rng, graph, nodes: graph.add_node(rng.choice(nodes), colour="blue"),
     lambda rng, graph, nodes: graph.nodes[rng.choice(nodes)].update(colour="green"),
     lambda rng, graph, nodes: graph.remove_node(rng.choice(nodes)),
-    lambda rng, graph, nodes: graph.remove_edge(*rng.choice(list(graph.edges()))),
-    lambda rng, graph, nodes: graph.add_edge(*rng.choice(list(graph.edges())), weight=3),
+    lambda rng, graph, nodes: graph.remove_edge(*rng.choice(edges_among(graph, nodes))),
+    lambda rng, graph, nodes: graph.add_edge(*rng.choice(edges_among(graph, nodes)), weight=3),
     lambda rng, graph, nodes: graph.clear_edges(),
     lambda rng, graph, nodes: graph.clear(),
 )
@@ -263,7 +266,8 @@ CHANGES = (
 def change(rng, graph):
     """Change the graph, or try to."""
     try:
-        rng.choice(CHANGES)(rng, graph, list(graph._node))
+        # One that fails half way, as one of that node would, is not told by NetworkX's own cache either.
+        rng.choice(CHANGES)(rng, graph, [node for node in graph._node if node is not ODD])
     except Exception:
         return False
     return True
@@ -283,7 +287,8 @@ def ending(call, consume):
             return kind, items
         except Exception as error:
             ours = any(isinstance(each, LeftToNetworkX) for each in chain_of(error))
-            return type(error), str(error).replace("OrderedDict", "dictionary"), items, ours
+            message = re.sub("OrderedDict (mutated|changed size)", "dictionary changed size", str(error))
+            return type(error), message, items, ours
 
 
 def chain_of(error):
@@ -328,7 +333,7 @@ def difference(seed):
     with nx.config(warnings_to_ignore={"cache"}):
         expected, described = made(seed, "networkx")
         found, _ = made(seed, "rapids_bfs")
-    if expected[:2] == (RuntimeError, NOT_COMPARED):
+    if expected[1] in NOT_COMPARED:
         return None  # we may have had no need to compare it
     if not close(found, expected, strict=True):
         return f"{described}\n  NetworkX: {expected}\n  found:    {found}"

@@ -151,7 +151,7 @@ class TestGenerators:
         ends = {each: [0] if each == "sources" else 0 for each in FUNCTIONS[name].ends} | wrong
         return public(name)(graph, backend=backend, **ends)
 
-    def graph(self, name, edges=((0, 1), (1, 2), (2, 3), (3, 4), (5, 6), (7, 8), (0, 9), (9, 8))):
+    def graph(self, name, edges=((0, 1), (4, 4), (1, 2), (2, 3), (3, 4), (5, 6), (7, 8), (0, 9), (9, 8))):
         directed = name.startswith(("weakly", "strongly"))
         return (nx.DiGraph if directed else nx.Graph)(edges)
 
@@ -202,6 +202,7 @@ class TestGenerators:
             lambda graph: graph.add_node(3, colour="red"),
             lambda graph: graph.add_node("new"),
             lambda graph: graph.remove_node(4),
+            lambda graph: graph.remove_nodes_from([1, 4]),
             lambda graph: graph.remove_edge(0, 1),
             lambda graph: graph.clear(),
             lambda graph: graph.nodes[2].update(colour="red"),
@@ -272,6 +273,22 @@ def test_all_pairs_of_a_graph_that_changes_are_still_searched_here(caplog):
     assert [record for record in caplog.records if record.name == "rapids_bfs.nx"] == []
 
 
+def test_all_pairs_of_a_graph_that_changes_into_one_that_is_left_to_networkx():
+    for name in ("all_pairs_shortest_path_length", "all_pairs_shortest_path", "all_pairs_all_shortest_paths"):
+
+        def call(backend, name=name):
+            graph = nx.path_graph(6)
+            for item in public(name)(graph, backend=backend):
+                yield item
+                if item[0] == 2:
+                    graph.add_edge(True, 4.0)
+                if item[0] == 3:
+                    graph._adj[4] = UserDict(graph._adj[4])
+                    graph.add_edge(2, 5)
+
+        ends_alike(call)
+
+
 def test_an_unhashable_target_fails_when_the_first_path_is_asked_for():
     paths = nx.all_shortest_paths(nx.path_graph(3), 0, [1], backend="rapids_bfs")
     with pytest.raises(TypeError, match="unhashable"):
@@ -329,6 +346,13 @@ def test_a_function_that_sorts_neighbors_is_called_as_networkx_calls_it():
         ends_alike(call)
         assert asked[0] == asked[1]
         assert len(asked[0]) == 9
+
+
+def test_a_method_of_the_graph_sorts_nothing():
+    graph = nx.path_graph(4)
+    for backend in BACKENDS:
+        with pytest.raises(nx.NetworkXError, match="is not in the graph"):
+            next(nx.bfs_edges(graph, 0, sort_neighbors=graph.neighbors, backend=backend))
 
 
 def test_an_exception_of_networkx_has_none_of_ours_as_its_context():

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from networkx.algorithms.shortest_paths.generic import _build_paths_from_predecessors as paths_along
+import networkx as nx
 
 from ...calls import implementation
 from ...graph import ConvertedGraph, LeftToNetworkX
@@ -73,29 +73,46 @@ def average_shortest_path_length(G: ConvertedGraph, weight: None = None, method:
 def all_shortest_paths(
     G: ConvertedGraph, source: Any, target: Any, weight: None = None, method: str = "dijkstra"
 ) -> Iterator[list[Any]]:
-    predecessors = all_predecessors(search_from(G, source))
-    paths: Iterator[list[Any]] = paths_along({source}, target, predecessors)
-    return paths
+    return _paths_to(target, all_predecessors(search_from(G, source)))
 
 
 def single_source_all_shortest_paths(
     G: ConvertedGraph, source: Any, weight: None = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
-    return _all_paths(source, search_from(G, source))
+    return _all_paths(search_from(G, source))
 
 
 def all_pairs_all_shortest_paths(
     G: ConvertedGraph, weight: None = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
-    return ((source, dict(_all_paths(source, search))) for source, search in searches(G))
+    return ((source, dict(_all_paths(search))) for source, search in searches(G))
 
 
-def _all_paths(source: Any, search: Search) -> Iterator[tuple[Any, list[list[Any]]]]:
+def _all_paths(search: Search) -> Iterator[tuple[Any, list[list[Any]]]]:
     predecessors = all_predecessors(search)
     nodes: Iterable[Any] = predecessors
     if VERSION < (3, 5):
         nodes = (node for node in search.graph.nodes.tolist() if node in predecessors)
-    return ((node, list(paths_along({source}, node, predecessors))) for node in nodes)
+    return ((node, list(_paths_to(node, predecessors))) for node in nodes)
+
+
+def _paths_to(target: Any, predecessors: dict[Any, list[Any]]) -> Iterator[list[Any]]:
+    """Every path to ``target`` along ``predecessors``, depth first."""
+    if target not in predecessors:
+        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    path, stack = [target], [iter(predecessors[target])]
+    if not predecessors[target]:
+        yield [target]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+            path.pop()
+            continue
+        path.append(node)
+        stack.append(iter(predecessors[node]))
+        if not predecessors[node]:
+            yield path[::-1]
 
 
 def _check(method: str | None, known: tuple[str | None, ...]) -> None:
