@@ -13,6 +13,8 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from ..graph import Graph
 from .classes import THEIRS
 from .graph import ConvertedGraph
@@ -27,9 +29,9 @@ class Replay:
         origin = converted.origin
         self.graph = next(cls for cls in type(origin).__mro__ if cls in THEIRS)()
         self.graph._node = Keys(self, converted.nodes.tolist, lambda: origin._node)
-        self.graph._adj = Rows(self, lambda: converted.forward, lambda: origin._adj)
+        self.graph._adj = Rows(self, lambda: converted.forward, lambda: origin._adj, loops_go=not origin.is_directed())
         if origin.is_directed():
-            self.graph._pred = Rows(self, lambda: converted.backward, lambda: origin._pred)
+            self.graph._pred = Rows(self, lambda: converted.backward, lambda: origin._pred, loops_go=True)
 
     def rest(self, generator: Callable[..., Iterator[Any]], arguments: Mapping[str, Any], given: int) -> Iterator[Any]:
         """What NetworkX's ``generator`` gives after so many items; ``arguments`` may be methods of the graph."""
@@ -81,8 +83,6 @@ class Keys(Mapping[Any, Any]):
 
     def _after(self, done: int) -> Iterator[Any]:
         now = self._now()
-        if now is None:  # its node has gone, without a change of this dict
-            now = self.before
         if len(now) != len(self.before):
             raise RuntimeError("dictionary changed size during iteration")
         if list(islice(now, done)) != list(islice(self.before, done)):
@@ -91,10 +91,13 @@ class Keys(Mapping[Any, Any]):
 
 
 class Rows(Mapping[Any, Any]):
-    """A dict from nodes to the dicts of their neighbours."""
+    """A dict from nodes to the dicts of their neighbours.
 
-    def __init__(self, replay: Replay, edges: Callable[[], Graph], now: Callable[[], Any]) -> None:
-        self.replay, self.edges, self.now = replay, edges, now
+    When a node is removed, NetworkX leaves its row alone, but for a loop if ``loops_go``.
+    """
+
+    def __init__(self, replay: Replay, edges: Callable[[], Graph], now: Callable[[], Any], *, loops_go: bool) -> None:
+        self.replay, self.edges, self.now, self.loops_go = replay, edges, now, loops_go
 
     def __getitem__(self, node: Any) -> Any:
         if self.replay.over:
@@ -104,7 +107,15 @@ class Rows(Mapping[Any, Any]):
         if vertex is None:
             raise KeyError(node)
         row = edges.targets[edges.offsets[vertex] : edges.offsets[vertex + 1]]
-        return Keys(self.replay, partial(converted.nodes_at, row), partial(self.now().get, node))
+        return Keys(self.replay, partial(converted.nodes_at, row), partial(self._row_now, vertex, row))
+
+    def _row_now(self, vertex: int, row: np.ndarray) -> Any:
+        converted, rows = self.replay.converted, self.now()
+        if (node := converted.nodes[vertex]) in rows:
+            return rows[node]
+        if self.loops_go and rows:  # removed, and not cleared with all others
+            row = row[row != vertex]
+        return dict.fromkeys(converted.nodes_at(row))
 
     def __len__(self) -> int:
         return len(self.replay.graph)

@@ -151,7 +151,7 @@ class TestGenerators:
         ends = {each: [0] if each == "sources" else 0 for each in FUNCTIONS[name].ends} | wrong
         return public(name)(graph, backend=backend, **ends)
 
-    def graph(self, name, edges=((0, 1), (1, 2), (2, 3), (3, 4), (5, 6), (7, 8), (0, 9), (9, 8))):
+    def graph(self, name, edges=((0, 1), (4, 4), (1, 2), (2, 3), (3, 4), (5, 6), (7, 8), (0, 9), (9, 8))):
         directed = name.startswith(("weakly", "strongly"))
         return (nx.DiGraph if directed else nx.Graph)(edges)
 
@@ -202,6 +202,7 @@ class TestGenerators:
             lambda graph: graph.add_node(3, colour="red"),
             lambda graph: graph.add_node("new"),
             lambda graph: graph.remove_node(4),
+            lambda graph: graph.remove_nodes_from([1, 4]),
             lambda graph: graph.remove_edge(0, 1),
             lambda graph: graph.clear(),
             lambda graph: graph.nodes[2].update(colour="red"),
