@@ -27,12 +27,11 @@ def empty(nbytes: int) -> np.ndarray:
 
 
 class HostKernel(CompiledKernel):
-    """A kernel that is launched by a function of a library of `build`."""
+    """A kernel that is compiled by `build` when it is first launched."""
 
-    def __init__(self, function, device):
-        super().__init__(None, function)
-        function.restype = ctypes.c_char_p
-        self.device = device
+    def __init__(self, device, file, *instance):
+        super().__init__(None, None)
+        self.device, self.instance = device, (file, *instance, device.edits.get(file, ()))
 
     def resident_blocks(self, threads, shared):
         return 1
@@ -46,7 +45,10 @@ class HostKernel(CompiledKernel):
 
         def launch(kept=arguments):
             shape = Shape(grid, threads, shared, cluster, self.device.random.getrandbits(32))
-            failure = self.keeps(ctypes.byref(shape), pointers)
+            code = library(*self.instance)
+            code.launch.restype = ctypes.c_char_p
+            ctypes.c_int.in_dll(code, "planted").value = self.device.planted
+            failure = code.launch(ctypes.byref(shape), pointers)
             assert failure is None, failure.decode()
 
         return launch
@@ -78,9 +80,7 @@ class HostDevice(EmulatedDevice):
         return super()._keep(kept)
 
     def kernel(self, file, kernel, vertex, offset, *options):
-        code = library(file, vertex.itemsize, offset.itemsize, *options, edits=self.edits.get(file, ()))
-        ctypes.c_int.in_dll(code, "planted").value = self.planted
-        return HostKernel(code[f"launch_{kernel}"], self)
+        return HostKernel(self, file, kernel, vertex.itemsize, offset.itemsize, options)
 
     def kernels(self, file, vertex, offset):
         names = cuda.expressions(file, vertex.itemsize, offset.itemsize)

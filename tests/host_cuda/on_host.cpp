@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::size_t STACK_BYTES = 256 << 10;  // of a fiber
 constexpr unsigned CALM = 8;                    // one pause in so many lets another thread take over
-constexpr long MOST_SWITCHES = 1L << 25;        // of a launch that ends
+constexpr unsigned MOST_OFFERS = 4;             // of threads to go on: how unequal their speeds are
+constexpr long MOST_SWITCHES = 1L << 23;        // of a launch that ends
 
 struct Fiber {
     ucontext_t context;
@@ -69,6 +70,7 @@ struct Launch {
     std::vector<Meeting> clusters;
     Fiber host = {}, *running = &host;
     unsigned unfinished;
+    unsigned offers;
     long switches = 0;
     const char* failure = nullptr;
 };
@@ -83,7 +85,7 @@ void* stack_of(std::size_t number) {
         if (memory == MAP_FAILED) std::abort();
         stacks.push_back(memory);
     }
-    ASAN_UNPOISON_MEMORY_REGION(stacks[number], STACK_BYTES);  // a launch that failed left its frames
+    __asan_unpoison_memory_region(stacks[number], STACK_BYTES);  // a launch that failed left its frames
     return stacks[number];
 }
 
@@ -109,14 +111,13 @@ void switch_to(Fiber* next, bool for_good = false) {
     arrived_from(self);
 }
 
-// A thread that need not wait; of two that chance offers often the faster one.
+// A thread that need not wait: the fastest of some that chance offers.
 Fiber* draw() {
     auto& ready = current->ready;
     if (ready.empty()) fail("all threads wait for others");
-    const auto offer = [&] { return current->random() % ready.size(); };
-    std::size_t place = offer();
-    if (current->random() % 4) {
-        const std::size_t other = offer();
+    std::size_t place = current->random() % ready.size();
+    for (unsigned i = 1; i < current->offers; ++i) {
+        const std::size_t other = current->random() % ready.size();
         if (ready[other]->speed > ready[place]->speed) place = other;
     }
     Fiber* const drawn = ready[place];
@@ -150,6 +151,7 @@ const std::uint64_t* meet(Meeting& meeting, unsigned place, Operation operation,
 Launch::Launch(const Shape& shape, const std::function<void()>& kernel)
     : shape(shape), kernel(kernel), random(shape.seed), fibers(shape.blocks * shape.threads), blocks(shape.blocks) {
     unfinished = fibers.size();
+    offers = 1 + random() % MOST_OFFERS;
     for (unsigned block = 0; block < shape.blocks; ++block) {
         blocks[block].all = Meeting(shape.threads);
         blocks[block].warps.assign(shape.threads / WARP, Meeting(WARP));
@@ -179,7 +181,7 @@ void* memory_of(Block& block, const void* key, std::size_t bytes, std::size_t al
     }
     void* memory = nullptr;
     if (posix_memalign(&memory, std::max(alignment, sizeof(void*)), bytes)) std::abort();
-    std::memset(memory, RUBBISH, bytes);
+    std::memset(memory, static_cast<int>(current->random() % 256), bytes);
     block.shared.push_back({key, {memory, std::free}, bytes, alignment});
     return memory;
 }

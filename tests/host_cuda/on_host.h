@@ -20,14 +20,13 @@
 namespace on_host {
 
 constexpr unsigned WARP = 32;
-constexpr int RUBBISH = 0xA5;
 
 struct Shape {
     unsigned blocks, threads, shared, cluster;  // `shared`: bytes of a block, whose number is the launch's
     std::uint64_t seed;
 };
 
-enum Operation { SYNC_WARP, VOTE, SHUFFLE, SYNC_BLOCK, COUNT_BLOCK, SYNC_FIRST, SYNC_CLUSTER };
+enum Operation { SYNC_WARP, VOTE, SHUFFLE, REDUCE, SYNC_BLOCK, COUNT_BLOCK, SYNC_FIRST, SYNC_CLUSTER };
 
 // Run a thread of the kernel in each fiber. Returns null, or what went wrong.
 const char* run(const Shape& shape, const std::function<void()>& kernel);
