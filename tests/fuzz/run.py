@@ -27,7 +27,7 @@ from random import Random
 
 import server
 
-server.compile_for_one_thread()
+server.run_on_one_thread()
 
 import reading  # noqa: E402
 from mutate import damaged  # noqa: E402

@@ -1,13 +1,11 @@
 """A fork server: each case is read by a child of its own, with a limit on memory and time.
 
-The parent has imported all and compiled the kernels, so that a child begins at once. Its kernels are compiled for one
-thread: threads do not survive a fork, and who has started Numba's cannot fork.
+The parent has imported all and compiled the kernels, so that a child begins at once.
 """
 
 from __future__ import annotations
 
 import faulthandler
-import functools
 import os
 import resource
 import select
@@ -21,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rapids_bfs.kernels.cpu import compiled
+
 MEGABYTE = 1 << 20
 POLL_SECONDS = 0.02
 ADDRESS_SPACE = 1 << 32  # bytes that a child may ask for, whether it uses them or not
@@ -28,22 +28,9 @@ PAGE = resource.getpagesize()
 DETAIL = 4000  # characters of a traceback that are kept
 
 
-def compile_for_one_thread() -> None:
-    """To be called before `rapids_bfs` is imported. What is compiled is kept beside this file, apart from the rest."""
-    os.environ |= {
-        "NUMBA_NUM_THREADS": "1",
-        "NUMBA_CACHE_DIR": str(Path(__file__).parent / "__pycache__" / "numba"),
-        "OMP_NUM_THREADS": "1",
-    }
-    import numba
-
-    njit = numba.njit
-
-    @functools.wraps(njit)
-    def serial(*arguments: Any, **options: Any) -> Any:
-        return njit(*arguments, **options | {"parallel": False} if "parallel" in options else options)
-
-    numba.njit = serial
+def run_on_one_thread() -> None:
+    """Have this process run its kernels as one that was forked does, so that its children find them compiled."""
+    compiled._threads_lost = True
 
 
 @dataclass(frozen=True)
