@@ -146,8 +146,13 @@ class ConvertedGraph:
             neighbors = list(map(tuple, rows.values()))
         degrees = np.fromiter(map(len, neighbors), np.int64, len(self))
         flat = list(chain.from_iterable(neighbors))
-        targets = np.fromiter(map(self.lookup.__getitem__, flat), index_dtype(len(self)), len(flat))
-        self._check_types(flat, targets)
+        if self.index is None and set(map(type, flat)) <= {int}:
+            targets = np.fromiter(flat, index_dtype(len(self)), len(flat))
+            if ((targets < 0) | (targets >= len(self))).any():
+                raise LeftToNetworkX
+        else:
+            targets = np.fromiter(map(self.lookup.__getitem__, flat), index_dtype(len(self)), len(flat))
+            self._check_types(flat, targets)
         return degrees, targets
 
     def _check_types(self, neighbors: list[Any], targets: np.ndarray) -> None:
