@@ -98,6 +98,7 @@ class Rows(Mapping[Any, Any]):
 
     def __init__(self, replay: Replay, edges: Callable[[], Graph], now: Callable[[], Any], *, loops_go: bool) -> None:
         self.replay, self.edges, self.now, self.loops_go = replay, edges, now, loops_go
+        self.held = dict(now())  # the rows that iterators from before the change may be on, whatever becomes of them
 
     def __getitem__(self, node: Any) -> Any:
         if self.replay.over:
@@ -110,10 +111,10 @@ class Rows(Mapping[Any, Any]):
         return Keys(self.replay, partial(converted.nodes_at, row), partial(self._row_now, vertex, row))
 
     def _row_now(self, vertex: int, row: np.ndarray) -> Any:
-        converted, rows = self.replay.converted, self.now()
-        if (node := converted.nodes[vertex]) in rows:
-            return rows[node]
-        if self.loops_go and rows:  # removed, and not cleared with all others
+        converted = self.replay.converted
+        if (node := converted.nodes[vertex]) in self.held:
+            return self.held[node]
+        if self.loops_go and self.held:  # removed, and not cleared with all others
             row = row[row != vertex]
         return dict.fromkeys(converted.nodes_at(row))
 

@@ -231,6 +231,17 @@ class TestGenerators:
         assert close(found, expected, strict=True), (found, expected)
 
 
+def test_one_change_after_another():
+    def call(backend):
+        graph = nx.MultiDiGraph([(0, 1), (0, 2), (1, 3), (0, 4)])
+        for place, component in enumerate(nx.strongly_connected_components(graph, backend=backend)):
+            yield component
+            graph.add_edge(2, 4) if place == 0 else graph.clear()
+
+    kind, *_ = ends_alike(call)
+    assert kind is RuntimeError
+
+
 def test_an_attribute_in_place_is_no_change(caplog):
     caplog.set_level("DEBUG", logger="rapids_bfs.nx")
     graph = nx.path_graph(50)
