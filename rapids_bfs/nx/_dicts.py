@@ -1,7 +1,7 @@
 """Adjacencies read from dicts of dicts through CPython's C interface.
 
 Python's iterators count a reference to each neighbor, and so wait for the memory of one after the other. `read` asks
-for the memory of many at once; a first call on 2 million edges then takes half the time. What it relies on:
+for the memory of many at once: the first call on a large graph takes a half to a quarter of the time. It relies on:
 
 1. Addresses are used by this one call only. The caller holds the objects, and the call holds the interpreter's lock
    from the first line to the last, so that nothing changes or dies meanwhile. There is no such lock in a free-threaded
