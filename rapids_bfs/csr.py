@@ -25,7 +25,7 @@ BLOCK = 1 << 20  # edges that are handed to the threads at a time
 Edges = tuple[np.ndarray, np.ndarray]  # sources and targets, of one length
 
 
-# Of the hashes of edges, odd: another in each process, so that nobody can prepare edges whose hashes cancel out.
+# For the hashes of edges, odd; drawn by each process, so that nobody can construct edges whose hashes cancel out.
 KEY = np.frombuffer(secrets.token_bytes(16), np.uint64) | np.uint64(1)
 
 
@@ -181,7 +181,7 @@ def gather(values: np.ndarray, indices: np.ndarray) -> np.ndarray:
 
 
 def _lengthened(degrees: np.ndarray, length: int) -> np.ndarray:
-    """``degrees`` with zeros behind them, for which no memory is taken before something is added to them."""
+    """``degrees`` followed by zeros, whose pages take no memory until they are written."""
     longer = np.zeros(length, degrees.dtype)
     longer[: len(degrees)] = degrees
     return longer
@@ -210,7 +210,7 @@ class Degrees:
 
     @property
     def symmetric(self) -> bool:
-        """Was every edge added in both directions, equally often? By keyed hashes: errs once in 2**64 graphs."""
+        """Was every edge added in both directions, equally often? By keyed hashes: wrong for one graph in 2**64."""
         return self._asymmetry % 2**64 == 0
 
 
