@@ -225,7 +225,7 @@ def fill(
     edges = int(degrees.sum())
     dtype = np.dtype(index_dtype(len(degrees)))
     require_bytes(edges * dtype.itemsize, f"a graph of {edges:,} edges")
-    offsets = _offsets(degrees)
+    offsets = offsets_of(degrees)
     targets = np.empty(edges, dtype)
     cursors = offsets[:-1].copy()
     limit = len(degrees) if limit is None else limit
@@ -237,8 +237,8 @@ def fill(
     return offsets, targets
 
 
-def _offsets(degrees: np.ndarray) -> np.ndarray:
-    """Exclusive prefix sum of ``degrees[n]``, n + 1."""
+def offsets_of(degrees: np.ndarray) -> np.ndarray:
+    """Exclusive prefix sum of ``degrees[n]``: the offsets (n + 1) of adjacencies with these degrees."""
     offsets = np.zeros(len(degrees) + 1, index_dtype(int(degrees.sum())))
     np.cumsum(degrees, out=offsets[1:])
     return offsets
@@ -327,7 +327,7 @@ def without_repeats_and_loops(offsets: np.ndarray, targets: np.ndarray) -> tuple
     degrees = np.empty(len(offsets) - 1, np.int64)
     with pool.work_on(len(targets)):
         _count_distinct(offsets, targets, False, degrees)
-        new_offsets = _offsets(degrees)
+        new_offsets = offsets_of(degrees)
         new_targets = np.empty(int(new_offsets[-1]), targets.dtype)
         _copy_distinct(offsets, targets, new_offsets, new_targets)
     return new_offsets, new_targets

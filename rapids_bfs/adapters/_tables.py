@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..graph import Graph, index_dtype
 from ._ids import Columns, number_values, require_one_type
 from ._notes import Notes, notes_of
-from .edges import EdgeList, checked_vertices, from_edge_list, labelled
+from .edges import EdgeList, are_vertices, checked_vertices, from_edge_list, labelled
 
 # Usual names of source and target, the likelier first; compared without case.
 PAIRS = (
@@ -189,7 +189,7 @@ def _spread(graph: Graph, places: np.ndarray, vertices: int, labels: np.ndarray 
     return graph._with(
         offsets=np.cumsum(offsets, dtype=offsets.dtype),
         targets=places.astype(index_dtype(vertices))[graph.targets],
-        labels=None if labels is None or len(labels) == 0 or labels[-1] == len(labels) - 1 else labels,
+        labels=None if labels is None or are_vertices(labels) else labels,
     )
 
 

@@ -235,7 +235,12 @@ def _from_scattered(edges: EdgeList, directed: bool | None, frame: str) -> Graph
             ends[:] = csr.gather(ranks, ends)
     plain = EdgeList(edges.rows, lambda: numbers, edges.columns, edges.name)
     graph = from_edge_list(plain, vertices=len(labels), directed=directed, frame=frame)
-    return graph if len(labels) == 0 or labels[-1] == len(labels) - 1 else labelled(graph, labels)
+    return graph if are_vertices(labels) else labelled(graph, labels)
+
+
+def are_vertices(ids: np.ndarray | list[Any]) -> bool:
+    """Are these ids, ascending integers from 0 on, exactly 0..n-1, so that a graph needs no labels?"""
+    return len(ids) == 0 or bool(ids[-1] == len(ids) - 1)
 
 
 def from_objects(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..csr import Degrees, edge_blocks
+from ..csr import Degrees, edge_blocks, offsets_of
 from ..graph import Graph, index_dtype
 from .classes import is_dict
 from .functions import BACKEND
@@ -131,7 +131,7 @@ class ConvertedGraph:
                 degrees, targets = self._read_plainly(rows)
         except Exception as error:  # a node's own methods may raise anything
             raise LeftToNetworkX from error
-        return _offsets(degrees), targets
+        return offsets_of(degrees), targets
 
     def _read_directly(self, rows: Any, degrees: np.ndarray, targets: np.ndarray) -> bool:
         """Fill degrees and targets; False if that is impossible."""
@@ -195,7 +195,7 @@ class ConvertedGraph:
         tails = np.repeat(np.arange(len(self), dtype=heads.dtype), self.forward.degrees)
         ends = np.stack([tails, heads], axis=1)
         targets = ends[:, ::-1].ravel()[np.argsort(ends.ravel(), kind="stable")]
-        offsets = _offsets(np.bincount(ends.ravel(), minlength=len(self)))
+        offsets = offsets_of(np.bincount(ends.ravel(), minlength=len(self)))
         return Graph(offsets, targets, directed=False, name=self.forward.name)
 
     @cached_property
@@ -312,15 +312,7 @@ def closed_part(edges: Graph, vertices: np.ndarray) -> Graph:
     rank = np.empty(edges.num_vertices, edges.targets.dtype)
     rank[vertices] = np.arange(len(vertices))
     _, targets = arcs_from(edges, vertices)
-    return Graph(_offsets(edges.degrees[vertices]), rank[targets], directed=edges.directed, name=edges.name)
-
-
-def _offsets(degrees: np.ndarray) -> np.ndarray:
-    """Exclusive prefix sum of ``degrees[n]``, n + 1."""
-    edges = int(degrees.sum())
-    offsets = np.zeros(len(degrees) + 1, index_dtype(edges))
-    np.cumsum(degrees, out=offsets[1:])
-    return offsets
+    return Graph(offsets_of(edges.degrees[vertices]), rank[targets], directed=edges.directed, name=edges.name)
 
 
 def _joined(first: Graph, second: Graph) -> Graph:
