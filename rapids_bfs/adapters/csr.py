@@ -80,7 +80,7 @@ def from_matrix(matrix: Any, *, directed: bool | None, name: str) -> Graph:
 
 
 def _has_a_value_for_each_place(matrix: Any) -> bool:
-    """Does it, in the formats that SciPy converts without a look, and past the end of its arrays if it does not?"""
+    """Are there as many values as places? In DIA and LIL SciPy does not check it, and reads past the end of arrays."""
     if matrix.format == "dia":
         return len(matrix.offsets) == len(matrix.data)
     try:

@@ -60,13 +60,13 @@ def idle_argument(function: Function, graph: Any, arguments: Mapping[str, Any]) 
 
 
 def conversions(graph: Any) -> Iterator[Any]:
-    """What NetworkX has cached of this graph's conversions, as far as they still hold."""
+    """The conversions of this graph that NetworkX has cached and that are still current."""
     found = list(cached(graph).values())
     return (each for each in found if getattr(each, "__networkx_backend__", None) == BACKEND and each.is_current)
 
 
 def cached(graph: Any) -> dict[Any, Any]:
-    """What NetworkX keeps of this graph for the backend, by what was asked of the conversion."""
+    """What NetworkX caches of this graph for the backend, by the arguments of the conversion."""
     cache = getattr(graph, "__networkx_cache__", None) or {}
     kept: dict[Any, Any] = cache.get("backends", {}).get(BACKEND, {})
     return kept

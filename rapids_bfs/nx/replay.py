@@ -1,7 +1,7 @@
-"""NetworkX's own generators, gone on with in the middle, over a graph that has changed since they began.
+"""NetworkX's own generators, resumed in the middle, over a graph that has changed since they began.
 
-What NetworkX does then depends on what its generator holds: dicts' iterators that fail if their dict has changed in
-size, and sets of what has been seen. It is NetworkX's generator itself that runs here: first over the graph as it was
+What NetworkX does then depends on what its generator holds: dict iterators, which fail if their dict has changed in
+size, and sets of the nodes that it has seen. So NetworkX's generator itself runs here: first over the graph as it was
 converted, up to the item that was given last, and from there over the graph as it is now.
 """
 
@@ -21,7 +21,7 @@ from .graph import ConvertedGraph
 
 
 class Replay:
-    """A graph of NetworkX's that shows a conversion, and from when it is ``over`` the graph as it is now."""
+    """A NetworkX graph that shows a conversion, and once the replay is ``over`` the graph as it is now."""
 
     def __init__(self, converted: ConvertedGraph) -> None:
         self.converted = converted
@@ -34,7 +34,7 @@ class Replay:
             self.graph._pred = Rows(self, lambda: converted.backward, lambda: origin._pred, loops_go=True)
 
     def rest(self, generator: Callable[..., Iterator[Any]], arguments: Mapping[str, Any], given: int) -> Iterator[Any]:
-        """What NetworkX's ``generator`` gives after so many items; ``arguments`` may be methods of the graph."""
+        """What NetworkX's ``generator`` gives after ``given`` items; ``arguments`` may be methods of the graph."""
         here = {
             name: getattr(self.graph, value.__name__)
             if getattr(value, "__self__", None) is self.converted.origin
@@ -48,7 +48,7 @@ class Replay:
 
 
 class Keys(Mapping[Any, Any]):
-    """A dict that has had the keys ``before`` and is ``now`` another, as far as its keys are concerned."""
+    """A dict of which the keys alone count: those ``before`` until the replay is over, then those of ``now``."""
 
     def __init__(self, replay: Replay, before: Callable[[], list[Any]], now: Callable[[], Any]) -> None:
         self.replay, self._before, self._now = replay, before, now
@@ -71,7 +71,7 @@ class Keys(Mapping[Any, Any]):
         return iter(self.shown) if self.replay.over else self._through_the_change()
 
     def _through_the_change(self) -> Iterator[Any]:
-        """What a dict's iterator gives that was made before the change."""
+        """What a dict's iterator gives if it was made before the change."""
         done = 0
         for key in self.before:
             if self.replay.over:
@@ -93,7 +93,7 @@ class Keys(Mapping[Any, Any]):
 class Rows(Mapping[Any, Any]):
     """A dict from nodes to the dicts of their neighbours.
 
-    When a node is removed, NetworkX leaves its row alone, but for a loop if ``loops_go``.
+    Removing a node leaves its row, which a generator may still hold, as it is; if ``loops_go``, without a self-loop.
     """
 
     def __init__(self, replay: Replay, edges: Callable[[], Graph], now: Callable[[], Any], *, loops_go: bool) -> None:
@@ -114,7 +114,7 @@ class Rows(Mapping[Any, Any]):
         converted = self.replay.converted
         if (node := converted.nodes[vertex]) in self.held:
             return self.held[node]
-        if self.loops_go and self.held:  # removed, and not cleared with all others
+        if self.loops_go and self.held:  # removed alone, not by `clear`
             row = row[row != vertex]
         return dict.fromkeys(converted.nodes_at(row))
 

@@ -23,7 +23,7 @@ SHARED = re.compile(rf"^( *)(extern )?__shared__ (?:__align__\(\d+\) )?({KIND}) 
 DECLARED = re.compile(r"(\w+)(\[[^\]]*\])?")
 
 Options = tuple[str, ...]
-Edits = tuple[tuple[str, str], ...]  # pieces of a text, and what takes their place
+Edits = tuple[tuple[str, str], ...]  # pieces of a text and their replacements
 
 
 class Shape(ctypes.Structure):
@@ -43,7 +43,7 @@ def sanitizer() -> str | None:
 
 
 def on_host(text: str) -> str:
-    """The text of a kernel file, its shared variables made references to memory that each block has for itself."""
+    """The text of a kernel file, its `__shared__` variables turned into references to the running block's memory."""
 
     def references(match: re.Match) -> str:
         indent, dynamic, kind, names = match.groups()
@@ -68,7 +68,7 @@ def launcher(instance: str) -> str:
 
 def edited(text: str, edits: Edits) -> str:
     for old, new in edits:
-        assert text.count(old) == 1, f"this is not once in the file any more: {old}"
+        assert text.count(old) == 1, f"this must occur exactly once in the file: {old}"
         text = text.replace(old, new)
     return text
 
@@ -77,7 +77,7 @@ def edited(text: str, edits: Edits) -> str:
 def library(
     name: str, kernel: str, vertex_bytes: int, offset_bytes: int, options: Options, edits: Edits
 ) -> ctypes.CDLL:
-    """A kernel of a file for these types, the text of the file edited before."""
+    """The library with one kernel of a file, compiled for these types from the edited text."""
     text, binary = (folder() / f"{name}-{kernel}-{next(numbers)}{suffix}" for suffix in (".cpp", ".so"))
     kernels = on_host(edited(cuda.source(name), edits))
     instance = cuda.expressions(name, vertex_bytes, offset_bytes)[kernel]
@@ -88,19 +88,20 @@ def library(
 
 @cache
 def runtime() -> Path:
-    """The fibers."""
+    """The object file of `on_host.cpp`."""
     compiled("-O2", "-c", HERE / "on_host.cpp", "-o", folder() / "on_host.o")
     return folder() / "on_host.o"
 
 
 @cache
 def folder() -> Path:
-    """Where this process keeps what it compiled, until it ends."""
+    """The temporary folder of this process's binaries, removed when it ends."""
     folder.kept = tempfile.TemporaryDirectory(prefix="host-cuda-")
     return Path(folder.kept.name)
 
 
 def compiled(*arguments: str | Path) -> None:
+    """Run the compiler, without the sanitizer that is loaded into this process."""
     without_sanitizer = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     subprocess.run([COMPILER, *FLAGS, *map(str, arguments)], check=True, env=without_sanitizer)
 

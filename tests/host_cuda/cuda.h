@@ -1,4 +1,4 @@
-// What the kernels use of CUDA C++, by `on_host`. It goes before the text of a kernel file.
+// The parts of CUDA C++ that the kernels use, implemented by `on_host`. Included before the text of a kernel file.
 #pragma once
 
 #include <cmath>
@@ -72,7 +72,7 @@ T change_at_once(T* place, Change change) {
 }
 
 template <typename T>
-using Same = std::enable_if_t<true, T>;  // as the type of a parameter: not deduced from its argument
+using Same = std::enable_if_t<true, T>;  // a parameter of this type takes no part in template argument deduction
 
 template <typename T>
 T atomicAdd(T* place, Same<T> value) {

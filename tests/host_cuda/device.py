@@ -1,4 +1,4 @@
-"""A device whose kernels are those of `kernels/cuda`, compiled for the host; the hosts' code is what users run."""
+"""A device that runs the kernels of `kernels/cuda`, compiled for the host and launched by the code that ships."""
 
 import ctypes
 import weakref
@@ -16,7 +16,7 @@ libc = ctypes.CDLL(None)
 
 
 def empty(nbytes: int) -> np.ndarray:
-    """Rubbish, with an end that AddressSanitizer sees."""
+    """``nbytes`` of garbage (uint8), whose bounds AddressSanitizer checks."""
     place = ctypes.c_void_p()
     assert libc.posix_memalign(ctypes.byref(place), ctypes.c_size_t(ALIGNMENT), ctypes.c_size_t(nbytes)) == 0
     memory = (ctypes.c_uint8 * nbytes).from_address(place.value)
@@ -62,7 +62,7 @@ def passed(argument):
 
 
 class HostDevice(EmulatedDevice):
-    """Some multiprocessors, each of which runs a block."""
+    """``blocks`` multiprocessors, each of which runs one block."""
 
     engine = "on the host"
     near = True

@@ -1,6 +1,6 @@
-"""Faults planted in the kernels' text: a test that cannot see them is worth nothing.
+"""Faults planted in the kernels' text, each of which a test must detect.
 
-All faults of a file are compiled into one library, and one of them at a time is chosen when it runs.
+All faults of a file are compiled into one library; `planted` selects one at run time.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from build import Edits
 from device import HostDevice
 
-PATIENCE = 60  # seconds
+PATIENCE = 60  # seconds before a check counts as hanging
 
 
 class Fault(NamedTuple):
@@ -19,8 +19,8 @@ class Fault(NamedTuple):
 
     old: str
     new: str
-    check: Callable[..., None]  # what fails then,
-    way: str = ""  # called with this
+    check: Callable[..., None]  # the test that then fails
+    way: str = ""  # its argument, if any
 
 
 def with_switches(faults: list[Fault]) -> Edits:
@@ -34,12 +34,12 @@ def switch(number: int, fault: Fault) -> str:
 
 
 def assert_seen(monkeypatch, file: str, faults: dict[str, Fault], name: str) -> None:
-    """The check of a fault passes without it, and fails, by whatever it ends in, with it."""
+    """Assert that the check of this fault passes without it, and with it raises, crashes or hangs."""
     fault = faults[name]
     monkeypatch.setattr(HostDevice, "edits", {file: with_switches([*faults.values()])})
     if (fault.check, fault.way) not in passed:
-        run(fault)  # here, so that what is compiled is there for all
-        assert passed or not fails(fault), "every check fails in a process of its own"
+        run(fault)  # in this process, so that its children find the library compiled
+        assert passed or not fails(fault), "every check fails in a forked process"
         passed.add((fault.check, fault.way))
     monkeypatch.setattr(HostDevice, "planted", 1 + [*faults].index(name))
     assert fails(fault), f"nothing went wrong with {fault.new!r}"
@@ -50,7 +50,7 @@ def run(fault: Fault) -> None:
 
 
 def fails(fault: Fault) -> bool:
-    """Does it raise, crash or hang in a process of its own?"""
+    """Does the check raise, crash or hang in a forked process?"""
     child = os.fork()
     if child == 0:
         signal.alarm(PATIENCE)
@@ -65,4 +65,4 @@ def fails(fault: Fault) -> bool:
     return status != 0
 
 
-passed: set[tuple[Callable[..., None], str]] = set()  # without a fault
+passed: set[tuple[Callable[..., None], str]] = set()  # checks that passed without a fault

@@ -22,20 +22,20 @@ namespace {
 
 constexpr std::size_t STACK_BYTES = 256 << 10;  // of a fiber
 constexpr unsigned CALM = 8;                    // one pause in so many lets another thread take over
-constexpr unsigned MOST_OFFERS = 4;             // of threads to go on: how unequal their speeds are
-constexpr long MOST_SWITCHES = 1L << 23;        // of a launch that ends
+constexpr unsigned MOST_OFFERS = 4;             // threads to draw the fastest from: more make speeds more unequal
+constexpr long MOST_SWITCHES = 1L << 23;        // with more, a launch counts as endless
 
 struct Fiber {
     ucontext_t context;
-    void* stack;  // null: the host's own
+    void* stack;  // null for the host until it is known
     std::size_t stack_bytes;
     void* fake_stack;  // AddressSanitizer's
     unsigned block, thread;
     unsigned speed;
 };
 
-// Threads that wait for each other again and again. What they bring has two places in turn: who is slow to leave one
-// meeting still reads its values while others come to the next.
+// A group of threads that meet repeatedly. Their values are double-buffered: a thread that is slow to leave one meeting
+// still reads its values while others bring theirs to the next.
 struct Meeting {
     explicit Meeting(unsigned size = 0) : size(size), values{std::vector<std::uint64_t>(size), values[0]} {}
 
@@ -77,7 +77,7 @@ struct Launch {
 
 Launch* current;
 
-// Stacks are kept from launch to launch.
+// Stacks are reused by later launches.
 void* stack_of(std::size_t number) {
     static std::vector<void*> stacks;
     while (stacks.size() <= number) {
@@ -85,7 +85,7 @@ void* stack_of(std::size_t number) {
         if (memory == MAP_FAILED) std::abort();
         stacks.push_back(memory);
     }
-    __asan_unpoison_memory_region(stacks[number], STACK_BYTES);  // a launch that failed left its frames
+    __asan_unpoison_memory_region(stacks[number], STACK_BYTES);  // a failed launch leaves its frames poisoned
     return stacks[number];
 }
 
@@ -111,7 +111,7 @@ void switch_to(Fiber* next, bool for_good = false) {
     arrived_from(self);
 }
 
-// A thread that need not wait: the fastest of some that chance offers.
+// Remove a thread from `ready`: the fastest of a few drawn at random.
 Fiber* draw() {
     auto& ready = current->ready;
     if (ready.empty()) fail("all threads wait for others");
@@ -167,7 +167,7 @@ Launch::Launch(const Shape& shape, const std::function<void()>& kernel)
             fiber.context.uc_stack.ss_sp = fiber.stack;
             fiber.context.uc_stack.ss_size = STACK_BYTES;
             makecontext(&fiber.context, run_thread, 0);
-            fiber.context.uc_stack.ss_size = 0;  // else AddressSanitizer forgets the whole stack at each switch
+            fiber.context.uc_stack.ss_size = 0;  // otherwise AddressSanitizer unpoisons the whole stack at each switch
             ready.push_back(&fiber);
         }
     }
@@ -189,7 +189,7 @@ void* memory_of(Block& block, const void* key, std::size_t bytes, std::size_t al
 }  // namespace
 
 const char* run(const Shape& shape, const std::function<void()>& kernel) {
-    if (shape.threads % WARP || shape.blocks % shape.cluster) return "blocks of whole warps and whole clusters, please";
+    if (shape.threads % WARP || shape.blocks % shape.cluster) return "blocks must be whole warps, grids whole clusters";
     Launch here(shape, kernel);
     current = &here;
     blockDim.x = shape.threads;
@@ -256,7 +256,7 @@ void* address_in_block(void* mine, int rank) {
         Block& theirs = current->blocks[blockIdx.x / size * size + rank];
         return static_cast<char*>(memory_of(theirs, each.key, each.bytes, each.alignment)) + place;
     }
-    fail("what another block should have too is in no shared memory of this one");
+    fail("an address to map to another block is not in this block's shared memory");
 }
 
 }  // namespace on_host
