@@ -67,8 +67,10 @@ def _read(file: File, types: dict[str, pa.DataType]) -> pa.Table:
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
+    with io.BufferedReader(file.text()) as text:
+        content = pa.BufferReader(text.read())  # not the stream itself: what it raises, a thread of Arrow's would
     table = csv.read_csv(
-        io.BufferedReader(file.text()),
+        content,
         parse_options=csv.ParseOptions(delimiter=_delimiter(file.path)),
         convert_options=convert,
     )

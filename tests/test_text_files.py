@@ -237,3 +237,15 @@ def test_hexadecimal_words_in_another_column(tmp_path: Path) -> None:
     assert arcs(graph) == Counter([(0, 1), (1, 2)])
     with pytest.raises(InputError, match=r"column 'v', row 1 \(from 0\): '0x2' is no number"):
         read(write(tmp_path / "b.csv", "u,v\n0,1\n1,0x2\n"))
+
+
+def test_a_process_that_refused_a_file_ends(tmp_path: Path) -> None:
+    """A thread of Arrow's that waits for more of a stream of Python's would keep it at its exit, most times."""
+    units = {"one": b"1", "blank": b"\n", "many": b" "}
+    paths = [
+        write(tmp_path / f"{name}.csv.gz", bomb(unit, 64, before=b"u,v\n0,1\n", after=b"\n0,1\n"))
+        for name, unit in units.items()
+    ]
+    for _ in range(4):
+        told, _ = read_apart(*paths, timeout=60)
+        assert all(line.startswith("InputError") for line in told)

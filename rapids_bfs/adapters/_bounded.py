@@ -43,6 +43,12 @@ class BoundedText(io.RawIOBase):
             self._check(data)
         return len(data)
 
+    def read_through(self) -> None:
+        """Read to the end, for what may be wrong and what is seen."""
+        buffer = memoryview(bytearray(LONGEST_LINE))
+        while self.readinto(buffer):
+            pass
+
     def _check(self, data: bytes) -> None:
         if b"\0" in data:
             raise InputError("there is a NUL byte in it, as in binary data or UTF-16: text must be UTF-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
@@ -24,10 +25,6 @@ INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 LARGEST = np.iinfo(np.int64).max
 
 
-class _Hexadecimal(Exception):
-    """The file may hold hexadecimal numbers, which Arrow reads as integers."""
-
-
 def read_csv(
     file: File,
     *,
@@ -41,18 +38,15 @@ def read_csv(
     i, j = choose_columns(names, source, target, str(file))
     columns = names[i], names[j]
     type = type_of_ids([first_row[i], first_row[j]] if len(first_row) == len(names) else [])
-
-    def graph(type: pa.DataType) -> Graph:
-        ids = pa.large_string() if pa.types.is_large_string(type) else pa.int64()
-        rows = file.about_lines()
-        table = EdgeTable(str(file), columns, (ids, ids), rows, lambda: _batches(file, columns, type, delimiter))
-        return from_edge_table(table, vertices=vertices, directed=directed)
-
+    with file.text(watched=b"xX") as text:
+        text.read_through()
+        if pa.types.is_integer(type) and text.seen:  # maybe hexadecimal numbers, which Arrow takes for integers
+            type = pa.float64()
+    ids = pa.large_string() if pa.types.is_large_string(type) else pa.int64()
+    rows = file.about_lines()
+    table = EdgeTable(str(file), columns, (ids, ids), rows, lambda: _batches(file, columns, type, delimiter))
     try:
-        try:
-            return graph(type)
-        except _Hexadecimal:
-            return graph(pa.float64())
+        return from_edge_table(table, vertices=vertices, directed=directed)
     except pa.ArrowInvalid as error:
         raise InputError(f"{file}{_csv_place(str(error), names)}") from None
 
@@ -61,7 +55,11 @@ read_tsv = read_csv
 
 
 def _batches(file: File, columns: tuple[str, str], type: pa.DataType, delimiter: str) -> Iterator[Columns]:
-    """The columns, a batch of rows at a time: int64, or strings if ``type`` is."""
+    """The columns, some rows at a time: integers, where ``type`` is no string.
+
+    The file has been read through before. Arrow opens it itself: over a stream of Python's, a reader that is given up
+    early leaves a thread behind for which the process waits for ever when it ends.
+    """
     from pyarrow import csv as arrow_csv
 
     integers, floats = pa.types.is_integer(type), pa.types.is_floating(type)
@@ -74,12 +72,12 @@ def _batches(file: File, columns: tuple[str, str], type: pa.DataType, delimiter:
     )
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     one_thread = arrow_csv.ReadOptions(use_threads=False)  # with several, Arrow's errors do not name the row
-    text = file.text(watched=b"xX" if integers else b"")
+    content = pa.OSFile(os.fspath(file.path))
+    if file.gzipped:
+        content = pa.CompressedInputStream(content, "gzip")
     row = 0
-    with text, arrow_csv.open_csv(io.BufferedReader(text), one_thread, parse, convert) as reader:
+    with content, arrow_csv.open_csv(content, one_thread, parse, convert) as reader:
         for batch in reader:
-            if text.seen:
-                raise _Hexadecimal
             ids = zip(columns, batch.columns, strict=True)
             yield tuple(parse_ids(i, f"{file}, column {name!r}", row) if floats else i for name, i in ids)
             row += len(batch)
