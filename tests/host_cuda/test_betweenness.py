@@ -5,9 +5,9 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from device import HostDevice
 from emulator import emulate
-from faults import Fault, assert_seen
+from host_device import HostDevice
+from host_faults import Fault, assert_seen
 from oracle import random_graph
 
 from rapids_bfs import Graph, as_graph

@@ -6,9 +6,9 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from device import HostDevice
 from emulator import emulate
-from faults import Fault, assert_seen
+from host_device import HostDevice
+from host_faults import Fault, assert_seen
 from oracle import random_graph, random_options
 
 from rapids_bfs import Graph, as_graph

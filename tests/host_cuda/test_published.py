@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from device import HostDevice
-from faults import Fault, assert_seen
+from host_device import HostDevice
+from host_faults import Fault, assert_seen
 from oracle import assert_answer, random_graph, random_options
 
 from rapids_bfs import Graph
