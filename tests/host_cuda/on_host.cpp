@@ -86,7 +86,6 @@ void* stack_of(std::size_t number) {
         if (memory == MAP_FAILED) std::abort();
         stacks.push_back(memory);
     }
-    __asan_unpoison_memory_region(stacks[number], STACK_BYTES);  // a launch that failed left its frames
     return stacks[number];
 }
 
@@ -197,6 +196,9 @@ const char* run(const Shape& shape, void (*thread)(const void*), const void* ker
     gridDim.x = shape.blocks;
     switch_to(draw());
     current = nullptr;
+    for (const Fiber& fiber : here.fibers) {
+        if (here.failure) __asan_unpoison_memory_region(fiber.stack, STACK_BYTES);  // of the frames that it left
+    }
     return here.failure;
 }
 
