@@ -21,6 +21,7 @@ namespace on_host {
 namespace {
 
 constexpr std::size_t STACK_BYTES = 256 << 10;  // of a fiber
+constexpr std::size_t PAGE_BYTES = 4096;
 constexpr unsigned CALM = 8;                    // one pause in so many lets another thread take over
 constexpr unsigned MOST_OFFERS = 4;             // of threads to go on: how unequal their speeds are
 constexpr long MOST_SWITCHES = 1L << 23;        // of a launch that ends
@@ -78,13 +79,14 @@ struct Launch {
 
 Launch* current;
 
-// Stacks are kept from launch to launch.
+// Stacks are kept from launch to launch. Below each is a page that nobody may touch.
 void* stack_of(std::size_t number) {
     static std::vector<void*> stacks;
     while (stacks.size() <= number) {
-        void* const memory = mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED) std::abort();
-        stacks.push_back(memory);
+        const std::size_t bytes = PAGE_BYTES + STACK_BYTES;
+        void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED || mprotect(memory, PAGE_BYTES, PROT_NONE)) std::abort();
+        stacks.push_back(static_cast<char*>(memory) + PAGE_BYTES);
     }
     return stacks[number];
 }
@@ -149,7 +151,12 @@ const std::uint64_t* meet(Meeting& meeting, unsigned place, Operation operation,
 }
 
 Launch::Launch(const Shape& shape, void (*thread)(const void*), const void* kernel)
-    : shape(shape), thread(thread), kernel(kernel), random(shape.seed), fibers(shape.blocks * shape.threads), blocks(shape.blocks) {
+    : shape(shape),
+      thread(thread),
+      kernel(kernel),
+      random(shape.seed),
+      fibers(shape.blocks * shape.threads),
+      blocks(shape.blocks) {
     unfinished = fibers.size();
     offers = 1 + random() % MOST_OFFERS;
     for (unsigned block = 0; block < shape.blocks; ++block) {
