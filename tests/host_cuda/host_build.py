@@ -82,15 +82,16 @@ def library(
     kernels = on_host(edited(cuda.source(name), edits))
     instance = cuda.expressions(name, vertex_bytes, offset_bytes)[kernel]
     text.write_text(f'#include "cuda.h"\n{kernels}\n{launcher(instance)}')
-    compiled("-shared", *SANITIZE, *options, text, runtime(), "-o", binary)
+    compiled("-shared", *SANITIZE, *options, text, "-o", binary)
+    runtime()
     return ctypes.CDLL(str(binary))
 
 
 @cache
-def runtime() -> Path:
-    """The object file of `on_host.cpp`."""
-    compiled("-O2", "-c", HERE / "on_host.cpp", "-o", folder() / "on_host.o")
-    return folder() / "on_host.o"
+def runtime() -> ctypes.CDLL:
+    """The fibers, for all libraries of kernels."""
+    compiled("-O2", "-shared", HERE / "on_host.cpp", "-o", folder() / "on_host.so")
+    return ctypes.CDLL(str(folder() / "on_host.so"), ctypes.RTLD_GLOBAL)
 
 
 @cache

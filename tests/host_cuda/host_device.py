@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 from emulator import RUBBISH, EmulatedDevice, address
-from host_build import Edits, Shape, library
+from host_build import Edits, Shape, library, runtime
 
 from rapids_bfs.engines._launch import CompiledKernel
 from rapids_bfs.kernels import cuda
@@ -47,7 +47,7 @@ class HostKernel(CompiledKernel):
             shape = Shape(grid, threads, shared, cluster, self.device.random.getrandbits(32))
             code = library(*self.instance)
             code.launch.restype = ctypes.c_char_p
-            ctypes.c_int.in_dll(code, "planted").value = self.device.planted
+            ctypes.c_int.in_dll(runtime(), "planted").value = self.device.planted
             failure = code.launch(ctypes.byref(shape), pointers)
             assert failure is None, failure.decode()
 

@@ -21,6 +21,7 @@ namespace on_host {
 namespace {
 
 constexpr std::size_t STACK_BYTES = 256 << 10;  // of a fiber
+constexpr std::size_t PAGE_BYTES = 4096;
 constexpr unsigned CALM = 8;                    // one pause in so many lets another thread take over
 constexpr unsigned MOST_OFFERS = 4;             // threads to draw the fastest from: more make speeds more unequal
 constexpr long MOST_SWITCHES = 1L << 23;        // with more, a launch counts as endless
@@ -78,15 +79,15 @@ struct Launch {
 
 Launch* current;
 
-// Stacks are reused by later launches.
+// Stacks are kept from launch to launch. Below each is a page that nobody may touch.
 void* stack_of(std::size_t number) {
     static std::vector<void*> stacks;
     while (stacks.size() <= number) {
-        void* const memory = mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED) std::abort();
-        stacks.push_back(memory);
+        const std::size_t bytes = PAGE_BYTES + STACK_BYTES;
+        void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED || mprotect(memory, PAGE_BYTES, PROT_NONE)) std::abort();
+        stacks.push_back(static_cast<char*>(memory) + PAGE_BYTES);
     }
-    __asan_unpoison_memory_region(stacks[number], STACK_BYTES);  // a failed launch leaves its frames poisoned
     return stacks[number];
 }
 
@@ -150,7 +151,12 @@ const std::uint64_t* meet(Meeting& meeting, unsigned place, Operation operation,
 }
 
 Launch::Launch(const Shape& shape, void (*thread)(const void*), const void* kernel)
-    : shape(shape), thread(thread), kernel(kernel), random(shape.seed), fibers(shape.blocks * shape.threads), blocks(shape.blocks) {
+    : shape(shape),
+      thread(thread),
+      kernel(kernel),
+      random(shape.seed),
+      fibers(shape.blocks * shape.threads),
+      blocks(shape.blocks) {
     unfinished = fibers.size();
     offers = 1 + random() % MOST_OFFERS;
     for (unsigned block = 0; block < shape.blocks; ++block) {
@@ -197,6 +203,9 @@ const char* run(const Shape& shape, void (*thread)(const void*), const void* ker
     gridDim.x = shape.blocks;
     switch_to(draw());
     current = nullptr;
+    for (const Fiber& fiber : here.fibers) {
+        if (here.failure) __asan_unpoison_memory_region(fiber.stack, STACK_BYTES);  // of the frames that it left
+    }
     return here.failure;
 }
 
