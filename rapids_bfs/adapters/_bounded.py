@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from typing import IO
 
 from ..errors import InputError
@@ -16,11 +17,11 @@ class BoundedText(io.RawIOBase):
     """The bytes of ``stream``, with `InputError` at a line over `LONGEST_LINE`, a run of blank lines and comments over
     `LONGEST_SILENCE`, or a NUL.
 
-    A line whose first byte other than a blank is in ``comments`` is one. ``seen`` says whether any byte of ``watched``
-    has been read so far.
+    A line whose first byte other than a blank is in ``comments`` is one. ``seen`` says whether any of ``watched``, two
+    bytes at most each, has been read so far.
     """
 
-    def __init__(self, stream: IO[bytes], comments: bytes = b"", watched: bytes = b"") -> None:
+    def __init__(self, stream: IO[bytes], comments: bytes = b"", watched: Sequence[bytes] = ()) -> None:
         self._stream = stream
         self._content = re.compile(rb"[\r\n][ \t]*[^\s" + re.escape(comments) + rb"]")
         self._watched = watched
@@ -58,11 +59,12 @@ class BoundedText(io.RawIOBase):
             self._require_short_line(self._line + min(at for at in map(data.find, (b"\n", b"\r")) if at >= 0))
             self._line = len(data) - end - 1
         self._require_short_line(self._line)
-        self._silence = 0 if self._content.search(self._last + data) else self._silence + len(data)
+        joined = self._last + data
+        self._silence = 0 if self._content.search(joined) else self._silence + len(data)
         if self._silence > LONGEST_SILENCE:
             raise InputError(f"more than {LONGEST_SILENCE:,} bytes of blank lines and comments follow each other")
         self._last = data[-1:]
-        self.seen = self.seen or any(byte in data for byte in self._watched)
+        self.seen = self.seen or any(part in joined for part in self._watched)
 
     def _require_short_line(self, length: int) -> None:
         if length > LONGEST_LINE:

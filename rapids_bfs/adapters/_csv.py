@@ -37,7 +37,7 @@ def read_csv(
     i, j = choose_columns(names, source, target, str(file))
     columns = names[i], names[j]
     type = type_of_ids([first_row[i], first_row[j]] if len(first_row) == len(names) else [])
-    with file.text(watched=b"xX") as text:
+    with file.text(watched=(b"0x", b"0X")) as text:
         text.read_through()
         if pa.types.is_integer(type) and text.seen:  # maybe hexadecimal numbers, which Arrow takes for integers
             type = pa.float64()
@@ -71,7 +71,7 @@ def _batches(file: File, columns: tuple[str, str], type: pa.DataType, delimiter:
     )
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     one_thread = arrow_csv.ReadOptions(use_threads=False)  # else its errors do not name the row
-    content = pa.OSFile(os.fspath(file.path))
+    content = pa.OSFile(os.fsencode(file.path))
     if file.gzipped:
         content = pa.CompressedInputStream(content, "gzip")
     row = 0
