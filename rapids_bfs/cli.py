@@ -1,4 +1,4 @@
-"""The program ``rapids-bfs``: what it ends with, whatever happens. What it does is in `commands`."""
+"""The program ``rapids-bfs``: how it ends. What it does is in `commands`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FINE, WRONG, BAD_INPUT, OUR_FAULT, INTERRUPTED = 0, 1, 2, 70, 130  # exit codes
 
 def main() -> None:
     """Run the command, and end with its exit code."""
-    if hasattr(signal, "SIGPIPE"):  # as other programs do, end without a word where nobody reads on
+    if hasattr(signal, "SIGPIPE"):  # end quietly when the reader of a pipe is gone, as other programs do
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # what its encoding lacks is written as an escape
@@ -21,7 +21,7 @@ def main() -> None:
     code = run_command(sys.argv[1:])
     try:
         sys.stdout.flush()
-    except (AttributeError, OSError):  # no standard output, or a full one, which has been said: not again at the exit
+    except (AttributeError, OSError):  # no standard output, or a full disk: `run_command` has said so, Python need not
         with suppress(AttributeError, OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
@@ -30,10 +30,10 @@ def main() -> None:
 def run_command(arguments: list[str]) -> int:
     """Run the command with these arguments and return its exit code; what is wrong is one line on standard error.
 
-    A fault of ours leaves its traceback there, and an exit code that no answer and no input has.
+    A bug of ours prints its traceback there, and has an exit code of its own.
     """
     try:
-        from .commands import app  # takes a while, during which Ctrl-C may come
+        from .commands import app  # slow, so that Ctrl-C may come meanwhile
 
         code = app(arguments, prog_name="rapids-bfs", standalone_mode=False) or FINE
         if sys.stdout:
@@ -74,7 +74,7 @@ def _explained(error: Exception) -> int:
 
 
 def _usage(error: Exception) -> str:
-    """What is wrong with the arguments; empty where the help was shown instead."""
+    """What is wrong with the arguments; empty if the help was shown instead."""
     if type(error).__name__ == "NoArgsIsHelpError":
         return ""
     context = getattr(error, "ctx", None)

@@ -94,7 +94,7 @@ def compare(
         Path | None, typer.Option(metavar="FILE", help="Write everything as JSON.", show_default=False)
     ] = None,
     csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a row a run as CSV.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="Write a row for each run as CSV.", show_default=False)
     ] = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with plots for a browser.", show_default=False)
@@ -104,7 +104,7 @@ def compare(
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
 ) -> None:
-    """Run every engine from the same sources, validate every answer, and show who was how fast.
+    """Run every engine from the same sources, validate every answer, and show how fast each was.
 
     Exit code 1 if any answer is wrong, 2 for bad input, or if none of the engines could run.
 
@@ -284,7 +284,7 @@ def validate(
 @app.command()
 def convert(
     graph: GraphArgument,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Its suffix says the format.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Its suffix gives the format.")],
     simple: Annotated[bool, typer.Option("--simple", help="Drop self-loops and duplicate edges.")] = False,
     force: Force = False,
     directed: Directed = None,
@@ -312,7 +312,7 @@ def convert(
 @app.command()
 def graph500(
     scale: Annotated[int, typer.Option(metavar="S", help="2^S vertices.")],
-    edge_factor: Annotated[int, typer.Option(metavar="F", help="Edges drawn a vertex.")] = 16,
+    edge_factor: Annotated[int, typer.Option(metavar="F", help="Edges drawn per vertex.")] = 16,
     roots: Annotated[int, typer.Option(metavar="N", help="How many random roots.")] = 64,
     engine: Annotated[str, typer.Option(metavar="ENGINE[:ALGORITHM]", help="See 'info'.")] = "auto",
     seed: Annotated[int, typer.Option(help="Of the graph and the roots.")] = 2,
@@ -388,7 +388,7 @@ def _load(graph: str, directed: bool | None, source_column: str | None, target_c
 
 
 def _edges(graph: str, directed: bool | None, source_column: str | None, target_column: str | None) -> Edges | None:
-    """The edges of a file that cuDF reads, where it is here; None if it has to be read otherwise."""
+    """The edges of a file, read by cuDF; None without cuDF, or if it cannot read such a file."""
     from .adapters.cudf_files import read_edges
     from .edges import Edges
 
@@ -408,7 +408,7 @@ def _parse_id(graph: Graph, text: str) -> Hashable:
 
 
 def _path(result: BFSResult, target: Hashable) -> str:
-    """What is said of the path to the vertex with this id."""
+    """One line about the path to the vertex with this id."""
     distance = result.distance_to(target)
     if distance < 0:
         return f"{target} was not reached"

@@ -309,7 +309,7 @@ def compare(
 
     edges = graph if isinstance(graph, Edges) else Edges.of(graph, **graph_options)
     graph = as_graph(graph, **graph_options) if edges is None else edges.graph
-    graph.check()  # somebody may have written to its arrays, and a wrong answer would be the engines' fault
+    graph.check()  # a graph whose arrays were written to would make right engines look wrong
     options = Options(depth_limit=checked_depth_limit(depth_limit))
     choices = _choices(engines)
     if baseline is not None:
@@ -484,7 +484,7 @@ def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:
 
 @contextmanager
 def _writing(path: str | PathLike[str], newline: str | None = None) -> Iterator[IO[str]]:
-    """The file at ``path``, to write text to. Raises `InputError` if that fails, such as on a full disk."""
+    """The file at ``path``, opened for text. Raises `InputError` if it cannot be written, as on a full disk."""
     try:
         with open(path, "w", encoding="utf-8", errors="backslashreplace", newline=newline) as out:
             yield out

@@ -25,7 +25,7 @@ BLOCK = 1 << 20  # edges that are handed to the threads at a time
 Edges = tuple[np.ndarray, np.ndarray]  # sources and targets, of one length
 
 
-# Of the hashes of edges, odd: another in each process, so that nobody can prepare edges whose hashes cancel out.
+# For the hashes of edges, odd; drawn by each process, so that nobody can construct edges whose hashes cancel out.
 KEY = np.frombuffer(secrets.token_bytes(16), np.uint64) | np.uint64(1)
 
 
@@ -181,7 +181,7 @@ def gather(values: np.ndarray, indices: np.ndarray) -> np.ndarray:
 
 
 def _lengthened(degrees: np.ndarray, length: int) -> np.ndarray:
-    """``degrees`` with zeros behind them, for which no memory is taken before something is added to them."""
+    """``degrees`` followed by zeros, whose pages take no memory until they are written."""
     longer = np.zeros(length, degrees.dtype)
     longer[: len(degrees)] = degrees
     return longer
@@ -210,7 +210,7 @@ class Degrees:
 
     @property
     def symmetric(self) -> bool:
-        """Was every edge added in both directions, equally often? By keyed hashes: errs once in 2**64 graphs."""
+        """Was every edge added in both directions, equally often? By keyed hashes: wrong for one graph in 2**64."""
         return self._asymmetry % 2**64 == 0
 
 
@@ -225,7 +225,7 @@ def fill(
     edges = int(degrees.sum())
     dtype = np.dtype(index_dtype(len(degrees)))
     require_bytes(edges * dtype.itemsize, f"a graph of {edges:,} edges")
-    offsets = _offsets(degrees)
+    offsets = offsets_of(degrees)
     targets = np.empty(edges, dtype)
     cursors = offsets[:-1].copy()
     limit = len(degrees) if limit is None else limit
@@ -237,8 +237,8 @@ def fill(
     return offsets, targets
 
 
-def _offsets(degrees: np.ndarray) -> np.ndarray:
-    """Exclusive prefix sum of ``degrees[n]``, n + 1."""
+def offsets_of(degrees: np.ndarray) -> np.ndarray:
+    """Exclusive prefix sum of ``degrees[n]``: the offsets (n + 1) of adjacencies with these degrees."""
     offsets = np.zeros(len(degrees) + 1, index_dtype(int(degrees.sum())))
     np.cumsum(degrees, out=offsets[1:])
     return offsets
@@ -327,7 +327,7 @@ def without_repeats_and_loops(offsets: np.ndarray, targets: np.ndarray) -> tuple
     degrees = np.empty(len(offsets) - 1, np.int64)
     with pool.work_on(len(targets)):
         _count_distinct(offsets, targets, False, degrees)
-        new_offsets = _offsets(degrees)
+        new_offsets = offsets_of(degrees)
         new_targets = np.empty(int(new_offsets[-1]), targets.dtype)
         _copy_distinct(offsets, targets, new_offsets, new_targets)
     return new_offsets, new_targets

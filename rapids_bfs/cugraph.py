@@ -118,7 +118,7 @@ def bfs_edges(
 
 
 def _of_graph(cugraph_graph: Any) -> Searcher:
-    """What was prepared for this graph, unless it was cleared and made anew since."""
+    """What was prepared for this graph, unless it was cleared and rebuilt since."""
     searcher = _searchers.get(cugraph_graph)
     if searcher is None or searcher.made_of is not getattr(cugraph_graph._Impl, "_plc_graph", None):
         searcher = _searchers[cugraph_graph] = Searcher.of_graph(cugraph_graph)
@@ -165,7 +165,7 @@ class Searcher:
         from .adapters.cudf import from_cudf, labels_of
 
         graph = from_cudf(edges, directed=directed)
-        if graph.labels is not None and graph.labels.dtype == object:
+        if graph.has_objects:
             names = labels_of(graph).to_frame("0")
             return cls(graph._with(labels=None), np.dtype(np.int32), names)
         wide = any(edges[column].dtype.itemsize > 4 for column in graph.columns)
@@ -181,7 +181,7 @@ class Searcher:
     @contextmanager
     def search(self, start: Any, depth_limit: int | None, return_predecessors: bool) -> Iterator[list[Any]]:
         """Distances and predecessors of all vertices, as integers, in new CuPy arrays that are filled while the body of
-        the ``with`` runs, and when it ends at the latest. To be called with the traversal's lock taken."""
+        the ``with`` runs, and when it ends at the latest. The caller holds the traversal's lock."""
         sources = self._sources(start)
         options = DEFAULT if depth_limit is None or depth_limit < 0 else Options(depth_limit)
         n = self.graph.num_vertices

@@ -28,7 +28,7 @@ def missing() -> str | None:
         return "CuPy is not installed: pip install 'rapids-bfs[cu13]'"
     try:
         import cupy
-    except Exception as error:  # whatever an import of unlike versions ends in
+    except Exception as error:  # importing mismatched versions can raise anything
         return f"CuPy cannot be imported ({error}): pip install 'rapids-bfs[cu13]'"
     major = cupy.cuda.runtime.runtimeGetVersion() // 1000
     if reason := too_old(f"CuPy {cupy.__version__}", major):

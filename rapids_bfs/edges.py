@@ -26,7 +26,7 @@ class Edges:
         return cls(given, options, as_graph(given, **options)) if is_list else None
 
     def as_graph(self) -> Graph:
-        """The graph, made anew."""
+        """A new graph of the edges."""
         return as_graph(self.given, **self.options)
 
     def on_device(self) -> Any:

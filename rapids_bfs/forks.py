@@ -1,4 +1,4 @@
-"""What a forked child must not take over from its parent: locks that others hold, and work that they leave undone."""
+"""What a forked child must not inherit: locks that other threads of its parent hold, and their half-finished work."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _generation = 0
 
 
 def in_each_child(function: Function) -> Function:
-    """Have ``function`` called in every process that is forked from now on, before anything else runs there."""
+    """Call ``function`` first of all in every process that is forked from now on; usable as a decorator."""
     if hasattr(os, "register_at_fork"):  # as everywhere but on Windows
         os.register_at_fork(after_in_child=function)
     return function
 
 
 def generation() -> int:
-    """How many forks, each in the child of the last, lie between this process and the one that imported this module."""
+    """How many forks deep this process is below the one that imported this module."""
     return _generation
 
 
@@ -32,7 +32,7 @@ def _count() -> None:
     _generation += 1
 
 
-if sys.version_info < (3, 12):  # whose `cached_property` holds a lock while it computes
+if sys.version_info < (3, 12):  # where `cached_property` holds a lock while it computes
 
     @in_each_child
     def _unlock_cached_properties() -> None:

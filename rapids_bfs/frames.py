@@ -35,14 +35,13 @@ def save_frame(table: pa.Table, path: Path, *, force: bool = False) -> None:
 
 
 def read_frame(path: Path, graph: Graph) -> pa.Table:
-    """The result of a search in ``graph`` as `save_frame` wrote it, or another table with such columns.
+    """The result of a search in ``graph``, as a table that `save_frame` wrote or any other with such columns.
 
     Raises `InputError` if there is none, if ids are of another type than those of the graph, or a distance is no int32.
     """
     _require_suffix(path)
     file = file_at(path)
-    strings = graph.labels is not None and graph.labels.dtype == object
-    types = {"vertex": pa.large_string() if strings else pa.int64(), "distance": pa.int32()}
+    types = {"vertex": pa.large_string() if graph.has_objects else pa.int64(), "distance": pa.int32()}
     types["predecessor"] = types["vertex"]
     with damage_named(file, "a result"):
         table = _read(file, types)
@@ -61,7 +60,9 @@ def _read(file: File, types: dict[str, pa.DataType]) -> pa.Table:
     if suffix in (".arrow", ".feather"):
         return feather.read_table(file.path, memory_map=False)
     convert = csv.ConvertOptions(
-        column_types=dict.fromkeys(types, pa.large_string()),  # else hexadecimal numbers and dates would be ids too
+        column_types=dict.fromkeys(
+            types, pa.large_string()
+        ),  # left to itself, Arrow reads hexadecimal numbers and dates too
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
@@ -87,7 +88,7 @@ def _integers(texts: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
 
 
 def _as_type(column: pa.ChunkedArray, type: pa.DataType, where: str) -> pa.ChunkedArray:
-    """``column`` with this type. Raises `InputError` if a value of it would become another."""
+    """``column`` with this type. Raises `InputError` if the conversion would change a value."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     expected, holds = ("strings", text) if pa.types.is_large_string(type) else ("integers", pa.types.is_integer(kind))

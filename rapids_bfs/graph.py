@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
 INT32_LIMIT = 1 << 31
-BEYOND = 1 << 63  # no integer id is as large
+BEYOND = 1 << 63  # above every integer id
 
 
 def index_dtype(count: int) -> type[np.signedinteger[Any]]:
@@ -66,10 +66,10 @@ class Graph:
         The kind of frame that the graph came from and that results go back to ("pandas", "polars", ...).
 
     The constructor checks all of this, in time proportional to the edges: a `Graph` that exists is one whose arrays the
-    kernels can trust, and an undirected one has each edge in both directions. (That is told by the sum of keyed 64-bit
-    hashes: it errs once in 2**64 graphs, and nobody who does not know this process's key can prepare such a graph.)
-    It takes the arrays without a copy. Whoever keeps a way to write to them must not use it: a search of a graph that
-    was changed has no defined result, and may crash.
+    kernels can trust, and an undirected one has each edge in both directions. (A sum of keyed 64-bit hashes
+    decides this: it errs for one graph in 2**64, which nobody can construct without this process's key.)
+    It takes the arrays without a copy. Do not write to them afterwards: searching a graph whose arrays have changed is
+    undefined, and may crash.
 
     Raises
     ------
@@ -95,7 +95,7 @@ class Graph:
 
     @classmethod
     def _trusted(cls, *arrays: Any, **options: Any) -> Graph:
-        """What the constructor gives for arrays that this package has just made, and does not check again."""
+        """The constructor without its checks, for arrays that this package has just made."""
         graph = cls.__new__(cls)
         graph._take(*arrays, **options)
         return graph
@@ -120,7 +120,7 @@ class Graph:
         self._traversals: dict[int, dict[str, Any]] = {}
 
     def check(self) -> None:
-        """Check again what the constructor checked, in case somebody wrote to the arrays. Raises `InputError`."""
+        """Repeat the constructor's checks, in case somebody wrote to the arrays. Raises `InputError`."""
         from .checks import check_graph
 
         check_graph(self.offsets, self.targets, self.labels, self.directed, self.name)
@@ -141,13 +141,16 @@ class Graph:
         return Graph(**self.__getstate__() | changes)
 
     def _with(self, **changes: Any) -> Graph:
-        """`replace` for what this package has just made, which is not checked again."""
+        """`replace` without the checks, for what this package has just made."""
         return Graph._trusted(**self.__getstate__() | changes)
 
     @property
     def traversals(self) -> dict[str, Any]:
-        """What engines prepared for this graph in this process. A forked child prepares anew: in its copy of what its
-        parent prepared, locks may be taken for ever and buffers be half written."""
+        """What engines prepared for this graph in this process.
+
+        A forked child prepares again: in its copy of what its parent prepared, a lock may be held by a thread that it
+        does not have, and a buffer may be half written.
+        """
         return self._traversals.setdefault(generation(), {})
 
     @cached_property

@@ -63,9 +63,7 @@ class PeakDeviceBytes:
         with ExitStack() as hooks:
             self._pool = hooks.enter_context(_pool_hook())
             self._rmm: Any = import_module("rmm.statistics") if "rmm" in sys.modules else None
-            if (
-                self._rmm
-            ):  # what is allocated now may be freed after this has ended: it knows its resource, and keeps it
+            if self._rmm:  # an allocation may outlive this block: it keeps its memory resource alive
                 hooks.enter_context(self._rmm.statistics())
             self._hooks = hooks.pop_all()
         return self
@@ -102,7 +100,7 @@ def require_device_bytes(needed: int, what: str) -> None:
 
 
 def has_bytes(needed: int) -> bool:
-    """Are ``needed`` bytes available? So few that they always are need no look at the machine."""
+    """Are ``needed`` bytes available? Small amounts always are, which saves asking the system."""
     return needed < 1 << 24 or needed <= available_bytes()
 
 

@@ -22,7 +22,7 @@ def missing(package: str) -> str | None:
         return f"{package} is not installed: {MEND}"
     try:
         importlib.import_module(package)
-    except Exception as error:  # whatever an import of unlike versions ends in
+    except Exception as error:  # importing mismatched versions can raise anything
         first_line = str(error).strip().partition("\n")[0]
         return f"{package} cannot be imported ({first_line}): {MEND}"
     return None

@@ -180,7 +180,7 @@ def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = N
 
 
 def _distances_in(column: np.ndarray, where: str) -> np.ndarray:
-    """The column, once it is known to hold nothing but whole numbers that an int32 holds."""
+    """``column``. Raises `InputError` unless it holds whole numbers that fit int32."""
     if column.dtype.kind not in "iu":
         raise InputError(f"{where}, column 'distance': distances are whole numbers, -1 where not reached")
     limits = np.iinfo(np.int32)

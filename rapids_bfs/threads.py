@@ -9,8 +9,8 @@ import numba
 
 from .kernels.cpu.compiled import num_threads, set_num_threads, threads_lost
 
-FEW = 1 << 13  # with fewer things to do, one thread has done them before the others are awake
-SPARE = 8  # one core in so many is left to others
+FEW = 1 << 13  # one thread finishes fewer items than these before the others wake up
+SPARE = 8  # one core in so many is left to other processes
 
 
 class Pool:
@@ -34,8 +34,8 @@ class Pool:
         """``with pool.work_on(things) as threads``: so many threads run the kernels that this Python thread calls in
         the body: one for fewer than ``few`` things, else as many as there are.
 
-        This takes no lock. Numba counts for each Python thread, so that an interrupt which keeps the count from being
-        restored costs that one speed, and nobody a right answer.
+        This takes no lock. Numba keeps the number per Python thread: if an interrupt prevents its restoration, that
+        thread loses speed, and no answer becomes wrong.
         """
         if threads_lost():
             yield 1
@@ -46,7 +46,7 @@ class Pool:
             set_num_threads(threads)
             yield threads
         finally:
-            if not threads_lost():  # by a fork meanwhile
+            if not threads_lost():  # as after a fork in the body
                 set_num_threads(allowed)
 
 

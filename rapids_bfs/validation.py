@@ -68,8 +68,8 @@ def validate(graph: Graph, result: BFSResult) -> Verdict:
     edge-reach           no edge leads from a reached vertex to one that is not, unless the search stopped there
     ===================  ==========================================================================================
 
-    It runs where the result lives. On the host a graph that claims to be undirected, and is not because somebody wrote
-    to its arrays, is seen wherever the answer depends on it. Raises `InputError` if the result's arrays do not fit the
+    It runs where the result lives. On the host every edge of an undirected graph is checked in both directions, in
+    case somebody wrote to its arrays and removed one of them. Raises `InputError` if the result's arrays do not fit the
     graph.
     """
     _require_fitting(graph, result)
@@ -103,7 +103,7 @@ def validate(graph: Graph, result: BFSResult) -> Verdict:
 
 
 def _require_fitting(graph: Graph, result: BFSResult) -> None:
-    """Raise `InputError` unless the result's arrays can be held against the graph, whatever is in them."""
+    """Raise `InputError` unless the result's arrays have types and shapes that can be checked against the graph."""
     n = graph.num_vertices
     arrays: dict[str, Any] = {"distances": result.distances}
     if result.predecessors is not None:
@@ -124,7 +124,7 @@ def _require_fitting(graph: Graph, result: BFSResult) -> None:
 
 
 def _level_above(graph: Graph, distances: Any, vertex: int) -> int:
-    """The smallest distance of a vertex that an edge leads from to this one; one that is reached must be there."""
+    """The smallest distance of the reached vertices with an edge to this one, of which there is at least one."""
     neighbors = csr_for(graph.targets).sources_of(graph.offsets, graph.targets)[graph.targets == vertex]
     if not graph.directed:
         begin, end = graph.offsets[vertex : vertex + 2].tolist()
@@ -199,7 +199,7 @@ def _edge_rules_on_device(graph: Graph, result: BFSResult) -> tuple[Any, int, in
 
 @parallel
 def _check_edges(offsets, targets, distances, predecessors, stopped_at, both_ways, confirmed, breakers):
-    """With ``both_ways`` each edge is held to lead back too, whether or not it is there in that direction."""
+    """With ``both_ways`` each edge counts in both directions, whether or not both are stored."""
     n = len(distances)
     parts = len(breakers)
     for part in prange(parts):

@@ -277,6 +277,13 @@ def test_every_format_holds_the_same_edges(format, data):
     assert edges_of(as_graph(matrix)) == edges_of(graph)
 
 
+def test_blocks_hold_no_edges_where_they_hold_zeros():
+    matrix = scipy.sparse.bsr_array(
+        np.array([[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]), blocksize=(2, 2)
+    )
+    assert edges_of(as_graph(matrix)) == [(0, 1), (3, 2)]
+
+
 def test_a_matrix_with_room_to_spare():
     """SciPy's arrays may be longer than what the matrix holds."""
     matrix = scipy.sparse.csr_array(([1, 1], [1, 0], [0, 1, 2]))

@@ -164,7 +164,7 @@ def test_names_are_printed_as_they_are(here, capsys, name):
     assert f"unknown engine {name.partition(':')[0]!r}" in said("run", file, "--source=ann", "--engine", name, code=2)
 
 
-@given(st.text(st.characters(codec="utf-8"), min_size=1))
+@given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=20))
 def test_no_text_reaches_a_terminal_but_as_itself(text):
     """In titles, notes, and cells, and where a program prints our tables on a console of its own."""
     comparison = compare(as_graph([(0, 1)]), 1, engines="scipy")

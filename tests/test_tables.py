@@ -263,7 +263,7 @@ def test_a_number_that_a_float_does_not_hold() -> None:
     for type, last in ((np.float64, 2**53), (np.float32, 2**24), (np.float16, 2**11)):
         ids = np.array([last - 1, 0], type)
         assert as_graph((ids, ids[::-1])).labels.tolist() == [0, last - 1]
-        with pytest.raises(InputError, match=r"row 1 .* is beyond the whole numbers that a float\d\d holds"):
+        with pytest.raises(InputError, match=r"row 1 .* is beyond the whole numbers that a float\d+ holds"):
             as_graph((np.array([0, last + 1], type), ids))
     far = [Decimal(2**53 + 1), Decimal(2**63 - 1)]
     decimals = pa.array(far, pa.decimal128(38, 3))
@@ -284,7 +284,7 @@ def test_objects_of_polars_and_masked_rows() -> None:
         as_graph(objects)
     masked = np.ma.array([0, 1, 2], mask=[False, True, False])
     for pair in ((masked, [1, 2, 0]), np.ma.array([[0, 1], [1, 2]], mask=[[False, False], [False, True]])):
-        with pytest.raises(InputError, match=r"row 1 \(from 0\).* masked .*: drop the rows without one"):
+        with pytest.raises(InputError, match=r"row 1 \(from 0\): masked is no vertex id: drop the rows without one"):
             as_graph(pair)
     assert as_graph((np.ma.array([0, 1]), np.ma.array([1, 0]))).num_arcs == 2
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from rapids_bfs import InputError, read
 from rapids_bfs.adapters import _bounded
-from rapids_bfs.adapters._bounded import LONGEST_LINE, LONGEST_SILENCE
+from rapids_bfs.adapters._bounded import LONGEST_LINE, LONGEST_PADDING
 
 VARIANTS = {
     "pattern general": ("a.mtx", GENERAL + "3 3 2\n1 2\n2 3\n", 3, [(0, 1), (1, 2)], True),
@@ -191,18 +191,18 @@ def test_a_small_packed_file_takes_little_memory(tmp_path: Path) -> None:
 def test_long_lines_and_comments_within_the_bounds(tmp_path: Path) -> None:
     name = "x" * (LONGEST_LINE - 10)
     assert ids(read(write(tmp_path / "a.txt", f"{name} b\n"))) == [name, "b"]
-    comments = "# c\n" * (LONGEST_SILENCE // 4 - 1)
+    comments = "# c\n" * (LONGEST_PADDING // 4 - 1)
     assert read(write(tmp_path / "b.txt", f"{comments}0 1\n{comments}1 2\n{comments}")).num_arcs == 2
-    hashes = "#a,#b\n" * (LONGEST_SILENCE // 6 + 2)
+    hashes = "#a,#b\n" * (LONGEST_PADDING // 6 + 2)
     assert read(write(tmp_path / "c.csv", f"u,v\n{hashes}")).num_vertices == 2
 
 
 @settings(deadline=None)
 @given(st.binary(max_size=60), st.integers(1, 9), st.integers(1, 12), st.integers(4, 30))
-def test_bounded_text_is_the_text(data: bytes, block: int, longest: int, silence: int) -> None:
+def test_bounded_text_is_the_text(data: bytes, block: int, longest: int, padding: int) -> None:
     """It gives the bytes as they are, and refuses just what is out of bounds."""
     data = data.replace(b"\0", b"\n").replace(b"\x01", b"#").replace(b"\x02", b"0")
-    with mock.patch.multiple(_bounded, LONGEST_LINE=longest, LONGEST_SILENCE=silence):
+    with mock.patch.multiple(_bounded, LONGEST_LINE=longest, LONGEST_PADDING=padding):
         text = _bounded.BoundedText(io.BytesIO(data), b"#", [b"00", b"\xff"])
         parts = []
         try:
@@ -220,8 +220,8 @@ def test_bounded_text_is_the_text(data: bytes, block: int, longest: int, silence
         quiet.append(quiet[-1] + len(line) + 1 if line.strip()[:1] in (b"", b"#") else 0)
     assert (max(map(len, lines)) > longest) == ("line is longer" in refused) or "blank lines" in refused
     if "blank lines" in refused:
-        assert max(quiet) + longest + 2 * block > silence
-    if max(quiet) > silence + 2 * block + longest:
+        assert max(quiet) + longest + 2 * block > padding
+    if max(quiet) > padding + 2 * block + longest:
         assert refused
 
 
@@ -240,7 +240,7 @@ def test_hexadecimal_words_in_another_column(tmp_path: Path) -> None:
 
 
 def test_a_process_that_refused_a_file_ends(tmp_path: Path) -> None:
-    """A thread of Arrow's that waits for more of a stream of Python's would keep it at its exit, most times."""
+    """Where Arrow reads from a Python stream that raises, most processes hang at their exit."""
     units = {"one": b"1", "blank": b"\n", "many": b" "}
     paths = [
         write(tmp_path / f"{name}.csv.gz", bomb(unit, 64, before=b"u,v\n0,1\n", after=b"\n0,1\n"))

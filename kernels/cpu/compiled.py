@@ -2,18 +2,19 @@
 
 A function with parallel loops becomes a `Kernel`, which any Python thread may call at any time, in any process:
 
-- One Python thread at a time is in Numba's threading layer. The layer that is always there, ``workqueue``, ends the
-  process when two enter it at once.
-- A process that was forked after its parent had started Numba's threads never enters the layer: GNU's OpenMP ends such
-  a process, and ``workqueue`` waits in it for threads that the fork has not copied. There the kernel's `serial` twin
-  runs, the same function with its loops on one thread, compiled when it is first needed.
+- Only one Python thread at a time enters Numba's threading layer. ``workqueue``, the layer that is always available,
+  aborts the process when two enter it at once.
+- A process that was forked after its parent had started Numba's threads never enters the layer: GNU's OpenMP aborts
+  such a process, and ``workqueue`` waits there for threads that the fork did not copy. The kernel's `serial` twin runs
+  instead: the same function with its loops on one thread, compiled when it is first needed.
 
-Numba and multiprocessing take their locks in Python's code, where an interrupt (KeyboardInterrupt, or what a signal's
-handler raises) can strike between a lock and the ``with`` that would release it. Interrupts strike the main thread
-alone, so that it has another one compile, and start Numba's threads. Locks here are taken by ``with`` themselves.
+Numba and multiprocessing take their locks in Python code, where an interrupt (KeyboardInterrupt, or what a signal
+handler raises) can strike between taking a lock and entering the ``with`` that would release it. Interrupts reach the
+main thread alone, so it leaves compiling, and starting Numba's threads, to another one. Locks here are taken directly
+by ``with``.
 
 A fork waits until no thread is compiling: in the child the compiler's locks would stay taken, and what they protect
-half done. It does not wait for ever: whoever compiles asks for no lock of ours, nor for Python's import lock, which a
+half done. This cannot deadlock: a thread that compiles takes none of our locks, nor Python's import lock, which a
 fork takes later; and Numba takes the compiler's two locks in the same order.
 """
 
@@ -33,25 +34,25 @@ from .disk_cache import keep_on_disk
 
 _compiler_locks = global_compiler_lock, ffi.lib._lock
 _entry = threading.RLock()  # to the threading layer
-_threads_lost = False  # at a fork
+_threads_lost = False  # by a fork after Numba's threads had started
 
 
 def compiled(function, **options):
     """``function`` compiled by Numba with these options, and kept on disk."""
     dispatcher = njit(**options)(function)
-    if dispatcher is not function:  # as it is under NUMBA_DISABLE_JIT
+    if dispatcher is not function:  # NUMBA_DISABLE_JIT returns the function itself
         keep_on_disk(dispatcher)
         dispatcher._compile_for_args = partial(_uninterrupted, dispatcher._compile_for_args)
     return dispatcher
 
 
 def serial(function):
-    """``function`` compiled for one thread; others run meanwhile."""
+    """``function`` compiled for one thread; it releases the GIL."""
     return compiled(function, nogil=True)
 
 
 def parallel(function):
-    """A `Kernel` whose parallel loops are shared out over Numba's threads."""
+    """A `Kernel` whose parallel loops are divided among Numba's threads."""
     return Kernel(function, parallel=True)
 
 
@@ -84,13 +85,13 @@ class Kernel:
                 if isinstance(names.get(name), Kernel):
                     names[name] = names[name].serial
             twin = FunctionType(function.__code__, names, function.__name__)
-            twin.__qualname__ = f"{function.__qualname__}_on_one_thread"  # so that it has files of its own on disk
+            twin.__qualname__ = f"{function.__qualname__}_on_one_thread"  # names its files on disk
             self._on_one_thread = serial(twin)
         return self._on_one_thread
 
     @property
     def _numba_type_(self):
-        """What Numba takes this for in a function that calls it."""
+        """The type that Numba gives this in a function that calls it."""
         return self._on_threads._numba_type_
 
 
@@ -100,20 +101,20 @@ def threads_lost():
 
 
 def num_threads():
-    """How many of Numba's threads run the kernels that this Python thread calls."""
+    """How many of Numba's threads run the kernels that this Python thread calls; starts them if need be."""
     if not threading_layer._is_initialized:
         _uninterrupted(threading_layer._launch_threads)
     return threading_layer._get_num_threads()  # numba.get_num_threads takes locks
 
 
 def set_num_threads(number):
-    """Have so many of them run the kernels that this Python thread calls; after `num_threads`."""
+    """Let ``number`` threads run the kernels that this Python thread calls. Call `num_threads` before."""
     threading_layer._set_num_threads(number)
 
 
 def _uninterrupted(function, *arguments, **named):
-    """What ``function`` returns or raises, which no interrupt keeps from coming to its end."""
-    if threading.current_thread() is not threading.main_thread():
+    """Call ``function`` where no interrupt can stop it half-way; return or raise what it does."""
+    if threading.current_thread() is not threading.main_thread() or global_compiler_lock.is_locked():  # by this thread
         return function(*arguments, **named)
     outcome = SimpleQueue()
 
@@ -123,7 +124,10 @@ def _uninterrupted(function, *arguments, **named):
         except BaseException as error:
             outcome.put((None, error))
 
-    threading.Thread(target=call).start()
+    try:
+        threading.Thread(target=call).start()
+    except RuntimeError:  # too many threads, or the interpreter is shutting down
+        call()
     result, error = outcome.get()
     if error is not None:
         raise error
@@ -137,7 +141,7 @@ def _before_fork():
 
 def _after_fork():
     for lock in reversed(_compiler_locks):
-        with suppress(RuntimeError):  # it was not taken, because an interrupt ended the wait for it
+        with suppress(RuntimeError):  # not taken: an interrupt ended the wait for it
             lock.__exit__(None, None, None)
 
 
@@ -145,8 +149,7 @@ def _after_fork_in_child():
     global _entry, _threads_lost
     _after_fork()
     _entry = threading.RLock()
-    # The first of what Numba sets when it starts its threads.
-    _threads_lost = _threads_lost or threading_layer._backend_init_process_lock is not None
+    _threads_lost = _threads_lost or threading_layer._backend_init_process_lock is not None  # set first at the start
 
 
 if hasattr(os, "register_at_fork"):  # as everywhere but on Windows

@@ -1,7 +1,7 @@
-"""Numba's cache on disk, where nothing that is wrong with the disk is worse than compiling again.
+"""Numba's cache on disk, made so that a bad disk costs no more than compiling again.
 
-Numba itself raises an exception where no folder can be written, where a write fails, as on a full disk, and where a
-file does not unpickle; and it runs the machine code of a damaged file.
+Numba itself raises an exception if no folder is writable, if a write fails, as on a full disk, or if a file does not
+unpickle; and it runs the machine code in a damaged file.
 """
 
 import hashlib
@@ -10,19 +10,19 @@ import warnings
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-_said = False
+_warned = False
 
 
 def keep_on_disk(dispatcher):
-    """Let the functions that ``dispatcher`` compiles be kept on disk, if a folder for them can be written."""
+    """Cache on disk what ``dispatcher`` compiles, if there is a writable folder for it; else warn once."""
     try:
         dispatcher._cache = Cache(dispatcher.py_func)
-    except (RuntimeError, OSError) as error:  # RuntimeError: Numba knows of no such folder
-        _say_once(error)
+    except (RuntimeError, OSError) as error:  # RuntimeError: Numba finds no such folder
+        _warn_once(error)
 
 
 class Cache(FunctionCache):
-    """A function's cache. It finds nothing in what is damaged, and gives up where it cannot write."""
+    """The cache of one function. A damaged file is a miss; a failed write switches the cache off."""
 
     def __init__(self, function):
         super().__init__(function)
@@ -32,7 +32,7 @@ class Cache(FunctionCache):
     def load_overload(self, signature, target):
         try:
             return super().load_overload(signature, target)
-        except Exception:  # whatever unpickling ends in
+        except Exception:  # unpickling a damaged file can raise anything
             return None
 
     def save_overload(self, signature, result):
@@ -40,11 +40,11 @@ class Cache(FunctionCache):
             super().save_overload(signature, result)
         except OSError as error:
             self.disable()
-            _say_once(error)
+            _warn_once(error)
 
 
 class SealedFiles(IndexDataCacheFile):
-    """The index and the data of a function, the data under a checksum and with the key that they are for."""
+    """The index and the data of one function; the data carry a checksum and the key that they belong to."""
 
     def save(self, key, data):
         super().save(key, (key, data))
@@ -56,7 +56,7 @@ class SealedFiles(IndexDataCacheFile):
     def _load_index(self):
         try:
             return super()._load_index()
-        except Exception:  # whatever unpickling ends in; the next `save` writes it anew
+        except Exception:  # as in `Cache.load_overload`; the next `save` rewrites the index
             return {}
 
     def _save_data(self, name, data):
@@ -70,13 +70,13 @@ class SealedFiles(IndexDataCacheFile):
         return pickle.loads(pickled) if hashlib.sha256(pickled).digest() == seal else None
 
 
-def _say_once(error):
-    global _said
-    if not _said:
-        _said = True
+def _warn_once(error):
+    global _warned
+    if not _warned:
+        _warned = True
         warnings.warn(
-            f"each process compiles rapids_bfs anew, which takes seconds: what it compiled cannot be kept ({error});"
-            " set NUMBA_CACHE_DIR to a folder that can be written",
+            f"every process compiles rapids_bfs again, which takes seconds, as compiled code cannot be kept ({error}):"
+            " set NUMBA_CACHE_DIR to a writable folder",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -1,4 +1,4 @@
-"""A graph with its vertices numbered anew: those with the most out-edges first, those without in-edges last.
+"""A graph with its vertices renumbered: those with the most out-edges first, those without in-edges last.
 
 On skewed graphs most edges lead to few vertices. With neighbouring numbers these share cache lines and pages; and an
 adjacency in which they come first is soon looked through by whoever searches it for a neighbour that is reached.

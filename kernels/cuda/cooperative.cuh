@@ -49,7 +49,7 @@ __device__ inline int lane_id() { return threadIdx.x % WARP; }
 __device__ inline unsigned lanes_below() { return (1u << lane_id()) - 1; }
 
 __device__ inline unsigned reduce_or(unsigned bits) {
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     return __reduce_or_sync(ALL, bits);
 #else
     for (int distance = WARP / 2; distance; distance /= 2) bits |= __shfl_xor_sync(ALL, bits, distance);
@@ -58,7 +58,7 @@ __device__ inline unsigned reduce_or(unsigned bits) {
 }
 
 __device__ inline int reduce_add(int value) {
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     return __reduce_add_sync(ALL, value);
 #else
     for (int distance = WARP / 2; distance; distance /= 2) value += __shfl_xor_sync(ALL, value, distance);
@@ -67,7 +67,7 @@ __device__ inline int reduce_add(int value) {
 }
 
 __device__ inline int reduce_max(int value) {
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     return __reduce_max_sync(ALL, value);
 #else
     for (int distance = WARP / 2; distance; distance /= 2) value = max(value, __shfl_xor_sync(ALL, value, distance));

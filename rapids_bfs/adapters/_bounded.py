@@ -1,4 +1,4 @@
-"""Text that is read within bounds: a small packed file cannot fill the memory, or keep a reader busy for ever."""
+"""Text read within bounds, so that a small packed file can neither fill the memory nor keep a reader busy for hours."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import IO
 from ..errors import InputError
 
 LONGEST_LINE = 1 << 20  # bytes
-LONGEST_SILENCE = 1 << 22  # bytes of blank lines and comments between two lines of content
+LONGEST_PADDING = 1 << 22  # bytes of blank lines and comments between two lines of content
 
 
 class BoundedText(io.RawIOBase):
-    """The bytes of ``stream``, with `InputError` at a line over `LONGEST_LINE`, a run of blank lines and comments over
-    `LONGEST_SILENCE`, or a NUL.
+    """The bytes of ``stream``.
 
-    A line whose first byte other than a blank is in ``comments`` is one. ``seen`` says whether any of ``watched``, two
-    bytes at most each, has been read so far.
+    Raises `InputError` at a line over `LONGEST_LINE`, at blank lines and comments over `LONGEST_PADDING` in a row, and
+    at a NUL. A line is a comment if its first byte other than a blank is in ``comments``. ``seen`` says whether any
+    of ``watched``, two bytes at most each, has been read so far.
     """
 
     def __init__(self, stream: IO[bytes], comments: bytes = b"", watched: Sequence[bytes] = ()) -> None:
@@ -27,7 +27,7 @@ class BoundedText(io.RawIOBase):
         self._watched = watched
         self._last = b"\n"  # the last byte that was read
         self._line = 0  # bytes of the line that it belongs to
-        self._silence = 0  # bytes since the last block with a line of content
+        self._padding = 0  # bytes since the last block with a line of content
         self.seen = False
 
     def readable(self) -> bool:
@@ -45,7 +45,7 @@ class BoundedText(io.RawIOBase):
         return len(data)
 
     def read_through(self) -> None:
-        """Read to the end, for what may be wrong and what is seen."""
+        """Read to the end, for the errors that there are and what is seen."""
         buffer = memoryview(bytearray(LONGEST_LINE))
         while self.readinto(buffer):
             pass
@@ -60,9 +60,9 @@ class BoundedText(io.RawIOBase):
             self._line = len(data) - end - 1
         self._require_short_line(self._line)
         joined = self._last + data
-        self._silence = 0 if self._content.search(joined) else self._silence + len(data)
-        if self._silence > LONGEST_SILENCE:
-            raise InputError(f"more than {LONGEST_SILENCE:,} bytes of blank lines and comments follow each other")
+        self._padding = 0 if self._content.search(joined) else self._padding + len(data)
+        if self._padding > LONGEST_PADDING:
+            raise InputError(f"there are more than {LONGEST_PADDING:,} bytes of blank lines and comments in a row")
         self._last = data[-1:]
         self.seen = self.seen or any(part in joined for part in self._watched)
 

@@ -1,4 +1,4 @@
-"""Parquet and Arrow IPC: two columns of a table, read some rows at a time."""
+"""Parquet and Arrow IPC: two columns of a table, read a batch of rows at a time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pyarrow as pa
 from ..csr import BLOCK
 from ..graph import Graph
 from ..memory import require_bytes
-from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, to_edge_table
+from ._ids import Columns
+from ._tables import EdgeTable, choose_columns, from_edge_table, to_edge_table
 from .files import File
 
 
@@ -26,7 +27,7 @@ def read_parquet(
     """A graph from two columns of a Parquet file."""
     import pyarrow.parquet as pq
 
-    # Nothing is read ahead: a row group may be as large as the file. 2**31 - 1: labels may be many.
+    # No pre-buffering: a row group may be as large as the file. The string limit is for labels in the metadata.
     options = {"pre_buffer": False, "buffer_size": 1 << 20, "thrift_string_size_limit": (1 << 31) - 1}
     with pq.ParquetFile(file.path, **options) as parquet:
         schema = parquet.schema_arrow
@@ -61,7 +62,7 @@ def read_arrow(
 ) -> Graph:
     """A graph from two columns of an Arrow IPC file or stream."""
     is_file = file.head().startswith(b"ARROW1")
-    with pa.OSFile(os.fsencode(file.path)) as content:  # not mapped: a file that shrinks would end the process
+    with pa.OSFile(os.fsencode(file.path)) as content:  # not memory-mapped: a file that shrinks would crash the process
         schema = _open_ipc(content, is_file).schema
         fields = chosen_fields(schema, source, target, file)
         columns = tuple(field.name for field in fields)

@@ -16,12 +16,13 @@ import pyarrow.compute as pc
 
 from ..errors import InputError
 from ..graph import Graph
-from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, isolated, to_arc_table
+from ._ids import Columns
+from ._tables import EdgeTable, choose_columns, from_edge_table, isolated, to_arc_table
 from .files import File, refuse_isolated
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
-MOST = np.iinfo(np.int64).max
+LARGEST = np.iinfo(np.int64).max
 
 
 def read_csv(
@@ -39,7 +40,7 @@ def read_csv(
     type = type_of_ids([first_row[i], first_row[j]] if len(first_row) == len(names) else [])
     with file.text(watched=(b"0x", b"0X")) as text:
         text.read_through()
-        if pa.types.is_integer(type) and text.seen:  # maybe hexadecimal numbers, which Arrow takes for integers
+        if pa.types.is_integer(type) and text.seen:  # there may be hexadecimal numbers, which Arrow reads as integers
             type = pa.float64()
     ids = pa.large_string() if pa.types.is_large_string(type) else pa.int64()
     rows = file.about_lines()
@@ -54,10 +55,10 @@ read_tsv = read_csv
 
 
 def _batches(file: File, columns: tuple[str, str], type: pa.DataType, delimiter: str) -> Iterator[Columns]:
-    """The columns, some rows at a time: integers, where ``type`` is no string.
+    """The columns, a batch of rows at a time: int64, or strings if ``type`` is.
 
-    The file has been read through before. Arrow opens it itself: over a stream of Python's, a reader that is given up
-    early leaves a thread behind for which the process waits for ever when it ends.
+    Arrow opens the file itself, whose text was checked before. If it reads from a Python stream and that raises, or the
+    reader is dropped early, a thread is left behind that makes the process hang at its exit.
     """
     from pyarrow import csv as arrow_csv
 
@@ -70,7 +71,7 @@ def _batches(file: File, columns: tuple[str, str], type: pa.DataType, delimiter:
         quoted_strings_can_be_null=False,
     )
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    one_thread = arrow_csv.ReadOptions(use_threads=False)  # else its errors do not name the row
+    one_thread = arrow_csv.ReadOptions(use_threads=False)  # with several, Arrow's errors do not name the row
     content = pa.OSFile(os.fsencode(file.path))
     if file.gzipped:
         content = pa.CompressedInputStream(content, "gzip")
@@ -78,15 +79,15 @@ def _batches(file: File, columns: tuple[str, str], type: pa.DataType, delimiter:
     with content, arrow_csv.open_csv(content, one_thread, parse, convert) as reader:
         for batch in reader:
             ids = zip(columns, batch.columns, strict=True)
-            yield tuple(whole_numbers(i, f"{file}, column {name!r}", row) if floats else i for name, i in ids)
+            yield tuple(parse_ids(i, f"{file}, column {name!r}", row) if floats else i for name, i in ids)
             row += len(batch)
 
 
-def whole_numbers(texts: pa.Array, where: str, first_row: int = 0) -> pa.Array:
-    """Integers, however they are written: 7, 7.0 and 7e0. Raises `InputError` naming the first row with another text.
+def parse_ids(texts: pa.Array, where: str, first_row: int = 0) -> pa.Array:
+    """int64 from texts such as 7, 7.0 and 7e0. Raises `InputError` naming the first row that holds no such number.
 
-    Arrow's own conversions do not do: that of floats rounds, and that of decimals reads outside of a table of powers at
-    1e-93, which becomes 0, and at 1e-2000000000, which ends the process.
+    Arrow's own conversions are unsafe here: to floats it rounds, and to decimals it reads outside of a table of powers
+    of ten, so that 1e-93 becomes 0 and 1e-2000000000 crashes the process.
     """
     plain = pc.replace_substring_regex(texts, r"^\s*\+?([0-9]+)\.?0*\s*$", r"\1")
     others = pc.invert(pc.match_substring_regex(plain, "^[0-9]{1,18}$"))
@@ -94,12 +95,12 @@ def whole_numbers(texts: pa.Array, where: str, first_row: int = 0) -> pa.Array:
         return plain.cast(pa.int64())
     numbers = plain.to_pylist()
     for row in pc.indices_nonzero(others).to_pylist():
-        numbers[row] = whole_number(numbers[row], f"{where}, row {first_row + row} (from 0)")
+        numbers[row] = parse_id(numbers[row], f"{where}, row {first_row + row} (from 0)")
     return pa.array([None if number is None else int(number) for number in numbers], pa.int64())
 
 
-def whole_number(text: str, where: str) -> int:
-    """The integer from 0 that is written. Raises `InputError` if it is none."""
+def parse_id(text: str, where: str) -> int:
+    """The integer id that ``text`` spells. Raises `InputError` unless it is a whole number in 0..`LARGEST`."""
     if not NUMBER.fullmatch(text):
         raise InputError(f"{where}: {text!r:.60} is no number, as the first ids are")
     number = Decimal(text.strip())
@@ -107,7 +108,7 @@ def whole_number(text: str, where: str) -> int:
         raise InputError(f"{where}: {text.strip():.60} is fractional: vertex ids are whole numbers, or strings")
     if number < 0:
         raise InputError(f"{where}: {text.strip():.60} is negative: integer vertex ids start at 0")
-    if number > MOST:
+    if number > LARGEST:
         raise InputError(f"{where}: {text.strip():.60} is beyond int64")
     return int(number)
 
@@ -135,14 +136,14 @@ def _lines(first: str, rest: Iterable[str]) -> Iterator[str]:
 
 
 def type_of_ids(texts: Sequence[str]) -> pa.DataType:
-    """The type of ids of which these are the first: int64, float64 or, unless all are numbers, string."""
+    """The type of the ids whose first are ``texts``: int64, float64, or string unless all are numbers."""
     if all(INTEGER.fullmatch(text) for text in texts):
         return pa.int64()
     return pa.float64() if all(NUMBER.fullmatch(text) for text in texts) else pa.large_string()
 
 
 def _csv_place(message: str, names: list[str]) -> str:
-    """What Arrow's ``message`` says, with the row counted from 0 as elsewhere."""
+    """The reason in Arrow's ``message``, after the row, counted from 0 as elsewhere."""
     if not (at := re.search(r"Row #(\d+): ", message)):
         return f": {message.splitlines()[0]:.200}"
     row = f", row {int(at[1]) - 2} (from 0): "
@@ -152,17 +153,16 @@ def _csv_place(message: str, names: list[str]) -> str:
 
 
 def write_csv(graph: Graph, stream: IO[bytes], *, delimiter: str = ",") -> None:
-    """All edges, undirected ones in both directions: the file itself says nothing of directions."""
+    """All edges, undirected ones in both directions, as the file cannot say that a graph is undirected."""
     from pyarrow import csv as arrow_csv
 
     refuse_isolated(graph, isolated(graph), "a CSV")
     table = to_arc_table(graph)
     refuse_numbers_as_strings(graph)
-    strings = graph.labels is not None and graph.labels.dtype == object
-    for label in graph.labels if graph.labels is not None and strings else ():
+    for label in graph.labels if graph.labels is not None and graph.has_objects else ():
         if "\0" in label:
             raise InputError(f"the id {label!r} has a NUL, which text cannot hold; .parquet and .arrow can")
-    quoting = "all_valid" if strings else "none"
+    quoting = "all_valid" if graph.has_objects else "none"
     arrow_csv.write_csv(table, stream, arrow_csv.WriteOptions(delimiter=delimiter, quoting_style=quoting))
 
 

@@ -1,7 +1,7 @@
-"""Ids become vertices: each distinct id is found once, by one hash, in time and memory linear in what is read.
+"""Ids become vertices: each distinct id gets one number, in time and memory linear in what is read.
 
-Integers have a hash table of their own. It takes them a block at a time, which `pandas.factorize` cannot, and holds
-the distinct ids alone; Arrow's dictionary encoding of many blocks takes twice the time that it takes for one.
+Integers have their own hash table. It takes them a block at a time, which `pandas.factorize` cannot, and holds only
+the distinct ids; Arrow's dictionary encoding takes twice as long for many blocks as for one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from ..kernels.cpu.compiled import parallel, serial
 from ..memory import require_bytes
 from ..threads import pool
 
-STEP = 1 << 16  # ids that are numbered before the table is looked at again: is there room for as many?
-FREE = -1  # the id in a row of the table that holds none; ids are 0 or more
+STEP = 1 << 16  # ids numbered between two checks that the table has room
+FREE = -1  # marks a free row of the table; ids are 0 or more
 
-Pair = tuple[pa.Array, pa.Array]
+Columns = tuple[pa.Array, pa.Array]  # source and target ids, equally many
 
 
 @njit(inline="always")
@@ -85,8 +85,8 @@ class IntegerIds:
     """Distinct ids, int64 and not negative, numbered from 0 in the order in which they come.
 
     A hash table with linear probing, at most half full: a row has an id and its number, so an id takes 32 to 64 bytes,
-    and half as much again while the table grows. The salt is drawn anew for each table, so that no list of ids can be
-    made up whose ids all fall on the same row.
+    and half as much again while the table grows. Each table draws its own salt, so that nobody can construct ids that
+    all hash to the same row.
     """
 
     def __init__(self) -> None:
@@ -130,12 +130,12 @@ class IntegerIds:
 
 
 def number_values(
-    pairs: Iterable[Pair], labels: Sequence[Hashable], type: pa.DataType, name: str
+    pairs: Iterable[Columns], labels: Sequence[Hashable], type: pa.DataType, name: str
 ) -> tuple[list[Edges], list[Hashable]]:
     """Edges between values of one Arrow type as vertices, and the id of each vertex.
 
     Vertices are ``labels``, which are distinct, or if there are none the values by first appearance, source before
-    target. Raises `InputError` if ``labels`` are not all.
+    target. Raises `InputError` if there are ``labels`` and a value is none of them.
     """
     import pandas as pd
 
@@ -150,8 +150,8 @@ def number_values(
     blocks = []
     for pair in zip(chunks[1::2], chunks[2::2], strict=True):
         source, target = (chunk.indices.to_numpy() for chunk in pair)
-        seen = pd.unique(np.column_stack([source, target]).ravel())
-        new = seen[vertices[seen] < 0]
+        seen = np.column_stack([source, target]).ravel()
+        new = pd.unique(seen[vertices[seen] < 0])
         vertices[new] = np.arange(count, count + len(new))
         count += len(new)
         blocks.append((vertices[source], vertices[target]))
@@ -167,20 +167,20 @@ def _encoded(ids: pa.Array) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(encoded.indices.cast(pa.int32()), encoded.dictionary)
 
 
-# What pandas calls columns of Python objects that are numbers all, or of several types.
+# `pandas.api.types.infer_dtype` of object columns that hold only numbers, and of those that hold several types.
 NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
 SEVERAL = ("mixed", "mixed-integer", "empty", "unknown-array")
 
 
 def require_one_type(types: Sequence[str], columns: tuple[str, str], name: str) -> None:
-    """Raise `InputError` if the ids in each of two columns are of one type, but not of the same.
+    """Raise `InputError` if each of two columns holds ids of a single type, but the types differ.
 
-    Strings beside integers are different ids, as they are in a dict, so that '1' and 1 would be two vertices: an edge
-    list from two sources of which one was read as text. Where a column itself holds several types, that is meant.
+    As in a dict, '1' and 1 are different ids, hence two vertices: mostly because one column was read as text by
+    mistake. A column that mixes types does so on purpose.
     """
     source, target = ("number" if type in NUMBERS else type for type in types)
     if source != target and source not in SEVERAL and target not in SEVERAL:
         raise InputError(
             f"{name}: column {columns[0]!r} holds ids of type {types[0]} and column {columns[1]!r} of type {types[1]}, "
-            "which never are the same vertex: cast one column to the type of the other"
+            "which are never the same vertex: cast one column to the type of the other"
         )

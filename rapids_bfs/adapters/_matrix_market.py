@@ -1,7 +1,7 @@
 """Matrix Market files: an edge from row to column for each stored entry, vertices numbered from 0.
 
-R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats, NIST 1996. SciPy writes them; it does not
-read them here, as its reader takes junk after a number and ends the process at a NUL.
+R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats, NIST 1996. SciPy writes them, but does
+not read them here: its reader ignores junk after a number and aborts the process at a NUL.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REAL = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf|infinity)", re.AS
 
 @dataclass(frozen=True)
 class Header:
-    """What a file says before its entries, and on how many lines."""
+    """What a file says before its entries, on its first ``lines`` lines."""
 
     coordinate: bool
     field: str
@@ -54,7 +54,7 @@ class Header:
 def read_matrix_market(file: File, *, directed: bool | None = None) -> Graph:
     """The graph in ``file``; a header that says symmetric, skew-symmetric or Hermitian makes it undirected.
 
-    In coordinate format an entry is an edge whatever its value; in array format, which stores all, unless it is 0.
+    In coordinate format every entry is an edge, explicit zeros too; in array format every nonzero entry is.
     """
     header = _header(file)
     checked_vertices(header.vertices)
@@ -130,7 +130,7 @@ def _blocks(file: File, header: Header) -> Iterator[Any]:
     first = next((fields for number, fields in _lines(file) if number > header.lines), None)
     if first is None:
         return
-    if len(first) != header.width:  # of a first line that is too long pandas drops the end
+    if len(first) != header.width:  # pandas drops the end of a first line that is too long
         raise ValueError("its first entry is too long or too short")
     with (
         file.text(comments=b"") as text,
@@ -162,7 +162,7 @@ def _are_entries(numbers: list[np.ndarray], header: Header) -> bool:
 
 
 def _positions(numbers: list[np.ndarray], header: Header, first: int) -> Edges:
-    """Rows and columns of these entries, of which ``first`` is the number of the first."""
+    """Rows and columns of these entries, the first of which is entry number ``first``."""
     dtype = index_dtype(header.vertices)
     if header.coordinate:
         return (numbers[0] - 1).astype(dtype), (numbers[1] - 1).astype(dtype)

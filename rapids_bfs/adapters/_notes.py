@@ -20,6 +20,8 @@ KEY = b"rapids_bfs"
 
 @dataclass(frozen=True)
 class Notes:
+    """The notes of one table; a field has its default where there is no such note."""
+
     directed: bool | None = None
     vertices: int | None = None
     isolated: Sequence[int] = ()
@@ -63,7 +65,7 @@ def notes_of(metadata: Mapping[bytes, bytes] | None, where: str) -> Notes:
         if key in notes and not holds(notes[key]):
             raise InputError(f"{where} give {_shown(notes[key])} for {key!r}, which must be {what}")
     if "vertices" in notes and "isolated" in notes:
-        raise InputError(f"{where} give both 'vertices' and 'isolated', which excludes the other")
+        raise InputError(f"{where} give both 'vertices' and 'isolated', which exclude each other")
     return Notes(**{key: notes[key] for key in CHECKS if key in notes})
 
 

@@ -43,7 +43,7 @@ def read_npz(file: File, *, directed: bool | None = None) -> Graph:
 
 
 def _array(array: Any, kinds: str, shape: tuple[int, ...], expected: str) -> np.ndarray:
-    """``array`` if it has this shape and one of these kinds of dtypes. Raises `InputError` saying what is expected."""
+    """``array`` if it has this shape and a dtype of these kinds. Raises `InputError` with what is ``expected``."""
     if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds or array.shape != shape:
         raise InputError(expected)
     return array

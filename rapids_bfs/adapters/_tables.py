@@ -1,6 +1,6 @@
-"""Tables of edges as Arrow shows them, taken some rows at a time.
+"""Tables of edges as Arrow holds them, taken a batch of rows at a time.
 
-Nothing here looks into an array before Arrow has validated it in full: with a corrupt offset or index, Arrow's own
+Nothing here reads an array before Arrow has validated it in full: given a corrupt offset or index, Arrow's own
 functions read outside of its buffers.
 """
 
@@ -15,9 +15,9 @@ import pyarrow as pa
 from ..csr import BLOCK, Edges
 from ..errors import InputError
 from ..graph import Graph, index_dtype
-from ._ids import number_values, require_one_type
+from ._ids import Columns, number_values, require_one_type
 from ._notes import Notes, notes_of
-from .edges import EdgeList, checked_vertices, from_edge_list, labelled
+from .edges import EdgeList, are_vertices, checked_vertices, from_edge_list, labelled
 
 # Usual names of source and target, the likelier first; compared without case.
 PAIRS = (
@@ -32,14 +32,12 @@ PAIRS = (
 
 MOST_LISTED = 20  # names of columns in a message
 
-Columns = tuple[pa.Array, pa.Array]
-
 
 @dataclass(frozen=True)
 class EdgeTable:
     """The two columns of a table that hold its edges.
 
-    ``batches()`` yields them some rows at a time, as often as it is called; ``rows`` may be an estimate.
+    ``batches()`` yields them a batch of rows at a time, each time that it is called; ``rows`` may be an estimate.
     """
 
     name: str
@@ -73,6 +71,7 @@ class EdgeTable:
             row += len(source)
 
     def numbers(self) -> Iterator[Edges]:
+        """The ids as NumPy arrays; for columns that `is_number`."""
         for source, target in self.checked():
             yield source.to_numpy(zero_copy_only=False), target.to_numpy(zero_copy_only=False)
 
@@ -160,7 +159,7 @@ def from_edge_table(
 
 
 def is_number(type: pa.DataType) -> bool:
-    """Do such columns go to NumPy as integers or floats? Those without any value do."""
+    """Do such columns become integers or floats in NumPy? Those of type null, which are empty once checked, do."""
     return pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_null(type)
 
 
@@ -184,13 +183,13 @@ def with_all_vertices(graph: Graph) -> Graph:
 
 
 def _spread(graph: Graph, places: np.ndarray, vertices: int, labels: np.ndarray | None = None) -> Graph:
-    """``graph`` with its vertices at these ascending places among so many, the others without edges."""
+    """``graph`` with its vertices moved to these ascending places among ``vertices``; the others have no edges."""
     offsets = np.zeros(vertices + 1, graph.offsets.dtype)
     offsets[places + 1] = graph.degrees
     return graph._with(
         offsets=np.cumsum(offsets, dtype=offsets.dtype),
         targets=places.astype(index_dtype(vertices))[graph.targets],
-        labels=None if labels is None or len(labels) == 0 or labels[-1] == len(labels) - 1 else labels,
+        labels=None if labels is None or are_vertices(labels) else labels,
     )
 
 
@@ -224,7 +223,7 @@ def ids_as_arrow(graph: Graph, vertices: np.ndarray) -> pa.Array:
 
 
 def to_edge_table(graph: Graph) -> pa.Table:
-    """The edges in two columns, an undirected edge once; what they do not say in the metadata of the schema."""
+    """The edges in two columns, an undirected edge once; the schema's metadata hold the `Notes`."""
     if graph.labels is None:
         notes = Notes(graph.directed, vertices=graph.num_vertices)
     elif graph.labels.dtype == object:
@@ -276,7 +275,7 @@ def _plain(array: pa.Array, where: str, first_row: int) -> pa.Array:
 
 def _whole(decimals: pa.Array, where: str, first_row: int) -> pa.Array:
     """``decimals`` as integers. Raises `InputError` naming the first row that holds none."""
-    if not 0 <= decimals.type.scale <= decimals.type.precision:  # outside of Arrow's table of powers of ten
+    if not 0 <= decimals.type.scale <= decimals.type.precision:  # past the end of Arrow's table of powers of ten
         raise InputError(f"{where}: {decimals.type} holds no vertex ids")
     try:
         return decimals.cast(pa.int64())
@@ -292,7 +291,7 @@ def _whole(decimals: pa.Array, where: str, first_row: int) -> pa.Array:
 
 
 def _plain_type(type: pa.DataType) -> pa.DataType:
-    """What the rest of this module knows: numbers that are encoded or decimal become plain, strings large."""
+    """The type that the rest of this module handles: encoded numbers and decimals become numbers, strings large."""
     if pa.types.is_dictionary(type):
         plain = _plain_type(type.value_type)
         return plain if is_number(plain) else pa.dictionary(type.index_type, plain)

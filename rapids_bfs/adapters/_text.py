@@ -1,7 +1,7 @@
 """Edge lists as text: two white-space separated ids a line, as SNAP, KONECT and the GAP Benchmark Suite write them.
 
-Lines that begin with # or % are comments, further columns are ignored. Where edges alone do not say it, a comment
-``# rapids_bfs directed=true`` or ``# rapids_bfs directed=true vertices=N`` does, on files that we have written.
+Lines that begin with # or % are comments, further columns are ignored. Files that we write state what the edges
+alone do not, in a comment ``# rapids_bfs directed=true`` or ``# rapids_bfs directed=true vertices=N``.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ import pyarrow as pa
 from ..csr import BLOCK
 from ..errors import InputError
 from ..graph import Graph
-from ._csv import INTEGER, refuse_numbers_as_strings, type_of_ids, whole_number, whole_numbers
-from ._tables import Columns, EdgeTable, from_edge_table, isolated, to_arc_table, to_edge_table, with_all_vertices
+from ._csv import INTEGER, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids
+from ._ids import Columns
+from ._tables import EdgeTable, from_edge_table, isolated, to_arc_table, to_edge_table, with_all_vertices
 from .files import File, refuse_isolated
 
 SIGNS = ("#", "%")  # of comments
 COMMENTS = "".join(SIGNS).encode()
 BLANKS = " \t\r\n"
-FIELD = re.compile(f"[^{BLANKS}]+")  # as pandas sees it, which knows no other white space
+FIELD = re.compile(f"[^{BLANKS}]+")  # as pandas splits: at no other white space
 OURS = re.compile(r"#\s*rapids_bfs\s+directed=(true|false)(?:\s+vertices=(\d+))?\s*", re.ASCII)
 UNDIRECTED = re.compile(r"#\s*undirected graph\b|%\s*sym\b", re.IGNORECASE)  # SNAP, KONECT
 BIPARTITE = re.compile(r"%\s*bip\b", re.IGNORECASE)  # KONECT
@@ -38,14 +39,14 @@ class Start:
     """What stands before the first edge, and the type of the ids there."""
 
     lines: int = 0
-    sign: str = ""  # of the first comment, and of those further down
+    sign: str = ""  # of the first comment, and so of all
     directed: bool | None = None
     vertices: int | None = None
     bipartite: bool = False
     type: pa.DataType = field(default_factory=pa.int64)
 
     def note(self, comment: str) -> None:
-        """Learn what a comment says; our own says the last word."""
+        """Learn what a comment says; our own takes precedence."""
         self.sign = self.sign or comment[0]
         self.bipartite = self.bipartite or BIPARTITE.match(comment) is not None
         if ours := OURS.fullmatch(comment):
@@ -115,7 +116,7 @@ def _batches(file: File, start: Start) -> Iterator[Columns]:
             names=[0, 1],
             usecols=[0, 1],
             skiprows=start.lines,
-            dtype=None if integers else str,  # asked for integers, pandas rounds: 9007199254740993.0
+            dtype=None if integers else str,  # with dtype=int pandas rounds 9007199254740993.0
             low_memory=False,  # one type for the whole block
             comment=None if strings else start.sign,
             keep_default_na=False,
@@ -130,7 +131,7 @@ def _batches(file: File, start: Start) -> Iterator[Columns]:
             if integers and len(chunk) and not all(dtype.kind in "iu" for dtype in chunk.dtypes):
                 raise ValueError("an id is no integer, as those of the first edge are")
             source, target = (pa.array(chunk[column], from_pandas=True) for column in (0, 1))
-            yield (source, target) if strings or integers else (whole_numbers(source, ""), whole_numbers(target, ""))
+            yield (source, target) if strings or integers else (parse_ids(source, ""), parse_ids(target, ""))
 
 
 def _refuse_line(file: File, start: Start) -> None:
@@ -145,7 +146,7 @@ def _refuse_line(file: File, start: Start) -> None:
             raise InputError(f"{where}: an edge has two ids, not {line!r:.60}")
         for id in () if strings else ids:
             if not (len(id) < 19 and id.isascii() and id.isdecimal()):  # else it is one
-                whole_number(id, where)
+                parse_id(id, where)
                 if pa.types.is_integer(start.type) and not INTEGER.fullmatch(id):
                     raise InputError(f"{where}: {id!r:.60} is not written as an integer, as the first ids are")
 
@@ -159,7 +160,7 @@ def write_snap(graph: Graph, stream: IO[bytes]) -> None:
     else:
         refuse_isolated(graph, isolated(graph), "an edge list")
         refuse_numbers_as_strings(graph)
-    if graph.labels is not None and graph.labels.dtype == object:
+    if graph.labels is not None and graph.has_objects:
         for label in graph.labels:
             if UNWRITABLE.fullmatch(label):
                 raise InputError(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..graph import Graph, index_dtype
-from .edges import labelled
+from .edges import are_vertices, labelled
 
 LARGEST = np.iinfo(np.int64).max  # of the integers that a column of ids can hold
 
@@ -42,7 +42,7 @@ def from_dict(
     integers = all(isinstance(id, int | np.integer) and not isinstance(id, bool) and 0 <= id <= LARGEST for id in ids)
     if integers:
         ids.sort()
-    plain = integers and (not ids or ids[-1] == len(ids) - 1)
+    plain = integers and are_vertices(ids)
     n = len(ids)
     lists = [rows.get(id, ()) for id in ids]
     degrees = np.fromiter(map(len, lists), np.int64, n)

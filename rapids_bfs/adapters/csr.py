@@ -73,11 +73,14 @@ def from_matrix(matrix: Any, *, directed: bool | None, name: str) -> Graph:
         entries = matrix.tocoo()
     except (IndexError, TypeError, ValueError) as error:
         raise InputError(f"{name}: this {matrix.format} matrix is damaged ({error})") from None
-    return from_edges(entries.row, entries.col, vertices=matrix.shape[0], directed=directed, name=name)
+    rows, columns = entries.row, entries.col
+    if matrix.format == "bsr":  # a block is full of zeros where there is no edge
+        rows, columns = rows[entries.data != 0], columns[entries.data != 0]
+    return from_edges(rows, columns, vertices=matrix.shape[0], directed=directed, name=name)
 
 
 def _has_a_value_for_each_place(matrix: Any) -> bool:
-    """Does it, in the formats that SciPy converts without a look, and past the end of its arrays if it does not?"""
+    """Are there as many values as places? In DIA and LIL SciPy does not check it, and reads past the end of arrays."""
     if matrix.format == "dia":
         return len(matrix.offsets) == len(matrix.data)
     try:

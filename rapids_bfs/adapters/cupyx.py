@@ -37,7 +37,7 @@ def to_cupy(graph: Graph) -> tuple[Any, Any]:
 
     Raises `InputError` if ids are no integers.
     """
-    if graph.labels is not None and graph.labels.dtype == object:
+    if graph.has_objects:
         raise InputError("CuPy's arrays hold no ids like these, only numbers: take cudf, or rename the vertices")
     here = graph.on(CUDA)
     sources, targets = here.vertex_pairs()

@@ -25,7 +25,7 @@ SPREAD = 8  # ids below this many times the edges are counted in an array, other
 class EdgeList:
     """Integer edges that can be read more than once.
 
-    ``blocks()`` yields pairs of integer or float arrays. ``rows`` may be an estimate: it says how far apart ids may
+    ``blocks()`` yields pairs of integer or float arrays. ``rows`` may be an estimate; it limits how far apart ids may
     lie to be counted in an array. The names are for messages.
     """
 
@@ -57,7 +57,7 @@ def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
     if ids.dtype.kind == "f":
         refuse(np.isnan(ids), "is no vertex id: drop the rows without one")
         refuse(ids != np.floor(ids), "is fractional: vertex ids are whole numbers, or strings")
-        exact = 2.0 ** (np.finfo(ids.dtype).nmant + 1)  # this number may have been one more, and rounded
+        exact = 2.0 ** (np.finfo(ids.dtype).nmant + 1)  # from here on, an id may have been rounded
         refuse(np.abs(ids) >= exact, f"is beyond the whole numbers that a {ids.dtype} holds: give integers")
     elif ids.dtype.kind not in "iu":
         raise InputError(f"{where}: {ids.dtype} holds no vertex ids")
@@ -140,7 +140,7 @@ def _as_array(ids: Any, where: str) -> np.ndarray:
     if ids and not isinstance(ids[0], str | tuple | list):
         try:
             array = np.asarray(ids)
-        except ValueError:  # of several kinds
+        except ValueError:  # ids of several kinds
             array = np.empty(0, object)
         if array.dtype.kind in "iufb":
             return array
@@ -163,12 +163,12 @@ def from_edge_list(
         if top >= len(degrees.out):
             if vertices is not None:
                 refuse_past(edges, row, source, target, vertices)
-            if _scattered(top, max(row, edges.rows)) or not has_bytes(32 * top):
+            if _scattered(top, max(row, edges.rows)) or not has_bytes(32 * top):  # 16 an id, with room to grow
                 return _from_scattered(edges, directed, frame)
             degrees.grow(top + 1)
         degrees.add(source, target)
         row += len(source)
-    if vertices is None and _scattered(highest, row):  # there are fewer rows than were said
+    if vertices is None and _scattered(highest, row):  # there were fewer rows than estimated
         return _from_scattered(edges, directed, frame)
 
     n = highest + 1 if vertices is None else vertices
@@ -230,14 +230,17 @@ def _from_scattered(edges: EdgeList, directed: bool | None, frame: str) -> Graph
         numbers.append((ids.number(source), ids.number(target)))
     labels, ranks = ids.ascending()
     del ids
-
-    def blocks() -> Iterator[csr.Edges]:
-        for source, target in numbers:
-            yield csr.gather(ranks, source), csr.gather(ranks, target)
-
-    plain = EdgeList(edges.rows, blocks, edges.columns, edges.name)
+    for block in numbers:
+        for ends in block:
+            ends[:] = csr.gather(ranks, ends)
+    plain = EdgeList(edges.rows, lambda: numbers, edges.columns, edges.name)
     graph = from_edge_list(plain, vertices=len(labels), directed=directed, frame=frame)
-    return graph if len(labels) == 0 or labels[-1] == len(labels) - 1 else labelled(graph, labels)
+    return graph if are_vertices(labels) else labelled(graph, labels)
+
+
+def are_vertices(ids: np.ndarray | list[Any]) -> bool:
+    """Are these ids, ascending integers from 0 on, exactly 0..n-1, so that a graph needs no labels?"""
+    return len(ids) == 0 or bool(ids[-1] == len(ids) - 1)
 
 
 def from_objects(

@@ -79,7 +79,7 @@ def _is_serialized(head: bytes, size: int) -> bool:
 class Format:
     """A file format: ``read_<key>(file, **options)`` and ``write_<key>(graph, stream)`` in one of our modules.
 
-    ``sniff`` knows its files by their content; text without a mark of its own has none and goes by suffix.
+    ``sniff`` tells its files by their content; it is None for text without a mark, which goes by its suffix.
     """
 
     name: str
@@ -167,8 +167,8 @@ def read(
 
 
 def file_at(path: str | os.PathLike[str]) -> File:
-    """The file at ``path``. Raises `InputError` unless it is a regular file: from a pipe or a device nobody knows how
-    much will come, or when."""
+    """The file at ``path``. Raises `InputError` unless it is a regular file: a pipe or a device may never
+    end, or never begin."""
     file = File(Path(path))
     try:
         mode = os.stat(file.path).st_mode
@@ -185,7 +185,7 @@ def file_at(path: str | os.PathLike[str]) -> File:
 
 @contextmanager
 def damage_named(file: File, what: str) -> Iterator[None]:
-    """Turn whatever a library raises, of which no list is complete, into an `InputError` that names the file."""
+    """Turn any exception that a library raises at a damaged file into an `InputError` that names the file."""
     try:
         yield
     except InputError as error:
@@ -303,7 +303,7 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file beside ``path`` that takes its place once it is complete."""
+    """A new file in the folder of ``path`` that replaces it once it is complete."""
     part = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
         with part.open("xb") as stream:

@@ -17,7 +17,7 @@ from .policy import should_run as should_run
 
 
 def convert_from_nx(graph: Any, **wanted: Any) -> Any:
-    """The graph as the backend takes it: read when it is first searched. It serves all functions, attributes too."""
+    """The graph as the backend takes it; it is read when it is first searched. One conversion serves all functions."""
     from .graph import ConvertedGraph
     from .policy import conversions
 

@@ -1,5 +1,8 @@
-"""How a function of ours is called in the place of NetworkX's: it searches the conversion, and NetworkX answers what
-it leaves and what cannot be converted. `LeftToNetworkX` ends here."""
+"""How NetworkX's dispatcher calls our functions: they search the conversion of a graph.
+
+NetworkX itself answers the calls that our function leaves to it, and those on graphs that cannot be converted.
+`LeftToNetworkX` is caught here.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ logger = logging.getLogger(__package__)
 
 @cache
 def implementation(name: str) -> Callable[..., Any]:
-    """Our function of this name, as it is called."""
+    """Our function of this name, with NetworkX's to fall back on."""
     declared = FUNCTIONS[name]
     function = getattr(importlib.import_module(f"{__package__}.{declared.module}"), name)
     original = _registered_algorithms[name].orig_func
@@ -43,14 +46,18 @@ def _function(declared: Function, ours: Callable[..., Any], theirs: Callable[...
             return ours(*call.args, **call.kwargs)
         except LeftToNetworkX as left:
             call.arguments |= _left(ours, left, G)
-        return theirs(*call.args, **call.kwargs)  # out here, so that its exceptions have no context of ours
+        # Outside of `except`, so that NetworkX's exceptions do not show ours as their context.
+        return theirs(*call.args, **call.kwargs)
 
     return run
 
 
 def _generator(declared: Function, ours: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """A generator, as NetworkX's is. Nothing is looked at before the first item is asked for. If the graph changes
-    between two items, NetworkX's goes on; that of a search from every node sees changes itself."""
+    """A generator, like NetworkX's own: nothing is read before the first item is requested.
+
+    If the graph changes between two items, NetworkX's generator gives the rest. A search from every node
+    (``per_vertex``) handles changes itself.
+    """
     signature = inspect.signature(theirs)
 
     def run(G: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
@@ -59,11 +66,11 @@ def _generator(declared: Function, ours: Callable[..., Any], theirs: Callable[..
         try:
             converted = call.arguments["G"] = _searchable(declared, call.arguments)
             _keep_sources(converted, call.arguments)
-            look, unchanged = _sight(converted)
+            mark, unchanged = _change_mark(converted)
             for item in ours(*call.args, **call.kwargs):
                 yield item
                 given += 1
-                if look() is not unchanged and not declared.per_vertex:
+                if mark() is not unchanged and not declared.per_vertex:
                     raise LeftToNetworkX
             return
         except LeftToNetworkX as left:
@@ -85,7 +92,7 @@ def _searchable(declared: Function, arguments: Mapping[str, Any]) -> ConvertedGr
         raise LeftToNetworkX
     try:
         graph = as_it_is_now(graph)
-    except Exception:  # of a node's own methods, or as another thread changes the graph
+    except Exception:  # raised by a node's own methods, or because another thread changes the graph
         raise LeftToNetworkX from None
     if len(graph) == 0:
         raise LeftToNetworkX
@@ -93,15 +100,15 @@ def _searchable(declared: Function, arguments: Mapping[str, Any]) -> ConvertedGr
 
 
 def _keep_sources(graph: ConvertedGraph, arguments: dict[str, Any]) -> None:
-    """Sources that can be gone through once only, as a list: NetworkX may have to go through them too."""
+    """Replace an iterator over sources by a list: NetworkX may have to go through them too."""
     sources = arguments.get("sources")
     if isinstance(sources, Iterator) and graph.find(sources) is None:
         arguments["sources"] = list(sources)
 
 
-def _sight(graph: ConvertedGraph) -> tuple[Callable[[], Any], Any]:
-    """A function, and what it returns as long as the graph has not changed. It takes the time of an item or less."""
-    if graph.state is None:  # nothing would tell
+def _change_mark(graph: ConvertedGraph) -> tuple[Callable[[], Any], Any]:
+    """A function, and the object that it returns until the graph changes. A call takes no longer than an item."""
+    if graph.state is None:  # changes leave no mark
         raise LeftToNetworkX
     if len(graph.state) > 1:
         return lambda: graph.is_current, True

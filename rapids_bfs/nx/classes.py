@@ -1,7 +1,7 @@
-"""Which graphs are read as NetworkX's own classes are: of these alone does a conversion show what NetworkX would see.
+"""Which graphs are read as NetworkX's own classes are: only for these does a conversion show what NetworkX would see.
 
-A graph whose class, or which itself, has its own way of being read is left to NetworkX: it may answer anything, and
-something else each time. What a class adds, and how it is written to, is its own affair.
+A graph that overrides how it is read, in its class or on the object, is left to NetworkX: it may answer anything, and
+differently each time. New methods, and overridden ways of writing, do not matter.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def is_read_as_theirs(graph: Any) -> bool:
     """
     if not isinstance(graph, nx.Graph) or not _defines_none(type(graph), READ_BY, THEIRS):
         return False
-    own = vars(graph).copy()  # another thread may look at its views, which are made then
+    own = vars(graph).copy()  # another thread may use the graph's views, which adds them
     return all(is_dict(type(own[name])) for name in own.keys() & READ_BY)
 
 
 def is_dict(cls: type) -> bool:
-    """Are this class's objects read as a dict, or a view of NetworkX's of dicts?"""
+    """Are this class's objects read as a dict is, or as one of NetworkX's views of dicts?"""
     if cls.__module__.startswith("networkx.classes."):
         return True
     return issubclass(cls, dict) and _defines_none(cls, DICT_READ_BY, DICTS)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..csr import Degrees, edge_blocks
+from ..csr import Degrees, edge_blocks, offsets_of
 from ..graph import Graph, index_dtype
 from .classes import is_dict
 from .functions import BACKEND
@@ -24,7 +24,7 @@ logger = logging.getLogger(__package__)
 
 TRIES = 3  # to convert a graph that is changed meanwhile
 MOST_LEVELS = np.iinfo(np.int32).max  # a distance is an int32
-FEW = 5  # 1/FEW of the nodes are few: to take them out of a copy of all costs less than to make a set of the others
+FEW = 5  # 1/FEW of the nodes are few: removing them from a copy of all is faster than making a set of the others
 
 
 @contextmanager
@@ -69,7 +69,7 @@ class ConvertedGraph:
     __networkx_backend__ = BACKEND
 
     state: tuple[object, ...] | None = None
-    latest: ConvertedGraph | None = None  # what took its place when the graph had changed
+    latest: ConvertedGraph | None = None  # what replaced it after a change of the graph
 
     def __init__(self, origin: Any) -> None:
         self.origin = origin
@@ -82,12 +82,12 @@ class ConvertedGraph:
         self.nodes = np.fromiter(nodes, object, n)
         self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(n), strict=True))
         offsets, targets = self._compressed(rows)
-        # It checks that a graph which says that it is undirected is: `converted` answers if not.
+        # The constructor raises if an undirected graph lacks an edge in one direction: `converted` catches that.
         self.forward = Graph(offsets, targets, directed=bool(origin.is_directed()), name=origin.name or "networkx")
 
     @classmethod
     def unread(cls, origin: Any, state: tuple[object, ...] | None = None) -> ConvertedGraph:
-        """One that has not been read yet; with a ``state``, one that cannot be read as long as it is that."""
+        """One that has not been read yet; with a ``state``, one that cannot be read while the graph has that state."""
         new = cls.__new__(cls)
         new.origin, new.state = origin, state
         return new
@@ -115,8 +115,10 @@ class ConvertedGraph:
         return len(self.nodes)
 
     def _compressed(self, rows: Mapping[Any, Mapping[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
-        """Offsets and targets of a dict from nodes to the dicts of their neighbors; `LeftToNetworkX` if they have any
-        others, or are changed meanwhile."""
+        """Offsets and targets of a dict from nodes to the dicts of their neighbors.
+
+        `LeftToNetworkX` if a neighbor is no node, a dict is read in its own way, or another thread changes one.
+        """
         try:
             containers = {type(rows), *map(type, rows.values())}
             if not all(map(is_dict, containers)):
@@ -127,9 +129,9 @@ class ConvertedGraph:
             targets = np.empty(degrees.sum(), index_dtype(len(self)))
             if not (containers <= {dict} and self._read_directly(rows, degrees, targets)):
                 degrees, targets = self._read_plainly(rows)
-        except Exception as error:  # of a node's own methods too
+        except Exception as error:  # a node's own methods may raise anything
             raise LeftToNetworkX from error
-        return _offsets(degrees), targets
+        return offsets_of(degrees), targets
 
     def _read_directly(self, rows: Any, degrees: np.ndarray, targets: np.ndarray) -> bool:
         """Fill degrees and targets; False if that is impossible."""
@@ -144,13 +146,20 @@ class ConvertedGraph:
             neighbors = list(map(tuple, rows.values()))
         degrees = np.fromiter(map(len, neighbors), np.int64, len(self))
         flat = list(chain.from_iterable(neighbors))
-        targets = np.fromiter(map(self.lookup.__getitem__, flat), index_dtype(len(self)), len(flat))
-        self._check_types(flat, targets)
+        if self.index is None and set(map(type, flat)) <= {int}:
+            targets = np.fromiter(flat, index_dtype(len(self)), len(flat))
+            if ((targets < 0) | (targets >= len(self))).any():
+                raise LeftToNetworkX
+        else:
+            targets = np.fromiter(map(self.lookup.__getitem__, flat), index_dtype(len(self)), len(flat))
+            self._check_types(flat, targets)
         return degrees, targets
 
     def _check_types(self, neighbors: list[Any], targets: np.ndarray) -> None:
-        """`LeftToNetworkX` if a neighbor is of another type than its node is, such as 1.0 and 1: which of the two is in
-        an answer depends on the edge."""
+        """`LeftToNetworkX` if a neighbor is of another type than the node that it equals, such as 1.0 and 1.
+
+        Which of the two appears in an answer depends on the edge.
+        """
         if {*map(type, neighbors), *map(type, self.nodes)} == {type(self.nodes[0])}:
             return
         types = np.fromiter(map(type, self.nodes), object, len(self))
@@ -186,7 +195,7 @@ class ConvertedGraph:
         tails = np.repeat(np.arange(len(self), dtype=heads.dtype), self.forward.degrees)
         ends = np.stack([tails, heads], axis=1)
         targets = ends[:, ::-1].ravel()[np.argsort(ends.ravel(), kind="stable")]
-        offsets = _offsets(np.bincount(ends.ravel(), minlength=len(self)))
+        offsets = offsets_of(np.bincount(ends.ravel(), minlength=len(self)))
         return Graph(offsets, targets, directed=False, name=self.forward.name)
 
     @cached_property
@@ -225,23 +234,23 @@ class ConvertedGraph:
         return np.fromiter(map(self.vertex, nodes), np.int64)
 
     def known(self, nodes: Iterable[Any]) -> np.ndarray:
-        """The vertices of several nodes of which it is known that they are nodes."""
+        """The vertices of several nodes, which the caller knows to be nodes of the graph."""
         vertices = map(int if self.index is None else self.index.__getitem__, nodes)
         return np.fromiter(vertices, index_dtype(len(self)))
 
     def nodes_at(self, vertices: np.ndarray) -> list[Any]:
         """The nodes of vertices."""
-        if self.index is None:  # new numbers cost less than to look up those that there are
+        if self.index is None:  # making new ints is faster than looking up those of the graph
             return vertices.tolist()
         return self.nodes[vertices].tolist()
 
     @cached_property
     def everything(self) -> set[Any]:
-        """All nodes. To copy a set takes a tenth of the time of making one."""
+        """All nodes. Copying a set takes a tenth of the time of making one."""
         return set(self.nodes.tolist())
 
     def set_at(self, vertices: np.ndarray) -> set[Any]:
-        """The nodes of distinct vertices, as the set that they make when they are added in this order."""
+        """The nodes of distinct vertices, as the set that results from adding them in this order."""
         if not self.ascends(len(vertices)):
             return set(self.nodes_at(vertices))
         chosen = np.zeros(len(self), bool)
@@ -256,10 +265,10 @@ class ConvertedGraph:
         return set(self.nodes_at(np.flatnonzero(chosen)))
 
     def ascends(self, count: int) -> bool:
-        """Is any set of so many nodes in ascending order, whoever made it?
+        """Does any set of ``count`` nodes iterate in ascending order, however it was made?
 
-        A set's table has a power of two of places, more than 5/3 for each element. The place of a number is the
-        number itself if the table is that long.
+        A set's hash table has a power of two of slots, more than 5/3 per element. An int is in the slot of its own
+        number if the table is that long.
         """
         return self.bound <= 1 << (5 * count // 3 + 1).bit_length()
 
@@ -275,7 +284,7 @@ class ConvertedGraph:
 def converted(origin: Any) -> ConvertedGraph:
     """The conversion of a graph as it is now, `unread` if it has to be left to NetworkX.
 
-    `LeftToNetworkX` if it is changed, by another thread or by its nodes' own methods, each time that it is read.
+    `LeftToNetworkX` if it changes during each of `TRIES` readings, by another thread or its nodes' own methods.
     """
     for _ in range(TRIES):
         state = state_of(origin)
@@ -303,15 +312,7 @@ def closed_part(edges: Graph, vertices: np.ndarray) -> Graph:
     rank = np.empty(edges.num_vertices, edges.targets.dtype)
     rank[vertices] = np.arange(len(vertices))
     _, targets = arcs_from(edges, vertices)
-    return Graph(_offsets(edges.degrees[vertices]), rank[targets], directed=edges.directed, name=edges.name)
-
-
-def _offsets(degrees: np.ndarray) -> np.ndarray:
-    """Exclusive prefix sum of ``degrees[n]``, n + 1."""
-    edges = int(degrees.sum())
-    offsets = np.zeros(len(degrees) + 1, index_dtype(edges))
-    np.cumsum(degrees, out=offsets[1:])
-    return offsets
+    return Graph(offsets_of(edges.degrees[vertices]), rank[targets], directed=edges.directed, name=edges.name)
 
 
 def _joined(first: Graph, second: Graph) -> Graph:
@@ -326,8 +327,10 @@ def _joined(first: Graph, second: Graph) -> Graph:
 
 
 def _are_mirrored(forward: tuple[np.ndarray, np.ndarray], backward: tuple[np.ndarray, np.ndarray]) -> bool:
-    """Does either CSR have the edges of the other, reversed? As edges between two copies of the n vertices, all of
-    them together are then symmetric."""
+    """Does each CSR hold the edges of the other, reversed?
+
+    All of them together, as edges between two copies of the n vertices, are then symmetric.
+    """
     n = len(forward[0]) - 1
     both = Degrees(2 * n)
     for source, target in edge_blocks(*forward):

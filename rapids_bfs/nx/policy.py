@@ -42,8 +42,11 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
         return f"with {asked} NetworkX answers as soon"
     if nx.config.cache_converted_graphs and next(conversions(graph), None) is not None:
         return True
-    if _work(function, graph, arguments, nx.config.backends.rapids_bfs.min_edges):
-        return True
+    try:
+        if _work(function, graph, arguments, nx.config.backends.rapids_bfs.min_edges):
+            return True
+    except Exception:
+        return "NetworkX says what is wrong"  # no node, no limit, or one that fails when it is compared
     return "NetworkX answers sooner than the graph is converted"
 
 
@@ -57,13 +60,13 @@ def idle_argument(function: Function, graph: Any, arguments: Mapping[str, Any]) 
 
 
 def conversions(graph: Any) -> Iterator[Any]:
-    """What NetworkX has cached of this graph's conversions, as far as they still hold."""
+    """The conversions of this graph that NetworkX has cached and that are still current."""
     found = list(cached(graph).values())
     return (each for each in found if getattr(each, "__networkx_backend__", None) == BACKEND and each.is_current)
 
 
 def cached(graph: Any) -> dict[Any, Any]:
-    """What NetworkX keeps of this graph for the backend, by what was asked of the conversion."""
+    """What NetworkX caches of this graph for the backend, by the arguments of the conversion."""
     cache = getattr(graph, "__networkx_cache__", None) or {}
     kept: dict[Any, Any] = cache.get("backends", {}).get(BACKEND, {})
     return kept
@@ -132,20 +135,17 @@ def _work(function: Function, graph: Any, arguments: Mapping[str, Any], enough: 
 def _reaches(graph: Any, source: Any, limit: Any, enough: int) -> bool:
     """Does a search from ``source`` look at ``enough`` edges before it ends or comes to its limit?"""
     rows = graph._adj
-    try:
-        if source not in graph and isinstance(source, Iterator):
-            return True  # it can be looked at once only
-        level = {source} if source in graph else set(source)
-        seen: set[Any] = set()
-        edges = depth = 0
-        while level and (limit is None or depth < limit):
-            seen |= level
-            lists = list(map(rows.__getitem__, level))
-            edges += sum(map(len, lists))
-            if edges >= enough:
-                return True
-            level = set(chain.from_iterable(lists)) - seen
-            depth += 1
-    except Exception:
-        pass  # no node, or no limit: NetworkX says so
+    if source not in graph and isinstance(source, Iterator):
+        return True  # it can be looked at once only
+    level = {source} if source in graph else set(source)
+    seen: set[Any] = set()
+    edges = depth = 0
+    while level and (limit is None or depth < limit):
+        seen |= level
+        lists = list(map(rows.__getitem__, level))
+        edges += sum(map(len, lists))
+        if edges >= enough:
+            return True
+        level = set(chain.from_iterable(lists)) - seen
+        depth += 1
     return False

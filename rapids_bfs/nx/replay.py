@@ -1,7 +1,7 @@
-"""NetworkX's own generators, gone on with in the middle, over a graph that has changed since they began.
+"""NetworkX's own generators, resumed in the middle, over a graph that has changed since they began.
 
-What NetworkX does then depends on what its generator holds: dicts' iterators that fail if their dict has changed in
-size, and sets of what has been seen. It is NetworkX's generator itself that runs here: first over the graph as it was
+What NetworkX does then depends on what its generator holds: dict iterators, which fail if their dict has changed in
+size, and sets of the nodes that it has seen. So NetworkX's generator itself runs here: first over the graph as it was
 converted, up to the item that was given last, and from there over the graph as it is now.
 """
 
@@ -13,13 +13,15 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from ..graph import Graph
 from .classes import THEIRS
 from .graph import ConvertedGraph
 
 
 class Replay:
-    """A graph of NetworkX's that shows a conversion, and from when it is ``over`` the graph as it is now."""
+    """A NetworkX graph that shows a conversion, and once the replay is ``over`` the graph as it is now."""
 
     def __init__(self, converted: ConvertedGraph) -> None:
         self.converted = converted
@@ -27,12 +29,12 @@ class Replay:
         origin = converted.origin
         self.graph = next(cls for cls in type(origin).__mro__ if cls in THEIRS)()
         self.graph._node = Keys(self, converted.nodes.tolist, lambda: origin._node)
-        self.graph._adj = Rows(self, lambda: converted.forward, lambda: origin._adj)
+        self.graph._adj = Rows(self, lambda: converted.forward, lambda: origin._adj, loops_go=not origin.is_directed())
         if origin.is_directed():
-            self.graph._pred = Rows(self, lambda: converted.backward, lambda: origin._pred)
+            self.graph._pred = Rows(self, lambda: converted.backward, lambda: origin._pred, loops_go=True)
 
     def rest(self, generator: Callable[..., Iterator[Any]], arguments: Mapping[str, Any], given: int) -> Iterator[Any]:
-        """What NetworkX's ``generator`` gives after so many items; ``arguments`` may be methods of the graph."""
+        """What NetworkX's ``generator`` gives after ``given`` items; ``arguments`` may be methods of the graph."""
         here = {
             name: getattr(self.graph, value.__name__)
             if getattr(value, "__self__", None) is self.converted.origin
@@ -46,7 +48,7 @@ class Replay:
 
 
 class Keys(Mapping[Any, Any]):
-    """A dict that has had the keys ``before`` and is ``now`` another, as far as its keys are concerned."""
+    """A dict of which the keys alone count: those ``before`` until the replay is over, then those of ``now``."""
 
     def __init__(self, replay: Replay, before: Callable[[], list[Any]], now: Callable[[], Any]) -> None:
         self.replay, self._before, self._now = replay, before, now
@@ -69,7 +71,7 @@ class Keys(Mapping[Any, Any]):
         return iter(self.shown) if self.replay.over else self._through_the_change()
 
     def _through_the_change(self) -> Iterator[Any]:
-        """What a dict's iterator gives that was made before the change."""
+        """What a dict's iterator gives if it was made before the change."""
         done = 0
         for key in self.before:
             if self.replay.over:
@@ -81,8 +83,6 @@ class Keys(Mapping[Any, Any]):
 
     def _after(self, done: int) -> Iterator[Any]:
         now = self._now()
-        if now is None:  # its node has gone, without a change of this dict
-            now = self.before
         if len(now) != len(self.before):
             raise RuntimeError("dictionary changed size during iteration")
         if list(islice(now, done)) != list(islice(self.before, done)):
@@ -91,10 +91,14 @@ class Keys(Mapping[Any, Any]):
 
 
 class Rows(Mapping[Any, Any]):
-    """A dict from nodes to the dicts of their neighbours."""
+    """A dict from nodes to the dicts of their neighbours.
 
-    def __init__(self, replay: Replay, edges: Callable[[], Graph], now: Callable[[], Any]) -> None:
-        self.replay, self.edges, self.now = replay, edges, now
+    Removing a node leaves its row, which a generator may still hold, as it is; if ``loops_go``, without a self-loop.
+    """
+
+    def __init__(self, replay: Replay, edges: Callable[[], Graph], now: Callable[[], Any], *, loops_go: bool) -> None:
+        self.replay, self.edges, self.now, self.loops_go = replay, edges, now, loops_go
+        self.held = dict(now())  # the rows that iterators from before the change may be on, whatever becomes of them
 
     def __getitem__(self, node: Any) -> Any:
         if self.replay.over:
@@ -104,7 +108,15 @@ class Rows(Mapping[Any, Any]):
         if vertex is None:
             raise KeyError(node)
         row = edges.targets[edges.offsets[vertex] : edges.offsets[vertex + 1]]
-        return Keys(self.replay, partial(converted.nodes_at, row), partial(self.now().get, node))
+        return Keys(self.replay, partial(converted.nodes_at, row), partial(self._row_now, vertex, row))
+
+    def _row_now(self, vertex: int, row: np.ndarray) -> Any:
+        converted = self.replay.converted
+        if (node := converted.nodes[vertex]) in self.held:
+            return self.held[node]
+        if self.loops_go and self.held:  # removed alone, not by `clear`
+            row = row[row != vertex]
+        return dict.fromkeys(converted.nodes_at(row))
 
     def __len__(self) -> int:
         return len(self.replay.graph)

@@ -21,8 +21,7 @@ from ..kernels.cpu import ordered, sequential
 from ..kernels.cpu.bits import words
 from ..threads import pool
 from . import as_it_is_now
-from .graph import ConvertedGraph, LeftToNetworkX, levels
-from .graph import many_objects as many_objects
+from .graph import ConvertedGraph, LeftToNetworkX, levels, many_objects
 
 VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
 
@@ -200,7 +199,7 @@ def ordered_search(
     given: list[Any] | None = None,
 ) -> Search:
     """Search from distinct vertices as a sequential queue does, ``over`` the forward edges unless others are given.
-    ``given`` are the nodes of the sources as they came.
+    ``given`` are the nodes of the sources as the caller gave them.
 
     The CPU has that queue. Any other engine finds the queue's tree without its order; to go over all edges for that
     takes longer than the queue itself, so that the tree's edges are gathered where the engine left the tree, which is
@@ -330,7 +329,7 @@ def search_from(graph: ConvertedGraph, node: Any, limit: Any = None, *, over: Gr
 def searches(graph: ConvertedGraph, limit: Any = None) -> Iterator[tuple[Any, Search]]:
     """Every node and the search from it, in the graph as it is when it is asked for; nodes may not come or go.
 
-    They are made some at a time: few at first, more and more later, and few again after a change of the graph.
+    They are made in batches: small at first, then larger and larger, and small again after a change of the graph.
     """
     n = len(graph)
     most = max(1, min(BATCH, BATCH_ENTRIES // max(n, 1)))
@@ -348,8 +347,10 @@ def searches(graph: ConvertedGraph, limit: Any = None) -> Iterator[tuple[Any, Se
 
 
 def changed(graph: ConvertedGraph, visited: int) -> ConvertedGraph:
-    """The conversion of a graph that has changed after so many of its nodes were visited; their dict's iterator, which
-    NetworkX holds, fails if nodes have come or gone."""
+    """The conversion of a graph that changed after ``visited`` of its nodes were visited.
+
+    If nodes were added or removed, raises the `RuntimeError` of the dict iterator that NetworkX would hold.
+    """
     new: ConvertedGraph = as_it_is_now(graph)
     if len(new) != len(graph):
         raise RuntimeError("dictionary changed size during iteration")

@@ -1,5 +1,8 @@
-"""Has a graph changed? NetworkX empties the cache that it keeps with a graph when the graph changes, but not those of
-the graph's views: what shows another graph without a copy of it."""
+"""Has a graph changed?
+
+When a graph changes, NetworkX empties the cache that it keeps with it, but not the caches of its views, which show the
+graph without a copy.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ MARK = "rapids_bfs: unchanged"  # a key of NetworkX's cache, which a change empt
 def state_of(graph: Any) -> tuple[object, ...] | None:
     """Equal to what it was before only if neither the graph nor, of a view, the graphs that it shows have changed.
 
-    None if nothing tells: the graph has no cache, or the view asks a user's function what to show.
+    None if that is unknown: the graph has no cache, or a function of the user's decides what the view shows.
     """
     marks: list[object] = []
     while graph is not None:

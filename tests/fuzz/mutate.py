@@ -1,4 +1,4 @@
-"""Damaged files: some bytes of a valid one are changed, in the file itself or inside of what is packed in it."""
+"""Damaged files: some bytes of a valid file are changed, in the file itself or in what is packed in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_PIECE = 40
 
 
 def damaged(rng: Random, case: Case) -> Case:
-    """``case`` with a few changes, mostly below what packs it, where a checksum would tell of them."""
+    """``case`` with a few changes, mostly inside of the packing, whose checksum would reveal them."""
     inside = rng.random() < 0.8
     if inside and case.name.endswith(".gz"):
         return replace(case, data=gzip.compress(changed(rng, gzip.decompress(case.data)), 1, mtime=0))
@@ -66,7 +66,7 @@ def _move(rng: Random, content: bytearray, at: int) -> None:
 
 
 def _number(rng: Random, content: bytearray, at: int) -> None:
-    """Binary, in 2, 4 or 8 bytes, or as digits."""
+    """Overwrite with a number: binary, in 2, 4 or 8 bytes, or as digits."""
     number, size = rng.choice(NUMBERS), rng.choice((2, 4, 8, 0))
     if size:
         content[at : at + size] = (number % 256**size).to_bytes(size, rng.choice(("little", "little", "big")))
@@ -78,7 +78,7 @@ CHANGES = (_flip, _flip, _flip, _overwrite, _overwrite, _insert, _remove, _trunc
 
 
 def _with_changed_member(rng: Random, data: bytes) -> bytes:
-    """A zip archive with one changed member, whose checksum is right."""
+    """The zip archive with one member changed and its checksum recomputed."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {info.filename: (archive.read(info), info.compress_type) for info in archive.infolist()}
     victim = rng.choice(list(members))

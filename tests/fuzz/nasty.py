@@ -1,4 +1,4 @@
-"""Nasty files: a grammar of what is valid in part, claims too much, or is packed far too well."""
+"""Nasty files: a grammar of files that are partly valid, claim too much, or unpack to far too much."""
 
 from __future__ import annotations
 
@@ -30,18 +30,21 @@ ENDS = (*("\n",) * 9, "\r\n", "\r", "\n\r", "\n\n", "\x85", "\u2028", "\v", "")
 ENCODINGS = (*("utf-8",) * 9, "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "latin-1", "cp1252")
 COUNTS = (0, 1, 3, -1, 2**31 - 1, 2**31, 2**32, 2**53, 10**12, 2**62, 2**63 - 1, 2**63, 10**30)
 COMMENTS = (
-    *(
-        "# rapids_bfs directed=false vertices=4",
-        "# rapids_bfs directed=true vertices=1000000000000",
-        "# Undirected graph",
-    ),
-    *("# rapids_bfs directed=1 vertices=-1", "% sym unweighted", "% bip", "#", "%%MatrixMarket", "# " + "x" * 10000),
+    "# rapids_bfs directed=false vertices=4",
+    "# rapids_bfs directed=true vertices=1000000000000",
+    "# Undirected graph",
+    "# rapids_bfs directed=1 vertices=-1",
+    "% sym unweighted",
+    "% bip",
+    "#",
+    "%%MatrixMarket",
+    "# " + "x" * 10000,
     "# rapids_bfs directed=true vertices=" + "9" * 5000,
 )
 
 
 def ids(rng: Random, most: int = 3) -> list[str]:
-    """A few ids; most are plain, so that some of the files are read to their end."""
+    """A few ids, 2 to ``most``; most are plain, so that some files are read to their end."""
     return [rng.choice(IDS) if rng.random() < 0.05 else str(rng.randrange(9)) for _ in range(rng.randint(2, most))]
 
 
@@ -166,42 +169,39 @@ def archive(rng: Random) -> Case:
 
 
 METADATA = (
-    *(
-        {},
-        {"directed": 0},
-        {"directed": None},
-        {"directed": "no"},
-        {"directed": False, "vertices": 3},
-        {"vertices": 10**12},
-    ),
-    *(
-        {"vertices": -1},
-        {"vertices": 2.5},
-        {"vertices": True},
-        {"vertices": 1},
-        {"isolated": [7, 8]},
-        {"isolated": [-1]},
-    ),
-    *({"isolated": [0, 0, 7]}, {"isolated": [10**30]}, {"isolated": {"0": 1}}, {"isolated": "abc"}, {"labels": ["a"]}),
-    *(
-        {"labels": ["a", "a"]},
-        {"labels": [None]},
-        {"labels": [1]},
-        {"labels": {"a": 1}},
-        {"labels": ["\ud800"]},
-        [],
-        7,
-        None,
-    ),
+    {},
+    {"directed": 0},
+    {"directed": None},
+    {"directed": "no"},
+    {"directed": False, "vertices": 3},
+    {"vertices": 10**12},
+    {"vertices": -1},
+    {"vertices": 2.5},
+    {"vertices": True},
+    {"vertices": 1},
+    {"isolated": [7, 8]},
+    {"isolated": [-1]},
+    {"isolated": [0, 0, 7]},
+    {"isolated": [10**30]},
+    {"isolated": {"0": 1}},
+    {"isolated": "abc"},
+    {"labels": ["a"]},
+    {"labels": ["a", "a"]},
+    {"labels": [None]},
+    {"labels": [1]},
+    {"labels": {"a": 1}},
+    {"labels": ["\ud800"]},
+    [],
+    7,
+    None,
 )
 RAW_METADATA = (b"", b"{", b"\xff", b"[" * 100_000, b'{"a":' * 50_000, b"NaN", b'{"vertices": 1e400}', b"1" * 100_000)
 
-
-ROWS = 12345  # of columns without any value, of which we then say that they are 10**12
+ROWS = 12345  # of a file of nulls, whose count in the file is then replaced by 10**12
 
 
 def column(rng: Random, rows: int) -> pa.Array:
-    """A column of ids of any type, sometimes with what no library would write."""
+    """A column of ids of any type, many of which no library would use for ids."""
     plain = [rng.randrange(4) for _ in range(rows)]
     made: list[Callable[[], pa.Array]] = [
         lambda: pa.array(plain, rng.choice((pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.int64()))),
@@ -222,7 +222,7 @@ def column(rng: Random, rows: int) -> pa.Array:
 
 
 def out_of_bounds(rng: Random, data: bytes, rows: int) -> bytes:
-    """An Arrow file whose offsets of strings, or indices into a dictionary, lead out of what is there."""
+    """``data`` of a columnar file with string offsets, or dictionary indices, that are out of bounds."""
     for plain, type in ((np.arange(rows + 1), np.int32), (np.arange(rows + 1), np.int64), (np.arange(rows), np.int32)):
         wrong = plain * rng.choice((2**31 // (rows + 1), -5, 10**6)) + rng.choice((0, 1))
         data = data.replace(plain.astype(type).tobytes(), wrong.astype(type).tobytes())
@@ -254,12 +254,12 @@ FILLERS = (b"0", b" ", b"\n", b"# c\n", b"%\n", b"x,", b'"', b"1 1 ", b"\r", b"\
 
 @cache
 def filled(filler: bytes) -> bytes:
-    """1 GB of one thing, packed by gzip; its parts are the same."""
+    """1 GB of repeated ``filler``, packed by gzip, in 64 equal members."""
     return gzip.compress(filler * ((1 << 24) // len(filler)), 9, mtime=0) * 64
 
 
 def bomb(rng: Random) -> Case:
-    """A gigabyte of one thing, packed in a megabyte, behind the beginning of a file."""
+    """The beginning of a file followed by 1 GB of filler, packed in about 1 MB."""
     head, name = rng.choice(
         (
             (b"", "a.txt.gz"),
@@ -276,7 +276,7 @@ def bomb(rng: Random) -> Case:
 
 @cache
 def zeros() -> tuple[bytes, int]:
-    """A gigabyte of zeros in a raw deflate stream, and its checksum."""
+    """1 GB of zeros as a raw deflate stream, and its CRC-32."""
     packer = zlib.compressobj(9, wbits=-15)
     part = bytes(1 << 24)
     packer.compress(part)
@@ -289,7 +289,7 @@ def zeros() -> tuple[bytes, int]:
 
 
 def zip_bomb(rng: Random) -> Case:
-    """An archive whose member unpacks to a gigabyte, or says that it does, or says that it does not."""
+    """An archive whose member unpacks to 1 GB, whichever size the directory claims."""
     stream, checksum = zeros()
     size = 1 << 30
     said = rng.choice((size, size, 100, 2**32 - 2))
@@ -316,7 +316,7 @@ def result(rng: Random) -> Case:
     if rng.random() < 0.7:
         return case(f"{word}.csv", encoded(rng, text + "\n"))
     sink = io.BytesIO()
-    with suppress(pa.ArrowException, ValueError):  # the library does not write that
+    with suppress(pa.ArrowException, ValueError):  # PyArrow refuses to write some of these
         pq.write_table(pa.table([column(rng, 4) for _ in header], header), sink)
     return case(f"{word}.parquet", sink.getvalue())
 

@@ -13,7 +13,7 @@ from rapids_bfs.frames import read_frame
 from rapids_bfs.graph import index_dtype
 from rapids_bfs.result import from_frame
 
-AVAILABLE = 1 << 28  # bytes that `rapids_bfs` is made to see: what it takes beyond them, it has not asked for
+AVAILABLE = 1 << 28  # bytes that `rapids_bfs` believes are free: taking more means that it did not check first
 
 RESULTS_OF = {  # graphs that files of results may belong to, by the name of the file
     "strings": rapids_bfs.as_graph([("a", "b"), ("b", "c")]),
@@ -55,7 +55,7 @@ def check_frame(graph: Graph, table: pa.Table, path: Path) -> str:
 
 
 def check_graph(graph: Graph) -> None:
-    """All that the rest of the package takes for granted of a graph, and one search."""
+    """Check everything that the rest of the package relies on in a graph, and run one search."""
     offsets, targets, n = graph.offsets, graph.targets, graph.num_vertices
     assert offsets.ndim == targets.ndim == 1
     assert offsets.dtype == index_dtype(len(targets))

@@ -4,8 +4,8 @@
     python tests/fuzz/run.py --cases 2000 --seed 7 --format parquet
     python tests/fuzz/run.py --seed 7 --case 1234
 
-A file must be read as a right graph, or be refused by one `InputError`. What is read otherwise is made as small as it
-can be and kept in tests/fuzz/found, which the tests read again. A case goes by the seed and its number alone.
+A file must be read as a right graph, or be refused with one `InputError`. Any other file is minimised and kept in
+tests/fuzz/found, which the tests read again. A case depends on the seed, its number and --format alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from random import Random
 
 import server
 
-server.compile_for_one_thread()
+server.run_on_one_thread()
 
 import reading  # noqa: E402
 from mutate import damaged  # noqa: E402
@@ -36,9 +36,9 @@ from valid import Case, valid_files  # noqa: E402
 
 FOUND = Path(__file__).parent / "found"
 FORMATS = sorted({case.format for case in valid_files()} | set(GRAMMAR))
-NASTY = 0.35  # of the cases are made by the grammar
-BOMBS = 0.02  # of these, as they are large
-MOST_TRIES = 200  # to make a finding smaller
+NASTY = 0.35  # fraction of cases made by the grammar
+BOMBS = 0.02  # fraction of those that are bombs, which are slow
+MOST_TRIES = 200  # to minimise a finding
 LARGEST_KEPT = 1 << 20  # bytes
 
 
@@ -61,7 +61,7 @@ def signature(outcome: server.Outcome) -> str:
 
 
 def smaller(fuzzer: server.Server, case: Case, outcome: server.Outcome) -> Case:
-    """``case`` without whatever can be left out of it so that it still fails like this."""
+    """``case`` cut down as far as it still fails with the signature of ``outcome``."""
     tries, size = 0, len(case.data) // 2
     while size and tries < MOST_TRIES:
         at = 0
@@ -77,8 +77,8 @@ def smaller(fuzzer: server.Server, case: Case, outcome: server.Outcome) -> Case:
 
 
 def work(numbers: Iterator[int], arguments: argparse.Namespace, tell: Callable[[dict[str, object]], None]) -> None:
-    """Run the cases of these numbers until the time is over; ``tell`` what was found, then how often what came out."""
-    server.limit_address_space(2 * server.ADDRESS_SPACE)  # the cases themselves are made here
+    """Run the cases of these numbers until time is up; ``tell`` each finding, and at the end the counts of outcomes."""
+    server.limit_address_space(2 * server.ADDRESS_SPACE)  # for making the cases, which happens in this process
     fuzzer = server.Server(reading.read)
     counts: Counter[str] = Counter()
     known: set[str] = set()
@@ -100,7 +100,7 @@ def work(numbers: Iterator[int], arguments: argparse.Namespace, tell: Callable[[
 
 
 def keep(case: Case, outcome: server.Outcome) -> str | None:
-    """Write a finding to `FOUND`, unless it is large. Returns where."""
+    """Write a finding to `FOUND`, unless it is large. Returns its path, or None."""
     if len(case.data) > LARGEST_KEPT:
         return None
     FOUND.mkdir(exist_ok=True)
@@ -111,17 +111,15 @@ def keep(case: Case, outcome: server.Outcome) -> str | None:
 
 
 def in_parallel(jobs: int, arguments: argparse.Namespace) -> Iterator[dict[str, object]]:
-    """What so many forked workers tell, which take turns over the numbers."""
+    """What ``jobs`` forked workers tell, which share the numbers round-robin."""
     with ExitStack() as streams:
         workers = []
         for job in range(jobs):
             reader, writer = os.pipe()
             if not (worker := os.fork()):
-                with open(writer, "w") as stream:
+                with open(writer, "w", buffering=1) as stream:
                     numbers = iter(range(job, arguments.cases or sys.maxsize, jobs))
-                    work(
-                        numbers, arguments, lambda told, stream=stream: print(json.dumps(told), file=stream, flush=True)
-                    )
+                    work(numbers, arguments, lambda told, stream=stream: print(json.dumps(told), file=stream))
                 os._exit(0)
             os.close(writer)
             workers.append((worker, streams.enter_context(open(reader))))
@@ -132,7 +130,7 @@ def in_parallel(jobs: int, arguments: argparse.Namespace) -> Iterator[dict[str, 
 
 
 def read_valid_files() -> None:
-    """Read them in this process, which compiles the kernels and imports what readers need."""
+    """Read them here, so that forked children find kernels compiled and modules imported."""
     with tempfile.TemporaryDirectory() as folder:
         for case in valid_files():
             path = Path(folder, case.name)
@@ -142,7 +140,7 @@ def read_valid_files() -> None:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Print what comes of the files, or the case, that were asked for."""
+    """Print the outcome of each file, or of the case, named on the command line."""
     cases = [Case("", path.name, path.read_bytes()) for path in arguments.files]
     if not cases:
         cases = [made(arguments.seed, arguments.case, arguments.format)]

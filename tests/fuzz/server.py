@@ -1,13 +1,11 @@
-"""A fork server: each case is read by a child of its own, with a limit on memory and time.
+"""A fork server: each case is read by its own child process, within limits of memory and time.
 
-The parent has imported all and compiled the kernels, so that a child begins at once. Its kernels are compiled for one
-thread: threads do not survive a fork, and who has started Numba's cannot fork.
+The parent has imported everything and compiled the kernels, so that a child begins at once.
 """
 
 from __future__ import annotations
 
 import faulthandler
-import functools
 import os
 import resource
 import select
@@ -21,34 +19,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rapids_bfs.kernels.cpu import compiled
+
 MEGABYTE = 1 << 20
 POLL_SECONDS = 0.02
-ADDRESS_SPACE = 1 << 32  # bytes that a child may ask for, whether it uses them or not
+ADDRESS_SPACE = 1 << 32  # bytes that a child may allocate, used or not
 PAGE = resource.getpagesize()
 DETAIL = 4000  # characters of a traceback that are kept
 
 
-def compile_for_one_thread() -> None:
-    """To be called before `rapids_bfs` is imported. What is compiled is kept beside this file, apart from the rest."""
-    os.environ |= {
-        "NUMBA_NUM_THREADS": "1",
-        "NUMBA_CACHE_DIR": str(Path(__file__).parent / "__pycache__" / "numba"),
-        "OMP_NUM_THREADS": "1",
-    }
-    import numba
-
-    njit = numba.njit
-
-    @functools.wraps(njit)
-    def serial(*arguments: Any, **options: Any) -> Any:
-        return njit(*arguments, **options | {"parallel": False} if "parallel" in options else options)
-
-    numba.njit = serial
+def run_on_one_thread() -> None:
+    """Have this process run its kernels as one that was forked does, so that its children find them compiled."""
+    compiled._threads_lost = True
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case: ``kind`` is what the check returned, or how it failed, and then ``detail`` says more."""
+    """The outcome of a case: ``kind`` is what the check returned, or how it failed, with more in ``detail``."""
 
     kind: str
     detail: str = ""
@@ -60,7 +47,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Server:
-    """Runs ``check(path)``, which returns a word or raises, on one case after the other."""
+    """Runs ``check(path)``, which returns a word or raises, on one case after another."""
 
     check: Callable[[Path], str]
     cpu_seconds: int = 20
@@ -100,7 +87,7 @@ class Server:
         return Outcome(kind, detail)
 
     def _wait(self, child: int, answer: Any) -> str:
-        """Wait for an answer. Returns which limit was passed, "" if none was."""
+        """Wait for an answer. Returns the limit that was exceeded: "memory", "time", or "" for none."""
         before, deadline = resident(os.getpid()), time.monotonic() + self.wall_seconds
         while not select.select([answer], [], [], POLL_SECONDS)[0]:
             if resident(child) > before + self.megabytes * MEGABYTE:
@@ -110,6 +97,7 @@ class Server:
         return ""
 
     def _be_child(self, path: Path, said: Path, writer: int) -> None:
+        """Check the file within the limits and exit, the outcome in ``writer``, standard error in ``said``."""
         try:
             os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT), 2)
             faulthandler.enable(2)
@@ -130,7 +118,7 @@ class Server:
 
 
 def limit_address_space(more: int) -> None:
-    """Let this process ask for so many bytes beyond what it has: less than would harm others on the machine."""
+    """Let this process allocate ``more`` bytes at most from now on, so that it cannot exhaust the machine."""
     has = int(Path("/proc/self/statm").read_text().split()[0]) * PAGE
     resource.setrlimit(resource.RLIMIT_AS, (has + more, has + more))
 

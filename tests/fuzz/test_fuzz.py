@@ -12,7 +12,7 @@ import pytest
 from reading import check_graph, check_message
 from valid import valid_files
 
-from rapids_bfs import Graph, as_graph
+from rapids_bfs import as_graph
 
 FOLDER = Path(__file__).parent
 FOUND = sorted((FOLDER / "found").glob("*"))
@@ -101,9 +101,9 @@ def test_the_server_sees_every_fault(fault: str) -> None:
 def test_a_wrong_graph_is_seen(changes: dict[str, object]) -> None:
     graph = as_graph(([0, 1, 2], [1, 0, 2]))
     check_graph(graph)
-    arguments = graph.__getstate__() | changes
+    vars(graph).update(changes)  # behind the back of the constructor, which would refuse them
     with pytest.raises(AssertionError):
-        check_graph(Graph(**arguments))
+        check_graph(graph)
 
 
 @pytest.mark.parametrize("message", ["no name", "a.txt: one\ntwo\nthree", "a.txt: " + "x" * 1000])

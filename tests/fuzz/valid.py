@@ -22,7 +22,7 @@ from rapids_bfs.frames import save_frame
 
 @dataclass(frozen=True)
 class Case:
-    """A file to be read: its format, for people to choose by, its name, whose suffix matters, and its content."""
+    """A file to read: its format, as --format names it, its name, whose suffix matters, and its content."""
 
     format: str
     name: str
@@ -49,7 +49,7 @@ FORMATS = {
 
 
 def case(name: str, data: bytes | str) -> Case:
-    """A case whose format goes by the name."""
+    """A case whose format is told by its name."""
     data = data.encode() if isinstance(data, str) else data
     suffix = Path(name.removesuffix(".gz")).suffix
     return Case("result" if name.startswith(("result", "strings")) else FORMATS[suffix], name, data)

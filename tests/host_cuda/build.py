@@ -16,13 +16,14 @@ HERE = Path(__file__).parent
 COMPILER = "g++"
 FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas")
 FLAGS += ("-ftrivial-auto-var-init=pattern", "-fno-omit-frame-pointer", f"-I{HERE}")
-FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 
 KIND = r"(?:unsigned )?(?:long long|\w+(?:<\w+>)?)"
 SHARED = re.compile(rf"^( *)(extern )?__shared__ (?:__align__\(\d+\) )?({KIND}) (\w[^;\n]*);", re.MULTILINE)
 DECLARED = re.compile(r"(\w+)(\[[^\]]*\])?")
 
-Edits = tuple[tuple[str, str], ...]  # pieces of a text, and what takes their place
+Options = tuple[str, ...]
+Edits = tuple[tuple[str, str], ...]  # pieces of a text and their replacements
 
 
 class Shape(ctypes.Structure):
@@ -42,61 +43,65 @@ def sanitizer() -> str | None:
 
 
 def on_host(text: str) -> str:
-    """The text of a kernel file, its shared variables made references to memory that each block has for itself."""
+    """The text of a kernel file, its `__shared__` variables turned into references to the running block's memory."""
 
     def references(match: re.Match) -> str:
         indent, dynamic, kind, names = match.groups()
         if dynamic:
             return f"{indent}{kind}* const {DECLARED.match(names)[1]} = on_host::dynamic_shared();"
         return indent + " ".join(
-            f"static const char {name}_key = 0; {kind} (&{name}){length} = on_host::shared<{kind}{length}>(&{name}_key);"
+            f"static const char {name}_key = 0; "
+            f"{kind} (&{name}){length} = on_host::shared<{kind}{length}>(&{name}_key);"
             for name, length in DECLARED.findall(names)
         )
 
     return SHARED.sub(references, text)
 
 
-def launchers(name: str, vertex_bytes: int, offset_bytes: int) -> str:
-    """C++ functions that launch the kernels of a file."""
-    return "\n".join(
-        f'extern "C" const char* launch_{kernel}(const on_host::Shape* shape, void** arguments) {{\n'
-        f"    return on_host::launch(*shape, ::{instance}, arguments);\n}}"
-        for kernel, instance in cuda.expressions(name, vertex_bytes, offset_bytes).items()
+def launcher(instance: str) -> str:
+    """A C++ function that launches a kernel."""
+    return (
+        'extern "C" const char* launch(const on_host::Shape* shape, void** arguments) {\n'
+        f"    return on_host::launch(*shape, ::{instance}, arguments);\n}}\n"
     )
 
 
 def edited(text: str, edits: Edits) -> str:
     for old, new in edits:
-        assert old in text, f"this is not in the file any more: {old}"
+        assert text.count(old) == 1, f"this must occur exactly once in the file: {old}"
         text = text.replace(old, new)
     return text
 
 
 @cache
-def library(name: str, vertex_bytes: int, offset_bytes: int, *options: str, edits: Edits = ()) -> ctypes.CDLL:
-    """The kernels of a file for these types, its text edited before."""
-    text, binary = (folder() / f"{name}-{next(numbers)}{suffix}" for suffix in (".cpp", ".so"))
+def library(
+    name: str, kernel: str, vertex_bytes: int, offset_bytes: int, options: Options, edits: Edits
+) -> ctypes.CDLL:
+    """The library with one kernel of a file, compiled for these types from the edited text."""
+    text, binary = (folder() / f"{name}-{kernel}-{next(numbers)}{suffix}" for suffix in (".cpp", ".so"))
     kernels = on_host(edited(cuda.source(name), edits))
-    text.write_text(f'#include "cuda.h"\n{kernels}\n{launchers(name, vertex_bytes, offset_bytes)}\n')
-    compiled("-shared", *options, text, runtime(), "-o", binary)
+    instance = cuda.expressions(name, vertex_bytes, offset_bytes)[kernel]
+    text.write_text(f'#include "cuda.h"\n{kernels}\n{launcher(instance)}')
+    compiled("-shared", *SANITIZE, *options, text, runtime(), "-o", binary)
     return ctypes.CDLL(str(binary))
 
 
 @cache
 def runtime() -> Path:
-    """The fibers."""
-    compiled("-c", HERE / "on_host.cpp", "-o", folder() / "on_host.o")
+    """The object file of `on_host.cpp`."""
+    compiled("-O2", "-c", HERE / "on_host.cpp", "-o", folder() / "on_host.o")
     return folder() / "on_host.o"
 
 
 @cache
 def folder() -> Path:
-    """Where this process keeps what it compiled, until it ends."""
+    """The temporary folder of this process's binaries, removed when it ends."""
     folder.kept = tempfile.TemporaryDirectory(prefix="host-cuda-")
     return Path(folder.kept.name)
 
 
 def compiled(*arguments: str | Path) -> None:
+    """Run the compiler, without the sanitizer that is loaded into this process."""
     without_sanitizer = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     subprocess.run([COMPILER, *FLAGS, *map(str, arguments)], check=True, env=without_sanitizer)
 

@@ -1,4 +1,4 @@
-// What the kernels use of CUDA C++, by `on_host`. It goes before the text of a kernel file.
+// The parts of CUDA C++ that the kernels use, implemented by `on_host`. Included before the text of a kernel file.
 #pragma once
 
 #include <cmath>
@@ -72,7 +72,7 @@ T change_at_once(T* place, Change change) {
 }
 
 template <typename T>
-using Same = std::enable_if_t<true, T>;  // as the type of a parameter: not deduced from its argument
+using Same = std::enable_if_t<true, T>;  // a parameter of this type takes no part in template argument deduction
 
 template <typename T>
 T atomicAdd(T* place, Same<T> value) {
@@ -124,6 +124,28 @@ inline unsigned __ballot_sync(unsigned mask, bool vote) {
 
 inline bool __any_sync(unsigned mask, bool vote) { return __ballot_sync(mask, vote) != 0; }
 inline bool __all_sync(unsigned mask, bool vote) { return __ballot_sync(mask, vote) == ~0u; }
+
+template <typename T, typename Combine>
+T reduced(unsigned mask, T value, Combine combine) {
+    whole_warp(mask);
+    const std::uint64_t* const values = on_host::meet_warp(on_host::REDUCE, value);
+    for (unsigned lane = 0; lane < on_host::WARP; ++lane) {
+        if (lane != threadIdx.x % on_host::WARP) value = combine(value, static_cast<T>(values[lane]));
+    }
+    return value;
+}
+
+inline unsigned __reduce_or_sync(unsigned mask, unsigned bits) {
+    return reduced(mask, bits, [](unsigned a, unsigned b) { return a | b; });
+}
+
+inline int __reduce_add_sync(unsigned mask, int value) {
+    return reduced(mask, value, [](int a, int b) { return a + b; });
+}
+
+inline int __reduce_max_sync(unsigned mask, int value) {
+    return reduced(mask, value, [](int a, int b) { return max(a, b); });
+}
 
 // `lane_of(mine)` is the lane whose value this one gets.
 template <typename T, typename LaneOf>

@@ -1,4 +1,4 @@
-"""A device whose kernels are those of `kernels/cuda`, compiled for the host; the hosts' code is what users run."""
+"""A device that runs the kernels of `kernels/cuda`, compiled for the host and launched by the code that ships."""
 
 import ctypes
 import weakref
@@ -16,7 +16,7 @@ libc = ctypes.CDLL(None)
 
 
 def empty(nbytes: int) -> np.ndarray:
-    """Rubbish, with an end that AddressSanitizer sees."""
+    """``nbytes`` of garbage (uint8), whose bounds AddressSanitizer checks."""
     place = ctypes.c_void_p()
     assert libc.posix_memalign(ctypes.byref(place), ctypes.c_size_t(ALIGNMENT), ctypes.c_size_t(nbytes)) == 0
     memory = (ctypes.c_uint8 * nbytes).from_address(place.value)
@@ -27,12 +27,11 @@ def empty(nbytes: int) -> np.ndarray:
 
 
 class HostKernel(CompiledKernel):
-    """A kernel that is launched by a function of a library of `build`."""
+    """A kernel that is compiled by `build` when it is first launched."""
 
-    def __init__(self, function, device):
-        super().__init__(None, function)
-        function.restype = ctypes.c_char_p
-        self.device = device
+    def __init__(self, device, file, *instance):
+        super().__init__(None, None)
+        self.device, self.instance = device, (file, *instance, device.edits.get(file, ()))
 
     def resident_blocks(self, threads, shared):
         return 1
@@ -46,7 +45,10 @@ class HostKernel(CompiledKernel):
 
         def launch(kept=arguments):
             shape = Shape(grid, threads, shared, cluster, self.device.random.getrandbits(32))
-            failure = self.keeps(ctypes.byref(shape), pointers)
+            code = library(*self.instance)
+            code.launch.restype = ctypes.c_char_p
+            ctypes.c_int.in_dll(code, "planted").value = self.device.planted
+            failure = code.launch(ctypes.byref(shape), pointers)
             assert failure is None, failure.decode()
 
         return launch
@@ -60,7 +62,7 @@ def passed(argument):
 
 
 class HostDevice(EmulatedDevice):
-    """Some multiprocessors, each of which runs a block."""
+    """``blocks`` multiprocessors, each of which runs one block."""
 
     engine = "on the host"
     near = True
@@ -78,9 +80,7 @@ class HostDevice(EmulatedDevice):
         return super()._keep(kept)
 
     def kernel(self, file, kernel, vertex, offset, *options):
-        code = library(file, vertex.itemsize, offset.itemsize, *options, edits=self.edits.get(file, ()))
-        ctypes.c_int.in_dll(code, "planted").value = self.planted
-        return HostKernel(code[f"launch_{kernel}"], self)
+        return HostKernel(self, file, kernel, vertex.itemsize, offset.itemsize, options)
 
     def kernels(self, file, vertex, offset):
         names = cuda.expressions(file, vertex.itemsize, offset.itemsize)

@@ -1,6 +1,6 @@
-"""Faults planted in the kernels' text: a test that cannot see them is worth nothing.
+"""Faults planted in the kernels' text, each of which a test must detect.
 
-All faults of a file are compiled into one library, and one of them at a time is chosen when it runs.
+All faults of a file are compiled into one library; `planted` selects one at run time.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from build import Edits
 from device import HostDevice
 
-PATIENCE = 60  # seconds
+PATIENCE = 60  # seconds before a check counts as hanging
 
 
 class Fault(NamedTuple):
@@ -19,7 +19,8 @@ class Fault(NamedTuple):
 
     old: str
     new: str
-    seen_by: Callable[[], None]  # what fails then
+    check: Callable[..., None]  # the test that then fails
+    way: str = ""  # its argument, if any
 
 
 def with_switches(faults: list[Fault]) -> Edits:
@@ -32,25 +33,36 @@ def switch(number: int, fault: Fault) -> str:
     return f"(planted == {number} ? ({fault.new}) : ({fault.old}))"
 
 
-def assert_seen(file: str, faults: dict[str, Fault], name: str) -> None:
-    """The test that is to see a fault passes without it, and fails, by whatever it ends in, with it."""
-    HostDevice.edits = {file: with_switches([*faults.values()])}
-    HostDevice.planted = 1 + [*faults].index(name)
-    try:
-        assert fails(faults[name].seen_by), f"nothing went wrong with {faults[name].new!r}"
-    finally:
-        HostDevice.edits, HostDevice.planted = {}, 0
+def assert_seen(monkeypatch, file: str, faults: dict[str, Fault], name: str) -> None:
+    """Assert that the check of this fault passes without it, and with it raises, crashes or hangs."""
+    fault = faults[name]
+    monkeypatch.setattr(HostDevice, "edits", {file: with_switches([*faults.values()])})
+    if (fault.check, fault.way) not in passed:
+        run(fault)  # in this process, so that its children find the library compiled
+        assert passed or not fails(fault), "every check fails in a forked process"
+        passed.add((fault.check, fault.way))
+    monkeypatch.setattr(HostDevice, "planted", 1 + [*faults].index(name))
+    assert fails(fault), f"nothing went wrong with {fault.new!r}"
 
 
-def fails(test: Callable[[], None]) -> bool:
-    """Does it raise, crash or hang in a process of its own?"""
+def run(fault: Fault) -> None:
+    fault.check(*[fault.way] if fault.way else [])
+
+
+def fails(fault: Fault) -> bool:
+    """Does the check raise, crash or hang in a forked process?"""
     child = os.fork()
     if child == 0:
         signal.alarm(PATIENCE)
         try:
-            test()
+            run(fault)
         except BaseException as error:
-            print(f"{type(error).__name__}: {error}"[:2000])
+            print(f"{type(error).__name__}: {error}"[:2000], flush=True)
             os._exit(1)
         os._exit(0)
-    return os.waitpid(child, 0)[1] != 0
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print("exit status", status)
+    return status != 0
+
+
+passed: set[tuple[Callable[..., None], str]] = set()  # checks that passed without a fault

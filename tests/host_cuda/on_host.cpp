@@ -22,19 +22,20 @@ namespace {
 
 constexpr std::size_t STACK_BYTES = 256 << 10;  // of a fiber
 constexpr unsigned CALM = 8;                    // one pause in so many lets another thread take over
-constexpr long MOST_SWITCHES = 1L << 25;        // of a launch that ends
+constexpr unsigned MOST_OFFERS = 4;             // threads to draw the fastest from: more make speeds more unequal
+constexpr long MOST_SWITCHES = 1L << 23;        // with more, a launch counts as endless
 
 struct Fiber {
     ucontext_t context;
-    void* stack;  // null: the host's own
+    void* stack;  // null for the host until it is known
     std::size_t stack_bytes;
     void* fake_stack;  // AddressSanitizer's
     unsigned block, thread;
     unsigned speed;
 };
 
-// Threads that wait for each other again and again. What they bring has two places in turn: who is slow to leave one
-// meeting still reads its values while others come to the next.
+// A group of threads that meet repeatedly. Their values are double-buffered: a thread that is slow to leave one meeting
+// still reads its values while others bring theirs to the next.
 struct Meeting {
     explicit Meeting(unsigned size = 0) : size(size), values{std::vector<std::uint64_t>(size), values[0]} {}
 
@@ -69,13 +70,14 @@ struct Launch {
     std::vector<Meeting> clusters;
     Fiber host = {}, *running = &host;
     unsigned unfinished;
+    unsigned offers;
     long switches = 0;
     const char* failure = nullptr;
 };
 
 Launch* current;
 
-// Stacks are kept from launch to launch.
+// Stacks are reused by later launches.
 void* stack_of(std::size_t number) {
     static std::vector<void*> stacks;
     while (stacks.size() <= number) {
@@ -83,7 +85,7 @@ void* stack_of(std::size_t number) {
         if (memory == MAP_FAILED) std::abort();
         stacks.push_back(memory);
     }
-    ASAN_UNPOISON_MEMORY_REGION(stacks[number], STACK_BYTES);  // a launch that failed left its frames
+    __asan_unpoison_memory_region(stacks[number], STACK_BYTES);  // a failed launch leaves its frames poisoned
     return stacks[number];
 }
 
@@ -109,14 +111,13 @@ void switch_to(Fiber* next, bool for_good = false) {
     arrived_from(self);
 }
 
-// A thread that need not wait; of two that chance offers often the faster one.
+// Remove a thread from `ready`: the fastest of a few drawn at random.
 Fiber* draw() {
     auto& ready = current->ready;
     if (ready.empty()) fail("all threads wait for others");
-    const auto offer = [&] { return current->random() % ready.size(); };
-    std::size_t place = offer();
-    if (current->random() % 4) {
-        const std::size_t other = offer();
+    std::size_t place = current->random() % ready.size();
+    for (unsigned i = 1; i < current->offers; ++i) {
+        const std::size_t other = current->random() % ready.size();
         if (ready[other]->speed > ready[place]->speed) place = other;
     }
     Fiber* const drawn = ready[place];
@@ -150,6 +151,7 @@ const std::uint64_t* meet(Meeting& meeting, unsigned place, Operation operation,
 Launch::Launch(const Shape& shape, const std::function<void()>& kernel)
     : shape(shape), kernel(kernel), random(shape.seed), fibers(shape.blocks * shape.threads), blocks(shape.blocks) {
     unfinished = fibers.size();
+    offers = 1 + random() % MOST_OFFERS;
     for (unsigned block = 0; block < shape.blocks; ++block) {
         blocks[block].all = Meeting(shape.threads);
         blocks[block].warps.assign(shape.threads / WARP, Meeting(WARP));
@@ -165,7 +167,7 @@ Launch::Launch(const Shape& shape, const std::function<void()>& kernel)
             fiber.context.uc_stack.ss_sp = fiber.stack;
             fiber.context.uc_stack.ss_size = STACK_BYTES;
             makecontext(&fiber.context, run_thread, 0);
-            fiber.context.uc_stack.ss_size = 0;  // else AddressSanitizer forgets the whole stack at each switch
+            fiber.context.uc_stack.ss_size = 0;  // otherwise AddressSanitizer unpoisons the whole stack at each switch
             ready.push_back(&fiber);
         }
     }
@@ -179,7 +181,7 @@ void* memory_of(Block& block, const void* key, std::size_t bytes, std::size_t al
     }
     void* memory = nullptr;
     if (posix_memalign(&memory, std::max(alignment, sizeof(void*)), bytes)) std::abort();
-    std::memset(memory, RUBBISH, bytes);
+    std::memset(memory, static_cast<int>(current->random() % 256), bytes);
     block.shared.push_back({key, {memory, std::free}, bytes, alignment});
     return memory;
 }
@@ -187,7 +189,7 @@ void* memory_of(Block& block, const void* key, std::size_t bytes, std::size_t al
 }  // namespace
 
 const char* run(const Shape& shape, const std::function<void()>& kernel) {
-    if (shape.threads % WARP || shape.blocks % shape.cluster) return "blocks of whole warps and whole clusters, please";
+    if (shape.threads % WARP || shape.blocks % shape.cluster) return "blocks must be whole warps, grids whole clusters";
     Launch here(shape, kernel);
     current = &here;
     blockDim.x = shape.threads;
@@ -254,7 +256,7 @@ void* address_in_block(void* mine, int rank) {
         Block& theirs = current->blocks[blockIdx.x / size * size + rank];
         return static_cast<char*>(memory_of(theirs, each.key, each.bytes, each.alignment)) + place;
     }
-    fail("what another block should have too is in no shared memory of this one");
+    fail("an address to map to another block is not in this block's shared memory");
 }
 
 }  // namespace on_host

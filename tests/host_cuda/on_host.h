@@ -1,14 +1,14 @@
-// A GPU on the host: every thread of a grid is a fiber of one OS thread, and chance, from a seed, says which goes on.
+// A GPU on the host: every thread of a grid is a fiber of one OS thread; a seeded random generator schedules them.
 //
 // As on a GPU: the votes, shuffles and barriers of a warp, a block, some warps of a block, a cluster and the grid are
-// meetings, at which all have to arrive with the same operation; threads that wait for ever, and `__trap`, end the launch
-// with a message. Each block has shared memory of its own, full of rubbish at first, each array with an end that
-// AddressSanitizer sees; the blocks of a cluster reach each other's. Warps go at unequal speeds. Another thread may take
-// over at each meeting, atomic, load past the first cache (`__ldcg`) and fence.
+// meetings, at which all have to arrive with the same operation; a deadlock, and `__trap`, end the launch with a
+// message. Each block has its own shared memory, filled with garbage, in which AddressSanitizer checks the bounds of
+// each array; the blocks of a cluster reach each other's. Warps run at unequal speeds. Another thread may take over at
+// each meeting, atomic, load that bypasses L1 (`__ldcg`) and fence.
 //
-// Not as on a GPU: between those places a thread goes on undisturbed, so of a race of plain loads and stores only some
-// orders are seen. Memory is in order: a missing fence, or a `__ldg` of what the kernel itself writes, does no harm here.
-// Warps do not run in step where the hardware would. There is no time, and no limit of registers or of shared memory.
+// Unlike on a GPU: between those points a thread runs undisturbed, so that races of plain loads and stores show only
+// some of their orders. Memory is in order: a missing fence, or a `__ldg` of what the kernel itself writes, does no
+// harm here. Warps do not run in lockstep. Time is not simulated, nor are the limits of registers and of shared memory.
 #pragma once
 
 #include <cstddef>
@@ -20,25 +20,24 @@
 namespace on_host {
 
 constexpr unsigned WARP = 32;
-constexpr int RUBBISH = 0xA5;
 
 struct Shape {
-    unsigned blocks, threads, shared, cluster;  // `shared`: bytes of a block, whose number is the launch's
+    unsigned blocks, threads, shared, cluster;  // `shared`: bytes of dynamic shared memory
     std::uint64_t seed;
 };
 
-enum Operation { SYNC_WARP, VOTE, SHUFFLE, SYNC_BLOCK, COUNT_BLOCK, SYNC_FIRST, SYNC_CLUSTER };
+enum Operation { SYNC_WARP, VOTE, SHUFFLE, REDUCE, SYNC_BLOCK, COUNT_BLOCK, SYNC_FIRST, SYNC_CLUSTER };
 
-// Run a thread of the kernel in each fiber. Returns null, or what went wrong.
+// Run each thread of the kernel in its own fiber. Returns null, or what went wrong.
 const char* run(const Shape& shape, const std::function<void()>& kernel);
 
-// End the launch from within a thread of it.
+// End the launch with a message; called by one of its threads.
 [[noreturn]] void fail(const char* message);
 
-// Another thread may take over.
+// A point at which another thread may take over.
 void pause();
 
-// Meet the others of the warp or the block; what each brought, in the order of the threads, until the next meeting.
+// Meet the other threads of the warp or the block. Returns the values of all, by thread; valid until the next meeting.
 const std::uint64_t* meet_warp(Operation operation, std::uint64_t value = 0);
 const std::uint64_t* meet_block(Operation operation, std::uint64_t value = 0);
 void barrier_of_first(unsigned threads);
@@ -47,11 +46,11 @@ void cluster_barrier();
 int cluster_size();
 std::uint64_t nanoseconds();
 
-// This block's memory for the declaration that has the `key`, of so many bytes.
+// This block's shared memory for the declaration with this `key`, allocated at the first call.
 void* shared(const void* key, std::size_t bytes, std::size_t alignment);
 unsigned char* dynamic_shared();
 
-// What another block of the cluster has where this one has `mine`.
+// The address in block `rank` of the cluster that corresponds to `mine` in this block.
 void* address_in_block(void* mine, int rank);
 
 template <typename T>
@@ -69,7 +68,7 @@ const char* launch(const Shape& shape, void (*kernel)(Parameters...), void** arg
     return run(shape, [=] { kernel(*static_cast<Parameters*>(arguments[I])...); });
 }
 
-// Launch a kernel as the driver does: by the addresses of its arguments.
+// Launch a kernel as the driver does: `arguments` are the addresses of its arguments.
 template <typename... Parameters>
 const char* launch(const Shape& shape, void (*kernel)(Parameters...), void** arguments) {
     return launch(shape, kernel, arguments, std::index_sequence_for<Parameters...>());

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from device import HostDevice
 from emulator import emulate
+from faults import Fault, assert_seen
 from oracle import random_graph
 
 from rapids_bfs import Graph, as_graph
@@ -66,7 +67,45 @@ def test_pieces_of_arcs(alpha):
     assert_right(as_graph(ends, directed=False), np.arange(12), seed=1, alpha=alpha)
 
 
+def one_source_a_word():
+    random_sums(NEVER, 1)
+
+
+def pulls():
+    random_sums(ALWAYS, 1 << 20)
+
+
+def pieces():
+    assert_right(generate("star:300"), np.arange(0, 9, 2))
+
+
 def test_many_levels_and_wide_types():
     graph = generate("path:12")
     wide = Graph(graph.offsets.astype(np.int64), graph.targets.astype(np.int64), directed=False)
     assert_right(wide, np.array([0, 5, 11, 0]))
+
+
+FAULTS = {
+    "forward: a place is found twice": Fault(
+        "atomicOr(upcoming + neighbor, fresh) == 0", "atomicOr(upcoming + neighbor, fresh) + 1 > 0", one_source_a_word
+    ),
+    "forward: sources that were there before": Fault(
+        "b.sources_of(place) & ~b.seen[place]", "b.sources_of(place)", pulls
+    ),
+    "forward: a front that is not forgotten": Fault(
+        "if (level >= 3) forget(b, level - 3, thread, threads);", ";", one_source_a_word
+    ),
+    "warp: a window that is written while it is read": Fault(
+        "__syncwarp();\n        if (for_arcs && listed && step)", "if (for_arcs && listed && step)", pulls
+    ),
+    "backward: the paths": Fault("sum.low + target / paths.low", "sum.low + target", pulls),
+    "backward: the last piece of a place": Fault(
+        "__shfl_sync(ALL, before, 0) + 1 < count", "__shfl_sync(ALL, before, 0) + 2 < count", pieces
+    ),
+    "backward: arcs into the source": Fault("b.edges || b.endpoints ? 0 : 1", "1", pulls),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_seen(name, monkeypatch):
+    assert_seen(monkeypatch, "betweenness", FAULTS, name)

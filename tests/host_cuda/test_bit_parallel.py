@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from device import HostDevice
 from emulator import emulate
+from faults import Fault, assert_seen
 from oracle import random_graph
 from strategies import oracle_distances
 
@@ -42,7 +43,7 @@ def assert_right(graph, sources, depth_limit=None, seed=0, blocks=3, **tuning):
 
 
 def random_batches(alpha, k):
-    for seed in range(4):
+    for seed in range(6):
         rng = np.random.default_rng([alpha, k, seed])
         graph = random_graph(rng, most_vertices=40, most_edges=120)
         sources = rng.integers(0, graph.num_vertices, k)
@@ -88,3 +89,55 @@ def test_vertices_with_many_edges_and_wide_offsets(alpha, monkeypatch):
 def test_counters_that_are_full():
     """A warp reaches more vertices of one word than its counters hold."""
     assert_right(generate("star:600"), np.array([0, 1]), threads=32, blocks=1)
+
+
+def never_bottom_up():
+    random_batches(NEVER, 100)
+
+
+def always_bottom_up():
+    random_batches(ALWAYS, 100)
+
+
+def to_and_fro():
+    random_batches(3, 3)
+
+
+def pieces_bottom_up():
+    two_hubs(ALWAYS)
+
+
+FAULTS = {
+    "top-down: a neighbour is listed twice": Fault(
+        "wins = atomicExch(b.stamps + neighbor[i], level) != level;",
+        "wins = (b.stamps[neighbor[i]] = level) == level;",
+        never_bottom_up,
+    ),
+    "top-down: the last edge of an item": Fault(
+        "edge + i < end ? b.targets[edge + i] : -1", "edge + i + 1 < end ? b.targets[edge + i] : -1", never_bottom_up
+    ),
+    "top-down: past the last edge": Fault("neighbor[i] < 0", "false", never_bottom_up),
+    "top-down: the last frontier is not forgotten": Fault(
+        "if (first + at.group < last_count) "
+        "frontier[static_cast<long long>(last[first + at.group]) * WIDTH + at.word] = 0;",
+        ";",
+        never_bottom_up,
+    ),
+    "bottom-up: half of the neighbours": Fault(
+        "b.in_targets[min(edge + i, end - 1)]", "b.in_targets[min(edge + i / 2, end - 1)]", always_bottom_up
+    ),
+    "bottom-up: sources that reached a vertex before": Fault(
+        "if (light) missing = wanted & ~b.seen[place];", "if (light) missing = wanted;", always_bottom_up
+    ),
+    "bottom-up: a piece of a heavy vertex": Fault("if (bits) atomicOr(upcoming + place, bits);", ";", pieces_bottom_up),
+    "back to the queue: the rows of the last level": Fault("if (inside) upcoming[place] = 0;", ";", to_and_fro),
+    "sums: the level of the sum": Fault(
+        "b.total[source] += count * level;", "b.total[source] += count;", never_bottom_up
+    ),
+    "write: the planes of another vertex": Fault("vertex < b.n ? b.rank[vertex] : 0", "vertex", never_bottom_up),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_seen(name, monkeypatch):
+    assert_seen(monkeypatch, "bit_parallel", FAULTS, name)

@@ -36,6 +36,7 @@ SHORT, LONG = np.int32, np.int64
 def host(monkeypatch):
     emulate(monkeypatch, _one_launch, _direction_optimizing)
     monkeypatch.setattr(_direction_optimizing, "PREPARE_THREADS", 64)
+    monkeypatch.setattr(_direction_optimizing, "finish", lambda: None)
     monkeypatch.setattr(_one_launch, "SMALL_ARCS", 0)
 
 
@@ -104,28 +105,56 @@ def test_wide_offsets(name):
     search_small_rows(name, range(4), (SHORT, LONG))
 
 
-def search_many_words(name):
+def search_many_words(name, vertices=2500, blocks=4):
     """A warp has many words of the bitmaps, and takes the vertices of several tiles together."""
     rng = np.random.default_rng(len(name))
-    graph = as_graph(tuple(rng.integers(0, 6000, (2, 20000))), vertices=6000, directed=False)
-    assert_right(search_of(graph, TUNINGS[name]), [17])
+    ends = tuple(rng.integers(0, vertices, (2, 3 * vertices)))
+    search = search_of(as_graph(ends, vertices=vertices, directed=False), TUNINGS[name], blocks - 1)
+    assert_right(search, [17])
 
 
-@pytest.mark.parametrize("name", ["top-down", "dense", "bottom-up", "to and fro"])
+@pytest.mark.parametrize("name", ["top-down", "dense", "to and fro"])
 def test_many_words(name):
     search_many_words(name)
 
 
-@pytest.mark.parametrize("spec", ["complete:100", "star:500"])
-def test_many_edges(spec):
+def search_many_tiles():
+    search_many_words("bottom-up", 9300, 1)
+
+
+def test_many_tiles():
+    search_many_tiles()
+
+
+def search_many_edges(spec):
     """Rows of several rounds, and so many edges that a warp looks before it sets a bit."""
-    graph = generate(spec)
+    both_sides = as_graph((np.repeat(np.arange(80), 80), np.tile(np.arange(80, 160), 80)), directed=False)
+    graph = both_sides if spec == "two sides" else generate(spec)
     for name in TUNINGS:
         assert_right(search_of(graph, TUNINGS[name]), [graph.num_vertices - 1])
 
 
-def test_blocks_with_unequal_numbers_of_chunks():
-    """They are shared out, more than a round for each: a block takes some of the other's, and all are won."""
+@pytest.mark.parametrize("spec", ["complete:100", "star:500", "two sides"])
+def test_many_edges(spec):
+    search_many_edges(spec)
+
+
+def search_without_edges(name):
+    """Most vertices are isolated: a search that begins at one leaves nothing for the next."""
+    rng = np.random.default_rng(len(name))
+    graph = as_graph(tuple(rng.integers(0, 40, (2, 10))), vertices=40, directed=True)
+    search = search_of(graph, TUNINGS[name], 1)
+    for sources in [[each] for each in range(12)] + [[30, 31], [32]]:
+        assert_right(search, sources)
+
+
+@pytest.mark.parametrize("name", ["top-down", "bottom-up", "one block", "cluster"])
+def test_isolated_vertices(name):
+    search_without_edges(name)
+
+
+def search_unequal_blocks():
+    """Chunks are shared out, more than a round for each: a block takes some of the other's, and all are won."""
     children = np.repeat(np.arange(1, 61), np.repeat([3, 1], [40, 20]))
     middle = 61 + np.arange(len(children))
     ends = np.r_[np.zeros(60, int), children, middle], np.r_[1:61, middle, middle + len(children)]
@@ -133,30 +162,145 @@ def test_blocks_with_unequal_numbers_of_chunks():
         assert_right(search_of(as_graph(ends, directed=False), replace(CLUSTER, capacity=256), seed), [0])
 
 
+def test_blocks_with_unequal_numbers_of_chunks():
+    search_unequal_blocks()
+
+
 def test_a_full_memory(monkeypatch):
     """The blocks of a cluster forget vertices that they asked for, and ask for them again."""
     monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": (("RECENT = 1 << 11", "RECENT = 4"),)})
-    for seed in range(4):
-        search_small_rows("cluster", [seed])
+    search_small_rows("cluster", range(4))
 
 
-def test_arrays_that_nobody_wrote(monkeypatch):
-    """A search writes every element of the arrays of its result, and what it says where it found nothing."""
-    monkeypatch.setattr(_direction_optimizing, "finish", lambda: None)
-    for name in TUNINGS:
-        rng = np.random.default_rng(len(name))
-        graph = random_graph(rng, most_vertices=60, most_edges=100)
-        search = search_of(graph, TUNINGS[name])
-        for _ in range(3):
-            sources, options = random_options(rng, graph.num_vertices)
-            arrays = [search.device.empty(graph.num_vertices, np.int32) for _ in range(2)]
-            distances, predecessors = (
-                SimpleNamespace(data=SimpleNamespace(ptr=array.ctypes.data)) for array in arrays
-            )
-            options = Options(**options | {"predecessors": True})
-            with search.search_into(distances, predecessors, 1 << 30, np.array(sources), options):
-                pass
-            expected = expected_distances(graph, sources, options.depth_limit, options.target)
-            np.testing.assert_array_equal(arrays[0], np.where(expected < 0, 1 << 30, expected))
-            np.testing.assert_array_equal(arrays[1] < 0, expected <= 0)
-            assert_right(search, sources)
+def search_into_new_arrays(name):
+    """A search writes every element of the arrays of its result, and what it is to say where it found nothing."""
+    rng = np.random.default_rng(len(name))
+    graph = random_graph(rng, most_vertices=60, most_edges=100)
+    n = graph.num_vertices
+    search = search_of(graph, TUNINGS[name])
+    for _ in range(3):
+        sources, options = random_options(rng, n)
+        options = Options(**options | {"predecessors": True})
+        distances, predecessors = (search.device.empty(n, np.int32) for _ in range(2))
+        as_cupy = [SimpleNamespace(data=SimpleNamespace(ptr=each.ctypes.data)) for each in (distances, predecessors)]
+        with search.search_into(*as_cupy, 1 << 30, np.array(sources), options):
+            pass
+        expected = expected_distances(graph, sources, options.depth_limit, options.target)
+        np.testing.assert_array_equal(distances, np.where(expected < 0, 1 << 30, expected))
+        np.testing.assert_array_equal(predecessors < 0, expected <= 0)
+        assert_right(search, sources)
+
+
+@pytest.mark.parametrize("name", TUNINGS)
+def test_arrays_that_nobody_wrote(name):
+    search_into_new_arrays(name)
+
+
+EXPAND_DENSE = "mine = expand<true>(s, upcoming, level, begin - expanded, frontier, nullptr, warp, warps);"
+FAULTS = {
+    "prepare: another vertex in a row of `heavy`": Fault(
+        "if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = whose[0];",
+        "if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = whose[0] ^ (whose[0] > 0);",
+        *(search_graphs, "bottom-up"),
+    ),
+    "prepare: that there are more than four": Fault(
+        "near && round == GROUP && most >= 0", "false", search_small_rows, "cluster"
+    ),
+    "top-down: two in one place of the queue": Fault(
+        "place += packed(1, degree[k], s.edge_bits);", ";", search_graphs, "top-down"
+    ),
+    "top-down: the wrong level": Fault(
+        "if (!DENSE) s.distances[neighbor[k]] = level;",
+        "if (!DENSE) s.distances[neighbor[k]] = level - 1;",
+        *(search_graphs, "top-down"),
+    ),
+    "top-down: the last edge of a run": Fault(
+        "batch + lane < end", "batch + lane < end - 1", search_graphs, "top-down"
+    ),
+    "top-down: a look at the wrong bit": Fault(
+        "won[k] = won[k] && !(word[k] & bit_of(neighbor[k]));",
+        "won[k] = won[k] && !word[k];",
+        *(search_many_edges, "two sides"),
+    ),
+    "dense: no barrier before the copy of a bitmap is changed": Fault(
+        f"end_turn(state, turn++, edge_bits, &told);\n                {EXPAND_DENSE}",
+        EXPAND_DENSE,
+        *(search_many_words, "dense"),
+    ),
+    "dense: a bitmap too many in the ring": Fault(
+        "newest - oldest == BITMAPS - 2", "newest - oldest == BITMAPS", search_small_rows, "dense"
+    ),
+    "bottom-up: edges of the row before": Fault(
+        "place + i >= first[k] && place + i < last[k]", "place + i < last[k]", search_graphs, "bottom-up"
+    ),
+    "bottom-up: the end of a row": Fault(
+        "place + (width - part) * GROUP < last[k]", "false", search_many_edges, "star:500"
+    ),
+    "bottom-up: a vertex takes a parent of its own level": Fault(
+        "word[k] = visited[word_of(hub[k])];",
+        "word[k] = visited[word_of(hub[k])] | hits[0];",
+        search_many_tiles,
+    ),
+    "bottom-up: the bitmap's last word": Fault(
+        "if (lane < tile && word < words) upcoming[word] = hits[i * TILE + lane];",
+        "if (lane < tile && word + 1 < words) upcoming[word] = hits[i * TILE + lane];",
+        *(search_graphs, "bottom-up"),
+    ),
+    "bottom-up: past the end of the lists of tiles": Fault(
+        "tiles < TILES && unseen <= LIST - TILE * WARP", "unseen <= LIST", search_many_tiles
+    ),
+    "record: past the end of the predecessors": Fault(
+        "if (none && vertex + i < s.n) s.predecessors[vertex + i] = -1;",
+        "if (none) s.predecessors[vertex + i] = -1;",
+        *(search_into_new_arrays, "bottom-up"),
+    ),
+    "back to the queue: without the edges before": Fault("bits & ~before[word]", "bits", search_graphs, "to and fro"),
+    "the next search: a bitmap that is not made ready": Fault(
+        "make_ready(s, warp, warps);", ";", search_graphs, "top-down"
+    ),
+    "the next search: a source without edges": Fault(
+        "*stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);",
+        "*stale = 0;",
+        *(search_without_edges, "top-down"),
+    ),
+    "grid: a target that is not seen": Fault(
+        "if (vertex == s.target) s.state->target_level = level;", ";", search_graphs, "top-down"
+    ),
+    "one block: no barrier between levels": Fault(
+        "team_barrier<TEAM>();\n        ++level;", "++level;", search_graphs, "one block"
+    ),
+    "one block: the last chunk of a vertex": Fault(
+        "done < chunk[k].rest", "done + CHUNK < chunk[k].rest", search_graphs, "one block"
+    ),
+    "one block: a frontier that grows is not handed over": Fault(
+        "if (queue[i].rest > 0) hand_over(s, behind, tail, queue[i]);", ";", search_graphs, "to and fro"
+    ),
+    "one block, without room: nothing is handed over": Fault(
+        "if (keep[k] && behind >= 0) hand_over(s, behind, tail, chunk[k]);",
+        ";",
+        *(search_graphs, "one block, without room"),
+    ),
+    "without room: rubbish at the end of the queue": Fault(
+        "for (int i = start + lane_id(); i < capacity; i += WARP) queue[i].rest = 0;",
+        ";",
+        *(search_graphs, "one block, without room"),
+    ),
+    "cluster: only the blocks themselves meet": Fault(
+        "cluster_barrier_of_shared();", "__syncthreads();", search_graphs, "cluster"
+    ),
+    "cluster: the others are not told to stop": Fault(
+        "*of_block(ended, rank) = 1;", "*ended = 1;", search_graphs, "cluster, without room"
+    ),
+    "cluster: a chunk is shared out twice": Fault("from = rank * share;", "from = 0;", search_unequal_blocks),
+    "cluster: what was asked for is taken as found": Fault(
+        "exchange(recent + place, vertex) != vertex",
+        "exchange(recent + place / 64, vertex) == -1",
+        search_small_rows,
+        "cluster",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_seen(name, monkeypatch):
+    assert_seen(monkeypatch, "direction_optimizing", FAULTS, name)

@@ -6,9 +6,10 @@ from unittest import mock
 import device
 import numpy as np
 import pytest
+from faults import Fault, assert_seen
 from oracle import random_graph
 
-from rapids_bfs import bfs, csr, generators, validation
+from rapids_bfs import bfs, generators, validation
 
 with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
     from rapids_bfs import device_csr
@@ -42,13 +43,17 @@ def assert_same_rows(found, wanted):
     """The offsets are the same, and each row has the same targets in some order."""
     np.testing.assert_array_equal(found[0], wanted[0])
     owners = np.repeat(np.arange(len(wanted[0]) - 1), np.diff(wanted[0]))
-    for one, other in [(found[1], wanted[1])]:
-        np.testing.assert_array_equal(one[np.lexsort((one, owners))], other[np.lexsort((other, owners))])
+    in_order = [targets[np.lexsort((targets, owners))] for _, targets in (found, wanted)]
+    np.testing.assert_array_equal(*in_order)
 
 
 def rows(sources, targets, n):
     order = np.argsort(sources, kind="stable")
     return np.r_[0, np.bincount(sources, minlength=n).cumsum()], targets[order]
+
+
+def pairs(sources, targets):
+    return sorted(zip(sources.tolist(), targets.tolist(), strict=True))
 
 
 def build_graphs():
@@ -60,7 +65,7 @@ def build_graphs():
         seen = device_csr.look([(sources, targets)])
         ids = np.r_[sources, targets]
         assert seen[:2] == ((ids.min(), ids.max()) if len(ids) else (device_csr.LARGEST, -1))
-        assert seen.symmetric == (sorted(zip(sources, targets)) == sorted(zip(targets, sources)))
+        assert seen.symmetric == (pairs(sources, targets) == pairs(targets, sources))
         assert device_csr.look([both]).symmetric
         present = np.zeros(n, bool)
         device_csr.mark(sources, present)
@@ -71,13 +76,17 @@ def test_edge_lists():
     build_graphs()
 
 
-def test_ids_are_renamed_as_they_are_placed():
+def rename_targets():
     for n, sources, targets in edges_of_every_kind():
         for vertex in (np.int32, np.int64):
             rank = np.random.default_rng(n).permutation(n).astype(vertex)
             counts = device_csr.count([(sources.astype(np.int64), targets)], n, len(sources))
             found = device_csr.place([(sources.astype(np.int64), targets.astype(np.int64))], counts, rank=rank)
             assert_same_rows(found, rows(sources, rank[targets], n))
+
+
+def test_ids_are_renamed_as_they_are_placed():
+    rename_targets()
 
 
 def change_graphs():
@@ -89,10 +98,10 @@ def change_graphs():
         assert_same_rows(device_csr.transpose(*graph), rows(targets, sources, n))
         ascending = device_csr.ascending(*graph)
         np.testing.assert_array_equal(ascending[1], targets[np.lexsort((targets, sources))])
-        pairs = sorted({(u, v) for u, v in zip(sources.tolist(), targets.tolist()) if u != v})
+        distinct = sorted({*pairs(sources, targets)})
+        assert device_csr.count_repeats(*ascending) == len(targets) - len(distinct)
         found = device_csr.without_repeats_and_loops(*ascending)
-        assert [*zip(device_csr.sources_of(*found).tolist(), found[1].tolist())] == pairs
-        assert device_csr.count_repeats(*ascending) == len(targets) - len({*zip(sources.tolist(), targets.tolist())})
+        assert pairs(device_csr.sources_of(*found), found[1]) == [(u, v) for u, v in distinct if u != v]
 
 
 def test_graphs_are_changed():
@@ -133,3 +142,44 @@ def check_answers():
 
 def test_answers_are_checked():
     check_answers()
+
+
+FAULTS = {
+    "csr": {
+        "look: the highest of each other lane": Fault(
+            "max(highest, __shfl_xor_sync(ALL, highest, distance))",
+            "__shfl_xor_sync(ALL, highest, distance)",
+            build_graphs,
+        ),
+        "mark: the last id": Fault(
+            "present[ids[i]] = true;", "if (i + 1 < count) present[ids[i]] = true;", build_graphs
+        ),
+        "count: self-loops twice": Fault("add(counts, v, inside && u != v);", "add(counts, v, inside);", build_graphs),
+        "place: one cursor for a whole warp": Fault(
+            "__shfl_sync(ALL, place, 0) + lane_id()", "__shfl_sync(ALL, place, 0)", build_graphs
+        ),
+        "place: targets that are not renamed": Fault(
+            "rank ? rank[v] : static_cast<Vertex>(v)", "static_cast<Vertex>(v)", rename_targets
+        ),
+        "expand: the row before": Fault(
+            "sources[place] = static_cast<Vertex>(row);", "sources[place] = row - 1;", change_graphs
+        ),
+        "pack: rows of another piece": Fault("(row - first_row) << bits", "first_row << bits", change_graphs),
+        "distinct: loops": Fault("loops || target != row", "true", change_graphs),
+    },
+    "random_edges": {
+        "rmat: the third quadrant": Fault(
+            "draw >= to_b && draw < to_c", "draw > to_b && draw > to_c", draw_edges, "rmat"
+        ),
+        "uniform: the first edge": Fault("random_bits(stream, 1)", "random_bits(stream, 0)", draw_edges, "urand"),
+    },
+    "validation": {
+        "an edge over two levels": Fault("below > level + 1", "below > level + 2", check_answers),
+        "an unreached neighbour": Fault("below < 0 && level < stopped_at", "false", check_answers),
+    },
+}
+
+
+@pytest.mark.parametrize(("file", "name"), [(file, name) for file, faults in FAULTS.items() for name in faults])
+def test_a_fault_is_seen(file, name, monkeypatch):
+    assert_seen(monkeypatch, file, FAULTS[file], name)

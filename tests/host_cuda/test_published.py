@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from device import HostDevice
+from faults import Fault, assert_seen
 from oracle import assert_answer, random_graph, random_options
 
 from rapids_bfs import Graph
@@ -52,3 +53,33 @@ def test_a_block_spills_its_vertices_several_times():
     graph = generate("star:3000")
     search = HOSTS["block-queue"](graph, HostDevice(1))
     assert_answer(search.run(np.array([1]), Options()), [1])
+
+
+SEARCHES = {"two_kernel": "two-kernel", "block_queue": "block-queue", "frontier_mask": "frontier-mask"}
+SEARCHES |= {"frontier_mask_texture": "frontier-mask-texture"}
+MASKED = {
+    "the wrong level": ("distances[neighbor] = level;", "distances[neighbor] = level + 1;"),
+    "the last edge": ("edge < end", "edge + 1 < end"),
+    "a frontier that stays": ("frontier[vertex] = false;", ";"),
+}
+FAULTS = {
+    "frontier_mask": MASKED,
+    "frontier_mask_texture": {
+        "the edge before": ("static_cast<int>(edge)", "static_cast<int>(edge > 0 ? edge - 1 : 0)")
+    },
+    "two_kernel": MASKED | {"a mask that stays": ("updating[vertex] = false;", ";")},
+    "block_queue": {
+        "two win": ("atomicCAS(distances + neighbor, -1, level) < 0", "((distances[neighbor] = level), true)"),
+        "no barrier after a spill": (
+            "queue[start + i] = gathered[i];\n    __syncthreads();",
+            "queue[start + i] = gathered[i];",
+        ),
+        "the last edge": ("edge < last", "edge + 1 < last"),
+    },
+}
+
+
+@pytest.mark.parametrize(("file", "name"), [(file, name) for file, faults in FAULTS.items() for name in faults])
+def test_a_fault_is_seen(file, name, monkeypatch):
+    faults = {name: Fault(*change, random_searches, SEARCHES[file]) for name, change in FAULTS[file].items()}
+    assert_seen(monkeypatch, file, faults, name)

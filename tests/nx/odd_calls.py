@@ -9,7 +9,6 @@ import argparse
 import inspect
 import math
 import random
-import re
 import time
 import traceback
 import warnings
@@ -143,12 +142,12 @@ def odd_graph(rng):
     graph = random_graph(rng, most_nodes=8)
     kind = rng.random()
     if kind < 0.15:
-        own = odd_class(
-            type(graph), tuple(rng.sample(WAYS, rng.randint(1, 2))), rng.choice([OrderedDict, Reversed, UserDict])
-        )()
+        ways, factory = tuple(rng.sample(WAYS, rng.randint(1, 2))), rng.choice([OrderedDict, Reversed, UserDict])
+        own = odd_class(type(graph), ways, factory)()
         own.add_nodes_from(list(graph))
         own.add_edges_from(list(graph.edges))
-        return own, own
+        # The iterator of an OrderedDict does not see a change after its last key.
+        return own, own if factory is not OrderedDict else None
     if kind < 0.2:
         graph.neighbors = lambda node: reversed(list(graph._adj[node]))
     elif kind < 0.25 and 1 not in graph:
@@ -287,8 +286,7 @@ def ending(call, consume):
             return kind, items
         except Exception as error:
             ours = any(isinstance(each, LeftToNetworkX) for each in chain_of(error))
-            message = re.sub("OrderedDict (mutated|changed size)", "dictionary changed size", str(error))
-            return type(error), message, items, ours
+            return type(error), str(error), items, ours
 
 
 def chain_of(error):

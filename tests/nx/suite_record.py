@@ -11,11 +11,11 @@ from pathlib import Path
 
 import networkx as nx
 
-import rapids_bfs.nx
+from rapids_bfs.nx import calls
 
 dispatched, left = Counter(), Counter()
 passed, failed, skipped, xfailed = [], [], {}, []
-implementation = rapids_bfs.nx._implementation
+implementation = calls.implementation
 
 
 class Leaving(logging.Handler):
@@ -36,10 +36,10 @@ def counted(name):
 
 
 def pytest_sessionstart(session):
-    rapids_bfs.nx._implementation = counted
-    rapids_bfs.nx.logger.addHandler(Leaving())
-    rapids_bfs.nx.logger.setLevel(logging.DEBUG)
-    rapids_bfs.nx.logger.propagate = False
+    calls.implementation = counted
+    calls.logger.addHandler(Leaving())
+    calls.logger.setLevel(logging.DEBUG)
+    calls.logger.propagate = False
     nx.config.backends.rapids_bfs.engine = os.environ["SUITE_ENGINE"]
 
 

@@ -9,13 +9,14 @@ from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 
 import networkx as nx
+import numpy as np
 import pytest
 from nx_calls import CLASSES, random_graph
 
 import rapids_bfs.nx
 from rapids_bfs import InputError
 from rapids_bfs.nx.functions import FUNCTIONS, get_info
-from rapids_bfs.nx.graph import ConvertedGraph
+from rapids_bfs.nx.graph import ConvertedGraph, LeftToNetworkX
 from rapids_bfs.nx.search import engine_for
 
 HEAVY = {"cupy", "numba", "cudf", "cugraph", "networkx", "pandas", "pyarrow", "scipy", "polars", "numpy"}
@@ -74,9 +75,11 @@ class TestConversion:
     def test_nodes_equal_to_numbers_are_the_same_node(self):
         graph = nx.path_graph(6)
         graph.add_edge(True, 5.0)
-        converted = ConvertedGraph(graph)
-        assert rows_of(converted, converted.forward) == {node: list(row) for node, row in graph.adj.items()}
-        assert converted.find(4.0) == 4
+        assert list(graph) == list(range(6))
+        with pytest.raises(LeftToNetworkX):  # 5.0 in a row, and 5
+            ConvertedGraph(graph)
+        converted = ConvertedGraph(nx.path_graph(6))
+        assert [converted.find(each) for each in (4.0, True, np.int64(3))] == [4, 1, 3]
 
     def test_dicts_of_other_classes_and_views(self):
         class Ordered(nx.DiGraph):

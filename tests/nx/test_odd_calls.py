@@ -151,7 +151,7 @@ class TestGenerators:
         ends = {each: [0] if each == "sources" else 0 for each in FUNCTIONS[name].ends} | wrong
         return public(name)(graph, backend=backend, **ends)
 
-    def graph(self, name, edges=((0, 1), (1, 2), (2, 3), (3, 4), (5, 6), (7, 8), (0, 9), (9, 8))):
+    def graph(self, name, edges=((0, 1), (4, 4), (1, 2), (2, 3), (3, 4), (5, 6), (7, 8), (0, 9), (9, 8))):
         directed = name.startswith(("weakly", "strongly"))
         return (nx.DiGraph if directed else nx.Graph)(edges)
 
@@ -202,6 +202,7 @@ class TestGenerators:
             lambda graph: graph.add_node(3, colour="red"),
             lambda graph: graph.add_node("new"),
             lambda graph: graph.remove_node(4),
+            lambda graph: graph.remove_nodes_from([1, 4]),
             lambda graph: graph.remove_edge(0, 1),
             lambda graph: graph.clear(),
             lambda graph: graph.nodes[2].update(colour="red"),
@@ -228,6 +229,17 @@ class TestGenerators:
             for backend in BACKENDS
         )
         assert close(found, expected, strict=True), (found, expected)
+
+
+def test_one_change_after_another():
+    def call(backend):
+        graph = nx.MultiDiGraph([(0, 1), (0, 2), (1, 3), (0, 4)])
+        for place, component in enumerate(nx.strongly_connected_components(graph, backend=backend)):
+            yield component
+            graph.add_edge(2, 4) if place == 0 else graph.clear()
+
+    kind, *_ = ends_alike(call)
+    assert kind is RuntimeError
 
 
 def test_an_attribute_in_place_is_no_change(caplog):

@@ -7,8 +7,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from ..graph import ConvertedGraph, LeftToNetworkX, arcs_from
-from ..search import many_objects, search_from
+from ..graph import ConvertedGraph, LeftToNetworkX, arcs_from, many_objects
+from ..search import search_from
 
 CLASSES = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 FEW_ARCS = 1 << 6  # of which NetworkX has made a copy before NumPy has begun

@@ -10,7 +10,7 @@ import numpy as np
 from networkx.algorithms.centrality import betweenness as theirs
 
 from ...graph import ConvertedGraph
-from ...search import shares_of_paths
+from ...search import VERSION, shares_of_paths
 
 
 def betweenness_centrality(
@@ -21,11 +21,12 @@ def betweenness_centrality(
     endpoints: bool = False,
     seed: Any = None,
 ) -> dict[Any, float]:
-    nodes = _sample(G, None if k == len(G) else k, seed)
+    if VERSION >= (3, 5) and k == len(G):
+        k = None
+    nodes = _sample(G, k, seed)
     sums = shares_of_paths(G, _vertices(G, nodes), endpoints=bool(endpoints))
     found = dict(zip(G.nodes.tolist(), sums.tolist(), strict=True))
-    size = None if nodes is None else k
-    return rescaled(theirs._rescale, G, found, normalized=normalized, k=size, endpoints=endpoints, sampled_nodes=nodes)
+    return rescaled(theirs._rescale, G, found, normalized=normalized, k=k, endpoints=endpoints, sampled_nodes=nodes)
 
 
 def edge_betweenness_centrality(

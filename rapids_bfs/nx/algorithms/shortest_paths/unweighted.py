@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ....kernels.cpu import ordered
-from ...graph import ConvertedGraph, LeftToNetworkX, levels
-from ...search import VERSION, Search, many_objects, search_from, searches
+from ...graph import ConvertedGraph, LeftToNetworkX, levels, many_objects
+from ...search import VERSION, Search, search_from, searches
 
 
 def single_source_shortest_path_length(G: ConvertedGraph, source: Any, cutoff: Any = None) -> dict[Any, int]:
@@ -59,7 +59,7 @@ def all_pairs_shortest_path(G: ConvertedGraph, cutoff: Any = None) -> Iterator[t
 
 def predecessor(G: ConvertedGraph, source: Any, target: Any = None, cutoff: Any = None, return_seen: Any = None) -> Any:
     limit = levels(cutoff)
-    if not cutoff or cutoff != cutoff:  # NetworkX always goes one level, and all of them without a number
+    if not cutoff or cutoff != cutoff:  # NetworkX ignores 0 and NaN, and goes one level at least
         limit = None
     elif limit is not None:
         limit = max(limit, 1)

@@ -11,9 +11,9 @@ import networkx as nx
 import numpy as np
 from networkx.algorithms.traversal.breadth_first_search import FORWARD_EDGE, LEVEL_EDGE, REVERSE_EDGE, TREE_EDGE
 
-from ...graph import ConvertedGraph, arcs_from, levels
+from ...graph import ConvertedGraph, arcs_from, levels, many_objects
 from ...policy import direction
-from ...search import VERSION, Search, many_objects, ordered_search, reach, search_from
+from ...search import VERSION, Search, ordered_search, reach, search_from
 
 type_of = np.array([TREE_EDGE, LEVEL_EDGE, FORWARD_EDGE, REVERSE_EDGE], object)
 TREE, LEVEL, FORWARD, REVERSE, SEEN_BEFORE = range(5)

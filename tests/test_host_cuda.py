@@ -1,0 +1,42 @@
+"""The CUDA C++ that users run, compiled by g++ and run without a GPU: each file of `host_cuda` in a process of its own,
+under AddressSanitizer, as many at a time as there are cores."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent / "host_cuda"
+sys.path.append(str(FOLDER))
+from build import COMPILER, sanitizer  # noqa: E402
+
+FILES = sorted(path.name for path in FOLDER.glob("test_*.py"))
+PATIENCE = 900  # seconds
+
+pytestmark = pytest.mark.skipif(sanitizer() is None, reason=f"{COMPILER} is not installed: apt install {COMPILER}")
+
+
+def run(file):
+    environment = os.environ | {
+        "LD_PRELOAD": sanitizer(),
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python and what it loads keep what they have
+        "NUMBA_THREADING_LAYER": "workqueue",  # others end a process that forked
+    }
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(FOLDER / file)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def runs(request):
+    chosen = {item.callspec.params["file"] for item in request.session.items if item.module is request.module}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield {file: pool.submit(run, file) for file in sorted(chosen)}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_kernels_on_the_host(file, runs):
+    done = runs[file].result()
+    assert done.returncode == 0, done.stdout[-20000:] + done.stderr[-5000:]
