@@ -19,6 +19,13 @@ def checked_directed(directed: Any) -> bool | None:
     return bool(directed)
 
 
+def flag(value: Any, what: str) -> bool:
+    """``value`` as Python's own bool. Raises `InputError` for anything but a bool."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{what} must be True or False, not {value!r}")
+    return bool(value)
+
+
 def engine_name(spec: Any) -> str:
     """How an engine is written, without blanks around it. Raises `InputError` if it is no string."""
     if not isinstance(spec, str):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import whole_number
+from .arguments import flag, whole_number
 from .device import on_device, to_host
 from .engines import Options, ready
 from .errors import InputError
@@ -75,12 +75,12 @@ def bfs(
     options = Options(
         checked_depth_limit(depth_limit),
         None if target is None else graph.vertex_of(target),
-        predecessors,
-        deterministic,
-        trace,
-        check,
+        flag(predecessors, "predecessors"),
+        flag(deterministic, "deterministic"),
+        flag(trace, "trace"),
+        flag(check, "check"),
     )
-    choice = ready(engine, deterministic)
+    choice = ready(engine, options.deterministic)
     sources = source_vertices(graph, source)
     reason = choice.engine.declines(graph, choice.algorithm, options, len(sources))
     if reason:

@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -50,6 +51,30 @@ def test_sources_of_any_integers(sources):
     for row, source in zip(found, sources, strict=True):
         np.testing.assert_array_equal(row, oracle_distances(GRAPH, [int(source)]))
     np.testing.assert_array_equal(bfs(GRAPH, sources).distances, oracle_distances(GRAPH, [0, 2]))
+
+
+def test_one_source_is_no_batch():
+    refused(bfs_batch, GRAPH, np.array(0))
+    refused(betweenness, GRAPH, np.array(0))
+
+
+@pytest.mark.parametrize("option", ["predecessors", "deterministic", "trace", "check"])
+@pytest.mark.parametrize("value", [0, 1, "yes", None, np.array([True])], ids=repr)
+def test_flags_are_bools(option, value):
+    refused(bfs, GRAPH, 0, **{option: value})
+    if option != "check":
+        assert bfs(GRAPH, 0, **{option: np.True_}).num_reached == 4
+
+
+@pytest.mark.parametrize("graph", [{"a": 1}, {"a": None}, (np.int64(1), np.int64(2)), (object(), object())], ids=repr)
+def test_what_is_no_graph_is_refused(graph):
+    refused(as_graph, graph)
+
+
+def test_ids_that_arrow_knows_by_an_extension_are_objects():
+    for ids in (pd.interval_range(0, 2), pd.period_range("2020", periods=2)):
+        graph = as_graph(pd.DataFrame({"source": ids, "target": ids[::-1]}))
+        assert set(graph.labels) == set(ids)
 
 
 @pytest.mark.parametrize("limit", NO_NUMBERS, ids=repr)
@@ -196,7 +221,7 @@ TABLE = {"vertex": [0, 1, 2], "distance": [0, 1, 2], "predecessor": [-1, 0, 1]}
     ("change", "message"),
     [
         ({"distance": ["0", "1", "2"]}, "column 'distance': distances are whole numbers"),
-        ({"distance": [0, 1, None]}, "column 'distance': distances are whole numbers"),
+        ({"distance": [0, 1, None]}, r"row 2 \(from 0\): null is no distance"),
         ({"distance": [0, 1, 1.5]}, "column 'distance': distances are whole numbers"),
         ({"distance": [0, 1, 2**32]}, r"row 2 \(from 0\): 4294967296 is no distance"),
         ({"distance": [False, True, True]}, "column 'distance': distances are whole numbers"),

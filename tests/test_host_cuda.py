@@ -11,7 +11,7 @@ import pytest
 
 FOLDER = Path(__file__).parent / "host_cuda"
 sys.path.append(str(FOLDER))
-from build import COMPILER, sanitizer  # noqa: E402
+from host_build import COMPILER, sanitizer  # noqa: E402
 
 FILES = sorted(path.name for path in FOLDER.glob("test_*.py"))
 PATIENCE = 900  # seconds

@@ -32,7 +32,11 @@ def from_dict(
     """
     from .csr import from_csr
 
-    rows = {id: list(of) for id, of in neighbors.items()}
+    rows = {}
+    for id, row in neighbors.items():
+        if not isinstance(row, Iterable):
+            raise InputError(f"{name}: {id!r} has {row!r} where a list of its neighbours belongs")
+        rows[id] = list(row)
     try:
         ids = list(dict.fromkeys(chain(rows, chain.from_iterable(rows.values()))))
     except TypeError as error:

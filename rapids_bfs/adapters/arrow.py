@@ -78,11 +78,18 @@ def _from_pandas(obj: Any, source: str | None, target: str | None, *, name: str,
         arrays = [pa.array(ids, from_pandas=True) for ids in series]
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         arrays = None
-    if arrays is None or any(pa.types.is_nested(array.type) for array in arrays):
+    if arrays is None or any(_holds_objects(array.type) for array in arrays):
         objects = (ids.to_numpy(object) for ids in series)
         return from_objects(*objects, columns=columns, name=name, frame="pandas", **options)
     table = pa.table(arrays, names=list(columns))
     return from_arrow_table(table, columns, name=name, frame="pandas", **options)
+
+
+def _holds_objects(type: Any) -> bool:
+    """Are values of this type of Arrow's Python objects to pandas, such as lists, intervals and periods?"""
+    import pyarrow as pa
+
+    return pa.types.is_nested(type) or isinstance(type, pa.BaseExtensionType)
 
 
 def to_arrow(graph: Graph) -> Any:

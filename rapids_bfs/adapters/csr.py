@@ -71,7 +71,7 @@ def from_matrix(matrix: Any, *, directed: bool | None, name: str) -> Graph:
 
     try:
         entries = matrix.tocoo()
-    except (IndexError, TypeError, ValueError) as error:
+    except (IndexError, MemoryError, TypeError, ValueError) as error:
         raise InputError(f"{name}: this {matrix.format} matrix is damaged ({error})") from None
     rows, columns = entries.row, entries.col
     if matrix.format == "bsr":  # a block is full of zeros where there is no edge

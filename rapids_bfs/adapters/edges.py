@@ -136,7 +136,10 @@ def _as_array(ids: Any, where: str) -> np.ndarray:
         raise InputError(f"{where}, row {row} (from 0): masked is no vertex id: drop the rows without one")
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iufbO":
         return np.asarray(ids)
-    ids = ids.tolist() if isinstance(ids, np.ndarray) and ids.dtype.kind in "US" else list(ids)
+    try:
+        ids = ids.tolist() if isinstance(ids, np.ndarray) and ids.dtype.kind in "US" else list(ids)
+    except TypeError as error:
+        raise InputError(f"{where}: a column of ids is an array or a list ({error})") from None
     if ids and not isinstance(ids[0], str | tuple | list):
         try:
             array = np.asarray(ids)

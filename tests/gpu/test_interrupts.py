@@ -12,11 +12,10 @@ from rapids_bfs.generators import generate
 
 ENGINES = ["cupy", "numba-cuda"]
 GRAPH = generate("rmat:12")
-ON_DEVICE = GRAPH.on("cuda")
 
 OPERATIONS = {
     "bfs": lambda engine: bfs(GRAPH, [1, 2], engine=engine).distances,
-    "bfs of a graph on the device": lambda engine: to_host(bfs(ON_DEVICE, 1, engine=engine).distances),
+    "bfs of a graph on the device": lambda engine: to_host(bfs(GRAPH.on("cuda"), 1, engine=engine).distances),
     "deterministic bfs": lambda engine: bfs(GRAPH, 1, deterministic=True, engine=engine).predecessors,
     "block-queue": lambda engine: bfs(GRAPH, 1, engine=f"{engine}:block-queue").distances,
     "batch": lambda engine: bfs_batch(GRAPH, range(70), engine=engine).distances,

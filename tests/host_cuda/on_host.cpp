@@ -59,10 +59,11 @@ struct Block {
 };
 
 struct Launch {
-    Launch(const Shape& shape, const std::function<void()>& kernel);
+    Launch(const Shape& shape, void (*thread)(const void*), const void* kernel);
 
     Shape shape;
-    const std::function<void()>& kernel;
+    void (*thread)(const void*);
+    const void* kernel;
     std::mt19937 random;
     std::vector<Fiber> fibers;
     std::vector<Fiber*> ready;
@@ -128,7 +129,7 @@ Fiber* draw() {
 
 void run_thread() {
     arrived_from(current->running);
-    current->kernel();
+    current->thread(current->kernel);
     const bool last = --current->unfinished == 0;
     switch_to(last ? &current->host : draw(), true);
 }
@@ -148,8 +149,8 @@ const std::uint64_t* meet(Meeting& meeting, unsigned place, Operation operation,
     return values.data();
 }
 
-Launch::Launch(const Shape& shape, const std::function<void()>& kernel)
-    : shape(shape), kernel(kernel), random(shape.seed), fibers(shape.blocks * shape.threads), blocks(shape.blocks) {
+Launch::Launch(const Shape& shape, void (*thread)(const void*), const void* kernel)
+    : shape(shape), thread(thread), kernel(kernel), random(shape.seed), fibers(shape.blocks * shape.threads), blocks(shape.blocks) {
     unfinished = fibers.size();
     offers = 1 + random() % MOST_OFFERS;
     for (unsigned block = 0; block < shape.blocks; ++block) {
@@ -188,9 +189,9 @@ void* memory_of(Block& block, const void* key, std::size_t bytes, std::size_t al
 
 }  // namespace
 
-const char* run(const Shape& shape, const std::function<void()>& kernel) {
+const char* run(const Shape& shape, void (*thread)(const void*), const void* kernel) {
     if (shape.threads % WARP || shape.blocks % shape.cluster) return "blocks must be whole warps, grids whole clusters";
-    Launch here(shape, kernel);
+    Launch here(shape, thread, kernel);
     current = &here;
     blockDim.x = shape.threads;
     gridDim.x = shape.blocks;

@@ -13,8 +13,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <new>
 #include <utility>
 
 namespace on_host {
@@ -28,8 +26,8 @@ struct Shape {
 
 enum Operation { SYNC_WARP, VOTE, SHUFFLE, REDUCE, SYNC_BLOCK, COUNT_BLOCK, SYNC_FIRST, SYNC_CLUSTER };
 
-// Run each thread of the kernel in its own fiber. Returns null, or what went wrong.
-const char* run(const Shape& shape, const std::function<void()>& kernel);
+// Call `thread(kernel)` in each fiber. Returns null, or what went wrong.
+const char* run(const Shape& shape, void (*thread)(const void*), const void* kernel);
 
 // End the launch with a message; called by one of its threads.
 [[noreturn]] void fail(const char* message);
@@ -65,7 +63,8 @@ T* of_block(T* mine, int rank) {
 
 template <typename... Parameters, std::size_t... I>
 const char* launch(const Shape& shape, void (*kernel)(Parameters...), void** arguments, std::index_sequence<I...>) {
-    return run(shape, [=] { kernel(*static_cast<Parameters*>(arguments[I])...); });
+    const auto call = [=] { kernel(*static_cast<Parameters*>(arguments[I])...); };
+    return run(shape, [](const void* call_) { (*static_cast<const decltype(call)*>(call_))(); }, &call);
 }
 
 // Launch a kernel as the driver does: `arguments` are the addresses of its arguments.

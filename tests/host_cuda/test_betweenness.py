@@ -5,9 +5,9 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from device import HostDevice
 from emulator import emulate
-from faults import Fault, assert_seen
+from host_device import HostDevice
+from host_faults import Fault, assert_seen
 from oracle import random_graph
 
 from rapids_bfs import Graph, as_graph
@@ -85,6 +85,7 @@ def test_many_levels_and_wide_types():
     assert_right(wide, np.array([0, 5, 11, 0]))
 
 
+ADD_SHARE = "if (for_arcs && listed && step) b.sums[arc << b.shift | b.word_of(hit.place)] += window.shares[number];"
 FAULTS = {
     "forward: a place is found twice": Fault(
         "atomicOr(upcoming + neighbor, fresh) == 0", "atomicOr(upcoming + neighbor, fresh) + 1 > 0", one_source_a_word
@@ -95,9 +96,7 @@ FAULTS = {
     "forward: a front that is not forgotten": Fault(
         "if (level >= 3) forget(b, level - 3, thread, threads);", ";", one_source_a_word
     ),
-    "warp: a window that is written while it is read": Fault(
-        "__syncwarp();\n        if (for_arcs && listed && step)", "if (for_arcs && listed && step)", pulls
-    ),
+    "warp: no meeting before what was added up is read": Fault(f"__syncwarp();\n        {ADD_SHARE}", ADD_SHARE, pulls),
     "backward: the paths": Fault("sum.low + target / paths.low", "sum.low + target", pulls),
     "backward: the last piece of a place": Fault(
         "__shfl_sync(ALL, before, 0) + 1 < count", "__shfl_sync(ALL, before, 0) + 2 < count", pieces

@@ -3,10 +3,10 @@
 import sys
 from unittest import mock
 
-import device
+import host_device
 import numpy as np
 import pytest
-from faults import Fault, assert_seen
+from host_faults import Fault, assert_seen
 from oracle import random_graph
 
 from rapids_bfs import bfs, generators, validation
@@ -19,7 +19,7 @@ with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's her
 def host(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", np)
     for module in (device_csr, generators, validation):
-        monkeypatch.setattr(module, "launch", device.launch)
+        monkeypatch.setattr(module, "launch", host_device.launch)
     for module in (device_csr, generators):
         monkeypatch.setattr(module, "require_device_bytes", lambda *_: None)
     monkeypatch.setattr(generators, "to_device", lambda array: array)

@@ -5,8 +5,8 @@ import weakref
 from typing import ClassVar
 
 import numpy as np
-from build import Edits, Shape, library
 from emulator import RUBBISH, EmulatedDevice, address
+from host_build import Edits, Shape, library
 
 from rapids_bfs.engines._launch import CompiledKernel
 from rapids_bfs.kernels import cuda
@@ -27,7 +27,7 @@ def empty(nbytes: int) -> np.ndarray:
 
 
 class HostKernel(CompiledKernel):
-    """A kernel that is compiled by `build` when it is first launched."""
+    """A kernel that is compiled by `host_build` when it is first launched."""
 
     def __init__(self, device, file, *instance):
         super().__init__(None, None)
@@ -67,7 +67,7 @@ class HostDevice(EmulatedDevice):
     engine = "on the host"
     near = True
     edits: ClassVar[dict[str, Edits]] = {}  # of the files' texts, before they are compiled
-    planted = 0  # which of the faults in them, see `faults`
+    planted = 0  # which of the faults in them, see `host_faults`
 
     def __init__(self, seed=0, *, blocks=3, clusters=1):
         super().__init__(seed)
