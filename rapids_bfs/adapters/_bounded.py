@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from typing import IO
 
 from ..errors import InputError
@@ -17,10 +18,10 @@ class BoundedText(io.RawIOBase):
 
     Raises `InputError` at a line over `LONGEST_LINE`, at blank lines and comments over `LONGEST_PADDING` in a row, and
     at a NUL. A line is a comment if its first byte other than a blank is in ``comments``. ``seen`` says whether any
-    byte of ``watched`` has been read so far.
+    of ``watched``, two bytes at most each, has been read so far.
     """
 
-    def __init__(self, stream: IO[bytes], comments: bytes = b"", watched: bytes = b"") -> None:
+    def __init__(self, stream: IO[bytes], comments: bytes = b"", watched: Sequence[bytes] = ()) -> None:
         self._stream = stream
         self._content = re.compile(rb"[\r\n][ \t]*[^\s" + re.escape(comments) + rb"]")
         self._watched = watched
@@ -44,7 +45,7 @@ class BoundedText(io.RawIOBase):
         return len(data)
 
     def read_through(self) -> None:
-        """Read to the end, for what may be wrong and what is seen."""
+        """Read to the end, for the errors that there are and what is seen."""
         buffer = memoryview(bytearray(LONGEST_LINE))
         while self.readinto(buffer):
             pass
@@ -58,11 +59,12 @@ class BoundedText(io.RawIOBase):
             self._require_short_line(self._line + min(at for at in map(data.find, (b"\n", b"\r")) if at >= 0))
             self._line = len(data) - end - 1
         self._require_short_line(self._line)
-        self._padding = 0 if self._content.search(self._last + data) else self._padding + len(data)
+        joined = self._last + data
+        self._padding = 0 if self._content.search(joined) else self._padding + len(data)
         if self._padding > LONGEST_PADDING:
             raise InputError(f"there are more than {LONGEST_PADDING:,} bytes of blank lines and comments in a row")
         self._last = data[-1:]
-        self.seen = self.seen or any(byte in data for byte in self._watched)
+        self.seen = self.seen or any(part in joined for part in self._watched)
 
     def _require_short_line(self, length: int) -> None:
         if length > LONGEST_LINE:

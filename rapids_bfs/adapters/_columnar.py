@@ -62,7 +62,7 @@ def read_arrow(
 ) -> Graph:
     """A graph from two columns of an Arrow IPC file or stream."""
     is_file = file.head().startswith(b"ARROW1")
-    with pa.OSFile(os.fspath(file.path)) as content:  # not memory-mapped: a file that shrinks would crash the process
+    with pa.OSFile(os.fsencode(file.path)) as content:  # not memory-mapped: a file that shrinks would crash the process
         schema = _open_ipc(content, is_file).schema
         fields = chosen_fields(schema, source, target, file)
         columns = tuple(field.name for field in fields)

@@ -38,9 +38,9 @@ def read_csv(
     i, j = choose_columns(names, source, target, str(file))
     columns = names[i], names[j]
     type = type_of_ids([first_row[i], first_row[j]] if len(first_row) == len(names) else [])
-    with file.text(watched=b"xX") as text:
+    with file.text(watched=(b"0x", b"0X")) as text:
         text.read_through()
-        if pa.types.is_integer(type) and text.seen:  # maybe hexadecimal numbers, which Arrow takes for integers
+        if pa.types.is_integer(type) and text.seen:  # there may be hexadecimal numbers, which Arrow reads as integers
             type = pa.float64()
     ids = pa.large_string() if pa.types.is_large_string(type) else pa.int64()
     rows = file.about_lines()
@@ -55,10 +55,10 @@ read_tsv = read_csv
 
 
 def _batches(file: File, columns: tuple[str, str], type: pa.DataType, delimiter: str) -> Iterator[Columns]:
-    """The columns, some rows at a time: integers, where ``type`` is no string.
+    """The columns, a batch of rows at a time: int64, or strings if ``type`` is.
 
-    The file has been read through before. Arrow opens it itself: over a stream of Python's, a reader that is given up
-    early leaves a thread behind for which the process waits for ever when it ends.
+    Arrow opens the file itself, whose text was checked before. If it reads from a Python stream and that raises, or the
+    reader is dropped early, a thread is left behind that makes the process hang at its exit.
     """
     from pyarrow import csv as arrow_csv
 
@@ -72,7 +72,7 @@ def _batches(file: File, columns: tuple[str, str], type: pa.DataType, delimiter:
     )
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     one_thread = arrow_csv.ReadOptions(use_threads=False)  # with several, Arrow's errors do not name the row
-    content = pa.OSFile(os.fspath(file.path))
+    content = pa.OSFile(os.fsencode(file.path))
     if file.gzipped:
         content = pa.CompressedInputStream(content, "gzip")
     row = 0

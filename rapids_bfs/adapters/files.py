@@ -6,7 +6,7 @@ import gzip
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -37,7 +37,7 @@ class File:
         """The content as a stream of bytes, unpacked."""
         return cast(IO[bytes], gzip.open(self.path)) if self.gzipped else self.path.open("rb")
 
-    def text(self, comments: bytes = b"", watched: bytes = b"") -> BoundedText:
+    def text(self, comments: bytes = b"", watched: Sequence[bytes] = ()) -> BoundedText:
         """The content as lines of text, within the bounds of `BoundedText`."""
         return BoundedText(self.open(), comments, watched)
 
