@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import networkx as nx
+import psutil
 import pyarrow.parquet
 import pytest
 
@@ -237,7 +238,9 @@ def test_ctrl_c_shows_what_is_finished(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(8)
+    usage = psutil.Process(process.pid)
+    while process.poll() is None and usage.cpu_times().user < 8:  # by the clock, a busy machine may not have begun
+        time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
