@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..csr import Degrees, edge_blocks, offsets_of
+from ..errors import InputError
 from ..graph import Graph, index_dtype
 from .classes import is_dict
 from .functions import BACKEND
@@ -82,8 +83,11 @@ class ConvertedGraph:
         self.nodes = np.fromiter(nodes, object, n)
         self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(n), strict=True))
         offsets, targets = self._compressed(rows)
-        # The constructor raises if an undirected graph lacks an edge in one direction: `converted` catches that.
-        self.forward = Graph(offsets, targets, directed=bool(origin.is_directed()), name=origin.name or "networkx")
+        directed, name = bool(origin.is_directed()), origin.name or "networkx"
+        try:
+            self.forward = Graph(offsets, targets, directed=directed, name=name)
+        except InputError:  # it says that it is undirected, and has an edge in one direction only
+            raise LeftToNetworkX from None
 
     @classmethod
     def unread(cls, origin: Any, state: tuple[object, ...] | None = None) -> ConvertedGraph:
