@@ -1,4 +1,4 @@
-"""What the host and the kernels of `bit_parallel` agree on, in CUDA C++ and in Numba-CUDA."""
+"""What the host and the kernels of `bit_parallel` on a GPU agree on."""
 
 # The fields of the structure `Batch`, in order: pointers, then integers of 64 bits. The kernels say what they mean.
 POINTERS = (

@@ -1,4 +1,4 @@
-"""What the host and the kernels of `betweenness` on a GPU agree on, in CUDA C++ and in Numba-CUDA.
+"""What the host and the kernels of `betweenness` on a GPU agree on.
 
 Words of sources and pieces of adjacencies are those of `batch`.
 """

@@ -1,4 +1,4 @@
-"""What the host and the kernels of `deterministic` agree on, in CUDA C++ and in Numba-CUDA; also see `whole_search`."""
+"""What the host and the kernels of `deterministic` agree on; also see `whole_search`."""
 
 # The fields of the structure `Search`, in order: pointers, then integers of 64 bits. The kernels say what they mean.
 POINTERS = (

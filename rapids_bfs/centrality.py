@@ -38,7 +38,7 @@ def betweenness(
     edges : bool
         Count for the arcs instead.
     engine : str
-        "cupy", "numba-cuda", "cpu"; "auto" is the first that can run and has betweenness.
+        "cupy" or "cpu"; "auto" is the first that can run and has betweenness.
 
     Returns
     -------

@@ -57,13 +57,6 @@ def unsigned(bits):
 int32, int64 = integer(32), integer(64)
 
 
-def float64(value):
-    return np.float64(value)
-
-
-float64.dtype = np.dtype(np.float64)
-
-
 class Memory:
     """An array whose elements are read as Numba reads them, and which knows its bounds."""
 
@@ -209,9 +202,6 @@ class Cuda:
     types = SimpleNamespace(
         int32=np.int32,
         int64=np.int64,
-        float64=np.float64,
-        int8=np.int8,
-        uint8=np.uint8,
         CPointer=lambda element: element,
         NamedTuple=lambda fields, structure: (fields, structure),
     )
@@ -231,14 +221,6 @@ class Cuda:
         return np.int64(int(bits % (1 << 32)).bit_count())
 
     @staticmethod
-    def clz(bits):
-        return np.int64(32 - int(bits % (1 << 32)).bit_length())
-
-    @staticmethod
-    def fma(a, b, c):
-        return a * b + c
-
-    @staticmethod
     def syncthreads():
         thread = Thread.running
         thread.meet(thread.block, thread.launch.threads)
@@ -251,10 +233,6 @@ class Cuda:
     def ballot_sync(mask, condition):
         held = Thread.running.meet_warp(bool(condition))
         return int32(sum(holds << lane for lane, holds in held.items()))
-
-    @staticmethod
-    def any_sync(mask, condition):
-        return any(Thread.running.meet_warp(bool(condition)).values())
 
     @staticmethod
     def shfl_sync(mask, value, lane):
@@ -367,12 +345,10 @@ def give_up():
 
 fetch_add = atomic(lambda before, value: before + value)
 fetch_exchange = atomic(lambda before, value: value)
-fetch_min_unsigned = atomic(lambda before, value: min(before, value, key=np.uint64))
 fetch_or = atomic(lambda before, value: before | value)
 
 POINTERS = {
     "ALL": None,
-    "anew": lambda value: value,
     "behind": lambda memory, count: Memory(memory.array[count:]),
     "block_barrier": block_barrier,
     "cluster_barrier": cluster_barrier,
@@ -380,8 +356,6 @@ POINTERS = {
     "fetch_add": fetch_add,
     "fetch_add_ordered": fetch_add,
     "fetch_exchange": fetch_exchange,
-    "fetch_max": atomic(max),
-    "fetch_min_unsigned": fetch_min_unsigned,
     "fetch_or": fetch_or,
     "give_up": give_up,
     "is_null": lambda memory: memory is None,
@@ -392,7 +366,6 @@ POINTERS = {
     "load_pair": loader(2),
     "load_read_only": load,
     "load_shared_by_blocks": load,
-    "most": lambda memory: np.int64(np.iinfo(memory.dtype).max),
     "nanoseconds": lambda: np.int64(time.monotonic_ns()),
     "of_block": of_block,
     "pointer_into": lambda array, byte, other: Memory(array.array.view(np.uint8)[byte:].view(other.dtype)),
@@ -402,8 +375,6 @@ POINTERS = {
     "reduce_or": reducer(np.bitwise_or.reduce),
     "registers": lambda memory, count: Memory(rubbish(count, memory.dtype)),
     "rolled": lambda value: value,
-    "send_add": fetch_add,
-    "send_min": fetch_min_unsigned,
     "send_or": fetch_or,
     "size_of": lambda memory: np.int64(memory.dtype.itemsize),
     "store_four": store_vector,
@@ -418,7 +389,7 @@ def imported():
     spec = util.spec_from_file_location(PACKAGE, KERNELS / "__init__.py", submodule_search_locations=[str(KERNELS)])
     return {
         "numpy": SimpleNamespace(
-            **{"int8": integer(8), "int32": int32, "int64": int64, "float64": float64},
+            **{"int8": integer(8), "int32": int32, "int64": int64},
             **{f"uint{bits}": unsigned(bits) for bits in (16, 32, 64)},
         ),
         "numba": SimpleNamespace(cuda=cuda),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from strategies import graphs
 
-from rapids_bfs import InputError, bfs, csr
+from rapids_bfs import InputError, betweenness, bfs, bfs_batch, csr
 from rapids_bfs import driver as drivers
 from rapids_bfs.driver import Driver
 from rapids_bfs.engines import Options, _launch, choose, cupy, numba_cuda, registered
@@ -147,13 +147,34 @@ def test_auto_takes_an_engine_that_can_search_deterministically(monkeypatch):
     monkeypatch.setattr(numba_cuda.NumbaCUDA, "unavailable", lambda self: None)
     choose.cache_clear()
     try:
-        assert choose("auto").name == choose("auto", deterministic=True).name == "numba-cuda"
-        choose.cache_clear()
-        monkeypatch.setattr(numba_cuda.NumbaCUDA, "deterministic", False)  # as in the simulator
         assert choose("auto").name == "numba-cuda"
         assert choose("auto", deterministic=True).name == "cpu"
     finally:
         choose.cache_clear()
+
+
+class TestWhatNumbaCUDALeavesOut:
+    @pytest.fixture(autouse=True)
+    def here(self, monkeypatch):
+        monkeypatch.setattr(numba_cuda.NumbaCUDA, "unavailable", lambda self: None)
+
+    @pytest.mark.parametrize("algorithm", ["direction-optimizing", "block-queue"])
+    def test_a_deterministic_tree_is_declined(self, algorithm):
+        engine = registered()["numba-cuda"]
+        with pytest.raises(InputError, match=r"cannot search deterministically: use engine='cupy' or engine='cpu'$"):
+            bfs(generate("path:3"), 0, deterministic=True, engine=f"numba-cuda:{algorithm}")
+        graph, distances_alone = generate("path:3"), Options(deterministic=True, predecessors=False)
+        assert engine.declines(graph, algorithm, distances_alone) is None  # they are the same in any search
+        assert engine.declines(graph, algorithm, Options()) is None
+
+    def test_sources_take_turns(self, monkeypatch):
+        monkeypatch.setattr(numba_cuda.NumbaCUDA, "prepare", lambda self, *rest: registered()["cpu"].prepare(*rest))
+        found = bfs_batch(generate("path:3"), engine="numba-cuda").distances
+        assert found.tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+
+    def test_betweenness_is_declined(self):
+        with pytest.raises(InputError, match="engine 'numba-cuda' has no betweenness: use engine='cpu'"):
+            betweenness(generate("path:3"), engine="numba-cuda")
 
 
 @given(graphs())

@@ -11,9 +11,8 @@ from rapids_bfs.kernels import cuda as cuda_kernels
 
 CAPABILITIES = [(7, 5), (9, 0), (10, 0), (12, 0)]
 BYTES = [(4, 4), (4, 8), (8, 8)]  # of a vertex and of an offset
-TWINS = ("frontier_mask", "two_kernel", "block_queue")
-TWINS += ("direction_optimizing", "deterministic", "bit_parallel", "betweenness")
-COOPERATIVE = TWINS[3:]  # their modules say what types their kernels take
+TWINS = ("frontier_mask", "two_kernel", "block_queue", "direction_optimizing")
+COOPERATIVE = ("direction_optimizing",)  # whose module says what types its kernels take
 WITHOUT_TWIN = {"search_near"}
 MORE_BYTES = {"csr": [(8, 4)]}  # of an id and of an offset
 

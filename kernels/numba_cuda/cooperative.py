@@ -81,27 +81,6 @@ inclusive_scan, inclusive_scan_32 = scanner(np.int64), scanner(np.int32)
 
 
 @inlined
-def exclusive_scan_of_block(value, totals):
-    """The sum over the threads of the block below this one, and over all, in 64 bits.
-
-    ``totals`` has room for a number a warp; the block must meet at a barrier before it is used again.
-    """
-    lane, warp = lane_id(), np.int32(cuda.threadIdx.x >> 5)
-    inclusive = inclusive_scan(value)
-    if lane == WARP - 1:
-        totals[warp] = inclusive
-    cuda.syncthreads()
-    each = np.int64(0)
-    if lane < cuda.blockDim.x >> 5:
-        each = totals[lane]
-    each = inclusive_scan(each)
-    below = from_lane(each, np.int32(warp - 1 & 31))
-    if warp == 0:
-        below = np.int64(0)
-    return below + inclusive - value, from_lane(each, WARP - 1)
-
-
-@inlined
 def grid_barrier(state):
     """Wait for all blocks.
 

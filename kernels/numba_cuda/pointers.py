@@ -52,16 +52,6 @@ def is_null(typingctx, pointer):
 
 
 @intrinsic
-def most(typingctx, pointer):
-    """The largest number that an element of ``pointer`` can be."""
-
-    def generate(context, builder, signature, arguments):
-        return context.get_constant(signature.return_type, pointer.dtype.maxval)
-
-    return pointer.dtype(pointer), generate
-
-
-@intrinsic
 def size_of(typingctx, pointer):
     """The bytes of an element."""
 
@@ -225,33 +215,24 @@ def atomic(operation):
 
 
 fetch_add, fetch_or, fetch_exchange = atomic("add"), atomic("or"), atomic("xchg")
-fetch_max, fetch_min_unsigned = atomic("max"), atomic("umin")
 
 
-def sender(operation, kind, description):
-    @intrinsic
-    def send(typingctx, pointer, index, value):
-        def generate(context, builder, signature, arguments):
-            pointer, index, value = arguments
-            bits = signature.args[0].dtype.bitwidth
-            text = f"red.relaxed.gpu.global.{operation}.{kind}{bits} [$0], $1;"
-            operands = [global_address(builder, pointer, index), value]
-            assemble(builder, text, f"l,{REGISTER[bits]},~{{memory}}", ir.VoidType(), operands, side_effect=True)
-            return context.get_dummy_value()
+@intrinsic
+def send_or(typingctx, pointer, index, value):
+    """An atomic union in global memory, which nobody waits for.
 
-        return types.none(pointer, index, pointer.dtype), generate
-
-    send.__doc__ = f"""{description} in global memory, which nobody waits for.
-
-    In kernels with barriers of a cluster the assembler waits for `fetch_or` and the like, whether their result is used
-    or not.
+    In kernels with barriers of a cluster the assembler waits for `fetch_or`, whether its result is used or not.
     """
-    return send
 
+    def generate(context, builder, signature, arguments):
+        pointer, index, value = arguments
+        bits = signature.args[0].dtype.bitwidth
+        text = f"red.relaxed.gpu.global.or.b{bits} [$0], $1;"
+        operands = [global_address(builder, pointer, index), value]
+        assemble(builder, text, f"l,{REGISTER[bits]},~{{memory}}", ir.VoidType(), operands, side_effect=True)
+        return context.get_dummy_value()
 
-send_add = sender("add", "u", "An atomic addition")
-send_min = sender("min", "u", "An atomic minimum of numbers without a sign")
-send_or = sender("or", "b", "An atomic union")
+    return types.none(pointer, index, pointer.dtype), generate
 
 
 @intrinsic
@@ -363,19 +344,6 @@ def rolled(typingctx, value):
     def generate(context, builder, signature, arguments):
         text = r".pragma \22nounroll\22; mov.b32 $0, $1;"
         return assemble(builder, text, "=r,r", I32, arguments, side_effect=True)
-
-    return types.int32(types.int32), generate
-
-
-@intrinsic
-def anew(typingctx, value):
-    """``value``, of which the compiler does not know that it had it before.
-
-    A thread has room for seven truths. Those that a large kernel asks for in many places are found anew in each then.
-    """
-
-    def generate(context, builder, signature, arguments):
-        return assemble(builder, "mov.b32 $0, $1;", "=r,r", I32, arguments, side_effect=True)
 
     return types.int32(types.int32), generate
 

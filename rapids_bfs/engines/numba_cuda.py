@@ -21,9 +21,7 @@ from ..forks import in_each_child
 from ..graph import Graph
 from ..kernels.cuda import KERNELS
 from ..memory import available_device_bytes
-from . import BatchTraversal, Betweenness, Engine, Traversal, _simulator
-from ._betweenness import Brandes
-from ._bit_parallel import BitParallel
+from . import Engine, Options, Traversal, _simulator
 from ._direction_optimizing import DirectionOptimizing
 from ._launch import CompiledKernel, call
 from ._levels import ALGORITHMS, Device, Kernel
@@ -34,7 +32,6 @@ class NumbaCUDA(Engine):
     name = "numba-cuda"
     # The simulator has no barrier over several blocks, no votes and shuffles of a warp, and no PTX.
     algorithms = tuple(ALGORITHMS) if simulated() else ("direction-optimizing", *ALGORITHMS)
-    deterministic = not simulated()
 
     @property
     def searches_on(self) -> str:  # type: ignore[override]
@@ -48,17 +45,14 @@ class NumbaCUDA(Engine):
             return f"the simulator takes too long for more than {_simulator.VERTICES:,} vertices"
         return None
 
+    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+        if options.deterministic and options.predecessors:  # distances alone are the same in any search
+            return "Numba-CUDA cannot search deterministically: use engine='cupy' or engine='cpu'"
+        return None
+
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         make = DirectionOptimizing if algorithm == "direction-optimizing" else ALGORITHMS[algorithm]
         return make(graph, NumbaDevice())
-
-    def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
-        if algorithm != "direction-optimizing":
-            return super().prepare_batch(graph, algorithm)
-        return BitParallel(graph, NumbaDevice())
-
-    def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness | None:
-        return None if simulated() else Brandes(graph, NumbaDevice())
 
 
 @cache

@@ -1,6 +1,6 @@
 """Many sources at once against as many single searches, in the same run.
 
-    python3 tests/benchmarks/bench_batch.py rmat:20 --engines cupy,numba-cuda --json FILE
+    python3 tests/benchmarks/bench_batch.py rmat:20 --engines cupy,cpu --json FILE
 
 Milliseconds are for 64 sources. A batch writes its distances to memory that was written before, where the engine
 searches, or keeps the summary; single searches take turns over the same sources, distances only. One row of each

@@ -2,7 +2,7 @@
 
     python3 tests/benchmarks/bench_fast.py rmat:20 grid:2048 --alpha 5,15,50 --threads 512,1024 --json FILE
     python3 tests/benchmarks/bench_fast.py rmat:20 --engines cupy,numba-cuda
-    python3 tests/benchmarks/bench_fast.py --deterministic --engines cupy,numba-cuda
+    python3 tests/benchmarks/bench_fast.py --deterministic
     python3 tests/benchmarks/bench_fast.py rmat:24 --deterministic share=4,8,16 wide=65536,262144
 
 With several engines, each is timed with the same graph and sources, one after the other. Options of the kernel that are
@@ -203,6 +203,8 @@ def main():
     for engine in {"cupy", *arguments.engines}:  # cupy makes the graphs
         if reason := registered()[engine].unavailable():
             parser.error(f"engine {engine} cannot run here: {reason}")
+        if arguments.deterministic is not None and not registered()[engine].deterministic:
+            parser.error(f"engine {engine} cannot search deterministically")
 
     chosen = {name: getattr(arguments, name) for name in SWEPT}
     tunings = sweep(DEFAULT, [f"{name}={text}" for name, text in chosen.items() if text])

@@ -25,7 +25,6 @@ TUNINGS = {
     "fewer threads": replace(DEFAULT, threads=128, blocks=4),
 }
 SHAPES = ["rmat:10", "urand:9", "grid:20", "tree:1000", "star:1500", "path:300", "complete:200"]
-ENGINES = ["cupy", "numba-cuda"]
 
 
 @pytest.fixture(params=TUNINGS)
@@ -33,16 +32,11 @@ def tuning(request):
     return TUNINGS[request.param]
 
 
-@pytest.fixture(params=ENGINES)
-def engine(request):
-    return registered()[request.param]
-
-
-def assert_right(engine, graph, sources, tuning, is_target=None):
+def assert_right(graph, sources, tuning, is_target=None):
     """The sums for vertices, with endpoints and for arcs; the second time the same to the bit."""
     is_target = np.ones(graph.num_vertices, bool) if is_target is None else is_target
     expected = registered()["cpu"].prepare_betweenness(graph, "direction-optimizing")
-    prepared = engine.prepare_betweenness(graph, "direction-optimizing")
+    prepared = registered()["cupy"].prepare_betweenness(graph, "direction-optimizing")
     prepared.tune(tuning)
     for endpoints, edges in ((False, False), (True, False), (False, True)):
         found = prepared.scores(sources, is_target, endpoints, edges)
@@ -52,83 +46,79 @@ def assert_right(engine, graph, sources, tuning, is_target=None):
 
 
 @pytest.mark.parametrize("spec", SHAPES)
-def test_shapes(engine, tuning, spec):
+def test_shapes(tuning, spec):
     graph = generate(spec)
     rng = np.random.default_rng(2)
     for k in (1, 64, 65, 700):
-        assert_right(engine, graph, rng.integers(0, graph.num_vertices, k), tuning)
+        assert_right(graph, rng.integers(0, graph.num_vertices, k), tuning)
 
 
-def test_random_graphs(engine, tuning):
+def test_random_graphs(tuning):
     """Directed or not, with isolated vertices, self-loops and parallel arcs; sources repeated; some targets."""
     rng = np.random.default_rng(3)
     for _ in range(40):
         graph = random_graph(rng)
         sources = rng.integers(0, graph.num_vertices, int(rng.integers(1, 200)))
-        assert_right(engine, graph, sources, tuning, rng.random(graph.num_vertices) < rng.choice([0.1, 0.5, 1]))
+        assert_right(graph, sources, tuning, rng.random(graph.num_vertices) < rng.choice([0.1, 0.5, 1]))
 
 
-def test_directed(engine, tuning):
+def test_directed(tuning):
     rng = np.random.default_rng(4)
     for most in (5_000, 40):  # targets: many, and so few that they have very many in-edges
         ends = rng.integers(0, 5_000, 60_000), rng.integers(0, most, 60_000)
         for each in (ends, ends[::-1]):
             graph = as_graph(each, vertices=5_000, directed=True)
-            assert_right(engine, graph, rng.integers(0, 5_000, 150), tuning)
+            assert_right(graph, rng.integers(0, 5_000, 150), tuning)
 
 
-def test_int64(engine):
+def test_int64():
     graph = generate("rmat:9")
     offsets = graph.offsets.astype(np.int64)
     sources = np.arange(100)
-    assert_right(engine, Graph(offsets, graph.targets, directed=False), sources, DEFAULT)
-    assert_right(engine, Graph(offsets, graph.targets.astype(np.int64), directed=False), sources, DEFAULT)
+    assert_right(Graph(offsets, graph.targets, directed=False), sources, DEFAULT)
+    assert_right(Graph(offsets, graph.targets.astype(np.int64), directed=False), sources, DEFAULT)
 
 
-def test_very_many_paths(engine):
+def test_very_many_paths():
     """2^600 of them: far beyond what an integer holds."""
     layers = np.arange(1201)
     sides = np.where(layers % 2 == 0, 1, 2)
     first = np.cumsum(sides) - sides
     arcs = [(first[i] + a, first[i + 1] + b) for i in layers[:-1] for a in range(sides[i]) for b in range(sides[i + 1])]
     graph = as_graph(tuple(np.array(arcs).T), directed=True)
-    assert_right(engine, graph, np.arange(0, graph.num_vertices, 9), DEFAULT)
+    assert_right(graph, np.arange(0, graph.num_vertices, 9), DEFAULT)
 
 
-@pytest.mark.parametrize("name", ENGINES)
 @given(graph=graphs(min_vertices=1))
-def test_all_pairs_as_networkx(name, graph):
+def test_all_pairs_as_networkx(graph):
     simple = graph.simple
     nx_graph = simple.to("networkx")
     wanted = np.array([*nx.betweenness_centrality(nx_graph, normalized=False).values()])
-    found = betweenness(simple, engine=name)
+    found = betweenness(simple, engine="cupy")
     np.testing.assert_allclose(found, wanted * (1 if simple.directed else 2), atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ENGINES)
 @given(data=st.data())
-def test_arcs_between_some_as_networkx(name, data):
+def test_arcs_between_some_as_networkx(data):
     graph = data.draw(graphs(min_vertices=1)).simple.replace(directed=True)
     some = st.lists(st.integers(0, graph.num_vertices - 1), max_size=6)
     sources, targets = data.draw(some), data.draw(some)
     wanted = nx.edge_betweenness_centrality_subset(graph.to("networkx"), sources, targets)
-    found = betweenness(graph, sources, targets=targets, edges=True, engine=name)
+    found = betweenness(graph, sources, targets=targets, edges=True, engine="cupy")
     ends = np.repeat(np.arange(graph.num_vertices), np.diff(graph.offsets)).tolist(), graph.targets.tolist()
     np.testing.assert_allclose(found, [wanted[arc] for arc in zip(*ends, strict=True)], atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ENGINES)
-def test_a_graph_on_the_device(name):
+def test_a_graph_on_the_device():
     graph = load("rmat:10", device="cuda")
-    found = betweenness(graph, range(100), engine=name)
+    found = betweenness(graph, range(100), engine="cupy")
     assert isinstance(found, np.ndarray)
     np.testing.assert_allclose(found, betweenness(graph.on("cpu"), range(100), engine="cpu"), rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ENGINES)
-def test_little_memory_takes_fewer_sources(name, monkeypatch):
+def test_little_memory_takes_fewer_sources(monkeypatch):
     graph = generate("rmat:10")
-    prepared = registered()[name].prepare_betweenness(graph, "direction-optimizing")
+    prepared = registered()["cupy"].prepare_betweenness(graph, "direction-optimizing")
     is_target = np.ones(graph.num_vertices, bool)
     wanted = prepared.scores(np.arange(300), is_target, False, False)
     prepared.tune(DEFAULT)

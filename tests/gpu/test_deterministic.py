@@ -17,7 +17,6 @@ from rapids_bfs.generators import generate
 SMALL = ["path:1", "path:9", "star:9", "complete:7", "tree:15", "grid:5", "rmat:8", "urand:8", "complete:100"]
 LARGE = ["rmat:18", "urand:18", "grid:700", "tree:100000", "star:300000", "path:3000"]
 ALWAYS = 1 << 40  # alpha: every level may be wide
-ENGINES = ("cupy", "numba-cuda")
 WHOLE = replace(DEFAULT, grid=1 << 20)  # however small the graph is
 WIDE = replace(WHOLE, alone=0, wide=0, alpha=ALWAYS, chunk=32)
 TUNINGS = {
@@ -44,13 +43,8 @@ def tuning(request):
     return TUNINGS[request.param]
 
 
-@pytest.fixture(params=ENGINES)
-def engine(request):
-    return request.param
-
-
-def search(engine, graph, tuning=DEFAULT):
-    traversal = registered()[engine].prepare(graph, "direction-optimizing")
+def search(graph, tuning=DEFAULT):
+    traversal = registered()["cupy"].prepare(graph, "direction-optimizing")
     traversal.deterministic.tune(tuning)
     return traversal
 
@@ -78,20 +72,20 @@ def ascending(graph):
 
 
 @pytest.mark.parametrize("spec", SMALL)
-def test_small(engine, tuning, spec):
+def test_small(tuning, spec):
     graph = generate(spec)
     for each in (graph, shuffled(graph, np.random.default_rng(2))):
-        traversal = search(engine, each, tuning)
+        traversal = search(each, tuning)
         for source in {0, graph.num_vertices // 2, graph.num_vertices - 1}:
             assert_sequential(traversal, [source])
 
 
 @pytest.mark.parametrize("spec", LARGE)
-def test_large(engine, tuning, spec):
+def test_large(tuning, spec):
     graph = generate(spec)
     rng = np.random.default_rng(3)
     for each in (graph, shuffled(graph, rng)):
-        traversal = search(engine, each, tuning)
+        traversal = search(each, tuning)
         for source in rng.choice(np.flatnonzero(graph.degrees), 3, replace=False):
             assert_sequential(traversal, [source])
         assert_sequential(traversal, rng.choice(graph.num_vertices, 2000, replace=False))
@@ -100,7 +94,7 @@ def test_large(engine, tuning, spec):
 
 
 @pytest.mark.parametrize("kind", ["ascending", "as given", "shuffled"])
-def test_random_graphs(engine, tuning, kind):
+def test_random_graphs(tuning, kind):
     """Hundreds of them, directed or not, with loops, duplicates and isolated vertices."""
     rng = np.random.default_rng(4)
     for most in 40 * [10, 40, 300]:
@@ -109,54 +103,53 @@ def test_random_graphs(engine, tuning, kind):
             graph = ascending(graph)
         elif kind == "shuffled":
             graph = shuffled(graph, rng)
-        traversal = search(engine, graph, tuning)
+        traversal = search(graph, tuning)
         for _ in range(5):
             sources, options = random_options(rng, graph.num_vertices)
             assert_sequential(traversal, rng.permutation(sources), **options | {"predecessors": True})
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @given(data=st.data())
-def test_any_graph(engine, data):
+def test_any_graph(data):
     graph = data.draw(graphs(min_vertices=1))
     sources = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), min_size=1, max_size=3, unique=True))
     tuning = TUNINGS[data.draw(st.sampled_from([*TUNINGS]))]
-    assert_sequential(search(engine, graph, tuning), sources, depth_limit=data.draw(st.none() | st.integers(0, 4)))
+    assert_sequential(search(graph, tuning), sources, depth_limit=data.draw(st.none() | st.integers(0, 4)))
 
 
-def test_directed(engine, tuning):
+def test_directed(tuning):
     rng = np.random.default_rng(7)
     graph = as_graph(tuple(rng.integers(0, 30_000, (2, 120_000))), vertices=30_000, directed=True)
     for each in (graph, ascending(graph)):
-        traversal = search(engine, each, tuning)
+        traversal = search(each, tuning)
         for source in rng.integers(0, 30_000, 5):
             assert_sequential(traversal, [source])
 
 
-def test_a_core_with_a_long_tail(engine, tuning):
+def test_a_core_with_a_long_tail(tuning):
     """Wide levels, then many narrow ones."""
     rng = np.random.default_rng(9)
     core, n = 20_000, 21_000
     tail = np.arange(core, n)
     pairs = rng.integers(0, core, (2, 200_000)), np.array([tail - 1, tail]), np.array([tail - 2, tail])
     graph = as_graph(tuple(np.concatenate(pairs, axis=1)), vertices=n, directed=False)
-    traversal = search(engine, graph, tuning)
+    traversal = search(graph, tuning)
     for source in (0, 1, n - 1):
         assert_sequential(traversal, [source])
 
 
-def test_int64(engine, tuning):
+def test_int64(tuning):
     graph = generate("rmat:12")
     wide_offsets = Graph(graph.offsets.astype(np.int64), graph.targets, directed=False)
     wide = Graph(wide_offsets.offsets, graph.targets.astype(np.int64), directed=False)
     for each in (wide_offsets, wide, shuffled(wide, np.random.default_rng(1))):
-        assert_sequential(search(engine, each, tuning), [int(np.argmax(graph.degrees))])
+        assert_sequential(search(each, tuning), [int(np.argmax(graph.degrees))])
 
 
-def test_searches_of_both_kinds_in_turn(engine):
+def test_searches_of_both_kinds_in_turn():
     """Neither kind finds what the other left, and sources without edges are forgotten."""
     graph = as_graph(([0, 1, 2, 3], [1, 2, 3, 4]), vertices=7, directed=True)
-    traversal = search(engine, graph)
+    traversal = search(graph)
     for source in (6, 0, 4, 5, 2, 6, 6, 1):
         assert_sequential(traversal, [source, 3])
         assert_sequential(traversal, [source])
@@ -164,17 +157,17 @@ def test_searches_of_both_kinds_in_turn(engine):
         np.testing.assert_array_equal(found, bfs(graph, source, engine="scipy").distances)
 
 
-def test_distances_alone_are_the_default_search(engine):
+def test_distances_alone_are_the_default_search():
     graph = generate("rmat:10")
-    traversal = registered()[engine].prepare(graph, "direction-optimizing")
+    traversal = registered()["cupy"].prepare(graph, "direction-optimizing")
     result = traversal.run(np.array([0]), Options(deterministic=True, predecessors=False))
     assert result.predecessors is None
     assert "deterministic" not in vars(traversal)
 
 
-def test_trace(engine):
+def test_trace():
     graph = generate("rmat:16")
-    traversal = search(engine, graph, replace(DEFAULT, wide=1000))
+    traversal = search(graph, replace(DEFAULT, wide=1000))
     result = assert_sequential(traversal, [int(np.argmax(graph.degrees))], trace=True)
     trace = result.trace
     assert sum(level.newly_reached for level in trace) == result.num_reached - 1
