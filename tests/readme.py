@@ -32,8 +32,8 @@ def program(language, page):
         code = block[1].splitlines()
         if "def test_" not in block[1]:
             lines[first : first + len(code)] = code
-    said = r"^(.*)  # => (.*)$"
-    return re.sub(said, lambda m: f"assert repr({m[1]}) == {m[2]!r}, {m[1]}", "\n".join(lines), flags=re.MULTILINE)
+    says = re.compile(r"^( *)(.*)  # => (.*)$", re.MULTILINE)
+    return says.sub(lambda m: f"{m[1]}assert repr(({m[2]})) == {m[3]!r}, ({m[2]})", "\n".join(lines))
 
 
 if __name__ == "__main__":
