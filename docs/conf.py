@@ -9,7 +9,7 @@ sys.path.append(str(Path(__file__).parent / "_ext"))
 
 project = "rapids_bfs"
 author = "rapids_bfs maintainers"
-copyright = "rapids_bfs maintainers"  # noqa: A001 - Sphinx's name
+copyright = author
 version = release = rapids_bfs.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "notebook_pages"]

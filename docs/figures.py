@@ -3,11 +3,6 @@
 import json
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("svg")
-matplotlib.rcParams.update({"svg.hashsalt": "rapids_bfs", "svg.fonttype": "path", "font.size": 9})
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -18,6 +13,9 @@ ROOT = Path(__file__).parents[1]
 IMAGES = Path(__file__).parent / "images"
 GREEN = "#009E73"
 LIGHT = "#DDDDDD"
+
+plt.switch_backend("svg")
+plt.rcParams.update({"svg.hashsalt": "rapids_bfs", "font.size": 9})
 
 
 def save(figure, name):
@@ -120,9 +118,8 @@ def what_the_hub_is():
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
             )
         left += share
-    axes.set_yticks(
-        range(len(levels)), [f"level {level}\n{int(all_):,} vertices" for level, all_ in zip(levels, totals, strict=True)]
-    )
+    names = [f"level {level}\n{total:,.0f} vertices" for level, total in zip(levels, totals, strict=True)]
+    axes.set_yticks(range(len(levels)), names)
     axes.invert_yaxis()
     axes.set_xlabel("unvisited vertices whose search ends at each stage (%)")
     axes.spines[["top", "right"]].set_visible(False)

@@ -15,8 +15,6 @@ import rapids_bfs.testing
 for module in ("sphinx", "myst_parser", "numpydoc", "pydata_sphinx_theme"):
     pytest.importorskip(module, reason="the site's tools are not installed: pip install 'rapids-bfs[docs]'")
 
-from sphinx.util.inventory import InventoryFile
-
 DOCS = Path(__file__).parents[1] / "docs"
 PATIENCE = 300  # seconds
 
@@ -61,6 +59,8 @@ def test_links_inside_lead_somewhere(site):
 
 
 def test_every_public_name_is_documented(site):
+    from sphinx.util.inventory import InventoryFile
+
     with (site / "objects.inv").open("rb") as stream:
         inventory = InventoryFile.load(stream, "", lambda base, name: name)
     documented = {name for kind, names in inventory.items() if kind.startswith("py:") for name in names}

@@ -118,10 +118,19 @@ def test_the_checkout_is_installed_in_place():
 
 
 def test_files_that_are_linked_are_there():
-    """Links within the site are checked where it is built, those to the pages made of notebooks too."""
-    links = found_in_pages(r"\]\((?!https?:)([^)#]+)[)#]", PAGES)
-    assert README in {page for page, _ in links}
-    assert [each for each in links if not (each[0].parent / each[1]).exists() and "notebooks/" not in each[1]] == []
+    """README is read elsewhere too, so its links are absolute. Those within the site are checked where it is built."""
+    repository = "https://[a-z.]*github[a-z]*.com/[^/]*/[^/]*/(?:blob/)?main/"
+    site = "https://rapids-bfs.github.io/[^/]*/"
+    files = [path for _, path in found_in_pages(rf"{repository}([^)#\s]+)", [README])]
+    pages = [path for _, path in found_in_pages(rf"{site}([^)#\s]+).html", [README])]
+    assert len(files) >= 3
+    assert len(pages) >= 10
+    assert [path for path in files if not (ROOT / path).exists()] == []
+    assert [page for page in pages if not (SITE / f"{page}.md").exists() and not page.startswith("notebooks/")] == []
+    assert found_in_pages(r"\]\((?!https:)", [README]) == []
+    text = README.read_text()
+    labels = re.findall(r"^(\[.+\]): https:", text, re.MULTILINE)
+    assert [label for label in labels if text.count(label) < 2] == []
 
 
 def test_files_that_are_named_are_there():
