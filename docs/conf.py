@@ -33,6 +33,7 @@ html_title = "rapids_bfs"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_use_index = False
 html_show_sourcelink = False
 html_theme_options = {
     "show_prev_next": True,

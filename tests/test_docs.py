@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from browser import CHROMIUM, Page
 
 import rapids_bfs
 import rapids_bfs.engines
@@ -30,7 +31,7 @@ def site(tmp_path_factory):
     return folder / "html"
 
 
-class Page(HTMLParser):
+class Links(HTMLParser):
     """What a page links to, and the places in it that can be linked to."""
 
     def __init__(self, path):
@@ -45,7 +46,7 @@ class Page(HTMLParser):
 
 
 def test_links_inside_lead_somewhere(site):
-    pages = {path: Page(path) for path in site.rglob("*.html") if "_static" not in path.parts}
+    pages = {path: Links(path) for path in site.rglob("*.html") if "_static" not in path.parts}
     assert len(pages) >= 30
     broken = []
     for path, page in pages.items():
@@ -75,3 +76,19 @@ def test_every_notebook_has_a_page(site):
     notebooks = [path.stem for path in (DOCS.parent / "notebooks").glob("*.ipynb")]
     assert notebooks
     assert [name for name in notebooks if not (site / "notebooks" / f"{name}.html").exists()] == []
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (apt install chromium)")
+def test_pages_fit_a_phone(site, tmp_path):
+    """What is wider than a phone, a table or a line of code, scrolls inside its page."""
+    too_wide = (
+        "(article => article && article.scrollWidth > article.clientWidth)(document.querySelector('.bd-article'))"
+    )
+    wide = []
+    with Page(tmp_path) as browser:
+        for path in sorted(site.rglob("*.html")):
+            if "_static" not in path.parts:
+                browser.open(path, width=390)
+                if browser.run(too_wide):
+                    wide.append(path.relative_to(site))
+    assert wide == []
