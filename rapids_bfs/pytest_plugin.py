@@ -1,4 +1,4 @@
-"""The pytest fixture ``bfs_engine``: a test that asks for it runs once for each engine.
+"""The pytest fixture ``bfs_engine``: a test that asks for it runs once for each engine::
 
     def test_search(bfs_engine):
         result = rapids_bfs.bfs("karate", 0, engine=bfs_engine)

@@ -37,9 +37,8 @@ rapids_bfs.plot_levels(karate, result)
 # %% [markdown]
 # ## The queue
 #
-# The textbook's BFS takes one vertex at a time from a queue. All that a GPU can do about it: the vertices of one level,
-# the *frontier* (orange below), do not depend on one another, so they can be expanded at once. How many there are at
-# once decides everything that follows.
+# Textbook BFS takes one vertex at a time from a queue. But the vertices of one level, the *frontier* (orange below), do
+# not depend on one another, so a GPU can expand them all at once. How many there are decides everything that follows.
 
 
 # %%
@@ -69,11 +68,11 @@ for level, axes in enumerate(panels.flat):
 #
 # | kernel | a thread is | a level costs |
 # |---|---|---|
-# | `frontier-mask` (Harish and Narayanan 2007) | a vertex, in the frontier or not | a look at all *n* vertices |
-# | `two-kernel` (Rodinia 2009) | the same, then a second kernel commits what the first found | two looks at all *n*, and no race between levels |
-# | `block-queue` | an edge; a block takes a vertex of the frontier | the frontier and its edges alone |
+# | `frontier-mask` (Harish and Narayanan 2007) | a vertex, in the frontier or not | one pass over all *n* vertices |
+# | `two-kernel` (Rodinia 2009) | the same, then a second kernel commits what the first found | two passes over all *n*, and no race between levels |
+# | `block-queue` | an edge; a block takes a vertex of the frontier | only the frontier and its edges |
 #
-# On the small graph already: `frontier-mask` starts 34 threads at each level, whoever has work to do.
+# Even on the small graph, `frontier-mask` starts 34 threads at each level, however few have work to do.
 
 # %%
 trace = rapids_bfs.bfs(karate, 0, engine="numba-cuda:frontier-mask", trace=True).trace
@@ -96,8 +95,8 @@ plt.show()
 # %% [markdown]
 # ## A big graph
 #
-# Graph500's R-MAT graphs look like social networks: a few hubs, many leaves, six levels or so. This is what each kernel
-# does at each level of one search.
+# Graph500's R-MAT graphs look like social networks: a few hubs, many leaves, about six levels. This is the time that
+# each kernel takes at each level of one search.
 
 # %%
 big = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:10")
@@ -124,16 +123,15 @@ plt.ylabel("time of the level (µs" + ("" if on_gpu else ", simulated") + ")")
 plt.legend()
 plt.show()
 # %% [markdown]
-# The first two cost much the same at every level, wide or narrow: they look at every vertex, and a hub's long adjacency
-# is the work of one thread while the others of its warp wait. `block-queue` pays for the frontier alone, and gives a
-# hub a whole block.
+# The first two pass over every vertex at every level, wide or narrow, and one thread reads the long adjacency of a hub
+# while the others of its warp wait. `block-queue` pays only for the frontier, and gives a hub a whole block.
 
 # %% [markdown]
-# ## Turning round
+# ## Changing direction
 #
-# Two levels hold nearly all the edges. There most edges lead to vertices that are found already. Beamer's idea (2012):
-# let the vertices that are *not* found yet look for the frontier, and stop at the first edge that hits it. That pays
-# when the frontier has more than 1/15 of the edges that are still unexplored.
+# Two levels hold nearly all the edges, and there most edges lead to vertices that are visited already. Beamer's idea
+# (2012): let the *unvisited* vertices look for the frontier, and stop at the first edge that leads there. That pays
+# when the frontier has more than 1/15 of the unexplored edges.
 
 # %%
 levels = traces["numba-cuda:block-queue"]
@@ -162,7 +160,7 @@ plt.show()
 # ## One launch
 #
 # What is left is the host: a launch and a wait cost more than a small level. The engine `cupy` does the whole search in
-# one cooperative launch, with a barrier of a microsecond between levels, its directions chosen on the GPU.
+# one cooperative launch, with a barrier of about a microsecond between levels, and chooses the direction on the GPU.
 
 # %%
 if on_gpu:
@@ -172,7 +170,7 @@ else:
 shown
 
 # %% [markdown]
-# ## Who was how fast
+# ## Which is faster?
 #
 # Every engine from the same sources, each answer checked by Graph500's rules.
 
@@ -182,11 +180,11 @@ comparison = rapids_bfs.compare("rmat:20" if on_gpu else "rmat:16", 8, engines=e
 comparison.plot()
 
 # %% [markdown]
-# | step | what it won |
+# | step | what it gains |
 # |---|---|
-# | one thread a vertex | the level at once |
-# | a queue, a thread an edge | no look at vertices without work; hubs shared out |
-# | bottom-up where the frontier is wide | most edges are never looked at |
-# | one launch | the levels that are too small to be worth a launch |
+# | a thread for each vertex | a whole level at once |
+# | a queue, a thread for each edge | no time on vertices without work; hubs are shared |
+# | bottom-up where the frontier is wide | most edges are never read |
+# | one launch | small levels no longer cost a launch |
 #
 # Each kernel's file under `kernels/` says what its arrays hold, what a level costs, and which races it has.

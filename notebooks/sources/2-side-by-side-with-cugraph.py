@@ -2,7 +2,8 @@
 # # Side by side with cuGraph
 #
 # An edge list in a data frame, one call, and every engine of this machine searches it from the same sources: ours,
-# cuGraph's, SciPy's. Every answer is checked, every time is measured the same way, and what could not run says why.
+# cuGraph's, SciPy's. Every answer is validated, every time is measured the same way, and engines that cannot run are
+# listed with the reason.
 
 # %%
 from pathlib import Path
@@ -25,7 +26,7 @@ for name, engine in registered().items():
 # %% [markdown]
 # ## An edge list
 #
-# Graph500's R-MAT graph, each undirected edge once, as it would come out of a Parquet file.
+# Graph500's R-MAT graph, each undirected edge once, as you would read it from a Parquet file.
 
 # %%
 sources, targets = rapids_bfs.as_graph("rmat:22" if on_gpu else "rmat:14").vertex_pairs()
@@ -43,13 +44,13 @@ print(comparison)
 comparison.plot()
 
 # %% [markdown]
-# The left side shows every single search as a dot: a median without its spread says little. The right side is relative
-# to cuGraph where it ran, else to SciPy.
+# On the left every single search is a dot: a median without its spread says little. The ratios on the right are
+# relative to cuGraph where it ran, else to SciPy.
 #
 # ## Is the answer right?
 #
-# Two engines may return different trees, and both be right. So answers are not compared with one another but held
-# against Graph500's rules, which need no second search. A frame goes in, a frame of the same kind comes out.
+# Two engines may return different trees, and both may be right. So answers are not compared with one another but
+# checked by Graph500's rules, which need no second search. A frame goes in, a frame of the same kind comes out.
 
 # %%
 graph = rapids_bfs.as_graph(edges, source="src", target="dst", directed=False)
@@ -58,7 +59,7 @@ print(rapids_bfs.validate(graph, result))
 result.to_frame().head(3)
 
 # %% [markdown]
-# Move one vertex a level down, and it is named:
+# Move one vertex one level down, and the message names it:
 
 # %%
 wrong = result.copy()
@@ -69,7 +70,7 @@ print(rapids_bfs.validate(graph, wrong))
 # %% [markdown]
 # ## Small and large
 #
-# A search costs a fixed part, launches and calls, and a part for each edge. Which engine is best depends on the size.
+# A search has a fixed cost, for calls and launches, and a cost for each edge. Which engine is best depends on the size.
 
 # %%
 scales = (12, 15, 18, 21) if on_gpu else (8, 10, 12, 14)
@@ -79,8 +80,8 @@ rapids_bfs.plot_sizes(rapids_bfs.compare(f"rmat:{scale}", 8, engines=ran) for sc
 # %% [markdown]
 # ## Take it away
 #
-# One HTML file with the table, the plots, what each level did, the machine, the versions and every single time. The
-# same comes from the command line: `rapids-bfs compare edges.parquet --html report.html`.
+# One HTML file holds the table, the plots, the levels, the machine, the versions and every single time. On the command
+# line: `rapids-bfs compare edges.parquet --html report.html`.
 
 # %%
 report = Path(mkdtemp()) / "report.html"

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # NetworkX, faster
 #
-# Install `rapids-bfs`, and NetworkX has a backend: the same functions, the same answers in the same order, on a parallel
-# CPU engine or on a GPU. No line of a program needs to change.
+# With `rapids-bfs` installed, NetworkX has one more backend: the same functions and the same answers in the same order,
+# on a parallel CPU engine or on a GPU. No line of a program needs to change.
 
 # %%
 from time import perf_counter
@@ -22,7 +22,7 @@ print(G, "on", *driver().devices or ["the CPU"])
 # %% [markdown]
 # ## By argument
 #
-# `backend=` sends one call to the backend. The answer is NetworkX's, down to the order.
+# `backend=` sends one call to the backend. The answer is the same as NetworkX's, in the same order.
 
 # %%
 theirs = list(nx.bfs_edges(G, 0))
@@ -32,19 +32,19 @@ print(ours[:5], ours == theirs)
 # %% [markdown]
 # ## By priority
 #
-# Or say it once, for all that follows; here for a block, by a line in a program, or by the environment variable
-# `NETWORKX_BACKEND_PRIORITY=rapids_bfs` without touching the program at all.
+# Or say it once for all calls: for a block, as here, by one line in a program, or without touching the program by the
+# environment variable `NETWORKX_BACKEND_PRIORITY=rapids_bfs`.
 
 # %%
 with nx.config(backend_priority=["rapids_bfs"]):
     print(nx.is_connected(G), nx.eccentricity(G, 0), len(nx.ego_graph(G, 7, radius=1)))
 
 # %% [markdown]
-# ## The second call is free of the first one's cost
+# ## The graph is converted once
 #
-# NetworkX keeps its graph in dicts of dicts; a search wants arrays. The first call converts, NetworkX caches what came
-# out, and a graph that changes is converted anew. Where there is a GPU, one of the next searches of a large graph takes
-# longer once more: it puts the graph there.
+# NetworkX keeps a graph in dicts of dicts; a search needs arrays. The first call converts the graph, NetworkX caches
+# the conversion, and a graph that changes is converted again. Where there is a GPU, one of the next searches of a
+# large graph also takes longer, since it copies the graph to the GPU.
 
 
 # %%
@@ -69,8 +69,8 @@ G.remove_node("a new friend")
 # %% [markdown]
 # ## What runs where
 #
-# By priority, a call goes to the backend only where that pays. On a small graph, or for the path between two vertices,
-# NetworkX has answered before the graph is converted; unless it is converted already.
+# With a priority set, a call goes to the backend only where that pays. On a small graph, or for the path between two
+# vertices, NetworkX answers sooner than the graph is converted, unless it is converted already.
 
 # %%
 small = nx.karate_club_graph()

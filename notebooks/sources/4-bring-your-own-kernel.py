@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Bring your own kernel
 #
-# A new idea for BFS, thirty lines of it, and everything else for free: graphs from any format, validation, a trace of
-# each level, a fair comparison.
+# Thirty lines for a new idea, and everything else comes with the package: graphs from any format, validation, a trace
+# of each level, a fair comparison.
 #
-# The idea: **pull**. Every vertex that has no distance yet looks among its in-neighbours for one of the last level,
-# and stops at the first. No queue, no atomics: a vertex writes only to itself.
+# The idea is to **pull**: every vertex that has no distance yet looks among its in-neighbours for one of the last
+# level, and stops at the first. There are no queue and no atomics, since a vertex writes only to itself.
 
 # %%
 import os
@@ -29,10 +29,10 @@ from rapids_bfs.trace import Step
 # %% [markdown]
 # ## The kernel
 #
-# `offsets` and `origins` are the graph's edges turned round, in CSR: the in-neighbours of a vertex.
+# `offsets` and `origins` are the reversed edges in CSR: the in-neighbours of each vertex.
 #
-# Is there a race? A neighbour's distance may be written while it is read. But then it becomes `level`, and the question
-# is whether it is `level - 1`: the answer is the same before and after.
+# Is there a race? A neighbour's distance may be written while it is read. But it changes from -1 to `level`, and the
+# kernel only tests whether it is `level - 1`: the answer is the same before and after.
 
 
 # %%
@@ -51,8 +51,8 @@ def pull(offsets, origins, level, distances, predecessors, found):
 # %% [markdown]
 # ## The engine
 #
-# A `Traversal` is the preparation for one graph. `search` is what gets timed; `answer` gives distances and predecessors,
-# -1 where there is none. `steps` is what a trace shows.
+# A `Traversal` is the preparation for one graph. `search` is timed; `answer` gives distances and predecessors, -1 where
+# there is none. A trace shows `steps`.
 
 
 # %%
@@ -95,7 +95,7 @@ class Pull(Engine):
 register(Pull())
 
 # %% [markdown]
-# In a package of your own, the last line is an entry point instead, and then `rapids-bfs compare` knows the engine too:
+# In a package of your own, use an entry point instead of the last line. Then `rapids-bfs compare` knows the engine too:
 #
 # ```toml
 # [project.entry-points."rapids_bfs.engines"]
@@ -113,7 +113,7 @@ for name in ("karate", "star:50", "path:12", "tree:31"):
     print(result)
 
 # %% [markdown]
-# Any graph that `as_graph` takes goes in, under its own names:
+# Any graph that `as_graph` takes will do, with its own vertex ids:
 
 # %%
 friends = [("ann", "bob"), ("bob", "cid"), ("ann", "dot"), ("dot", "eve"), ("cid", "eve"), ("eve", "fay")]
@@ -124,8 +124,8 @@ rapids_bfs.plot_levels(result.graph, result)
 # %% [markdown]
 # ## What does it do?
 #
-# Level by level. Pulling is work for all vertices that are not found yet, so the first levels cost the most: hardly
-# anybody finds a neighbour.
+# Level by level. Every unvisited vertex pulls, so the first levels cost the most: hardly any vertex finds a neighbour
+# of the last level.
 
 # %%
 graph = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:9")
@@ -135,8 +135,8 @@ rapids_bfs.bfs(graph, source, engine="pull", trace=True).trace.plot()
 # %% [markdown]
 # ## Is it fast?
 #
-# Compared with the others from the same sources, each answer validated. On a GPU it is beaten by the engines that pull
-# only when that pays; see the first notebook.
+# Compared with the others from the same sources, with each answer validated. On a GPU the engines that pull only when
+# it pays are faster; see the first notebook.
 
 # %%
 others = ["numba-cuda:frontier-mask", "numba-cuda:block-queue"] + ["cupy"] * on_gpu

@@ -1,4 +1,4 @@
-"""Draw kept comparisons for the README: python tests/benchmarks/plot_results.py [JSON ...]
+"""Draw kept comparisons for README and docs: python tests/benchmarks/plot_results.py [JSON ...]
 
 Each JSON that `rapids-bfs compare --json` wrote becomes a PNG beside it.
 """

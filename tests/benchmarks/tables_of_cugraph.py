@@ -1,4 +1,4 @@
-"""The README's tables from what `bench_cugraph.py --json FILE` wrote; it needs no GPU.
+"""The tables of docs/benchmarks.md from what `bench_cugraph.py --json FILE` wrote; it needs no GPU.
 
 python3 tests/benchmarks/tables_of_cugraph.py FILE
 """

@@ -1,0 +1,133 @@
+"""Draw the pictures of docs/how-it-works.md: python docs/figures.py"""
+
+import json
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import rapids_bfs
+from rapids_bfs.report.palette import BLUE, GREY, ORANGE
+
+ROOT = Path(__file__).parents[1]
+IMAGES = Path(__file__).parent / "images"
+GREEN = "#009E73"
+LIGHT = "#DDDDDD"
+
+plt.switch_backend("svg")
+plt.rcParams.update({"svg.hashsalt": "rapids_bfs", "font.size": 9})
+
+
+def save(figure, name):
+    figure.savefig(IMAGES / f"{name}.svg", metadata={"Date": None}, facecolor="white")
+    plt.close(figure)
+
+
+def hubs(graph):
+    """For each vertex its neighbours, those with the most edges first."""
+    degrees = graph.degrees
+    rows = np.split(graph.targets, graph.offsets[1:-1])
+    return [sorted(row.tolist(), key=lambda vertex: (-degrees[vertex], vertex)) for row in rows]
+
+
+def level_from_the_bitmaps():
+    """The bitmap `visited` before each level of a search of karate, and what each first probe finds there."""
+    graph = rapids_bfs.load("karate")
+    distances = rapids_bfs.bfs(graph, 14).distances
+    hub = np.array([row[0] for row in hubs(graph)])
+    vertices, levels = np.arange(graph.num_vertices), np.arange(distances.max() + 1)
+    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    for level in levels:
+        for vertex in vertices:
+            frontier, earlier = distances[vertex] == level, distances[vertex] < level
+            style = {"facecolor": ORANGE, "hatch": "////"} if frontier else {"facecolor": BLUE if earlier else "white"}
+            axes.add_patch(plt.Rectangle((vertex, -1.5 * level), 1, 1, edgecolor=GREY, linewidth=0.6, **style))
+        probing = vertices[distances > level]
+        hits = distances[hub[probing]] <= level
+        axes.scatter(probing[hits] + 0.5, [0.5 - 1.5 * level] * hits.sum(), s=22, color=GREEN)
+        axes.scatter(probing[~hits] + 0.5, [0.5 - 1.5 * level] * (~hits).sum(), s=14, color=GREY, marker="x")
+    axes.plot([32, 32], [1.3, -1.5 * levels[-1] - 0.3], color="black", linewidth=1, linestyle="--")
+    axes.set_xlim(-0.2, len(vertices) + 0.2)
+    axes.set_ylim(-1.5 * levels[-1] - 0.4, 1.4)
+    axes.set_yticks(0.5 - 1.5 * levels, [f"before level {level + 1}" for level in levels])
+    axes.set_xticks([0.5, 14.5, 31.5, 33.5], [0, 14, 31, 33])
+    axes.set_xlabel("vertex, one bit each; the dashed line ends the first 32-bit word")
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    marks = [
+        plt.Rectangle((0, 0), 1, 1, facecolor=BLUE, label="1, reached earlier"),
+        plt.Rectangle((0, 0), 1, 1, facecolor=ORANGE, hatch="////", edgecolor=GREY, label="1, the frontier"),
+        plt.Rectangle((0, 0), 1, 1, facecolor="white", edgecolor=GREY, label="0, not reached"),
+        plt.Line2D([], [], color=GREEN, marker="o", linewidth=0, label="its hub's bit is 1"),
+        plt.Line2D([], [], color=GREY, marker="x", linewidth=0, label="its hub's bit is 0"),
+    ]
+    figure.legend(handles=marks, loc="outside upper center", ncols=5, frameon=False)
+    save(figure, "level-from-the-bitmaps")
+
+
+def why_one_launch():
+    """Time by level of one search, with a launch for each level and with one for all."""
+    kept = json.loads((ROOT / "tests/benchmarks/results/h200_rapids_rmat20.json").read_text())
+    traces = {each["engine"]: each["trace"] for each in kept["engines"]}
+    figure, axes = plt.subplots(figsize=(8, 3.2), layout="constrained")
+    for shift, engine, colour, hatch, label in (
+        (-0.2, "cupy:block-queue", ORANGE, "////", "block-queue: a launch for each level"),
+        (0.2, "cupy", BLUE, None, "direction-optimizing: one launch for all"),
+    ):
+        times = [1e3 * each for each in traces[engine]["milliseconds"]]
+        places = np.arange(len(times)) + shift
+        axes.bar(places, times, 0.4, color=colour, hatch=hatch, edgecolor="white", label=label)
+        for place, time in zip(places, times, strict=True):
+            axes.annotate(f"{time:.3g}", (place, time), (0, 2), textcoords="offset points", ha="center", fontsize=8)
+    edges = traces["cupy"]["frontier_edges"]
+    axes.set_xticks(range(len(edges)), [f"{level + 1}\n{count:,}" for level, count in enumerate(edges)])
+    axes.set_xlabel("level, and edges of its frontier")
+    axes.set_ylabel("time of the level (µs)")
+    axes.set_yscale("log")
+    axes.set_ylim(2, 1200)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    save(figure, "why-one-launch")
+
+
+def what_the_hub_is():
+    """Where the search of each unvisited vertex ends in the bottom-up levels: at its hub, the next four, the row."""
+    graph = rapids_bfs.as_graph("rmat:16")
+    distances = rapids_bfs.bfs(graph, int(np.argmax(graph.degrees == 3))).distances
+    degrees, rows = graph.degrees, hubs(graph)
+    figure, axes = plt.subplots(figsize=(8, 2.6), layout="constrained")
+    stages = ["the hub", "the next four", "the rest of the row", "no neighbour in the frontier"]
+    styles = [(BLUE, None), (ORANGE, "////"), (GREEN, ".."), (LIGHT, None)]
+    levels = [3, 4]  # those that a search goes through bottom-up
+    parts = np.zeros((len(levels), len(stages)))
+    for line, level in enumerate(levels):
+        for vertex in np.flatnonzero(((distances < 0) | (distances >= level)) & (degrees > 0)).tolist():
+            hit = next((p for p, near in enumerate(rows[vertex]) if 0 <= distances[near] < level), None)
+            parts[line, 3 if hit is None else 0 if hit == 0 else 1 if hit < 5 else 2] += 1
+    totals = parts.sum(axis=1)
+    left = np.zeros(len(levels))
+    for stage, (label, (colour, hatch)) in enumerate(zip(stages, styles, strict=True)):
+        share = 100 * parts[:, stage] / totals
+        axes.barh(range(len(levels)), share, left=left, color=colour, hatch=hatch, edgecolor="white", label=label)
+        for line in np.flatnonzero(share >= 3):
+            axes.annotate(
+                f"{share[line]:.0f} %",
+                (left[line] + share[line] / 2, line),
+                ha="center",
+                va="center",
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+            )
+        left += share
+    names = [f"level {level}\n{total:,.0f} vertices" for level, total in zip(levels, totals, strict=True)]
+    axes.set_yticks(range(len(levels)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel("unvisited vertices whose search ends at each stage (%)")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside upper center", ncols=4, frameon=False)
+    save(figure, "what-the-hub-is")
+
+
+if __name__ == "__main__":
+    level_from_the_bitmaps()
+    why_one_launch()
+    what_the_hub_is()
