@@ -23,7 +23,7 @@ What differs from the C++, because of Numba:
 - There are no arrays of structures: a frontier is ``vertices`` and ``edges``, an entry of the queue two elements, a
   chunk four, `state` elements of 64 bits. An array of a few registers is a `local_array`; the group of number k begins
   at its element ``4 * k``.
-- Templates are functions that return functions. Device functions cannot change a number of their caller: they return it.
+- Templates are functions that return functions. A device function cannot change a number of its caller: it returns it.
 
 And by choice, since nobody waits for this one:
 

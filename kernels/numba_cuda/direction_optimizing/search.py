@@ -218,14 +218,11 @@ def search(s):
             if chunks > s.alone:
                 size, limit = cluster, s.together
             if cuda.blockIdx.x < size:
+                visited, most = newest(s, ring), np.int32(limit)
                 if size > 1:
-                    cluster_levels(
-                        s, newest(s, ring), level, begin, vertices, edges, phase, size, np.int32(limit), memory
-                    )
+                    cluster_levels(s, visited, level, begin, vertices, edges, phase, size, most, memory)
                 else:
-                    single_block_levels(
-                        s, newest(s, ring), level, begin, vertices, edges, phase, size, np.int32(limit), memory
-                    )
+                    single_block_levels(s, visited, level, begin, vertices, edges, phase, size, most, memory)
             left_vertices, left_edges = end_phase(s.state, phase, s.edge_bits, result)
             phase = np.int32(phase + 1)
             stuck = level == result[LAST_LEVEL]

@@ -65,6 +65,23 @@ def not_recently_seen(recent, vertex):
     return atomic_exchange(recent, np.int32(place), vertex) != vertex
 
 
+@inlined
+def find_chunk(queue, until, before, spread, inside, place):
+    """The queue that has chunk number ``place`` of the level, and its number there."""
+    whose_queue = queue
+    if spread:
+        whose = np.int32(0)  # the first block with more chunks up to it
+        for half in range(5):
+            step = 16 >> half
+            if from_lane(until, np.int32(whose + step - 1)) <= place:
+                whose = np.int32(whose + step)
+        others = from_lane(before, whose)
+        if inside:
+            whose_queue = map_shared_rank(queue, whose)
+            place = np.int32(place - others)
+    return whose_queue, place
+
+
 def chunk_expander(whole, in_cluster):
     count, bits = (CHUNK, 0) if whole else (1, 2)  # edges of a thread; and of the threads to a chunk
     enqueue_chunks = chunk_queue(reserve_in_order if in_cluster else reserve_anywhere)
@@ -96,16 +113,8 @@ def chunk_expander(whole, in_cluster):
             place = np.int32(np.int32(start + lane) >> bits)
             inside = place < stop
             whose_queue = queue
-            if spread:
-                whose = np.int32(0)  # the first block with more chunks up to it
-                for half in range(5):
-                    step = 16 >> half
-                    if from_lane(until, np.int32(whose + step - 1)) <= place:
-                        whose = np.int32(whose + step)
-                others = from_lane(before, whose)
-                if inside:
-                    whose_queue = map_shared_rank(queue, whose)
-                    place = np.int32(place - others)
+            if in_cluster:
+                whose_queue, place = find_chunk(queue, until, before, spread, inside, place)
             begins, rest = cast_like(s.offsets, 0), cast_like(s.offsets, 0)
             parent = cast_like(s.targets, 0)
             if inside:
@@ -218,19 +227,16 @@ def small_levels(in_cluster):
     def go(s, visited, level, begin, vertices, edges, phase, blocks, limit, memory):
         """Top-down levels by one block, or by a cluster of several, from the frontier behind ``begin`` on.
 
-        Until it has more than ``limit`` chunks; it then stands behind ``begin + vertices``. If there is no room for the
-        first, there is no level. Each block goes on with what it found. Where there are more edges than threads and some
-        blocks have many more than others, the chunks of the next level are divided evenly. Leaves the last level and the
-        edges of the vertices that were reached in `state`.
+        Until it has more than ``limit`` chunks; it then stands behind ``begin + vertices``. If there is no room for
+        it, there is no level. Leaves the last level and the edges of the vertices that were reached in `state`.
         """
         counts = pointer_into(cuda.shared.array(COUNTS, np.int32), 0, np.int32)
-        thread = np.int32(cuda.threadIdx.x)
+        thread, lane = np.int32(cuda.threadIdx.x), lane_id()
         size, rank, threads = np.int32(1), np.int32(0), np.int32(SINGLE_BLOCK_THREADS)
         if in_cluster:
             size, rank, threads = blocks, np.int32(cuda.blockIdx.x), np.int32(cuda.blockDim.x)
         if thread >= threads:
             return
-        lane = lane_id()
         first_level = level
         last = np.int32(min(s.depth_limit, level + MOST_LEVELS))
         queue = pointer_into(memory, 0, s.offsets)  # of this level
@@ -241,7 +247,9 @@ def small_levels(in_cluster):
         explored = np.int64(0)
         load_frontier(s, block, queue, level, begin, vertices, edges)
 
-        spread = False  # are chunks divided evenly, since some blocks had many more than others in the level before?
+        spread = (
+            False  # are chunks divided evenly, since some blocks have many more than others? Else each keeps its own
+        )
         while True:
             total = counts[counter]  # chunks
             if counts[ENDED + (level & 1)] != 0 or level == last or (not in_cluster and (total == 0 or total > limit)):
@@ -286,9 +294,8 @@ def small_levels(in_cluster):
             if in_cluster and total > limit:
                 break
 
-        left = np.int32(0)  # without room for the frontier there is nothing new
-        if level > first_level:
-            left = np.int32(min(counts[counter], s.capacity))
+        # Without room for the frontier there is nothing new.
+        left = np.int32(min(counts[counter], s.capacity)) if level > first_level else np.int32(0)
         place = thread
         while place < left:
             begins, rest, owner, _ = load_four(queue, place)
