@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 
 WARP = 32
+DIMENSIONS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 RUBBISH = 0xA5
 RESTLESS = 0.02  # how often an access to memory lets another thread take over
 
@@ -70,6 +71,13 @@ class Memory:
         return before
 
 
+def held_lock():
+    """A lock that another thread releases."""
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
 class Thread:
     """A thread of the device. It runs until it switches to another one."""
 
@@ -77,8 +85,10 @@ class Thread:
 
     def __init__(self, launch, block, number):
         self.launch, self.block, self.number = launch, block, number
-        self.may_run = threading.Semaphore(0)
+        self.may_run = held_lock()
         self.met = {}  # what the threads brought that it met last
+        values = number, block, launch.threads, launch.blocks
+        self.dimensions = {name: SimpleNamespace(x=np.int64(x)) for name, x in zip(DIMENSIONS, values, strict=True)}
 
     def run(self, kernel, arguments):
         launch = self.launch
@@ -153,7 +163,7 @@ class Launch:
         self.dynamic_bytes, self.cluster = shared, cluster
         self.meetings, self.shared = {}, {}
         self.failure = None
-        self.done = threading.Semaphore(0)
+        self.done = held_lock()
         self.ready = [Thread(self, block, number) for block in range(blocks) for number in range(threads)]
         for thread in self.ready:
             threading.Thread(target=thread.run, args=(kernel, arguments), daemon=True).start()
@@ -168,9 +178,9 @@ class Launch:
         return self.random.choice(self.ready)
 
 
-def dimension(value):
+def dimension(name):
     """What has an ``x``, as `cuda.threadIdx` has."""
-    return property(lambda self: SimpleNamespace(x=np.int64(value(Thread.running))))
+    return property(lambda self: Thread.running.dimensions[name])
 
 
 class Cuda:
@@ -180,10 +190,7 @@ class Cuda:
     def atomic(self):
         return SimpleNamespace(add=atomic_add, exch=atomic_exchange)
 
-    threadIdx = dimension(lambda thread: thread.number)
-    blockIdx = dimension(lambda thread: thread.block)
-    blockDim = dimension(lambda thread: thread.launch.threads)
-    gridDim = dimension(lambda thread: thread.launch.blocks)
+    threadIdx, blockIdx, blockDim, gridDim = map(dimension, DIMENSIONS)
     types = SimpleNamespace(
         int32=np.int32,
         int64=np.int64,
