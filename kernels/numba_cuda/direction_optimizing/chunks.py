@@ -28,7 +28,7 @@ COUNTS = TOTALS + 2 * WARP
 Block = namedtuple(
     "Block",
     (
-        "counts",  # in shared memory: chunks that the block appended to this level's queue, to the next, and zero; etc.
+        "counts",  # in shared memory: chunks in this level's queue, in the next, zero; then the elements above
         "recent",  # in shared memory: vertices that the block of a cluster visited, see `not_recently_seen`
         "size",  # of the cluster, in blocks
         "rank",  # of the block in it

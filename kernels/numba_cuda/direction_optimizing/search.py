@@ -181,7 +181,7 @@ def search(s):
         edges = np.int64(row_of(s, s.source)[1])
         vertices = np.int64(edges > 0)
     if one_source and edges > 0 and 1 + (edges >> 2) <= s.alone and s.depth_limit > 0:
-        cuda.syncthreads()  # block 0 goes on alone, and what it wrote no other block needs before the next barrier
+        cuda.syncthreads()  # block 0 goes on by itself; what it wrote, no other block reads before the next barrier
     else:
         end_phase(s.state, np.int32(0), s.edge_bits, result)
     if not one_source:

@@ -35,7 +35,7 @@ def load_window(s, begin, vertices, edges, slot):
 
 @inlined
 def expand_batch(s, visited, level, window, place, end, probe, after, tail, reached, dense):
-    """Expand ``count`` edges a lane from ``place`` on; ``reached`` and how many vertices this lane has reached."""
+    """Expand ``count`` edges a lane from ``place`` on; returns how many vertices this lane reached then."""
     prefix, shift, owner = window
     count = 2 * UNROLL if dense else UNROLL
     lane = lane_id()
