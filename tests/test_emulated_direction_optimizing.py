@@ -1,4 +1,4 @@
-"""The fast search of Numba-CUDA and its host, emulated thread by thread, teams of blocks too, against SciPy."""
+"""The fast search of Numba-CUDA and its host, emulated thread by thread, clusters of blocks too, against SciPy."""
 
 from dataclasses import replace
 
@@ -12,19 +12,20 @@ from rapids_bfs.engines import Options, _direction_optimizing, _one_launch
 from rapids_bfs.engines._direction_optimizing import DEFAULT, DirectionOptimizing
 from rapids_bfs.generators import generate
 
+SMALL_LEVELS = emulated("direction_optimizing.small_levels")
 NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
 SMALL = replace(DEFAULT, threads=64, grid=2, cluster=1, alone=0, capacity=64, dense=ALWAYS, dense_edges=ALWAYS)
-TEAM = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, together=800)
+CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, together=800)
 TUNINGS = {
     "top-down": replace(SMALL, alpha=NEVER),
     "dense": replace(SMALL, alpha=NEVER, dense_edges=0),
     "bottom-up": replace(SMALL, alpha=ALWAYS, beta=ALWAYS),
     "to and fro": replace(SMALL, alpha=3, beta=2, tail=1, dense_edges=8, alone=6),
-    "alone": replace(SMALL, alone=400),
-    "alone, without room": replace(SMALL, alone=400, capacity=7),
-    "team": TEAM,
-    "team, without room": replace(TEAM, capacity=5),
-    "team, after one block": replace(TEAM, alone=9),
+    "single block": replace(SMALL, alone=400),
+    "single block, without room": replace(SMALL, alone=400, capacity=7),
+    "cluster": CLUSTER,
+    "cluster, without room": replace(CLUSTER, capacity=5),
+    "cluster, after a single block": replace(CLUSTER, alone=9),
 }
 
 
@@ -33,7 +34,7 @@ def host(monkeypatch):
     emulate(monkeypatch, _one_launch, _direction_optimizing)
     monkeypatch.setattr(_direction_optimizing, "PREPARE_THREADS", 64)
     monkeypatch.setattr(_one_launch, "SMALL_ARCS", 0)
-    monkeypatch.setattr(emulated("direction_optimizing"), "SOLO", 32)
+    monkeypatch.setattr(SMALL_LEVELS, "SINGLE_BLOCK_THREADS", 32)
 
 
 def assert_right(search, sources, **options):
@@ -52,31 +53,31 @@ def test_random_graphs(tuning):
         assert_right(search, sources, **options)
 
 
-@pytest.mark.parametrize("tuning", ["alone", "team", "team, after one block"])
+@pytest.mark.parametrize("tuning", ["single block", "cluster", "cluster, after a single block"])
 @pytest.mark.parametrize("spec", ["grid:9", "star:70"])
 def test_many_edges(tuning, spec):
-    """Levels that take a team several rounds, and what all its blocks ask for."""
+    """Levels that take a cluster several rounds, and vertices that all its blocks visit."""
     graph = generate(spec)
     assert_right(DirectionOptimizing(graph, EmulatedDevice(1), TUNINGS[tuning]), [graph.num_vertices // 2])
 
 
 def test_blocks_with_unequal_numbers_of_chunks():
-    """They are shared out, more than a round for each: a block takes some of the other's, and all are won."""
+    """They are divided evenly, more than a round for each: a block takes some of the other's, and all are won."""
     children = np.repeat(np.arange(1, 61), np.repeat([3, 1], [40, 20]))
     middle = 61 + np.arange(len(children))
     ends = np.r_[np.zeros(60, int), children, middle], np.r_[1:61, middle, middle + len(children)]
-    search = DirectionOptimizing(as_graph(ends, directed=False), EmulatedDevice(4), replace(TEAM, capacity=256))
+    search = DirectionOptimizing(as_graph(ends, directed=False), EmulatedDevice(4), replace(CLUSTER, capacity=256))
     assert_right(search, [0])
 
 
 def test_a_full_memory(monkeypatch):
-    """A team forgets vertices that it asked for, and asks for them again."""
-    monkeypatch.setattr(emulated("direction_optimizing"), "RECENT", 4)
-    assert_right(DirectionOptimizing(generate("grid:9"), EmulatedDevice(2), TEAM), [5])
+    """A block forgets vertices that it visited, and visits them again."""
+    monkeypatch.setattr(SMALL_LEVELS, "RECENT", 4)
+    assert_right(DirectionOptimizing(generate("grid:9"), EmulatedDevice(2), CLUSTER), [5])
 
 
 def test_wide_types():
     graph = generate("grid:6")
     wide = Graph(graph.offsets.astype(np.int64), graph.targets.astype(np.int64), directed=False)
-    for tuning in ("team", "dense"):
+    for tuning in ("cluster", "dense"):
         assert_right(DirectionOptimizing(wide, EmulatedDevice(3), TUNINGS[tuning]), [9, 0])

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 from importlib import import_module
 from unittest import mock
 
@@ -46,8 +47,8 @@ def numba_cuda():
 
 @pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda each: f"sm_{each[0]}{each[1]}")
 @pytest.mark.parametrize("name", TWINS)
-def test_numba_kernels_compile(numba_cuda, name: str, capability: tuple[int, int]) -> None:
-    module = import_module(f"rapids_bfs.kernels.numba_cuda.{name}")
+def test_numba_kernels_compile(numba_cuda, monkeypatch, name: str, capability: tuple[int, int]) -> None:
+    module = imported_again(name, monkeypatch)
     device = mock.Mock(compute_capability=capability)
     with mock.patch("numba.cuda.dispatcher.get_current_device", return_value=device):
         for kernel in twins(name):
@@ -57,6 +58,15 @@ def test_numba_kernels_compile(numba_cuda, name: str, capability: tuple[int, int
                 ptx, _ = numba_cuda.compile_ptx(function, types, cc=capability)
                 assert f".target sm_{capability[0]}{capability[1]}" in ptx
                 assert ".local" not in ptx, "an array that should be in registers is in memory"
+                clusters = name in COOPERATIVE and kernel == "search" and capability >= (9, 0)
+                assert ("barrier.cluster" in ptx) == clusters
+
+
+def imported_again(name: str, monkeypatch: pytest.MonkeyPatch):
+    """A module of kernels that nothing was compiled from: Numba would take device functions of another capability."""
+    for each in [each for each in sys.modules if each.startswith("rapids_bfs.kernels.numba_cuda.")]:
+        monkeypatch.delitem(sys.modules, each)
+    return import_module(f"rapids_bfs.kernels.numba_cuda.{name}")
 
 
 def twins(name: str) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""BFS in Numba-CUDA, one algorithm a file, under the names and with the arguments of their twins in CUDA C++."""
+"""BFS in Numba-CUDA, to be read beside the CUDA C++: the same kernels under the same names, with the same arguments."""

@@ -1,4 +1,4 @@
-"""What the kernels share that a host starts anew for each level."""
+"""What the kernels share that a host launches for each level."""
 
 from numba import cuda
 

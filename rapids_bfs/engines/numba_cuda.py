@@ -143,7 +143,7 @@ class NumbaDevice(Device):
 
     def kernels(self, file: str, vertex: np.dtype, offset: np.dtype) -> dict[str, Kernel]:
         module = import_module(f"rapids_bfs.kernels.numba_cuda.{file}")
-        return {name: self._launcher(getattr(module, name)) for name in KERNELS[file]}  # its twin's names
+        return {name: self._launcher(getattr(module, name)) for name in KERNELS[file]}  # the names in CUDA C++
 
     def _launcher(self, kernel: Any) -> Callable[..., None]:
         @cache

@@ -1,23 +1,20 @@
-"""What Numba-CUDA has no function for: raw pointers, atomics with an order, and a few PTX instructions.
-
-A pointer is of type ``CPointer``, and ``pointer[i]`` loads and stores as in C: unlike an array's, its index does not
-wrap around, and a kernel gets it as one argument. Atomics here work on global and on shared memory.
-"""
+"""Instructions that Numba-CUDA has no function for, as inline PTX; those of clusters need compute capability 9.0."""
 
 import operator
 
 import numpy as np
 from llvmlite import ir
 from numba import cuda
-from numba.cuda import cgutils, types
+from numba.cuda import types
 from numba.cuda.core import targetconfig
 from numba.cuda.core.errors import RequireLiteralValue
 from numba.cuda.extending import intrinsic
 
+from .pointers import I32, I64
+
 ALL = np.uint32(0xFFFFFFFF)  # the lanes of a warp
 GLOBAL = 1  # address space
 REGISTER = {32: "r", 64: "l"}  # the constraint of an integer with so many bits
-I32, I64 = ir.IntType(32), ir.IntType(64)
 
 
 def assemble(builder, text, constraints, result, operands, **options):
@@ -31,79 +28,6 @@ def global_address(builder, pointer, index):
     """``&pointer[index]``, which must lie in global memory, as an address in it."""
     element = builder.gep(pointer, [index])
     return builder.addrspacecast(element, ir.PointerType(pointer.type.pointee, GLOBAL))
-
-
-@intrinsic
-def like(typingctx, pointer, value):
-    """``value`` as the type that ``pointer`` points to."""
-
-    def generate(context, builder, signature, arguments):
-        return context.cast(builder, arguments[1], signature.args[1], signature.return_type)
-
-    return pointer.dtype(pointer, value), generate
-
-
-@intrinsic
-def is_null(typingctx, pointer):
-    def generate(context, builder, signature, arguments):
-        return builder.icmp_unsigned("==", builder.ptrtoint(arguments[0], I64), I64(0))
-
-    return types.boolean(pointer), generate
-
-
-@intrinsic
-def size_of(typingctx, pointer):
-    """The bytes of an element."""
-
-    def generate(context, builder, signature, arguments):
-        return I64(pointer.dtype.bitwidth // 8)
-
-    return types.int64(pointer), generate
-
-
-@intrinsic
-def pointer_into(typingctx, array, byte, other):
-    """The address of byte number ``byte`` of an array or behind a pointer, as a pointer to what ``other`` points to.
-
-    ``other`` may be a type, too.
-    """
-
-    def generate(context, builder, signature, arguments):
-        array_type, byte_type, _ = signature.args
-        data = arguments[0]
-        if isinstance(array_type, types.Array):
-            data = context.make_array(array_type)(context, builder, data).data
-        byte = context.cast(builder, arguments[1], byte_type, types.int64)
-        address = builder.gep(builder.bitcast(data, ir.IntType(8).as_pointer()), [byte])
-        return builder.bitcast(address, context.get_value_type(signature.return_type))
-
-    return types.CPointer(other.dtype)(array, byte, other), generate
-
-
-@intrinsic
-def behind(typingctx, pointer, count):
-    """``&pointer[count]``."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.gep(arguments[0], [arguments[1]])
-
-    return pointer(pointer, count), generate
-
-
-@intrinsic
-def registers(typingctx, pointer, count):
-    """Uninitialized elements like ``pointer``'s, for loops over them that the compiler unrolls.
-
-    They are there until the function returns that asked for them, even if it is inlined.
-    """
-    if not isinstance(count, types.IntegerLiteral):
-        raise RequireLiteralValue(count)
-    length = count.literal_value
-
-    def generate(context, builder, signature, arguments):
-        return cgutils.alloca_once(builder, context.get_value_type(pointer.dtype), size=length)
-
-    return types.CPointer(pointer.dtype)(pointer, count), generate
 
 
 @intrinsic
@@ -142,86 +66,11 @@ def load_four_read_only(typingctx, pointer, group):
     return types.UniTuple(pointer.dtype, 4)(pointer, group), generate
 
 
-def vector_address(builder, pointer, index, count):
-    """The address of the vector number ``index`` of ``count`` elements, and its alignment: at most 16 bytes."""
-    bits = pointer.type.pointee.width
-    vectors = builder.bitcast(pointer, ir.VectorType(ir.IntType(bits), count).as_pointer())
-    return builder.gep(vectors, [index]), min(count * bits // 8, 16)
-
-
-def vector_loader(count, description):
-    @intrinsic
-    def load(typingctx, pointer, index):
-        def generate(context, builder, signature, arguments):
-            address, align = vector_address(builder, *arguments, count)
-            loaded = builder.load(address, align=align)
-            result = ir.Constant(context.get_value_type(signature.return_type), ir.Undefined)
-            for i in range(count):
-                result = builder.insert_value(result, builder.extract_element(loaded, I32(i)), i)
-            return result
-
-        return types.UniTuple(pointer.dtype, count)(pointer, index), generate
-
-    load.__doc__ = description
-    return load
-
-
-load_pair = vector_loader(2, "The elements ``2 * index`` and ``2 * index + 1``.")
-load_four = vector_loader(4, "The elements ``4 * index`` to ``4 * index + 3``.")
-
-
-def store_vector(context, builder, arguments):
-    pointer, index, *values = arguments
-    address, align = vector_address(builder, pointer, index, len(values))
-    vector = ir.Constant(ir.VectorType(pointer.type.pointee, len(values)), ir.Undefined)
-    for i, value in enumerate(values):
-        vector = builder.insert_element(vector, value, I32(i))
-    builder.store(vector, address, align=align)
-    return context.get_dummy_value()
-
-
 @intrinsic
-def store_pair(typingctx, pointer, index, first, second):
-    """Set the elements ``2 * index`` and ``2 * index + 1``."""
-
-    def generate(context, builder, signature, arguments):
-        return store_vector(context, builder, arguments)
-
-    return types.none(pointer, index, *[pointer.dtype] * 2), generate
-
-
-@intrinsic
-def store_four(typingctx, pointer, index, first, second, third, fourth):
-    """Set the elements ``4 * index`` to ``4 * index + 3``."""
-
-    def generate(context, builder, signature, arguments):
-        return store_vector(context, builder, arguments)
-
-    return types.none(pointer, index, *[pointer.dtype] * 4), generate
-
-
-def atomic(operation):
-    """An atomic operation on an element; it returns what was there before."""
-
-    @intrinsic
-    def fetch(typingctx, pointer, index, value):
-        def generate(context, builder, signature, arguments):
-            pointer, index, value = arguments
-            return builder.atomic_rmw(operation, builder.gep(pointer, [index]), value, "monotonic")
-
-        return pointer.dtype(pointer, index, pointer.dtype), generate
-
-    return fetch
-
-
-fetch_add, fetch_or, fetch_exchange = atomic("add"), atomic("or"), atomic("xchg")
-
-
-@intrinsic
-def send_or(typingctx, pointer, index, value):
+def reduce_or(typingctx, pointer, index, value):
     """An atomic union in global memory, which nobody waits for.
 
-    In kernels with barriers of a cluster the assembler waits for `fetch_or`, whether its result is used or not.
+    In kernels with barriers of a cluster the assembler waits for `atomic_or`, whether its result is used or not.
     """
 
     def generate(context, builder, signature, arguments):
@@ -236,10 +85,10 @@ def send_or(typingctx, pointer, index, value):
 
 
 @intrinsic
-def fetch_add_ordered(typingctx, pointer, index, value):
+def atomic_add_acq_rel(typingctx, pointer, index, value):
     """Add to an element of 64 bits in global memory and return what was there.
 
-    What this thread wrote before is seen by whoever reads the sum with `load_ordered` or adds to it in turn, and the
+    What this thread wrote before is seen by whoever reads the sum with `load_acquire` or adds to it in turn, and the
     other way round.
     """
 
@@ -267,8 +116,8 @@ def loader(order, description):
     return load
 
 
-load_ordered = loader("acquire", "An element in global memory; see `fetch_add_ordered`.")
-load_shared_by_blocks = loader("relaxed", "An element in global memory, as other blocks left it.")
+load_acquire = loader("acquire", "An element in global memory; see `atomic_add_acq_rel`.")
+load_relaxed = loader("relaxed", "An element in global memory, as other blocks left it.")
 
 
 @intrinsic
@@ -282,7 +131,7 @@ def nanoseconds(typingctx):
 
 
 @intrinsic
-def give_up(typingctx):
+def trap(typingctx):
     """End the launch with an error."""
 
     def generate(context, builder, signature, arguments):
@@ -317,9 +166,9 @@ def reducer(combine, instruction, description):
     return reduce
 
 
-reduce_or = reducer(operator.or_, "or.b32", "The union of what the lanes of the warp hold.")
-reduce_add = reducer(operator.add, "add.s32", "The sum of what the lanes of the warp hold.")
-reduce_max = reducer(max, "max.s32", "The greatest of what the lanes of the warp hold.")
+warp_reduce_or = reducer(operator.or_, "or.b32", "The union of what the lanes of the warp hold.")
+warp_reduce_add = reducer(operator.add, "add.s32", "The sum of what the lanes of the warp hold.")
+warp_reduce_max = reducer(max, "max.s32", "The greatest of what the lanes of the warp hold.")
 
 
 @intrinsic
@@ -335,7 +184,7 @@ def prefetch(typingctx, pointer, index):
 
 
 @intrinsic
-def rolled(typingctx, value):
+def no_unroll(typingctx, value):
     """``value``, which a loop counts with that is not to be unrolled.
 
     Where a loop seldom runs, the code beside it is fetched sooner then.
@@ -353,7 +202,7 @@ def barrier(builder, text):
 
 
 @intrinsic
-def block_barrier(typingctx, threads):
+def named_barrier(typingctx, threads):
     """Wait for the first ``threads`` threads of the block, which alone call this."""
     if not isinstance(threads, types.IntegerLiteral):
         raise RequireLiteralValue(threads)
@@ -390,7 +239,7 @@ def cluster_size(typingctx):
 
 
 @intrinsic
-def of_block(typingctx, pointer, rank):
+def map_shared_rank(typingctx, pointer, rank):
     """Where another block of the cluster has what ``pointer`` points to in this block's shared memory."""
 
     def generate(context, builder, signature, arguments):
