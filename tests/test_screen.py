@@ -7,7 +7,7 @@ import sys
 from io import StringIO
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_bfs import as_graph, compare
@@ -38,6 +38,7 @@ def printed(comparison, width, **options):
     return text.getvalue()
 
 
+@settings(max_examples=40)
 @given(comparisons(), st.integers(20, 250))
 def test_no_digit_is_lost_at_any_width(comparison, width):
     text = printed(comparison, width)
