@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from .batch import bfs_batch as bfs_batch
     from .catalog import load as load
     from .centrality import betweenness as betweenness
-    from .comparison import Comparison as Comparison
     from .comparison import compare as compare
     from .graph import Graph as Graph
+    from .outcome import Comparison as Comparison
     from .report.plots import plot_levels as plot_levels
     from .report.plots import plot_sizes as plot_sizes
     from .result import BFSResult as BFSResult
@@ -35,7 +35,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "BFSResult": "result",
     "BatchResult": "batch",
-    "Comparison": "comparison",
+    "Comparison": "outcome",
     "Graph": "graph",
     "as_graph": "adapters",
     "betweenness": "centrality",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,26 @@ def checked_directed(directed: Any) -> bool | None:
     return bool(directed)
 
 
+def checked_name(name: Any) -> str | None:
+    """``name`` if it is a string or None. Raises `InputError` if not."""
+    if name is not None and not isinstance(name, str):
+        raise InputError(f"a graph's name is a string, not {name!r:.200}")
+    return name
+
+
 def flag(value: Any, what: str) -> bool:
     """``value`` as Python's own bool. Raises `InputError` for anything but a bool."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{what} must be True or False, not {value!r}")
     return bool(value)
+
+
+def file_path(value: Any) -> str:
+    """``value`` as a path. Raises `InputError` unless it is a string, bytes or `os.PathLike`."""
+    try:
+        return os.fsdecode(value)
+    except TypeError:
+        raise InputError(f"a path is a string or an os.PathLike, not {value!r:.200}") from None
 
 
 def engine_name(spec: Any) -> str:

@@ -14,14 +14,16 @@ from .engines import BatchTraversal, Summary, ready
 from .errors import InputError
 from .graph import Graph
 from .memory import available_bytes, available_device_bytes, require_bytes, require_device_bytes
+from .result import same_answers
 from .search import as_searchable, checked_depth_limit
+from .units import counted
 
 DISTANCE_BYTES = 4
 
 OnBatch = Callable[[slice, np.ndarray], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BatchResult:
     """What searches from k sources found, one by one, in the order of the sources.
 
@@ -55,8 +57,14 @@ class BatchResult:
     harmonic: np.ndarray | None = None
     depth_limit: int | None = None
 
+    def __eq__(self, other: object) -> bool:
+        """Are these of the same graph (the same object), with equal answers?"""
+        return isinstance(other, BatchResult) and same_answers(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
-        return f"<BatchResult on {self.graph.name!r}: {len(self.sources):,} sources>"
+        return f"<BatchResult on {self.graph.name!r}: {counted(len(self.sources), 'source')}>"
 
 
 def bfs_batch(
@@ -97,8 +105,8 @@ def bfs_batch(
     Raises
     ------
     InputError
-        If the graph cannot be made, a source is no vertex, the engine is unknown or cannot run here, or the memory is
-        too small for what is to be kept or for a single batch.
+        If the graph cannot be made, a source is not a vertex, the engine is unknown or cannot run here, or there is
+        too little memory for what is to be kept or for a single batch.
 
     Examples
     --------
@@ -191,7 +199,7 @@ def _batches(k: int, size: int) -> list[slice]:
 def vertices_of_sources(graph: Graph, sources: Iterable[Hashable] | None) -> np.ndarray:
     """The vertices (int64) that have these ids, in their order; all vertices if None.
 
-    Raises `InputError` if ``sources`` are not several ids, or one is no vertex.
+    Raises `InputError` if ``sources`` are not several ids, or one is not a vertex.
     """
     if sources is None:
         return np.arange(graph.num_vertices)

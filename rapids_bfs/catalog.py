@@ -7,9 +7,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from .adapters.files import read
-from .arguments import checked_directed
-from .device import CPU
+from .adapters.files import OPTIONS, read
+from .arguments import checked_directed, file_path
+from .device import CPU, checked_device
 from .errors import InputError
 from .graph import Graph
 
@@ -27,7 +27,8 @@ def load(graph: str | os.PathLike[str], *, device: str = CPU, **options: Any) ->
     It lives on ``device``, "cpu" or "cuda"; random graphs are made there.
     ``options`` are those of `rapids_bfs.read`, for a path.
     """
-    name = os.fsdecode(graph)
+    checked_device(device)
+    name = file_path(graph)
     if not os.path.exists(name):  # unlike Path.exists, false for a name that is too long for a file
         kind = name.partition(":")[0]
         if name in BUNDLED:
@@ -36,7 +37,7 @@ def load(graph: str | os.PathLike[str], *, device: str = CPU, **options: Any) ->
             return _generated(name, device, **options)
         if not Path(name).suffix and os.sep not in name:
             raise InputError(
-                f"{name!r} is no file, no generator (such as rmat:20) and no bundled graph ({', '.join(BUNDLED)})"
+                f"{name!r} is not a file, a generator (such as rmat:20) or a bundled graph ({', '.join(BUNDLED)})"
             )
     return read(name, **options).on(device)
 
@@ -50,6 +51,6 @@ def _generated(name: str, device: str, *, directed: bool | None = None, **option
     from .generators import generate
 
     checked_directed(directed)
-    if options:
-        raise InputError(f"{', '.join(options)} does not go with the generated graph {name}")
+    for option in options:
+        raise InputError(f"{name} is a generated graph, which has no {OPTIONS.get(option, option)} to choose")
     return generate(name, device=device)

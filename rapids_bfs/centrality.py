@@ -48,8 +48,8 @@ def betweenness(
     Raises
     ------
     InputError
-        If the graph cannot be made, a source or target is no vertex, or the engine is unknown, cannot run here, has no
-        betweenness, or lacks the memory.
+        If the graph cannot be made, a source or target is not a vertex, or the engine is unknown, cannot run here, has
+        no betweenness, or lacks the memory.
 
     Examples
     --------
@@ -72,4 +72,4 @@ def _prepared(graph: Graph, engine: str) -> Betweenness:
     for name in names:
         if found := ready(name).betweenness(graph):
             return found
-    raise InputError(f"engine {engine!r} has no betweenness: use engine='cpu'")
+    raise InputError(f"engine {engine!r} has no betweenness: use the engine 'cpu'")

@@ -36,7 +36,7 @@ def check_rows(offsets: Any, targets: Any, name: str) -> None:
         raise InputError(f"{name}: offsets fall after vertex {int(falls.argmax())}: they must never decrease")
     if m and (targets.min() < 0 or targets.max() >= n):
         row = int(((targets < 0) | (targets >= n)).argmax())
-        raise InputError(f"{name}: target {targets[row]} of edge {row} is none of the vertices 0..{n - 1}")
+        raise InputError(f"{name}: target {targets[row]} of edge {row} is not one of the vertices 0..{n - 1}")
 
 
 def check_labels(labels: Any, n: int, name: str) -> None:

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .cli import INTERRUPTED, WRONG
+from .command_io import STANDARD, GraphInput, check_outputs, table_console, with_progress, write_output
 from .errors import InputError
-from .report.console import line, messages, screen, show
+from .report.console import line, screen, show
+from .units import graph_size
 
 if TYPE_CHECKING:
-    from .edges import Edges
     from .graph import Graph
     from .result import BFSResult
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -31,24 +31,40 @@ GraphArgument = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH",
-        help="A file (.mtx .mtx.gz .parquet .arrow .feather .csv .tsv .txt .el .sg .npz), a generator (rmat:20, "
-        "urand:20, grid:K, path:N, star:N, complete:N, tree:N), or a bundled graph (karate, moby, wordnet).",
+        help="A file (.mtx .mtx.gz .parquet .arrow .feather .csv .tsv .txt .el .sg .npz), - for standard input, a "
+        "generator (rmat:20, urand:20, grid:K, path:N, star:N, complete:N, tree:N), or a bundled graph (karate, moby, "
+        "wordnet). Matrix Market counts from 1: its row 1 is vertex 0. Weights are ignored.",
         show_default=False,
     ),
 ]
 SourceColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Column of a table with the edges' sources.", show_default=False)
+    str | None, typer.Option(metavar="NAME", help="Name of the column with the edges' sources.", show_default=False)
 ]
 TargetColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Column of a table with the edges' targets.", show_default=False)
+    str | None, typer.Option(metavar="NAME", help="Name of the column with the edges' targets.", show_default=False)
+]
+NoHeader = Annotated[
+    bool,
+    typer.Option("--no-header", help="The first line of a CSV or TSV is an edge; columns are named 0, 1, ..."),
 ]
 Directed = Annotated[
     bool | None,
     typer.Option(
         "--directed/--undirected",
-        help="Take edges as they are, or in both directions. Default: as the file says, else as they are.",
+        help="Take edges as they are, or in both directions. Default: as the file says; if it does not, as they are.",
         show_default=False,
     ),
+]
+EngineName = Annotated[
+    str, typer.Option("--engine", metavar="ENGINE[:ALGORITHM]", help="Engine to run; 'info' lists them.")
+]
+DepthLimit = Annotated[
+    int | None,
+    typer.Option("--depth-limit", metavar="D", help="Search no further than this distance.", show_default=False),
+]
+JsonFile = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Write everything as JSON; - for standard output.", show_default=False),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite output files that exist.")]
 
@@ -67,10 +83,10 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Breadth-first search, side by side: every engine that this machine has, on your graph.
+    """Breadth-first search: compare every engine on your graph, or run one.
 
-    Exit codes: 0 all is well, 1 an answer is wrong, 2 bad input, 130 interrupted by Ctrl-C; 70 is a fault of this
-    program, whose traceback belongs in a bug report.
+    Exit codes: 0 success, 1 a wrong answer, 2 bad input, 70 a bug in this program (please report the traceback),
+    130 interrupted by Ctrl-C.
     """
 
 
@@ -79,30 +95,33 @@ def compare(
     graph: GraphArgument,
     engines: Annotated[
         str | None,
-        typer.Option(metavar="A,B:ALGORITHM", help="Engines to run. Default: all, see 'info'.", show_default=False),
+        typer.Option(
+            metavar="A,B:ALGORITHM", help="Engines to run. Default: all; 'info' lists them.", show_default=False
+        ),
     ] = None,
-    sources: Annotated[int, typer.Option(metavar="N", help="How many random sources.")] = 16,
+    sources: Annotated[int, typer.Option(metavar="N", help="Number of random sources.")] = 16,
     source: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Search from this vertex; repeatable.", show_default=False)
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the random sources.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the random sources.")] = 1,
     baseline: Annotated[
-        str | None, typer.Option(metavar="ENGINE", help="What ratios refer to.", show_default="cugraph, else scipy")
+        str | None,
+        typer.Option(metavar="ENGINE", help="Engine that ratios are relative to.", show_default="cugraph, else scipy"),
     ] = None,
-    depth_limit: Annotated[int | None, typer.Option(metavar="D", help="Search no further.", show_default=False)] = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write everything as JSON.", show_default=False)
-    ] = None,
+    depth_limit: DepthLimit = None,
+    json: JsonFile = None,
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a row for each run as CSV.", show_default=False)
     ] = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with plots for a browser.", show_default=False)
     ] = None,
+    wide: Annotated[bool, typer.Option("--wide", help="Show every column, however narrow the terminal is.")] = False,
     force: Force = False,
     directed: Directed = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
+    no_header: NoHeader = False,
 ) -> None:
     """Run every engine from the same sources, validate every answer, and show how fast each was.
 
@@ -119,13 +138,16 @@ def compare(
       rapids-bfs compare rmat:16 --html report.html
     """
     from .comparison import compare as run_comparison
+    from .comparison import planned
     from .report.table import comparison_table
 
-    _check_outputs(graph, force, json=json, csv=csv, html=html)
-    edges = _edges(graph, directed, source_column, target_column)
-    loaded = _load(graph, directed, source_column, target_column) if edges is None else edges.graph
+    given = GraphInput(graph, directed, source_column, target_column, not no_header)
+    given.check_outputs(force, json=json, csv=csv, html=html)
+    planned(sources, engines, baseline, seed, depth_limit)
+    edges = given.edges()
+    loaded = given.load() if edges is None else edges.graph
     chosen = [_parse_id(loaded, text) for text in source] if source else sources
-    comparison = _with_progress(
+    comparison = with_progress(
         lambda progress: run_comparison(
             edges or loaded,
             chosen,
@@ -139,12 +161,12 @@ def compare(
     if comparison.interrupted or comparison.ran:
         for output, write in ((json, comparison.to_json), (csv, comparison.to_csv), (html, comparison.to_html)):
             if output:
-                write(output)
-    show(comparison_table(comparison))
+                write_output(output, write)
+    show(comparison_table(comparison), wide=wide, out=table_console(json, csv, html))
     if comparison.interrupted:
         raise typer.Exit(INTERRUPTED)
     if not comparison.ran:
-        raise InputError("none of these engines could run: 'rapids-bfs info' says what is here")
+        raise InputError("none of these engines could run: 'rapids-bfs info' shows what each needs")
     if not comparison.valid:
         raise typer.Exit(WRONG)
 
@@ -153,28 +175,30 @@ def compare(
 def run(
     graph: GraphArgument,
     source: Annotated[
-        list[str], typer.Option(metavar="ID", help="Where to start; several for the distance to the nearest.")
+        list[str], typer.Option(metavar="ID", help="Vertex to start from; repeat for the distance to the nearest.")
     ],
     target: Annotated[
         str | None, typer.Option(metavar="ID", help="Stop there and show the path.", show_default=False)
     ] = None,
-    depth_limit: Annotated[int | None, typer.Option(metavar="D", help="Search no further.", show_default=False)] = None,
+    depth_limit: DepthLimit = None,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write vertex, distance and predecessor: .parquet, .arrow, .feather, .csv or .tsv.",
+            help="Write vertex, distance and predecessor: .parquet, .arrow, .feather, .csv or .tsv; - for CSV on "
+            "standard output.",
             show_default=False,
         ),
     ] = None,
-    engine: Annotated[str, typer.Option(metavar="ENGINE[:ALGORITHM]", help="See 'info'.")] = "auto",
+    engine: EngineName = "auto",
     deterministic: Annotated[
-        bool, typer.Option("--deterministic", help="The tree that a sequential queue builds.")
+        bool, typer.Option("--deterministic", help="Build the tree of a sequential search, as NetworkX does.")
     ] = False,
     force: Force = False,
     directed: Directed = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
+    no_header: NoHeader = False,
 ) -> None:
     """Search from one vertex, or several, and show how many vertices each level holds.
 
@@ -184,14 +208,18 @@ def run(
 
       rapids-bfs run edges.csv --source alice --out distances.parquet
     """
+    from .engines import ready
     from .frames import check_frame_output, save_frame
     from .report.table import levels_table
-    from .search import bfs
+    from .search import bfs, checked_depth_limit
 
-    if out:
+    given = GraphInput(graph, directed, source_column, target_column, not no_header)
+    if out and out != STANDARD:
         check_frame_output(out, force)
-    _check_outputs(graph, force, out=out)
-    loaded = _load(graph, directed, source_column, target_column)
+    given.check_outputs(force, out=out)
+    ready(engine, deterministic)
+    checked_depth_limit(depth_limit)
+    loaded = given.load()
     result = bfs(
         loaded,
         [_parse_id(loaded, text) for text in source],
@@ -201,10 +229,11 @@ def run(
         deterministic=deterministic,
     )
     if out:
-        save_frame(result.to_frame("arrow"), out, force=force)
-    show(levels_table(result))
+        frame = result.to_frame("arrow")
+        write_output(out, lambda path: save_frame(frame, path, force=force), ".csv")
+    show(levels_table(result), out=table_console(out))
     if target is not None:
-        show(line(_path(result, _parse_id(loaded, target))))
+        show(line(_path(result, _parse_id(loaded, target))), out=table_console(out))
 
 
 @app.command()
@@ -212,18 +241,17 @@ def trace(
     graph: GraphArgument,
     source: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Where to start. Default: a random vertex.", show_default=False),
+        typer.Option(metavar="ID", help="Vertex to start from. Default: a random one.", show_default=False),
     ] = None,
-    engine: Annotated[str, typer.Option(metavar="ENGINE[:ALGORITHM]", help="See 'info'.")] = "auto",
-    depth_limit: Annotated[int | None, typer.Option(metavar="D", help="Search no further.", show_default=False)] = None,
+    engine: EngineName = "auto",
+    depth_limit: DepthLimit = None,
     check: Annotated[bool, typer.Option("--check", help="Verify the frontier after each level, slowly.")] = False,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the levels as JSON.", show_default=False)
-    ] = None,
+    json: JsonFile = None,
     force: Force = False,
     directed: Directed = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
+    no_header: NoHeader = False,
 ) -> None:
     """Show what a search does at each level: its frontier, what it reaches, and how long it takes.
 
@@ -233,20 +261,26 @@ def trace(
 
       rapids-bfs trace karate --source 0 --engine cpu --json levels.json
     """
-    from .comparison import sample_sources, write_json
-    from .search import bfs
+    from .comparison import sample_sources
+    from .engines import ready
+    from .outcome import write_json
+    from .search import bfs, checked_depth_limit
 
-    _check_outputs(graph, force, json=json)
-    loaded = _load(graph, directed, source_column, target_column)
+    given = GraphInput(graph, directed, source_column, target_column, not no_header)
+    given.check_outputs(force, json=json)
+    ready(engine)
+    checked_depth_limit(depth_limit)
+    loaded = given.load()
     ids = [_parse_id(loaded, text) for text in source or ()] or loaded.ids_of(sample_sources(loaded, 1)).tolist()
     bfs(loaded, ids, engine=engine, depth_limit=depth_limit)  # compiles what it needs
     result = bfs(loaded, ids, engine=engine, depth_limit=depth_limit, trace=True, check=check)
     assert result.trace is not None
     if json:
         levels = result.trace.to_records()
-        write_json({"graph": loaded.name, "engine": engine, "sources": ids, "levels": levels}, json)
-    show(line(f"{loaded.name}, {engine}, from {', '.join(map(str, ids))}"))
-    show(result.trace.__rich__())
+        record = {"graph": loaded.name, "engine": result.trace.engine, "sources": ids, "levels": levels}
+        write_output(json, lambda path: write_json(record, path))
+    show(line(f"{loaded.name}, {result.trace.engine}, from {', '.join(map(str, ids))}"), out=table_console(json))
+    show(result.trace.__rich__(), out=table_console(json))
 
 
 @app.command()
@@ -259,6 +293,7 @@ def validate(
     directed: Directed = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
+    no_header: NoHeader = False,
 ) -> None:
     """Check distances and predecessors by Graph500's rules. Exit code 1 if one is broken.
 
@@ -273,8 +308,9 @@ def validate(
     from .search import checked_depth_limit
     from .validation import validate as check
 
-    loaded = _load(graph, directed, source_column, target_column)
-    answer = from_frame(loaded, read_frame(result, loaded), str(result), checked_depth_limit(depth_limit))
+    limit = checked_depth_limit(depth_limit)
+    loaded = GraphInput(graph, directed, source_column, target_column, not no_header).load()
+    answer = from_frame(loaded, read_frame(result, loaded), str(result), limit)
     verdict = check(loaded, answer)
     show(line(str(verdict), "green" if verdict else "red"))
     if not verdict:
@@ -284,12 +320,16 @@ def validate(
 @app.command()
 def convert(
     graph: GraphArgument,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Its suffix gives the format.")],
+    out: Annotated[
+        Path,
+        typer.Argument(metavar="OUT", help="Its suffix gives the format; - for an edge list on standard output."),
+    ],
     simple: Annotated[bool, typer.Option("--simple", help="Drop self-loops and duplicate edges.")] = False,
     force: Force = False,
     directed: Directed = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
+    no_header: NoHeader = False,
 ) -> None:
     """Read a graph and write it in another format.
 
@@ -301,24 +341,25 @@ def convert(
     """
     from .adapters.files import check_graph_output
 
-    check_graph_output(out, force)
-    loaded = _load(graph, directed, source_column, target_column)
+    given = GraphInput(graph, directed, source_column, target_column, not no_header)
+    if out != STANDARD:
+        check_graph_output(out, force)
+    loaded = given.load()
     if simple:
         loaded = loaded.simple
-    loaded.save(out, force=force)
-    show(line(f"{out}: {loaded.num_vertices:,} vertices, {loaded.num_edges:,} edges"))
+    write_output(out, lambda path: loaded.save(path, force=force), ".txt")
+    where = "standard output" if out == STANDARD else out
+    show(line(f"{where}: {graph_size(loaded.num_vertices, loaded.num_edges)}"), out=table_console(out))
 
 
 @app.command()
 def graph500(
     scale: Annotated[int, typer.Option(metavar="S", help="2^S vertices.")],
     edge_factor: Annotated[int, typer.Option(metavar="F", help="Edges drawn per vertex.")] = 16,
-    roots: Annotated[int, typer.Option(metavar="N", help="How many random roots.")] = 64,
-    engine: Annotated[str, typer.Option(metavar="ENGINE[:ALGORITHM]", help="See 'info'.")] = "auto",
-    seed: Annotated[int, typer.Option(help="Of the graph and the roots.")] = 2,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write every root's times as JSON.", show_default=False)
-    ] = None,
+    roots: Annotated[int, typer.Option(metavar="N", help="Number of random roots.")] = 64,
+    engine: EngineName = "auto",
+    seed: Annotated[int, typer.Option(help="Seed of the graph and the roots.")] = 2,
+    json: JsonFile = None,
     force: Force = False,
 ) -> None:
     """Run the Graph500 benchmark: generate, build, search, validate, and print the official report.
@@ -331,23 +372,23 @@ def graph500(
 
       rapids-bfs graph500 --scale 26 --engine cupy --json scale26.json
     """
-    from .comparison import write_json
     from .graph500 import graph500 as run_benchmark
+    from .outcome import write_json
 
-    _check_outputs(None, force, json=json)
-    report = _with_progress(
+    check_outputs({}, force, json=json)
+    report = with_progress(
         lambda progress: run_benchmark(
             scale, edge_factor=edge_factor, roots=roots, engine=engine, seed=seed, progress=progress
         )
     )
     if json:
-        write_json(report.to_dict(), json)
-    print(report)
+        write_output(json, lambda path: write_json(report.to_dict(), path))
+    print(report, file=table_console(json).file)
 
 
 @app.command()
 def info() -> None:
-    """Show the engines, what each needs that is missing here, the machine, and the versions.
+    """Show the engines, what is missing for each, the machine and the versions.
 
     [bold]Example[/bold]
 
@@ -356,48 +397,6 @@ def info() -> None:
     from .report.table import info_tables
 
     show(info_tables())
-
-
-def _check_outputs(graph: str | None, force: bool, **outputs: Path | None) -> None:
-    """Raise `InputError` before any work unless each of these can be written, and none is another or the graph."""
-    from .adapters.files import check_output
-
-    taken = {} if graph is None else {"the graph": Path(graph)}
-    for option, path in outputs.items():
-        if path is None:
-            continue
-        check_output(path, force)
-        if path.exists() and not os.access(path, os.W_OK):
-            raise InputError(f"{path} is not writable")
-        for other, its_path in taken.items():
-            if _same_file(path, its_path):
-                raise InputError(f"--{option} {path} is the file of {other}: give each its own")
-        taken[f"--{option}"] = path
-
-
-def _same_file(one: Path, other: Path) -> bool:
-    both_exist = one.exists() and other.exists()
-    return os.path.samefile(one, other) if both_exist else os.path.realpath(one) == os.path.realpath(other)
-
-
-def _load(graph: str, directed: bool | None, source_column: str | None, target_column: str | None) -> Graph:
-    from .adapters import as_graph
-
-    with messages.status(line(f"reading {graph}")):
-        return as_graph(graph, directed=directed, source=source_column, target=target_column)
-
-
-def _edges(graph: str, directed: bool | None, source_column: str | None, target_column: str | None) -> Edges | None:
-    """The edges of a file, read by cuDF; None without cuDF, or if it cannot read such a file."""
-    from .adapters.cudf_files import read_edges
-    from .edges import Edges
-
-    with messages.status(line(f"reading {graph}")):
-        read = read_edges(graph, source_column, target_column)
-        if read is None:
-            return None
-        frame, options = read
-        return Edges.of(frame, **options | ({} if directed is None else {"directed": directed}))
 
 
 def _parse_id(graph: Graph, text: str) -> Hashable:
@@ -413,13 +412,3 @@ def _path(result: BFSResult, target: Hashable) -> str:
     if distance < 0:
         return f"{target} was not reached"
     return f"{target} is at distance {distance}: {' - '.join(map(str, result.path_to(target)))}"
-
-
-def _with_progress(work: Any) -> Any:
-    """Call ``work(progress)`` under a progress bar on standard error."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=messages, transient=True, disable=not messages.is_terminal) as bar:
-        task = bar.add_task("", total=None)
-        return work(lambda done, total, doing: bar.update(task, completed=done, total=total, description=doing))

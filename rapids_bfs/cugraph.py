@@ -61,7 +61,7 @@ def bfs(
     cudf.DataFrame
         With the columns ``vertex``, ``distance`` and ``predecessor``. Where no start reaches, the distance is the
         largest of its type and the predecessor -1, or "-1" if ids are strings. As in cuGraph, all are int32 if ids
-        are, else int64. If cuGraph has renumbered the graph because ids are no integers of one column, the columns are
+        are, else int64. If cuGraph has renumbered the graph because ids are not integers of one column, the columns are
         ``predecessor``, ``vertex`` and ``distance``, or ``0_predecessor``, ``1_predecessor``, ..., ``0_vertex``, ...,
         and integers among predecessors are float64.
     pair of arrays, if ``G`` is a matrix
@@ -73,7 +73,7 @@ def bfs(
         If both or none of ``start`` and ``i_start`` are given, ``directed`` goes with a Graph, or ``G`` is of another
         type.
     ValueError
-        If a start is no vertex, or there is none.
+        If a start is not a vertex, or there is none.
 
     Notes
     -----
@@ -82,7 +82,7 @@ def bfs(
     - Rows come in the order of integer ids; cuGraph promises none.
     - Several starts may lie in one component: distances are those to the nearest.
     - ``depth_limit=0`` reaches the starts alone; in cuGraph it is no limit.
-    - A start that is no vertex is named, whatever ids are.
+    - A start that is not a vertex is named, whatever ids are.
     - Predecessors whose ids float64 does not hold exactly, beyond 2**53, keep the type of the ids; cuGraph rounds them.
     - Every vertex of a matrix has an element, also one without edges.
     - Without predecessors the column is of -1, as cuGraph's documentation has it.
@@ -215,7 +215,7 @@ class Searcher:
         return frames_of(self.vertices)
 
     def _sources(self, start: Any) -> np.ndarray:
-        """The vertices to start from. Raises `InputError` for a start that is no vertex."""
+        """The vertices to start from. Raises `InputError` for a start that is not a vertex."""
         if self.names is not None:
             return self._named_sources(start)
         if isinstance(start, int | np.integer):
@@ -246,7 +246,7 @@ class Searcher:
             raise InputError(f"start is not of the ids' type ({error})") from None
         if found["vertex"].null_count:
             lost = found[columns][found["vertex"].isna()].to_pandas().iloc[0].tolist()
-            raise InputError(f"{lost[0] if len(lost) == 1 else tuple(lost)!r} is no vertex of {self.graph.name}")
+            raise InputError(f"{lost[0] if len(lost) == 1 else tuple(lost)!r} is not a vertex of {self.graph.name}")
         return np.unique(self.graph.vertices_of(found["vertex"].to_numpy().tolist()))
 
     @cached_property

@@ -21,7 +21,7 @@ BLOCKS = 8  # of a multiprocessor
 
 @cache
 def missing() -> str | None:
-    """None, or one line: what CuPy lacks here and what mends it."""
+    """None, or one line: what CuPy lacks here and how to fix it."""
     if reason := no_device():
         return reason
     if importlib.util.find_spec("cupy") is None:
@@ -42,6 +42,13 @@ def missing() -> str | None:
 
 
 in_each_child(missing.cache_clear)
+
+
+def checked_device(device: Any) -> str:
+    """``device`` if it is "cpu" or "cuda". Raises `InputError` if not."""
+    if not isinstance(device, str) or device not in (CPU, CUDA):
+        raise InputError(f"a graph lives on 'cpu' or 'cuda', not on {device!r}")
+    return device
 
 
 def on_device(array: Any) -> bool:

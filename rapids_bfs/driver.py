@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .forks import in_each_child
 
-INSTALL = "sudo apt install nvidia-driver-580, or https://www.nvidia.com/drivers"
+INSTALL = "https://www.nvidia.com/drivers"
 
 
 NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED, of `cuInit` where the parent of a forked process called it before
@@ -54,7 +54,7 @@ in_each_child(driver.cache_clear)
 
 
 def no_device() -> str | None:
-    """None, or one line: why there is no device here, and what mends it."""
+    """None, or one line: why there is no device here, and how to fix it."""
     cuda, devices, forked = driver()
     if cuda is None:
         return f"there is no CUDA device: no NVIDIA driver is installed ({INSTALL})"
@@ -67,11 +67,11 @@ def no_device() -> str | None:
 
 
 def too_old(package: str, major: int) -> str | None:
-    """None, or one line: that the driver is too old for ``package``, built for CUDA ``major``, and what mends it."""
+    """None, or one line: that the driver is too old for ``package``, built for CUDA ``major``, and how to fix it."""
     cuda = driver().cuda
     if cuda is None or cuda[0] >= major:
         return None
-    mend = f"update the driver ({INSTALL})"
+    fix = f"update the driver ({INSTALL})"
     if cuda[0] == 12:
-        mend += " or pip install 'rapids-bfs[cu12]' in a new environment"
-    return f"the NVIDIA driver runs CUDA up to {cuda[0]}.{cuda[1]} and {package} is built for CUDA {major}: {mend}"
+        fix += " or pip install 'rapids-bfs[cu12]' in a new environment"
+    return f"the NVIDIA driver runs CUDA up to {cuda[0]}.{cuda[1]} and {package} is built for CUDA {major}: {fix}"

@@ -83,7 +83,7 @@ def _read(file: File, types: dict[str, pa.DataType]) -> pa.Table:
 def _integers(texts: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
     integers = pc.match_substring_regex(texts, r"^\s*-?[0-9]{1,19}\s*$")
     if (row := pc.index(integers, False).as_py()) >= 0:
-        raise InputError(f"{where}, row {row} (from 0): {texts[row].as_py()!r:.60} is no integer")
+        raise InputError(f"{where}, row {row} (from 0): {texts[row].as_py()!r:.60} is not an integer")
     return texts.cast(pa.int64())
 
 

@@ -18,7 +18,7 @@ from numba import njit, prange
 from . import csr
 from .adapters.edges import EdgeList, from_edge_list, from_edges
 from .arguments import whole_number
-from .device import CPU, CUDA, launch, to_device
+from .device import CPU, CUDA, checked_device, launch, to_device
 from .errors import InputError
 from .graph import Graph, index_dtype
 from .kernels.cpu.compiled import parallel
@@ -177,6 +177,7 @@ def urand(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, devic
 
 
 def _random_size(kind: str, scale: int, edge_factor: int, device: str) -> tuple[int, int]:
+    checked_device(device)
     whole_number(edge_factor, f"{kind}: the edge factor")
     if whole_number(scale, f"{kind}: the scale") > 48:
         raise InputError(f"{kind}: the scale must be in 0..48, not {scale}")
@@ -263,5 +264,5 @@ def generate(spec: str, *, seed: int = SEED, device: str = CPU) -> Graph:
     if kind in REGULAR and len(sizes) == 1:
         return REGULAR[kind](sizes[0]).on(device)
     raise InputError(
-        f"{spec!r:.60} is no generator: there are rmat:S[:F], urand:S[:F] and {', '.join(REGULAR)}, each :N"
+        f"{spec!r:.60} is not a generator: there are rmat:S[:F], urand:S[:F] and {', '.join(REGULAR)}, each :N"
     )

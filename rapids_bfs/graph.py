@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .device import CPU, CUDA, moved, on_device, to_device, to_host
+from .device import CPU, CUDA, checked_device, moved, on_device, to_device, to_host
 from .errors import InputError
 from .forks import generation
+from .units import graph_size
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -126,8 +127,7 @@ class Graph:
         check_graph(self.offsets, self.targets, self.labels, self.directed, self.name)
 
     def __repr__(self) -> str:
-        kind = "directed" if self.directed else "undirected"
-        return f"<Graph {self.name!r}: {self.num_vertices:,} vertices, {self.num_edges:,} {kind} edges>"
+        return f"<Graph {self.name!r}: {graph_size(self.num_vertices, self.num_edges, self.directed)}>"
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("offsets", "targets", "labels", "directed", "name", "columns", "frame")
@@ -163,8 +163,7 @@ class Graph:
 
         Raises `InputError` if it cannot live there, or does not fit.
         """
-        if device not in (CPU, CUDA):
-            raise InputError(f"a graph lives on 'cpu' or 'cuda', not on {device!r}")
+        checked_device(device)
         return self if device == self.device else self._elsewhere
 
     def is_on(self, device: str) -> bool:
@@ -260,7 +259,7 @@ class Graph:
     def vertices_of(self, ids: Any) -> np.ndarray:
         """The vertices (int64) that have these ids; on the device if the ids and the graph are.
 
-        Raises `InputError` naming the first id that is no vertex.
+        Raises `InputError` naming the first id that is not a vertex.
         """
         if on_device(ids):
             if self.device == CUDA and not self.has_objects and ids.dtype.kind in "iu":
@@ -293,7 +292,7 @@ class Graph:
         """The vertex that has this id. Raises `InputError` if none has."""
         vertex = self._find(id)
         if vertex < 0:
-            raise InputError(f"{id!r} is no vertex of {self.name}; {self._range_of_ids()}")
+            raise InputError(f"{id!r} is not a vertex of {self.name}; {self._range_of_ids()}")
         return vertex
 
     def has_vertex(self, id: Hashable) -> bool:

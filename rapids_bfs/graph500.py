@@ -135,7 +135,7 @@ def graph500(
 
 
 def _compile(choice: Choice, drawing: Drawing) -> None:
-    """Go the whole way on a small graph, with the types that the large one takes, so that no compilation is timed."""
+    """Build and search a small graph, with the types that the large one takes, so that no compilation is timed."""
     small = rmat_edges(4, device=drawing.device)
     graph = small.graph_of(*small.edges())
     for offset in ("int32", np.dtype(index_dtype(2 * drawing.m)).name):

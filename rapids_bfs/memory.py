@@ -13,6 +13,7 @@ import numpy as np
 from .device import require_device
 from .errors import InputError
 from .rapids import driver_allocates, has_pool
+from .units import size
 
 CGROUP = Path("/sys/fs/cgroup")
 
@@ -96,7 +97,7 @@ def require_device_bytes(needed: int, what: str) -> None:
     require_device()
     available = available_device_bytes()
     if needed > available:
-        raise InputError(f"{what} needs {needed:,} bytes of device memory and {available:,} are available")
+        raise InputError(f"{what} needs {size(needed)} of device memory, and {size(available)} are free")
 
 
 def has_bytes(needed: int) -> bool:
@@ -108,4 +109,4 @@ def require_bytes(needed: int, what: str) -> None:
     """Raise `InputError` if ``needed`` bytes for ``what`` are more than there are."""
     available = available_bytes()
     if needed > available:
-        raise InputError(f"{what} needs {needed:,} bytes of memory and {available:,} are available")
+        raise InputError(f"{what} needs {size(needed)} of memory, and {size(available)} are free")

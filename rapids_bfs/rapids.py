@@ -5,30 +5,46 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 from . import device
+from .errors import InputError
 from .forks import in_each_child
 
-MEND = "pip install 'rapids-bfs[cu13]'"
+PACKAGES = ("cudf", "cugraph", "cupy", "cupyx", "nx_cugraph", "pylibcudf", "pylibcugraph", "rmm")
+FIX = "pip install 'rapids-bfs[cu13]'"
 
 
 @cache
 def missing(package: str) -> str | None:
-    """None, or one line: what this package of RAPIDS lacks here and what mends it."""
+    """None, or one line: what this package of RAPIDS lacks here and how to fix it."""
     if reason := device.missing():
         return reason
     if importlib.util.find_spec(package) is None:
-        return f"{package} is not installed: {MEND}"
+        return f"{package} is not installed: {FIX}"
     try:
         importlib.import_module(package)
     except Exception as error:  # importing mismatched versions can raise anything
         first_line = str(error).strip().partition("\n")[0]
-        return f"{package} cannot be imported ({first_line}): {MEND}"
+        return f"{package} cannot be imported ({first_line}): {FIX}"
     return None
 
 
 in_each_child(missing.cache_clear)
+
+
+@contextmanager
+def here(what: str) -> Iterator[None]:
+    """Raise `InputError` instead of Python's error where ``what`` needs a package of CUDA's that is missing here."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        if package not in PACKAGES:
+            raise
+        raise InputError(f"{what} cannot be made here: {missing(package)}") from None
 
 
 def has_pool() -> bool:

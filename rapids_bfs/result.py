@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import rapids
 from .device import CPU, finish, moved, on_device, to_host
 from .errors import InputError
 from .graph import Graph
@@ -19,7 +20,22 @@ if TYPE_CHECKING:
 RESULT_COLUMNS = ("vertex", "distance", "predecessor")
 
 
-@dataclass(frozen=True)
+def same_answers(one: Any, other: Any) -> bool:
+    """Do two results of one class hold the same graph, and equal values in all other fields but the trace?"""
+    if one.graph is not other.graph:
+        return False
+    names = [field.name for field in fields(one) if field.name not in ("graph", "trace")]
+    pairs = ((getattr(one, name), getattr(other, name)) for name in names)
+    return all(mine is theirs or _equal(mine, theirs) for mine, theirs in pairs)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if hasattr(one, "shape") and hasattr(other, "shape"):
+        return one.shape == other.shape and bool((one == other).all())
+    return type(one) is type(other) and bool(one == other)
+
+
+@dataclass(frozen=True, eq=False)
 class BFSResult:
     """Distances from the source, and a tree of shortest paths. They live where the graph lives.
 
@@ -47,6 +63,12 @@ class BFSResult:
     depth_limit: int | None = None
     target: int | None = None
     trace: Trace | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Are these of the same graph (the same object), with equal answers? Traces may differ."""
+        return isinstance(other, BFSResult) and same_answers(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return (
@@ -133,7 +155,8 @@ class BFSResult:
         if kind in ("cudf", "cudf.pandas"):
             from .adapters.cudf import result_frame
 
-            return result_frame(self, kind)
+            with rapids.here(f"a frame of kind {kind!r}"):
+                return result_frame(self, kind)
         columns = {
             "vertex": self.graph.ids_of(np.arange(self.graph.num_vertices)),
             "distance": to_host(self.distances),
@@ -146,7 +169,7 @@ class BFSResult:
 def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = None) -> BFSResult:
     """A result from an Arrow table as `BFSResult.to_frame` makes it; its sources are the vertices at distance 0.
 
-    Raises `InputError` if a column is missing, distances are no whole numbers, a predecessor is no vertex, or the
+    Raises `InputError` if a column is missing, distances are not whole numbers, a predecessor is not a vertex, or the
     vertices are not those of the graph, each once.
     """
     names = table.column_names
@@ -165,7 +188,7 @@ def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = N
         raise InputError(f"{where} must hold each vertex of {graph.name} once, and holds {id!r} {rows[vertex]} times")
     if table["distance"].null_count:
         row = table["distance"].is_null().index(True).as_py()
-        raise InputError(f"{where}, column 'distance', row {row} (from 0): null is no distance, which is -1 or more")
+        raise InputError(f"{where}, column 'distance', row {row} (from 0): null is not a distance")
     distances = np.empty(n, np.int32)
     distances[vertices] = _distances_in(table["distance"].to_numpy(), where)
     predecessors = None
@@ -186,5 +209,5 @@ def _distances_in(column: np.ndarray, where: str) -> np.ndarray:
     limits = np.iinfo(np.int32)
     if (outside := (column < limits.min) | (column > limits.max)).any():
         row = int(outside.argmax())
-        raise InputError(f"{where}, column 'distance', row {row} (from 0): {column[row]} is no distance")
+        raise InputError(f"{where}, column 'distance', row {row} (from 0): {column[row]} is not a distance")
     return column

@@ -59,7 +59,7 @@ def bfs(
     Raises
     ------
     InputError
-        If the graph cannot be made, a source or target is no vertex, or the engine is unknown or cannot run here.
+        If the graph cannot be made, a source or target is not a vertex, or the engine is unknown or cannot run here.
     TraversalError
         If ``check`` finds a level wrong.
 
@@ -87,7 +87,10 @@ def bfs(
         raise InputError(f"engine {choice.name!r} cannot search like this: {reason}")
     traversal = choice.traversal(graph)
     with traversal.lock:
-        return traversal.run(sources, options, own=True)
+        result = traversal.run(sources, options, own=True)
+    if result.trace is not None:
+        result.trace.engine = choice.name
+    return result
 
 
 def as_searchable(graph: Any) -> Graph:
@@ -106,7 +109,7 @@ def checked_depth_limit(depth_limit: int | None) -> int | None:
     """
     if depth_limit is None:
         return None
-    limit = whole_number(depth_limit, "depth_limit")
+    limit = whole_number(depth_limit, "the depth limit")
     return limit if limit < INT32_LIMIT else None
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .device import to_host
 from .graph import Graph
+from .units import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +24,13 @@ class Step(NamedTuple):
     milliseconds: float | None = None  # from the launch until the host knew that the level was done
 
 
+def steps_noted(notes: np.ndarray, ticks_per_ms: float = 1e6) -> list[Step]:
+    """What kernels noted: twice the time at which each level ended, odd if it was bottom-up; first, when all began."""
+    milliseconds = (np.diff(notes >> 1) / ticks_per_ms).tolist()
+    directions = np.where(notes[1:] & 1, "bottom-up", "top-down").tolist()
+    return [Step(*step) for step in zip(directions, milliseconds, strict=True)]
+
+
 class Level(NamedTuple):
     """A level of a search: the frontier that it expanded and what it reached."""
 
@@ -35,10 +43,14 @@ class Level(NamedTuple):
 
 
 class Trace(Sequence[Level]):
-    """The levels of a search, from 1 on: a sequence of `Level`, a table in a terminal, a frame, records for JSON."""
+    """The levels of a search, from 1 on: a sequence of `Level`, a table in a terminal, a frame, records for JSON.
 
-    def __init__(self, levels: Sequence[Level]) -> None:
+    ``engine`` is the one that searched, None if it is not known.
+    """
+
+    def __init__(self, levels: Sequence[Level], engine: str | None = None) -> None:
         self._levels = tuple(levels)
+        self.engine = engine
 
     @classmethod
     def of(cls, graph: Graph, distances: np.ndarray, steps: Sequence[Step] | None) -> Trace:
@@ -61,7 +73,8 @@ class Trace(Sequence[Level]):
         )
 
     def __repr__(self) -> str:
-        return f"<Trace of {len(self)} levels>"
+        by = f" by {self.engine}" if self.engine else ""
+        return f"<Trace of {counted(len(self), 'level')}{by}>"
 
     def __len__(self) -> int:
         return len(self._levels)
@@ -98,16 +111,6 @@ class Trace(Sequence[Level]):
         return pd.DataFrame(self._levels, columns=list(Level._fields))
 
     def __rich__(self) -> Table:
-        from rich import box
-        from rich.table import Table
-        from rich.text import Text
+        from .report.table import trace_table
 
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for field in Level._fields:
-            name = field.replace("_", " ").replace("milliseconds", "ms")
-            table.add_column(name, justify="left" if field == "direction" else "right", no_wrap=True)
-        for level in self:
-            time = "" if level.milliseconds is None else f"{level.milliseconds:.3f}"
-            counts = (f"{count:,}" for count in level[:4])
-            table.add_row(*counts, Text(level.direction or ""), time)
-        return table
+        return trace_table(self)

@@ -42,7 +42,7 @@ RULES = {
     "limit": "has distance {distance}, but the search stopped at {stopped_at}",
     "predecessor-range": "has predecessor {predecessor}, which is neither -1 nor a vertex",
     "source": "is a source: its distance must be 0 and its predecessor -1, not {distance} and {predecessor}",
-    "root": "has distance 0 and is no source",
+    "root": "has distance 0 but is not a source",
     "reached": "has distance {distance} and predecessor {predecessor}: reached means having a predecessor",
     "tree-level": "has distance {distance}, and no predecessor one level up",
     "tree-edge": "has predecessor {predecessor}, from which no edge leads to it",
@@ -72,6 +72,7 @@ def validate(graph: Graph, result: BFSResult) -> Verdict:
     case somebody wrote to its arrays and removed one of them. Raises `InputError` if the result's arrays do not fit the
     graph.
     """
+    require_kinds(graph, result, "validate")
     _require_fitting(graph, result)
     n = graph.num_vertices
     distances, predecessors, stopped_at = result.distances, result.predecessors, result.stopped_at
@@ -102,6 +103,13 @@ def validate(graph: Graph, result: BFSResult) -> Verdict:
     return Verdict()
 
 
+def require_kinds(graph: Any, result: Any, function: str) -> None:
+    """Raise `InputError` unless these are what ``function`` takes: a graph and a result."""
+    if not (isinstance(graph, Graph) and isinstance(result, BFSResult)):
+        kinds = f"{type(graph).__qualname__} and {type(result).__qualname__}"
+        raise InputError(f"{function} takes a Graph and a BFSResult, in this order, not {kinds}")
+
+
 def _require_fitting(graph: Graph, result: BFSResult) -> None:
     """Raise `InputError` unless the result's arrays have types and shapes that can be checked against the graph."""
     n = graph.num_vertices
@@ -118,7 +126,7 @@ def _require_fitting(graph: Graph, result: BFSResult) -> None:
     if result.target is not None and not 0 <= whole_number(result.target, "target") < n:
         outside.append(result.target)
     if outside:
-        raise InputError(f"{outside[0]}, a source or target, is none of the {n} vertices of {graph.name}")
+        raise InputError(f"{outside[0]}, a source or target, is not one of the {n} vertices of {graph.name}")
     if result.depth_limit is not None:
         whole_number(result.depth_limit, "depth_limit")
 

@@ -221,16 +221,16 @@ TABLE = {"vertex": [0, 1, 2], "distance": [0, 1, 2], "predecessor": [-1, 0, 1]}
     ("change", "message"),
     [
         ({"distance": ["0", "1", "2"]}, "column 'distance': distances are whole numbers"),
-        ({"distance": [0, 1, None]}, r"row 2 \(from 0\): null is no distance"),
+        ({"distance": [0, 1, None]}, r"row 2 \(from 0\): null is not a distance"),
         ({"distance": [0, 1, 1.5]}, "column 'distance': distances are whole numbers"),
-        ({"distance": [0, 1, 2**32]}, r"row 2 \(from 0\): 4294967296 is no distance"),
+        ({"distance": [0, 1, 2**32]}, r"row 2 \(from 0\): 4294967296 is not a distance"),
         ({"distance": [False, True, True]}, "column 'distance': distances are whole numbers"),
         ({"distance": [[0], [1], [2]]}, "column 'distance': distances are whole numbers"),
-        ({"predecessor": [-1, 0, 7]}, "7 is no vertex"),
-        ({"predecessor": ["", "0", "1"]}, "'' is no vertex"),
+        ({"predecessor": [-1, 0, 7]}, "7 is not a vertex"),
+        ({"predecessor": ["", "0", "1"]}, "'' is not a vertex"),
         ({"vertex": [0, 1, 1]}, "must hold each vertex of path:3 once"),
-        ({"vertex": ["0", "1", "2"]}, "'0' is no vertex"),
-        ({"vertex": [0, 1, None]}, "None is no vertex"),
+        ({"vertex": ["0", "1", "2"]}, "'0' is not a vertex"),
+        ({"vertex": [0, 1, None]}, "None is not a vertex"),
     ],
 )
 def test_a_table_that_is_no_result_is_refused(change, message):

@@ -27,19 +27,19 @@ from rapids_bfs.adapters.files import check_output
 
 BAD = {
     "empty": ("a.txt", "", "a.txt is empty"),
-    "unknown": ("a.xyz", "hello there\n", "no known format; there are .*.parquet"),
-    "binary": ("a.bin", b"\0\1\2", "no known format"),
+    "unknown": ("a.xyz", "hello there\n", "unknown format; these suffixes are known: .*.parquet"),
+    "binary": ("a.bin", b"\0\1\2", "unknown format"),
     "mtx truncated": ("a.mtx", GENERAL + "3 3 2\n1 2\n", "a.mtx ends after 1 of 2 entries"),
     "mtx without entries": ("a.mtx", GENERAL + "3 3 2\n", "a.mtx ends after 0 of 2 entries"),
     "mtx header only": ("a.mtx", GENERAL, "a.mtx ends where: the numbers of rows, columns, entries belong here"),
-    "mtx mislabelled": ("a.mtx", "3 3 1\n1 2\n", "a.mtx has the suffix of Matrix Market, but its content is none"),
-    "mtx row": ("a.mtx", GENERAL + "3 3 1\n4 2\n", "a.mtx, line 4: '4' is none of the rows and columns 1..3"),
-    "mtx column": ("a.mtx", GENERAL + "3 3 1\n1 0\n", "a.mtx, line 4: '0' is none of the rows and columns 1..3"),
-    "mtx text": ("a.mtx", GENERAL + "3 3 1\n1 x\n", "a.mtx, line 4: 'x' is none of the rows and columns 1..3"),
+    "mtx mislabelled": ("a.mtx", "3 3 1\n1 2\n", "a.mtx has the suffix of Matrix Market, but not its content"),
+    "mtx row": ("a.mtx", GENERAL + "3 3 1\n4 2\n", "a.mtx, line 4: '4' is not one of the rows and columns 1..3"),
+    "mtx column": ("a.mtx", GENERAL + "3 3 1\n1 0\n", "a.mtx, line 4: '0' is not one of the rows and columns 1..3"),
+    "mtx text": ("a.mtx", GENERAL + "3 3 1\n1 x\n", "a.mtx, line 4: 'x' is not one of the rows and columns 1..3"),
     "mtx not square": ("a.mtx", GENERAL + "3 4 1\n1 2\n", "must be square, not 3 x 4"),
-    "mtx huge": ("a.mtx", GENERAL + f"3 3 {10**15}\n1 2\n", "a.mtx: a matrix of .* needs .* bytes of memory"),
+    "mtx huge": ("a.mtx", GENERAL + f"3 3 {10**15}\n1 2\n", "a.mtx: a matrix of .* needs .* PiB of memory"),
     "mtx huge n": ("a.mtx", GENERAL + f"{10**15} {10**15} 1\n1 2\n", "a.mtx.*"),
-    "txt text": ("a.txt", "# c\n0 1\n\n1 x\n", "a.txt, line 4: 'x' is no number"),
+    "txt text": ("a.txt", "# c\n0 1\n\n1 x\n", "a.txt, line 4: 'x' is not a number"),
     "txt one id": ("a.txt", "# c\n0 1\n1\n", "a.txt, line 3: an edge has two ids, not '1'"),
     "txt one id first": ("a.edges", "1\n", "a.edges, line 1: an edge has two ids"),
     "txt one name": ("a.txt", "a b\nc\n", "a.txt, line 2: an edge has two ids, not 'c'"),
@@ -49,9 +49,9 @@ BAD = {
     "txt huge": ("a.txt", f"0 1\n{2**64} 2\n", f"a.txt, line 2: {2**64} is beyond int64"),
     "txt bipartite": ("a.txt", "% bip unweighted\n1 1\n", "a.txt is bipartite"),
     "txt in latin-1": ("a.txt", "a b\nc ü\n".encode("latin-1"), "a.txt cannot be read"),
-    "el text": ("a.el", "a b\n", "a.el, line 1: 'a' is no number"),
-    "el huge": ("a.el", f"0 {2**60}\n", "a.el: a graph of .* vertices needs .* bytes"),
-    "csv text": ("a.csv", "u,w,v\n0,z,1\n1,z,x\n", r"a.csv, column 'v', row 1 \(from 0\): 'x' is no integer"),
+    "el text": ("a.el", "a b\n", "a.el, line 1: 'a' is not a number"),
+    "el huge": ("a.el", f"0 {2**60}\n", "a.el: a graph of .* vertices needs .* EiB"),
+    "csv text": ("a.csv", "u,w,v\n0,z,1\n1,z,x\n", r"a.csv, column 'v', row 1 \(from 0\): 'x' is not an integer"),
     "csv null": ("a.csv", "u,v\n0,1\n1,\n", r"a.csv, column 'v', row 1 \(from 0\): null"),
     "csv null name": ("a.csv", "u,v\na,b\n,a\n", r"a.csv, column 'u', row 1 \(from 0\): null"),
     "csv negative": ("a.csv", "u,v\n0,1\n1,-4\n", r"a.csv, column 'v', row 1 \(from 0\): -4 is negative"),
@@ -63,14 +63,14 @@ BAD = {
     "csv twice": ("a.csv", "a,a\n1,2\n", "a.csv: say which columns"),
     "parquet corrupted": ("a.parquet", b"PAR1" + b"x" * 50 + b"PAR1", "a.parquet cannot be read as Parquet"),
     "parquet head only": ("a.parquet", b"PAR1", "a.parquet cannot be read as Parquet"),
-    "parquet of text": ("a.parquet", "hello", "a.parquet has the suffix of Parquet, but its content is none"),
+    "parquet of text": ("a.parquet", "hello", "a.parquet has the suffix of Parquet, but not its content"),
     "arrow corrupted": ("a.arrow", b"ARROW1\0\0" + b"x" * 50, "a.arrow cannot be read as Arrow"),
     "arrow stream": ("a.arrows", b"\xff\xff\xff\xff" + b"x" * 50, "a.arrows cannot be read as an Arrow stream"),
     "npz corrupted": ("a.npz", b"PK\x03\x04" + b"x" * 50, "a.npz cannot be read as NumPy"),
-    "sg header": ("a.sg", b"\0\1\2", "a.sg is cut short: it has 3 bytes, the header alone has 17"),
+    "sg header": ("a.sg", b"\0\1\2", "a.sg is cut short: it has 3 bytes, and the header takes 17"),
     "sg truncated": ("a.sg", serialized(([0, 1, 2], [1, 0]))[:-1], "a.sg has 48 bytes, .* 2 edges need 49"),
-    "sg target": ("a.sg", serialized(([0, 1, 2], [1, 5])), "a.sg: target 5 of edge 1 is none of"),
-    "sg nonsense": ("a.sg", b"\7" * 40, "a.sg is none of GAP's"),
+    "sg target": ("a.sg", serialized(([0, 1, 2], [1, 5])), "a.sg: target 5 of edge 1 is not one of the vertices"),
+    "sg nonsense": ("a.sg", b"\7" * 40, "a.sg is not one of GAP's"),
     "gzip truncated": (
         "a.txt.gz",
         gzip.compress(b"0 1\n" * 10**6)[:-20],
@@ -117,7 +117,7 @@ def test_no_such_file(tmp_path: Path) -> None:
     "given", ["rmat:" + "9" * 300, "path:" + "9" * 5000, "grid:-" + "9" * 18, "rmat:5:" + "9" * 18]
 )
 def test_sizes_of_generators(given: str) -> None:
-    with pytest.raises(InputError, match=r"at most 18 digits|at least 1|bytes of memory") as error:
+    with pytest.raises(InputError, match=r"at most 18 digits|at least 1|iB of memory") as error:
         as_graph(given)
     check_message(error)
 
@@ -178,7 +178,7 @@ MEMBERS = {
     "no array": ({"targets": b"hello"}, "targets must be a one-dimensional array of integers"),
     "a matrix without end": (
         {"format": np.array("dia"), "shape": np.array([10**15] * 2), "data": np.ones((1, 1)), "offsets": np.array([0])},
-        "bytes of memory",
+        "iB of memory",
     ),
 }
 

@@ -188,13 +188,13 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"sources": [0, 34]}, "34 is no vertex of karate"),
+            ({"sources": [0, 34]}, "34 is not a vertex of karate"),
             ({"sources": 3}, "a batch takes a list of sources, not 3"),
             ({"sources": "ab"}, "a batch takes a list of sources, not 'ab'"),
             ({"keep": "sums"}, "keep must be 'distances' or 'summary', not 'sums'"),
             ({"keep": "summary", "on_batch": print}, "on_batch is called with distances"),
             ({"batch_size": 0}, "batch_size must be at least 1, not 0"),
-            ({"depth_limit": -1}, "depth_limit must be at least 0"),
+            ({"depth_limit": -1}, "the depth limit must be at least 0"),
             ({"engine": "gpu"}, "unknown engine 'gpu'"),
         ],
     )
@@ -206,5 +206,7 @@ class TestBadInput:
         graph = generate("path:34")
         bfs_batch(graph, [0], engine="scipy")
         monkeypatch.setattr("rapids_bfs.memory.available_bytes", lambda: 1000)
-        with pytest.raises(InputError, match=r"34 vertices from 34 sources .* needs 4,624 bytes of memory and 1,000"):
+        with pytest.raises(
+            InputError, match=r"34 vertices from 34 sources .* needs 4.52 KiB of memory, and 1,000 bytes are free"
+        ):
             bfs_batch(graph, engine="scipy")

@@ -80,5 +80,5 @@ def test_an_arc_that_is_there_twice_is_two_paths():
 
 
 def test_an_engine_without_it_says_so():
-    with pytest.raises(InputError, match="engine 'scipy' has no betweenness: use engine='cpu'"):
+    with pytest.raises(InputError, match="engine 'scipy' has no betweenness: use the engine 'cpu'"):
         betweenness("karate", engine="scipy")

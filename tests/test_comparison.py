@@ -133,15 +133,17 @@ def test_json_and_csv(tmp_path):
 
 
 def test_levels_and_traces(engines):
-    comparison = compare("karate", [0, 33], engines="watched,cpu")
+    comparison = compare("karate", [0, 33], engines="watched,cpu:sequential,cpu")
     found = np.bincount(bfs("karate", 0).distances).tolist()
     assert [level.newly_reached for level in comparison.levels] == found[1:]
     assert [level.direction for level in comparison["watched"].trace] == ["bottom-up"] * 3
-    assert comparison["cpu"].trace is None
+    assert comparison["cpu:sequential"].trace is None
+    assert [level.newly_reached for level in comparison["cpu"].trace] == [*found[1:], 0]
+    assert (comparison["watched"].trace.engine, comparison["cpu"].trace.engine) == ("watched", "cpu")
     assert len(comparison["watched"].runs) == 2  # the traced search is not one of those that are timed
     kept = comparison.to_dict()
     assert kept["levels"]["newly_reached"] == found[1:]
-    assert [engine["trace"] and engine["trace"]["milliseconds"] for engine in kept["engines"]] == [[0.5] * 3, None]
+    assert [engine["trace"] and engine["trace"]["milliseconds"] for engine in kept["engines"][:2]] == [[0.5] * 3, None]
 
 
 def test_labels_are_the_sources():
@@ -179,13 +181,18 @@ def test_an_interrupted_run_shows_what_is_finished(engines):
 
 def test_networkx_is_left_out_of_large_graphs_unless_asked_for(monkeypatch):
     monkeypatch.setattr("rapids_bfs.engines.networkx.LARGEST", 100)
-    assert "name it in --engines" in compare("karate", 1)["networkx"].unavailable
+    assert "ask for this engine by name" in compare("karate", 1)["networkx"].unavailable
     assert compare("karate", 1, engines="networkx")["networkx"].unavailable is None
 
 
 def test_each_source_starts_with_another_engine(engines):
     calls = []
-    compare("karate", 3, engines="cpu,scipy", progress=lambda done, total, doing: calls.append((done, total, doing)))
+    compare(
+        "karate",
+        3,
+        engines="cpu:sequential,scipy",
+        progress=lambda done, total, doing: calls.append((done, total, doing)),
+    )
     assert [done for done, _, _ in calls] == list(range(8))
     assert {total for _, total, _ in calls} == {8}
     assert [doing.partition(":")[0] for _, _, doing in calls[2:]] == ["cpu", "scipy", "scipy", "cpu", "cpu", "scipy"]
@@ -204,8 +211,8 @@ def test_sources_are_drawn_by_seed_from_vertices_with_edges():
     ("arguments", "message"),
     [
         ({"engines": "warp"}, "unknown engine 'warp'"),
-        ({"baseline": "networkx", "engines": "cpu"}, "the baseline 'networkx' is none of the engines: cpu"),
-        ({"sources": [99]}, "99 is no vertex"),
+        ({"baseline": "networkx", "engines": "cpu"}, "the baseline 'networkx' is not one of the engines: cpu"),
+        ({"sources": [99]}, "99 is not a vertex"),
         ({"sources": 0}, "at least 1"),
         ({"depth_limit": -1}, "at least 0"),
     ],

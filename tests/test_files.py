@@ -167,7 +167,7 @@ def test_text_tells_the_format(tmp_path: Path, name: str, content: str) -> None:
 def test_options_that_do_not_go_with_the_format(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mtx", GENERAL + "3 3 0\n")
     for option in ({"source": "u"}, {"vertices": 5}):
-        with pytest.raises(InputError, match="= does not go with Matrix Market"):
+        with pytest.raises(InputError, match=r"is Matrix Market, which has no .* to choose"):
             read(path, **option)
 
 
@@ -189,7 +189,7 @@ def test_save_refuses_what_would_be_lost(tmp_path: Path) -> None:
         (isolated, "a.el", r"would lose vertices without edges \(1, the first is 4\)"),
         (as_graph([("1", "2")]), "a.csv", "would be read as numbers"),
         (as_graph([("a b", "2")]), "a.txt", "the id 'a b' .* has white space"),
-        (as_graph([("\ud800", "b")]), "a.parquet", "is no valid Unicode"),
+        (as_graph([("\ud800", "b")]), "a.parquet", "is not valid Unicode"),
         (words, "a.xml", "unknown suffix; there are .parquet"),
         (words, "a.parquet.gz", "leave out .gz"),
     ):

@@ -34,14 +34,14 @@ def test_results_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str
 
 HEADER = "vertex,distance,predecessor\n"
 REFUSED = {
-    "text": (HEADER + "0,x,-1\n1,1,0\n", r"column 'distance', row 0 \(from 0\): 'x' is no integer"),
-    "fraction": (HEADER + "0,0,-1\n1,0.5,0\n", r"column 'distance', row 1 \(from 0\): '0.5' is no integer"),
-    "hexadecimal": (HEADER + "0,0,-1\n0x1,1,0\n", "column 'vertex', row 1 .* '0x1' is no integer"),
+    "text": (HEADER + "0,x,-1\n1,1,0\n", r"column 'distance', row 0 \(from 0\): 'x' is not an integer"),
+    "fraction": (HEADER + "0,0,-1\n1,0.5,0\n", r"column 'distance', row 1 \(from 0\): '0.5' is not an integer"),
+    "hexadecimal": (HEADER + "0,0,-1\n0x1,1,0\n", "column 'vertex', row 1 .* '0x1' is not an integer"),
     "wrapped around": (HEADER + f"0,{2**32},-1\n1,1,0\n", "column 'distance': .*4294967296"),
-    "beyond int64": (HEADER + f"0,{2**64},-1\n1,1,0\n", "column 'distance', row 0 .* is no integer"),
+    "beyond int64": (HEADER + f"0,{2**64},-1\n1,1,0\n", "column 'distance', row 0 .* is not an integer"),
     "short row": (HEADER + "0,0\n", "Expected 3 columns, got 2"),
     "twice": (HEADER + "0,0,-1\n0,0,-1\n", "must hold each vertex of edges once, and holds 0 2 times"),
-    "unknown predecessor": (HEADER + "0,0,7\n1,1,0\n", "7 is no vertex"),
+    "unknown predecessor": (HEADER + "0,0,7\n1,1,0\n", "7 is not a vertex"),
     "NUL": (HEADER + "0,0,-1\n1,1,0\0\n", "there is a NUL byte"),
     "nothing": ("", "Empty CSV file"),
     "strings": ({"vertex": ["0", "1"], "distance": [0, 1]}, "column 'vertex' holds string, not integers"),

@@ -163,10 +163,11 @@ class TestInChromium:
 
     def test_the_levels_are_drawn_in_their_direction(self, browser, file, record):
         browser.open(file)
-        trace = next(engine["trace"] for engine in record["engines"] if engine["trace"])
+        traces = [engine["trace"] for engine in record["engines"] if engine["trace"]]
+        assert len(traces) == 2  # of cpu and watched
         for direction in ("top-down", "bottom-up"):
             drawn = browser.run(f"document.querySelectorAll('.charts figure:first-child rect.{direction}').length")
-            assert drawn == trace["direction"].count(direction) > 0
+            assert drawn == sum(trace["direction"].count(direction) for trace in traces) > 0
 
     def test_it_prints(self, browser, file):
         browser.open(file)

@@ -80,9 +80,9 @@ def test_pandas_objects() -> None:
     assert as_graph(pl.DataFrame({"u": ["a"], "v": ["b"]})).frame == "polars"
     assert from_arrow(pa.record_batch({"u": [0], "v": [1]})).frame == "arrow"
     assert from_arrow(pd.DataFrame({"u": [], "v": []})).num_vertices == 0
-    with pytest.raises(InputError, match="Series is no table"):
+    with pytest.raises(InputError, match="Series is not a table of edges"):
         from_arrow(pd.Series([1]))
-    with pytest.raises(InputError, match="no table of edges"):
+    with pytest.raises(InputError, match="not a table of edges"):
         from_arrow(pa.array([1]))
     with pytest.raises(InputError, match=r"column 'v', row 1 \(from 0\): null"):
         from_arrow(pd.DataFrame({"u": [0, 1], "v": [(1,), None]}))
@@ -114,7 +114,7 @@ def test_bad_row_far_down(tmp_path: Path) -> None:
     target = pa.array(np.arange(rows) % 10, mask=np.arange(rows) == rows - 3)
     for columns in ((source, target), (source.cast(pa.string()), target.cast(pa.string()))):
         pq.write_table(pa.table(columns, names=["u", "v"]), tmp_path / "a.parquet")
-        with pytest.raises(InputError, match=rf"column 'v', row {rows - 3} \(from 0\): null is no vertex id"):
+        with pytest.raises(InputError, match=rf"column 'v', row {rows - 3} \(from 0\): null is not a vertex id"):
             read(tmp_path / "a.parquet")
 
 
@@ -126,8 +126,8 @@ def test_bad_columns(tmp_path: Path) -> None:
     for name in ("a.parquet", "a.arrows"):
         for target, message in {
             "w": f"{name} has no column 'w'; its columns are 'u', 'v', 'x', 'neg', 'f'",
-            "u": rf"{name}, column 'u', row 2 \(from 0\): null is no vertex id",
-            "x": f"{name}, column 'x': list<.*> holds no vertex ids",
+            "u": rf"{name}, column 'u', row 2 \(from 0\): null is not a vertex id",
+            "x": f"{name}, column 'x': list<.*> cannot hold vertex ids",
             "neg": rf"{name}, column 'neg', row 1 \(from 0\): -1 is negative",
             "f": rf"{name}, column 'f', row 2 \(from 0\): 2.5 is fractional",
         }.items():
@@ -221,9 +221,9 @@ def test_corrupt_tables_in_memory() -> None:
 
 WRONG_NOTES = {
     "[]": "must be a JSON object, not a list",
-    "{": "are no valid JSON",
-    "\\xff": "are no valid JSON",
-    "[" * 100_000: "are no valid JSON",
+    "{": "are not valid JSON",
+    "\\xff": "are not valid JSON",
+    "[" * 100_000: "are not valid JSON",
     '{"directed": 0}': "give 0 for 'directed', which must be true or false",
     '{"directed": "no"}': "give 'no' for 'directed'",
     '{"vertices": -1}': "give -1 for 'vertices', which must be a whole number",
@@ -232,8 +232,8 @@ WRONG_NOTES = {
     '{"vertices": true}': "give True for 'vertices'",
     '{"vertices": NaN}': "give nan for 'vertices'",
     '{"vertices": 9, "isolated": [9]}': "give both 'vertices' and 'isolated'",
-    f'{{"vertices": {2**62}}}': "bytes of memory",
-    f'{{"vertices": {"9" * 5000}}}': "are no valid JSON",
+    f'{{"vertices": {2**62}}}': "EiB of memory, and",
+    f'{{"vertices": {"9" * 5000}}}': "are not valid JSON",
     '{"isolated": ["a"]}': "give a list for 'isolated', which must be a list of whole numbers",
     '{"isolated": [-1]}': "for 'isolated'",
     '{"isolated": [2.5]}': "for 'isolated'",
@@ -242,7 +242,7 @@ WRONG_NOTES = {
     '{"labels": 7}': "give 7 for 'labels', which must be a list of strings, all different",
     '{"labels": ["a", "a"]}': "for 'labels'",
     '{"labels": [1]}': "for 'labels'",
-    '{"labels": ["a"]}': "the id 'b' is none of the labels",
+    '{"labels": ["a"]}': "the id 'b' is not one of the labels",
 }
 
 
@@ -280,11 +280,11 @@ def test_a_number_that_a_float_does_not_hold() -> None:
 
 def test_objects_of_polars_and_masked_rows() -> None:
     objects = pl.DataFrame({"u": pl.Series([(0, 1), (1, 2)], dtype=pl.Object), "v": [1, 2]})
-    with pytest.raises(InputError, match="column 'u': Polars objects hold no vertex ids"):
+    with pytest.raises(InputError, match="column 'u': Polars objects cannot hold vertex ids"):
         as_graph(objects)
     masked = np.ma.array([0, 1, 2], mask=[False, True, False])
     for pair in ((masked, [1, 2, 0]), np.ma.array([[0, 1], [1, 2]], mask=[[False, False], [False, True]])):
-        with pytest.raises(InputError, match=r"row 1 \(from 0\): masked is no vertex id: drop the rows without one"):
+        with pytest.raises(InputError, match=r"row 1 \(from 0\): masked is not a vertex id: drop the rows without one"):
             as_graph(pair)
     assert as_graph((np.ma.array([0, 1]), np.ma.array([1, 0]))).num_arcs == 2
 

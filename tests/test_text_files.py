@@ -235,7 +235,7 @@ def test_text_in_another_encoding(tmp_path: Path, name: str, content: str, encod
 def test_hexadecimal_words_in_another_column(tmp_path: Path) -> None:
     graph = read(write(tmp_path / "a.csv", "u,v,hash\n0,1,0xab\n1,2,0xcd\n"))
     assert arcs(graph) == Counter([(0, 1), (1, 2)])
-    with pytest.raises(InputError, match=r"column 'v', row 1 \(from 0\): '0x2' is no number"):
+    with pytest.raises(InputError, match=r"column 'v', row 1 \(from 0\): '0x2' is not a number"):
         read(write(tmp_path / "b.csv", "u,v\n0,1\n1,0x2\n"))
 
 

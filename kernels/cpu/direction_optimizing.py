@@ -20,6 +20,7 @@ one bit test per edge into an unvisited vertex. A distance and a predecessor are
 ``queue[n]``                          vertices in the order in which they were found; the frontier is a run of it
 ``buffers[threads, 2, CAPACITY]``     vertices won and their predecessors, on their way into the arrays
 ``counters[COUNTERS]``                what the threads share: the next block to take, the end of the queue
+``notes[n + 1]``                      when each level ended, and its direction, if that is asked for
 ====================================  ========================================================================
 
 Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, sections 3-5;
@@ -31,6 +32,7 @@ from numba import prange
 
 from .atomics import fetch_add, fetch_or, prefetch
 from .bits import LAST, ONE, WORD, bit_of, count_ones, lowest_one, word_of
+from .clock import ticks
 from .compiled import parallel, serial
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
@@ -253,12 +255,15 @@ def _clear(bitmap):
 @parallel
 def search(
     offsets, targets, in_offsets, in_targets, hub, sourceless, sources, depth_limit, target,
-    distances, predecessors, visited, frontier, found, queue, buffers, counters, threads,
+    distances, predecessors, visited, frontier, found, queue, buffers, counters, threads, notes,
 ):  # fmt: skip
     """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return how many vertices are reached.
 
     ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``
     (-1: none). At sourceless vertices other than the sources nothing is written: what stands there must be -1.
+
+    Unless their length is 0, ``notes[0]`` is when the first level begins and ``notes[level]`` when that one ends, in
+    ticks of the clock, and in the lowest bit whether it was bottom-up. There are at most n levels.
     """
     small = threads == 1 or len(visited) < SERIAL_WORDS
     n = len(distances)
@@ -284,6 +289,8 @@ def search(
     unexplored = len(targets)
     level = 0
     bottom_up = False
+    if len(notes):
+        notes[0] = ticks() << 1
     while size > 0 and level < depth_limit and not (target >= 0 and visited[word_of(target)] & bit_of(target)):
         level += 1
         if not bottom_up and edges > unexplored // ALPHA:
@@ -296,6 +303,7 @@ def search(
                 for _ in prange(threads):
                     _to_bitmap(queue, end, frontier, counters)
 
+        direction = np.int64(bottom_up)
         if bottom_up:
             counters[NEXT_BLOCK] = 0
             if small:
@@ -341,6 +349,8 @@ def search(
             discovered = end - begin
         size = discovered
         reached += discovered
+        if len(notes):
+            notes[level] = ticks() << 1 | direction
 
     counters[NEXT_BLOCK] = 0
     if small:

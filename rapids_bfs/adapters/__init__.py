@@ -7,7 +7,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from ..arguments import checked_directed, whole_number
+from .. import rapids
+from ..arguments import checked_directed, checked_name, whole_number
 from ..errors import InputError
 from ..graph import Graph
 
@@ -58,7 +59,7 @@ def as_graph(
     directed: bool | None = None,
     name: str | None = None,
 ) -> Graph:
-    """A `Graph` from anything that is one.
+    """A `Graph` from anything that is one. Weights are ignored.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def as_graph(
     >>> as_graph(([0, 1, 2], [1, 2, 0]))
     <Graph 'edges': 3 vertices, 3 directed edges>
     >>> as_graph({"a": ["b"], "b": ["a"]})
-    <Graph 'dict': 2 vertices, 1 undirected edges>
+    <Graph 'dict': 2 vertices, 1 undirected edge>
     >>> as_graph(offsets=[0, 1, 1], targets=[1]).reverse.targets
     array([0], dtype=int32)
     """
@@ -104,7 +105,7 @@ def as_graph(
             "target": target,
             "vertices": None if vertices is None else whole_number(vertices, "the number of vertices"),
             "directed": checked_directed(directed),
-            "name": name,
+            "name": checked_name(name),
         }.items()
         if value is not None
     }
@@ -155,6 +156,7 @@ def _itself(graph: Graph, *, directed: bool | None = None) -> Graph:
 
 def export(graph: Graph, kind: str) -> Any:
     """``graph`` as another type, see `Graph.to`."""
-    if kind not in EXPORTERS:
+    if not isinstance(kind, str) or kind not in EXPORTERS:
         raise InputError(f"unknown kind {kind!r}: there are {', '.join(EXPORTERS)}")
-    return _function(*EXPORTERS[kind])(graph)
+    with rapids.here(f"a graph of kind {kind!r}"):
+        return _function(*EXPORTERS[kind])(graph)

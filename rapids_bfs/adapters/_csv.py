@@ -1,4 +1,4 @@
-"""CSV and TSV with a header row."""
+"""CSV and TSV, with a header row or without."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ LARGEST = np.iinfo(np.int64).max
 def read_csv(
     file: File,
     *,
-    source: str | None = None,
-    target: str | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    header: bool = True,
     vertices: int | None = None,
     directed: bool | None = None,
 ) -> Graph:
-    """A graph from two columns of a CSV or TSV with a header row. Ids are numbers if they are in the first row."""
-    names, first_row, delimiter = csv_start(file)
-    i, j = choose_columns(names, source, target, str(file))
+    """A graph from two columns of a CSV or TSV. Ids are numbers if they are in the first row."""
+    names, first_row, delimiter = csv_start(file, header)
+    if not header:
+        source, target = 0 if source is None else source, 1 if target is None else target
+    i, j = choose_columns(names, _name(source, names, file), _name(target, names, file), str(file))
     columns = names[i], names[j]
     type = type_of_ids([first_row[i], first_row[j]] if len(first_row) == len(names) else [])
     with file.text(watched=(b"0x", b"0X")) as text:
@@ -44,18 +47,30 @@ def read_csv(
             type = pa.float64()
     ids = pa.large_string() if pa.types.is_large_string(type) else pa.int64()
     rows = file.about_lines()
-    table = EdgeTable(str(file), columns, (ids, ids), rows, lambda: _batches(file, columns, type, delimiter))
+    given = None if header else names
+    table = EdgeTable(str(file), columns, (ids, ids), rows, lambda: _batches(file, columns, type, delimiter, given))
     try:
         return from_edge_table(table, vertices=vertices, directed=directed)
     except pa.ArrowInvalid as error:
-        raise InputError(f"{file}{_csv_place(str(error), names)}") from None
+        raise InputError(f"{file}{_csv_place(str(error), names, header)}") from None
 
 
 read_tsv = read_csv
 
 
-def _batches(file: File, columns: tuple[str, str], type: pa.DataType, delimiter: str) -> Iterator[Columns]:
-    """The columns, a batch of rows at a time: int64, or strings if ``type`` is.
+def _name(column: str | int | None, names: list[str], file: File) -> str | None:
+    """The name of a column that is given by its name or its place."""
+    if not isinstance(column, int):
+        return column
+    if not 0 <= column < len(names):
+        raise InputError(f"{file} has no column {column}: there are {len(names)}, from 0")
+    return names[column]
+
+
+def _batches(
+    file: File, columns: tuple[str, str], type: pa.DataType, delimiter: str, names: list[str] | None
+) -> Iterator[Columns]:
+    """The columns, a batch of rows at a time: int64, or strings if ``type`` is. ``names`` are given without a header.
 
     Arrow opens the file itself, whose text was checked before. If it reads from a Python stream and that raises, or the
     reader is dropped early, a thread is left behind that makes the process hang at its exit.
@@ -71,7 +86,8 @@ def _batches(file: File, columns: tuple[str, str], type: pa.DataType, delimiter:
         quoted_strings_can_be_null=False,
     )
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    one_thread = arrow_csv.ReadOptions(use_threads=False)  # with several, Arrow's errors do not name the row
+    # With several threads Arrow's errors do not name the row.
+    one_thread = arrow_csv.ReadOptions(use_threads=False, column_names=names)
     content = pa.OSFile(os.fsencode(file.path))
     if file.gzipped:
         content = pa.CompressedInputStream(content, "gzip")
@@ -102,7 +118,7 @@ def parse_ids(texts: pa.Array, where: str, first_row: int = 0) -> pa.Array:
 def parse_id(text: str, where: str) -> int:
     """The integer id that ``text`` spells. Raises `InputError` unless it is a whole number in 0..`LARGEST`."""
     if not NUMBER.fullmatch(text):
-        raise InputError(f"{where}: {text!r:.60} is no number, as the first ids are")
+        raise InputError(f"{where}: {text!r:.60} is not a number, as the first ids are")
     number = Decimal(text.strip())
     if number != number.to_integral_value():
         raise InputError(f"{where}: {text.strip():.60} is fractional: vertex ids are whole numbers, or strings")
@@ -113,20 +129,27 @@ def parse_id(text: str, where: str) -> int:
     return int(number)
 
 
-def csv_start(file: File) -> tuple[list[str], list[str], str]:
-    """The header, the first row and the delimiter. Raises `InputError` if there is no header."""
+def csv_start(file: File, header: bool = True) -> tuple[list[str], list[str], str]:
+    """The columns' names, the first row and the delimiter. Without a header the names are 0, 1, ...
+
+    Raises `InputError` if there should be a header and is none.
+    """
     with file.text() as stream:
         text = io.TextIOWrapper(io.BufferedReader(stream), encoding="utf-8-sig", newline="")
-        header = next((line for line in text if line.strip()), "")
-        delimiter = max(",\t;|", key=header.count)
-        rows = csv.reader(_lines(header, text), delimiter=delimiter)
+        start = next((line for line in text if line.strip()), "")
+        delimiter = max(",\t;|", key=start.count)
+        rows = csv.reader(_lines(start, text), delimiter=delimiter)
         names, first = next(rows, []), next((row for row in rows if row), [])
     if len(names) < 2:
         raise InputError(
             f"{file}: its first line has no comma, tab, semicolon or bar; edge lists with spaces end in .txt"
         )
+    if not header:
+        return [str(place) for place in range(len(names))], names, delimiter
     if all(NUMBER.fullmatch(name) for name in names):
-        raise InputError(f"{file} has no header row: name the columns in its first line")
+        raise InputError(
+            f"{file} has no header row: name the columns in its first line, or read it with header=False (--no-header)"
+        )
     return names, first, delimiter
 
 
@@ -142,13 +165,13 @@ def type_of_ids(texts: Sequence[str]) -> pa.DataType:
     return pa.float64() if all(NUMBER.fullmatch(text) for text in texts) else pa.large_string()
 
 
-def _csv_place(message: str, names: list[str]) -> str:
+def _csv_place(message: str, names: list[str], header: bool) -> str:
     """The reason in Arrow's ``message``, after the row, counted from 0 as elsewhere."""
     if not (at := re.search(r"Row #(\d+): ", message)):
         return f": {message.splitlines()[0]:.200}"
-    row = f", row {int(at[1]) - 2} (from 0): "
+    row = f", row {int(at[1]) - 1 - header} (from 0): "
     if value := re.search(r"CSV column #(\d+): .*invalid value '(.*)'", message, re.DOTALL):
-        return f", column {names[int(value[1])]!r}{row}{value[2]!r:.60} is no integer, as the ids in its first row are"
+        return f", column {names[int(value[1])]!r}{row}{value[2]!r:.60} is not an integer, as the first ids are"
     return f"{row}{message[at.end() :].splitlines()[0]:.200}"
 
 

@@ -30,10 +30,10 @@ def read_serialized(file: File, *, directed: bool | None = None) -> Graph:
     with file.open() as stream:
         header = stream.read(HEADER.size)
         if len(header) < HEADER.size:
-            raise InputError(f"{file} is cut short: it has {len(header)} bytes, the header alone has {HEADER.size}")
+            raise InputError(f"{file} is cut short: it has {len(header)} bytes, and the header takes {HEADER.size}")
         flag, edges, vertices = HEADER.unpack(header)
         if flag > 1 or edges < 0 or vertices < 0:
-            raise InputError(f"{file} is none of GAP's serialized graphs: its header makes no sense")
+            raise InputError(f"{file} is not one of GAP's serialized graphs: its header is invalid")
         expected = expected_bytes(flag, edges, vertices)
         if file.size != expected:
             raise InputError(

@@ -135,7 +135,7 @@ def number_values(
     """Edges between values of one Arrow type as vertices, and the id of each vertex.
 
     Vertices are ``labels``, which are distinct, or if there are none the values by first appearance, source before
-    target. Raises `InputError` if there are ``labels`` and a value is none of them.
+    target. Raises `InputError` if there are ``labels`` and a value is not one of them.
     """
     import pandas as pd
 
@@ -158,7 +158,7 @@ def number_values(
     by_vertex = np.argsort(vertices)[len(ids) - count :]
     found = ids.take(pa.array(by_vertex)).to_pylist()
     if labels and count > len(labels):
-        raise InputError(f"{name}: the id {found[len(labels)]!r} is none of the labels in its metadata")
+        raise InputError(f"{name}: the id {found[len(labels)]!r} is not one of the labels in its metadata")
     return blocks, found
 
 

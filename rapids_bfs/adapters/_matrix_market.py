@@ -93,8 +93,8 @@ def _kind(words: list[str], file: File) -> tuple[str, str, str]:
         if known and (form, field) != ("array", "pattern"):
             return form, field, symmetry
     raise InputError(
-        f"{file}, line 1: 'matrix' belongs here, then 'coordinate' or 'array', one of {', '.join(VALUES)} (pattern in "
-        f"coordinate format alone) and one of {', '.join(SYMMETRIES)}, not {' '.join(words)!r:.60}"
+        f"{file}, line 1: expected 'matrix', then 'coordinate' or 'array', one of {', '.join(VALUES)} (pattern only in "
+        f"coordinate format) and one of {', '.join(SYMMETRIES)}, not {' '.join(words)!r:.60}"
     )
 
 
@@ -191,10 +191,10 @@ def _refuse_line(file: File, header: Header) -> None:
             raise InputError(f"{where}: an entry here has {header.width} numbers, not {' '.join(fields)!r:.60}")
         for index in fields[: header.indices]:
             if not INTEGER.fullmatch(index) or not 1 <= int(index) <= header.vertices:
-                raise InputError(f"{where}: {index!r:.60} is none of the rows and columns 1..{header.vertices}")
+                raise InputError(f"{where}: {index!r:.60} is not one of the rows and columns 1..{header.vertices}")
         for value in fields[header.indices :]:
             if not (INTEGER if "integer" in header.field else REAL).fullmatch(value):
-                raise InputError(f"{where}: {value!r:.60} is no {header.field} number")
+                raise InputError(f"{where}: {value!r:.60} is not a number of type {header.field}")
 
 
 def write_matrix_market(graph: Graph, stream: IO[bytes]) -> None:

@@ -58,7 +58,7 @@ def notes_of(metadata: Mapping[bytes, bytes] | None, where: str) -> Notes:
     try:
         notes = json.loads((metadata or {}).get(KEY, b"{}"))
     except (ValueError, RecursionError):
-        raise InputError(f"{where} are no valid JSON") from None
+        raise InputError(f"{where} are not valid JSON") from None
     if not isinstance(notes, dict):
         raise InputError(f"{where} must be a JSON object, not {_shown(notes)}")
     for key, (holds, what) in CHECKS.items():

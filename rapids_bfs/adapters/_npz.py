@@ -24,7 +24,7 @@ def read_npz(file: File, *, directed: bool | None = None) -> Graph:
         if "format" in arrays:
             return _from_scipy(file, directed)
         if missing := {"offsets", "targets", "directed"}.difference(arrays):
-            raise InputError(f"{file} is no archive of a graph: it lacks {', '.join(sorted(missing))}")
+            raise InputError(f"{file} is not an archive of a graph: it lacks {', '.join(sorted(missing))}")
         said = _array(arrays["directed"], "b", (), "directed must be true or false")
         directed = bool(said) if directed is None else directed
         graph = from_csr(arrays["offsets"], arrays["targets"], directed=directed, name=str(file))

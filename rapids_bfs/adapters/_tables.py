@@ -129,7 +129,7 @@ def choose_columns(names: Sequence[str], source: str | None, target: str | None,
     for i, j in places:
         if source in (None, names[i]) and target in (None, names[j]):
             return i, j
-    raise InputError(f"{where}: say which columns hold the edges with source= and target=; {there}")
+    raise InputError(f"{where}: say which columns hold the edges, source and target; {there}")
 
 
 def from_edge_table(
@@ -141,7 +141,7 @@ def from_edge_table(
     types = table.plain_types
     for column, type in zip(table.columns, types, strict=True):
         if pa.types.is_nested(type) or pa.types.is_boolean(type) or pa.types.is_run_end_encoded(type):
-            raise InputError(f"{table.name}, column {column!r}: {type} holds no vertex ids")
+            raise InputError(f"{table.name}, column {column!r}: {type} cannot hold vertex ids")
     if all(is_number(type) for type in types):
         vertices = notes.vertices if vertices is None else vertices
         edges = EdgeList(table.rows, table.numbers, table.columns, table.name)
@@ -219,7 +219,7 @@ def ids_as_arrow(graph: Graph, vertices: np.ndarray) -> pa.Array:
     try:
         return pa.array(graph.labels, pa.large_string()).take(pa.array(vertices))
     except UnicodeEncodeError as error:
-        raise InputError(f"the id {error.object!r} is no valid Unicode: rename the vertex first") from None
+        raise InputError(f"the id {error.object!r} is not valid Unicode: rename the vertex first") from None
 
 
 def to_edge_table(graph: Graph) -> pa.Table:
@@ -263,7 +263,7 @@ def _plain(array: pa.Array, where: str, first_row: int) -> pa.Array:
         raise InputError(f"{where} is corrupt: {str(error).splitlines()[0]}") from error
     if (nulls := _nulls(array)) is not None:
         row = first_row + nulls.index(True).as_py()
-        raise InputError(f"{where}, row {row} (from 0): null is no vertex id: drop the rows without one")
+        raise InputError(f"{where}, row {row} (from 0): null is not a vertex id: drop the rows without one")
     type = _plain_type(array.type)
     if type == array.type:
         return array
@@ -276,7 +276,7 @@ def _plain(array: pa.Array, where: str, first_row: int) -> pa.Array:
 def _whole(decimals: pa.Array, where: str, first_row: int) -> pa.Array:
     """``decimals`` as integers. Raises `InputError` naming the first row that holds none."""
     if not 0 <= decimals.type.scale <= decimals.type.precision:  # past the end of Arrow's table of powers of ten
-        raise InputError(f"{where}: {decimals.type} holds no vertex ids")
+        raise InputError(f"{where}: {decimals.type} cannot hold vertex ids")
     try:
         return decimals.cast(pa.int64())
     except pa.ArrowInvalid:

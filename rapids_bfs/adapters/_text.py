@@ -129,7 +129,7 @@ def _batches(file: File, start: Start) -> Iterator[Columns]:
             if strings:
                 chunk = chunk[~chunk[0].str.startswith(SIGNS)]
             if integers and len(chunk) and not all(dtype.kind in "iu" for dtype in chunk.dtypes):
-                raise ValueError("an id is no integer, as those of the first edge are")
+                raise ValueError("an id is not an integer, as those of the first edge are")
             source, target = (pa.array(chunk[column], from_pandas=True) for column in (0, 1))
             yield (source, target) if strings or integers else (parse_ids(source, ""), parse_ids(target, ""))
 

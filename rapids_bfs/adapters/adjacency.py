@@ -35,14 +35,14 @@ def from_dict(
     rows = {}
     for id, row in neighbors.items():
         if not isinstance(row, Iterable):
-            raise InputError(f"{name}: {id!r} has {row!r} where a list of its neighbours belongs")
+            raise InputError(f"{name}: {id!r} has {row!r} instead of a list of its neighbours")
         rows[id] = list(row)
     try:
         ids = list(dict.fromkeys(chain(rows, chain.from_iterable(rows.values()))))
     except TypeError as error:
         raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
     if any(id is None for id in ids):
-        raise InputError(f"{name}: None is no vertex id")
+        raise InputError(f"{name}: None is not a vertex id")
     integers = all(isinstance(id, int | np.integer) and not isinstance(id, bool) and 0 <= id <= LARGEST for id in ids)
     if integers:
         ids.sort()

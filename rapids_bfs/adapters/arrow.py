@@ -48,7 +48,7 @@ def from_arrow(
     except InputError:
         raise
     except Exception as error:  # of Arrow, or of whoever made the stream
-        raise InputError(f"{name}: a {type(obj).__name__} that is no table of edges ({error})") from error
+        raise InputError(f"{name}: a {type(obj).__name__} that is not a table of edges ({error})") from error
 
 
 def _refuse_objects(frame: Any, name: str) -> None:
@@ -57,7 +57,9 @@ def _refuse_objects(frame: Any, name: str) -> None:
 
     for column, type in getattr(frame, "schema", {}).items():
         if type == pl.Object:
-            raise InputError(f"{name}, column {column!r}: Polars objects hold no vertex ids: cast them, or take pandas")
+            raise InputError(
+                f"{name}, column {column!r}: Polars objects cannot hold vertex ids: cast them, or use pandas"
+            )
 
 
 def _from_pandas(obj: Any, source: str | None, target: str | None, *, name: str, **options: Any) -> Graph:
@@ -69,7 +71,7 @@ def _from_pandas(obj: Any, source: str | None, target: str | None, *, name: str,
     from .edges import from_objects
 
     if not isinstance(obj, pd.DataFrame):
-        raise InputError(f"{name}: a pandas {type(obj).__name__} is no table of edges: give a DataFrame")
+        raise InputError(f"{name}: a pandas {type(obj).__name__} is not a table of edges: give a DataFrame")
     names = [str(column) for column in obj.columns]
     places = choose_columns(names, source, target, name)
     columns = names[places[0]], names[places[1]]
@@ -140,7 +142,7 @@ def _polars_frame(columns: dict[str, np.ndarray]) -> Any:
     try:
         return pl.DataFrame({name: _listed(values) for name, values in columns.items()})
     except (TypeError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"Polars has no type for these ids, take pandas: {error}") from None
+        raise InputError(f"Polars has no type for these ids: use pandas: {error}") from None
 
 
 def _arrow_frame(columns: dict[str, np.ndarray]) -> Any:
@@ -149,7 +151,7 @@ def _arrow_frame(columns: dict[str, np.ndarray]) -> Any:
     try:
         return pa.table({name: _listed(values) for name, values in columns.items()})
     except pa.ArrowException as error:
-        raise InputError(f"Arrow has no type for these ids, take pandas: {error}") from None
+        raise InputError(f"Arrow has no type for these ids: use pandas: {error}") from None
 
 
 def _listed(values: np.ndarray) -> Any:

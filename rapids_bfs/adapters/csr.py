@@ -49,7 +49,7 @@ def _arrays(offsets: Any, targets: Any, name: str) -> list[Any]:
         try:
             array = convert(given)
         except (TypeError, ValueError) as error:
-            raise InputError(f"{name}: {what} are no array ({error})") from None
+            raise InputError(f"{name}: {what} are not an array ({error})") from None
         if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
             raise InputError(f"{name}: {what} must be a one-dimensional array of integers")
         arrays.append(array)

@@ -84,7 +84,7 @@ def _without_categories(series: Any) -> Any:
 def _refuse_nulls(series: Any, where: str) -> None:
     if series.null_count:
         row = int(series.isna().values.argmax())
-        raise InputError(f"{where}, row {row} (from 0): null is no vertex id: drop the rows without one")
+        raise InputError(f"{where}, row {row} (from 0): null is not a vertex id: drop the rows without one")
 
 
 def _from_strings(ids: tuple[Any, ...], columns: tuple[str, str], name: str, options: dict[str, Any]) -> Graph:
@@ -114,7 +114,7 @@ def _objects(series: Any) -> np.ndarray:
 
 
 def labels_of(graph: Graph) -> Any:
-    """The ids of a graph whose ids are no integers, as a `cudf.Series`, uploaded once."""
+    """The ids of a graph whose ids are not integers, as a `cudf.Series`, uploaded once."""
     import cudf
     import pyarrow as pa
 
@@ -123,7 +123,7 @@ def labels_of(graph: Graph) -> Any:
         try:
             _labels[graph] = cudf.Series(pa.array(graph.labels.tolist()))
         except pa.ArrowException as error:
-            raise InputError(f"cuDF has no type for these ids, take pandas: {error}") from None
+            raise InputError(f"cuDF has no type for these ids: use pandas: {error}") from None
     return _labels[graph]
 
 

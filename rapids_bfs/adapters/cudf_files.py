@@ -67,8 +67,8 @@ def _read_csv(file: File, source: str | None, target: str | None) -> Read | None
     columns = [names[place] for place in places]
     type = type_of_ids([first_row[place] for place in places] if len(first_row) == len(names) else [])
     frame = cudf.read_csv(file.path, sep=delimiter, usecols=columns, keep_default_na=False, na_values=[""])[columns]
-    # cuDF makes strings of a column where one id is no number, and numbers of strings that all look like some; floats
-    # it rounds.
+    # cuDF makes strings of a column where one id is not a number, and numbers of strings that all look like some; it
+    # rounds floats.
     strings, integers = pa.types.is_large_string(type), pa.types.is_integer(type)
     kinds = [frame[name].dtype.kind for name in columns]
     as_the_first = all((integers if kind == "i" else strings and kind != "f") for kind in kinds)

@@ -89,4 +89,6 @@ def _refuse_isolated(graph: Graph) -> None:
     touched[graph.targets] = True
     if not touched.all():
         first = graph.ids_of(touched.argmin().reshape(1))[0]
-        raise InputError(f"cuGraph would lose vertices without edges whose ids are no integers, the first is {first!s}")
+        raise InputError(
+            f"cuGraph would lose vertices without edges whose ids are not integers: the first is {first!s}"
+        )

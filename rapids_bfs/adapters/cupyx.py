@@ -35,7 +35,7 @@ def to_cupyx(graph: Graph) -> Any:
 def to_cupy(graph: Graph) -> tuple[Any, Any]:
     """Source and target ids of every edge as CuPy arrays, an undirected edge once.
 
-    Raises `InputError` if ids are no integers.
+    Raises `InputError` if ids are not integers.
     """
     if graph.has_objects:
         raise InputError("CuPy's arrays hold no ids like these, only numbers: take cudf, or rename the vertices")

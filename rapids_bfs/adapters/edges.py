@@ -55,12 +55,12 @@ def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
             raise InputError(f"{where}, row {first_row + row} (from 0): {ids[row]!s} {what}")
 
     if ids.dtype.kind == "f":
-        refuse(np.isnan(ids), "is no vertex id: drop the rows without one")
+        refuse(np.isnan(ids), "is not a vertex id: drop the rows without one")
         refuse(ids != np.floor(ids), "is fractional: vertex ids are whole numbers, or strings")
         exact = 2.0 ** (np.finfo(ids.dtype).nmant + 1)  # from here on, an id may have been rounded
         refuse(np.abs(ids) >= exact, f"is beyond the whole numbers that a {ids.dtype} holds: give integers")
     elif ids.dtype.kind not in "iu":
-        raise InputError(f"{where}: {ids.dtype} holds no vertex ids")
+        raise InputError(f"{where}: {ids.dtype} cannot hold vertex ids")
     if len(ids) and ids.dtype.kind != "u":
         refuse(ids < 0, "is negative: integer vertex ids start at 0")
     if ids.dtype == np.uint64:
@@ -133,7 +133,7 @@ def _as_array(ids: Any, where: str) -> np.ndarray:
     """``ids`` as an array of numbers, or of objects: strings stay Python's own, and tuples stay whole."""
     if np.ma.is_masked(ids):
         row = int(np.ma.getmaskarray(ids).argmax())
-        raise InputError(f"{where}, row {row} (from 0): masked is no vertex id: drop the rows without one")
+        raise InputError(f"{where}, row {row} (from 0): masked is not a vertex id: drop the rows without one")
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iufbO":
         return np.asarray(ids)
     try:
@@ -270,7 +270,7 @@ def from_objects(
         raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
     if (codes < 0).any():
         at = int(np.argmax(codes < 0))
-        raise InputError(f"{name}, column {columns[at % 2]!r}, row {at // 2} (from 0): null is no vertex id")
+        raise InputError(f"{name}, column {columns[at % 2]!r}, row {at // 2} (from 0): null is not a vertex id")
     return from_codes(codes[0::2], codes[1::2], labels, directed=directed, columns=columns, name=name, frame=frame)
 
 

@@ -14,11 +14,19 @@ from inspect import signature
 from pathlib import Path
 from typing import IO, Any, cast
 
+from ..arguments import checked_name, file_path, flag
 from ..errors import InputError
 from ..graph import Graph
 from ._bounded import BoundedText
 
 HEAD = 1 << 16  # bytes at the start of a file that are looked at to tell its format
+OPTIONS = {
+    "source": "source column",
+    "target": "target column",
+    "header": "header",
+    "vertices": "number of vertices",
+    "directed": "direction",
+}
 GZIP = b"\x1f\x8b"
 DELIMITERS = ",;|"  # beside the tab, which edge lists use too
 
@@ -120,8 +128,9 @@ FORMATS = (
 def read(
     path: str | os.PathLike[str],
     *,
-    source: str | None = None,
-    target: str | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    header: bool = True,
     vertices: int | None = None,
     directed: bool | None = None,
     name: str | None = None,
@@ -131,11 +140,16 @@ def read(
     Parameters
     ----------
     path
-        Matrix Market (``.mtx``), Parquet, Arrow (``.arrow``, ``.feather``), CSV or TSV with a header row, edge lists
-        of white-space separated ids (SNAP's ``.txt``, GAP's ``.el``), GAP's ``.sg``, or NumPy's ``.npz`` from
-        `Graph.save` or `scipy.sparse.save_npz`. Text may be packed by gzip.
+        Matrix Market (``.mtx``), Parquet, Arrow (``.arrow``, ``.feather``), CSV or TSV, edge lists of white-space
+        separated ids (SNAP's ``.txt``, GAP's ``.el``), GAP's ``.sg``, or NumPy's ``.npz`` from `Graph.save` or
+        `scipy.sparse.save_npz`. Text may be packed by gzip. Matrix Market counts from 1, and ids here from 0: its row
+        1 is vertex 0. Weights and other columns are ignored.
     source, target : str, optional
-        The columns of a table that hold the edges. By default a pair with usual names, or the only two.
+        The columns of a table that hold the edges; in a CSV or TSV the place of a column, from 0, will do. By default
+        a pair with usual names, or the only two.
+    header : bool
+        False: the first line of a CSV or TSV is an edge. Its columns are 0, 1, ..., and by default 0 and 1 hold the
+        edges.
     vertices : int, optional
         For edge lists and tables with integer ids: ids are vertices below this number, as in `as_graph`.
     directed : bool, optional
@@ -150,8 +164,11 @@ def read(
         If the file is not there, damaged or of no known format, or holds no graph; the message names the place.
     """
     file = file_at(path)
+    checked_name(name)
     given = {"source": source, "target": target, "vertices": vertices, "directed": directed}
-    options = {option: value for option, value in given.items() if value is not None}
+    options: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
+    if not flag(header, "header"):
+        options["header"] = False
     with damage_named(file, "a graph"):
         file = File(file.path, gzipped=file.head().startswith(GZIP))
         if not file.head():
@@ -159,7 +176,7 @@ def read(
         format = format_of(file)
     for option in options:
         if option not in signature(format.read).parameters:
-            raise InputError(f"{file}: {option}= does not go with {format.name}")
+            raise InputError(f"{file} is {format.name}, which has no {OPTIONS.get(option, option)} to choose")
     with damage_named(file, format.name):
         graph = format.read(file, **options)
     graph.name = name or file.path.name.removesuffix(".gz").rpartition(".")[0] or file.path.name
@@ -169,7 +186,7 @@ def read(
 def file_at(path: str | os.PathLike[str]) -> File:
     """The file at ``path``. Raises `InputError` unless it is a regular file: a pipe or a device may never
     end, or never begin."""
-    file = File(Path(path))
+    file = File(Path(file_path(path)))
     try:
         mode = os.stat(file.path).st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -205,12 +222,12 @@ def format_of(file: File) -> Format:
             return _unpacked(file, format)
     by_suffix = _format_of_suffix(file.path)
     if by_suffix and by_suffix.sniff and by_suffix.key != "serialized":
-        raise InputError(f"{file} has the suffix of {by_suffix.name}, but its content is none")
+        raise InputError(f"{file} has the suffix of {by_suffix.name}, but not its content")
     if by_suffix and by_suffix.key != "snap":
         return _unpacked(file, by_suffix)
     key = _look(head)
     if by_suffix is None and key is None:
-        raise InputError(f"{file} is of no known format; there are {_suffixes()}")
+        raise InputError(f"{file} has an unknown format; these suffixes are known: {_suffixes()}")
     return by_suffix if key is None and by_suffix else next(format for format in FORMATS if format.key == key)
 
 
@@ -224,6 +241,8 @@ def _look(head: bytes) -> str | None:
     """The key of the format that text without a known suffix looks like: a CSV, or an edge list of numbers."""
     if b"\0" in head:
         return None
+    if head.startswith(b"# rapids_bfs "):  # written by `_text.write_snap`
+        return "snap"
     lines = [line for line in head.decode(errors="replace").splitlines() if line.strip() and line[0] not in "#%"]
     if not lines:
         return None
@@ -276,7 +295,7 @@ def check_graph_output(path: str | os.PathLike[str], force: bool = False) -> Pat
 
 
 def _format_to_write(path: str | os.PathLike[str]) -> tuple[Path, Format]:
-    target = Path(path)
+    target = Path(file_path(path))
     format = _format_of_suffix(target)
     if format is None:
         raise InputError(f"{target}: unknown suffix; there are {_suffixes()}")
@@ -287,7 +306,7 @@ def _format_to_write(path: str | os.PathLike[str]) -> tuple[Path, Format]:
 
 def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
     """``path`` if a file can be written there. Raises `InputError` if not, or if there is one and not ``force``."""
-    target = Path(path)
+    target = Path(file_path(path))
     if os.path.isdir(target):
         raise InputError(f"{target} is a directory, not a file")
     if os.path.exists(target) and not os.path.isfile(target):

@@ -90,8 +90,8 @@ class Traversal(ABC):
         """Search and answer. The result holds until the next run, or longer if it is to ``own`` its arrays."""
         if options.check and not self.checks:
             raise InputError(
-                "check=True needs an engine that verifies each level: 'numba-cuda' or 'cupy' with one of its algorithms"
-                " block-queue, frontier-mask, two-kernel"
+                "this engine cannot check its levels: use 'numba-cuda' or 'cupy' with one of the algorithms "
+                "block-queue, frontier-mask, two-kernel"
             )
         return self.result(self.search(sources, options), sources, options, own=own)
 

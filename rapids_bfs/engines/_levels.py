@@ -19,6 +19,7 @@ from ..errors import InputError, TraversalError
 from ..graph import Graph
 from ..kernels import PROGRESS, TARGET_LEVEL
 from ..trace import Step
+from ..units import size
 from . import Options, Traversal
 from ._check import LevelCheck
 from ._launch import CompiledKernel
@@ -135,7 +136,7 @@ class LevelByLevel(Traversal):
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         if options.deterministic:
-            raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use engine='auto'")
+            raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use the engine 'auto'")
         target = NONE if options.target is None else options.target
         limit = NO_LIMIT if options.depth_limit is None else options.depth_limit
         predecessors = self.predecessors if options.predecessors else self.no_predecessors
@@ -298,7 +299,8 @@ def require_device_bytes(device: Device, graph: Graph, buffers: list[tuple[int, 
     free = device.free_bytes()
     if needed > free:
         raise InputError(
-            f"{graph.name} needs {needed:,} bytes of device memory on engine {device.engine!r}, {free:,} are free"
+            f"{graph.name} needs {size(needed)} of device memory on engine {device.engine!r}, "
+            f"and {size(int(free))} are free"
         )
 
 

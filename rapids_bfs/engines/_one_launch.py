@@ -12,7 +12,7 @@ from ..driver import library
 from ..errors import InputError, TraversalError
 from ..graph import Graph
 from ..kernels.whole_search import LEVELS_SHIFT, NUMBER_SHIFT, TILE
-from ..trace import Step
+from ..trace import Step, steps_noted
 from . import Options
 from ._launch import CompiledKernel, address, current_context
 from ._levels import Device
@@ -128,10 +128,7 @@ class OneLaunch:
     def steps(self) -> list[Step]:
         """What each level of the last search did, from the device's notes."""
         with self.device.active():
-            notes = self.device.host(self.trace[: self.levels + 1])
-        milliseconds = (np.diff(notes >> np.uint64(1)) / 1e6).tolist()
-        directions = np.where(notes[1:] & np.uint64(1), "bottom-up", "top-down").tolist()
-        return [Step(*step) for step in zip(directions, milliseconds, strict=True)]
+            return steps_noted(self.device.host(self.trace[: self.levels + 1]))
 
 
 def structure(name: str, pointers: tuple[str, ...], numbers: tuple[str, ...]) -> type[ctypes.Structure]:

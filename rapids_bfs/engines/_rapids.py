@@ -27,7 +27,7 @@ class RapidsEngine(Engine):
         if options.target is not None:
             return "cuGraph does not stop at a target: leave it out"
         if options.deterministic:
-            return "cuGraph has no deterministic tree: use engine='cpu'"
+            return "cuGraph has no deterministic tree: use the engine 'cpu'"
         if options.trace:
             return "cuGraph tells nothing of its levels: trace another engine"
         return None

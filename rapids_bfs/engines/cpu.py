@@ -10,13 +10,16 @@ import numpy as np
 from ..graph import Graph, index_dtype
 from ..kernels.cpu import direction_optimizing, sequential
 from ..kernels.cpu.bits import words
+from ..kernels.cpu.clock import TICKS_PER_MS
 from ..memory import require_bytes
 from ..threads import pool
+from ..trace import steps_noted
 from . import BatchTraversal, Betweenness, Engine, Options, Traversal
 
 SMALL = 1 << 16  # edges; a graph with fewer is searched before other threads are awake
 NO_LIMIT = np.iinfo(np.int64).max
 NONE = -1
+NO_NOTES = np.empty(0, np.int64)
 
 
 class CPU(Engine):
@@ -26,7 +29,7 @@ class CPU(Engine):
 
     def unavailable(self) -> str | None:
         if numba.config.DISABLE_JIT:
-            return "its kernels run compiled alone: unset NUMBA_DISABLE_JIT"
+            return "its kernels only run compiled: unset NUMBA_DISABLE_JIT"
         return None
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
@@ -77,7 +80,9 @@ class Sequential(Traversal):
 
 
 class DirectionOptimizing(Sequential):
-    """The parallel kernel; a deterministic search falls back to the textbook queue."""
+    """The parallel kernel; a deterministic search falls back to the textbook queue, which has no levels to note."""
+
+    traces = True
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
@@ -97,10 +102,12 @@ class DirectionOptimizing(Sequential):
         self.stale = np.empty(0, np.int64)  # sources whose distance is not -1
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
+        self.steps = None
         self.distances[self.stale] = -1  # the kernel leaves sourceless vertices alone
         self.stale = sources
         if options.deterministic:
             return super().search(sources, options)
+        notes = np.zeros(len(self.queue) + 1, np.int64) if options.trace else NO_NOTES
         with nullcontext(1) if self.small else pool.work_on() as threads:
             self.kernel(
                 self.here.offsets,
@@ -121,5 +128,8 @@ class DirectionOptimizing(Sequential):
                 self.buffers,
                 self.counters,
                 min(threads, len(self.buffers)),
+                notes,
             )
+        if options.trace:
+            self.steps = steps_noted(notes[notes > 0], TICKS_PER_MS)
         return options.predecessors

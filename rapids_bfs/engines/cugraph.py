@@ -23,7 +23,7 @@ class CuGraph(RapidsEngine):
 
     def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if options.depth_limit == 0:
-            return "cuGraph takes depth_limit=0 for no limit: give at least 1"
+            return "cuGraph takes a depth limit of 0 for none: give at least 1"
         return super().declines(graph, algorithm, options, sources)
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:

@@ -24,7 +24,7 @@ class NetworkX(Engine):
     def unsuited(self, graph: Graph) -> str | None:
         if graph.num_arcs <= LARGEST:
             return None
-        return f"more than {LARGEST:,} edges take it minutes to build; name it in --engines to wait for it"
+        return f"more than {LARGEST:,} edges take minutes to build: ask for this engine by name to wait for them"
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return BFSEdges(graph)

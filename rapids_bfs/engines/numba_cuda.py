@@ -57,11 +57,11 @@ class NumbaCUDA(Engine):
 
 @cache
 def missing() -> str | None:
-    """None, or one line: what is missing here and what mends it."""
+    """None, or one line: what is missing here and how to fix it."""
     if simulated():
         return None  # Numba itself has the simulator
     if reason := no_device():
-        return f"{reason}; set NUMBA_ENABLE_CUDASIM=1 to run it in the simulator"
+        return reason
     if importlib.util.find_spec("numba_cuda") is None:
         return "numba-cuda is not installed: pip install 'rapids-bfs[cu13]'"
     try:

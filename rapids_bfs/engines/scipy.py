@@ -40,7 +40,7 @@ class CSGraph(Traversal):
             order, predecessors = breadth_first_order(self.matrix, int(sources[0]), return_predecessors=True)
             return options, order, predecessors
         if options.deterministic:
-            raise InputError("scipy cannot search deterministically from several sources: use engine='cpu'")
+            raise InputError("scipy cannot search deterministically from several sources: use the engine 'cpu'")
         distances, predecessors, _ = dijkstra(
             self.matrix, indices=sources, return_predecessors=True, unweighted=True, min_only=True
         )

@@ -12,7 +12,7 @@ from html import escape
 from statistics import median
 from typing import Any
 
-from .table import duration, number, time_unit
+from ..units import duration, number, speedup, time_unit
 
 MOST_DOTS = 200  # searches of an engine that are drawn one by one
 MOST_BARS = 120  # of a chart; with more levels a bar is the highest of several
@@ -59,7 +59,7 @@ def time_chart(engines: Sequence[dict[str, Any]]) -> str:
             ]
         marks.append(f'<line class="median" x1="{scale(middle)}%" x2="{scale(middle)}%" y1="2" y2="22"/>')
         rows.append(_row(engine, said, scale, marks, duration(middle)))
-    return _rows(rows, scale, "time of a search (ms); a dot is a search, the upright stroke the median")
+    return _rows(rows, scale, "time of a search (ms); a dot is a search, the vertical line the median")
 
 
 def ratio_chart(engines: Sequence[dict[str, Any]], baseline: str) -> str:
@@ -74,8 +74,8 @@ def ratio_chart(engines: Sequence[dict[str, Any]], baseline: str) -> str:
             f'<circle class="end" cx="{scale(ratio)}%" cy="12" r="5"/>',
             f'<line class="median" x1="{scale(1)}%" x2="{scale(1)}%" y1="0" y2="{STRIP}"/>',
         ]
-        said = f"{number(ratio)} times as fast as {baseline}"
-        rows.append(_row(engine, said, scale, marks, f"{number(ratio)} x"))
+        said = f"{speedup(ratio)} times as fast as {baseline}"
+        rows.append(_row(engine, said, scale, marks, f"{speedup(ratio)} x"))
     return _rows(rows, scale, f"speed relative to {escape(baseline)} (ratio of medians)")
 
 

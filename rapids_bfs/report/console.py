@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from io import StringIO
 from typing import Any
 
-from rich.console import Console, Group
+from rich import box
+from rich.console import Console, ConsoleOptions, Group
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-MOST_COLUMNS = 1000  # of a table as text
-PIPED_WIDTH = 140  # columns where no terminal says how many it has
+NO_LIMIT = 1000  # columns of a table where no terminal bounds it
+PAGE = 100  # columns of a table in a notebook's output
 
 
 def console(**options: Any) -> Console:
@@ -18,10 +21,42 @@ def console(**options: Any) -> Console:
     return Console(markup=False, emoji=False, highlight=False, **options)
 
 
-screen = console()
-if not screen.is_terminal:
-    screen.width = PIPED_WIDTH
-messages = console(stderr=True)
+screen, messages = console(), console(stderr=True)
+for each in (screen, messages):
+    if not each.is_terminal:  # a pipe or a file has no width
+        each.width = NO_LIMIT
+
+
+class FittingTable:
+    """A table of rows with a cell for each of ``columns``, the most important first.
+
+    It shows as many of its columns as fit, and at least the first ``least`` of them. Cells are never cut.
+    """
+
+    def __init__(self, columns: Sequence[str], rows: Sequence[Sequence[str | Text]], least: int) -> None:
+        self.columns, self.rows, self.least = columns, rows, least
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        """As rich asks for it."""
+        counts = range(self.least, len(self.columns) + 1)
+        fitting = (count for count in reversed(counts) if self._width(console, count) <= options.max_width)
+        yield self._table(next(fitting, self.least))
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """As rich asks for it."""
+        return Measurement(self._width(console, self.least), self._width(console, len(self.columns)))
+
+    def _width(self, console: Console, count: int) -> int:
+        return Measurement.get(console, console.options.update(width=NO_LIMIT), self._table(count)).maximum
+
+    def _table(self, count: int) -> Table:
+        """The first ``count`` columns; the first holds names, the others figures."""
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+        for place, name in enumerate(self.columns[:count]):
+            table.add_column(line(name), justify="right" if place else "left", no_wrap=True)
+        for row in self.rows:
+            table.add_row(*row[:count])
+        return table
 
 
 def line(text: str, style: str = "") -> Text:
@@ -37,12 +72,23 @@ def message(text: str) -> Text:
     return shown
 
 
-def show(shown: Group | Table | Text) -> None:
-    """Print to standard output. In a narrow terminal tables and lines lose no letters: it breaks them as it likes."""
+def show(shown: Group | Table | Text, *, wide: bool = False, out: Console = screen) -> None:
+    """Print to a console whose width bounds tables, unless they are to be ``wide``. In a narrow one tables and lines
+    lose no letters: the terminal breaks them as it likes."""
+    bound = NO_LIMIT if wide else out.width
     for each in shown.renderables if isinstance(shown, Group) else [shown]:
-        if isinstance(each, Table):
-            width = Measurement.get(screen, screen.options.update(width=MOST_COLUMNS), each)
-            least = width.maximum if any(column.no_wrap for column in each.columns) else width.minimum
-            console(width=max(screen.width, least), height=screen.height).print(each)
-        else:
-            screen.print(each, soft_wrap=True)
+        if isinstance(each, Text):
+            out.print(each, soft_wrap=True)
+            continue
+        width = Measurement.get(out, out.options.update(width=NO_LIMIT), each)
+        whole = isinstance(each, Table) and any(column.no_wrap for column in each.columns)
+        usual, out.width = out.width, max(bound, width.maximum if whole else width.minimum)
+        out.print(each)
+        out.width = usual
+
+
+def as_text(shown: Group) -> str:
+    """What `show` prints, without colours, as wide as the terminal or, where there is none, a notebook's page."""
+    text = StringIO()
+    show(shown, out=console(file=text, width=screen.width if screen.is_terminal else PAGE, color_system=None))
+    return text.getvalue()

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import datetime
 from html import escape
 from importlib import resources
 from typing import Any
 
+from ..units import counted, duration, graph_size, number, size, speedup
 from .charts import level_charts, ratio_chart, time_chart
-from .table import duration, number
+from .table import by_reason
 
+RATIO = "ratio_to_baseline"
 # Columns of the table: heading, key of an engine's record, what to multiply by.
 COLUMNS = (
     ("median ms", "median_ms", 1),
     ("min ms", "min_ms", 1),
     ("max ms", "max_ms", 1),
     ("MTEPS", "teps_harmonic_mean", 1e-6),
-    ("x baseline", "ratio_to_baseline", 1),
+    ("x baseline", RATIO, 1),
     ("prepare ms", "prepare_ms", 1),
     ("warm-up ms", "warmup_ms", 1),
     ("reached", "reached", 1),
@@ -52,22 +55,22 @@ def _file(name: str) -> str:
 
 def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     graph = record["graph"]
-    kind = "directed" if graph["directed"] else "undirected"
     runs = [run for engine in ran for run in engine["runs"]]
     wrong = [(engine, run) for engine in ran for run in engine["runs"] if run["verdict"] != "valid"]
     lines = [
         f"<header><h1>{escape(graph['name'])}: breadth-first search, side by side</h1>",
-        f'<p class="soft">{graph["vertices"]:,} vertices, {graph["edges"]:,} {kind} edges, '
-        f"{max((len(engine['runs']) for engine in ran), default=0)} sources; {_day(record['started'])}</p>",
+        f'<p class="soft">{graph_size(graph["vertices"], graph["edges"], graph["directed"])}, '
+        f"{counted(max((len(engine['runs']) for engine in ran), default=0), 'source')}; {_day(record['started'])}</p>",
     ]
     if ran:
         best = ran[0]
-        ratio = best["ratio_to_baseline"]
-        compared = f", {number(ratio)} times as fast as {escape(record['baseline'])}" if ratio and ratio != 1 else ""
+        speed = best["ratio_to_baseline"]
+        compared = f", {speedup(speed)} times as fast as {escape(record['baseline'])}" if speed and speed != 1 else ""
         name = f"<code>{escape(best['engine'])}</code>"
         lines.append(f"<p>Fastest: {name}, {duration(best['median_ms'])} for a search{compared}.</p>")
         if not wrong:
-            lines.append(f'<p class="good">All {len(runs):,} answers are valid by the rules of Graph500.</p>')
+            valid = f"All {len(runs):,} answers are valid" if len(runs) > 1 else "The answer is valid"
+            lines.append(f'<p class="good">{valid} by the rules of Graph500.</p>')
     for engine, run in wrong:
         what = f"{engine['engine']}, source {run['source']}: {run['verdict']}"
         lines.append(f'<p class="bad">{escape(what)}</p>')
@@ -78,7 +81,10 @@ def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
 
 def _day(started: str) -> str:
     """An ISO time as people write it."""
-    return datetime.fromisoformat(started).strftime("%-d %B %Y, %H:%M %Z") if started else ""
+    if not started:
+        return ""
+    moment = datetime.fromisoformat(started)
+    return f"{moment.day} {moment:%B %Y, %H:%M %Z}"
 
 
 def _table(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
@@ -89,7 +95,7 @@ def _table(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     rows = []
     for engine in ran:
         figures = engine | {"min_ms": min(engine["run_ms"]), "max_ms": max(engine["run_ms"])}
-        cells = [_cell(figures[key], factor) for _, key, factor in COLUMNS]
+        cells = [_cell(figures[key], factor, speedup if key == RATIO else number) for _, key, factor in COLUMNS]
         verdict = (
             '<td class="good" data-value="1">yes</td>' if engine["valid"] else '<td class="bad" data-value="0">NO</td>'
         )
@@ -101,11 +107,11 @@ def _table(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     )
 
 
-def _cell(value: float | None, factor: float) -> str:
+def _cell(value: float | None, factor: float, text: Callable[[float], str]) -> str:
     if value is None:
         return '<td data-value=""></td>'
     scaled = factor * value
-    return f'<td data-value="{scaled}">{f"{scaled:,}" if isinstance(scaled, int) else number(scaled)}</td>'
+    return f'<td data-value="{scaled}">{f"{scaled:,}" if isinstance(scaled, int) else text(scaled)}</td>'
 
 
 def _charts(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
@@ -160,14 +166,17 @@ def _level_cell(value: Any) -> str:
 
 
 def _missing(record: dict[str, Any]) -> str:
-    reasons = {engine["engine"]: engine["unavailable"] for engine in record["engines"] if engine["unavailable"]}
-    return f"<h2>What did not run</h2>\n{_definitions(reasons)}" if reasons else ""
+    missing = by_reason({engine["engine"]: engine["unavailable"] for engine in record["engines"]})
+    lines = [
+        f"<p><strong>{escape(', '.join(engines))}</strong>: {escape(reason)}</p>" for reason, engines in missing.items()
+    ]
+    return f"<h2>Engines that did not run</h2>\n{''.join(lines)}" if lines else ""
 
 
 def _conditions(record: dict[str, Any]) -> str:
     machine = record["machine"]
     about = {
-        "processor": f"{machine['processor']}, {machine['cores']} cores, {machine['memory_bytes'] / 2**30:.0f} GiB",
+        "processor": f"{machine['processor']}, {machine['cores']} cores, {size(machine['memory_bytes'])}",
         "CUDA devices": ", ".join(machine["cuda_devices"]) or "none",
         "system": machine["system"],
         "versions": ", ".join(f"{name} {version}" for name, version in record["versions"].items()),
@@ -189,6 +198,6 @@ def _definitions(pairs: dict[str, str]) -> str:
 def _data(record: dict[str, Any]) -> str:
     text = json.dumps(record, separators=(",", ":"), default=str).replace("<", "\\u003c")
     return (
-        '<p class="screen"><a id="save" href="#" download="comparison.json">Save all of it as JSON</a></p>\n'
+        '<p class="screen"><a id="save" href="#" download="comparison.json">Save everything as JSON</a></p>\n'
         f'<script type="application/json" id="comparison">{text}</script>'
     )

@@ -13,16 +13,17 @@ import numpy as np
 from ..device import CPU
 from ..errors import InputError
 from ..extras import needed
+from ..units import counted, duration, graph_size, speedup, time_unit
+from ..validation import require_kinds, validate
 from . import palette
 from .layout import radial
-from .table import duration, number, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..comparison import Comparison
     from ..graph import Graph
+    from ..outcome import Comparison
     from ..result import BFSResult
     from ..trace import Trace
 
@@ -62,7 +63,7 @@ def plot_comparison(record: Record) -> Figure:
         panels = figure.subplots(1, 2 if len(ratios) > 1 else 1, sharey=True, squeeze=False)[0]
         _draw_times(panels[0], ran)
         graph = record["graph"]
-        panels[0].set_title(f"{graph['name']}: {graph['vertices']:,} vertices, {graph['edges']:,} edges")
+        panels[0].set_title(f"{graph['name']}: {graph_size(graph['vertices'], graph['edges'])}")
         if len(panels) > 1:
             _draw_ratios(panels[1], ratios)
             panels[1].set_xlabel(f"speed relative to\n{record['baseline']} (ratio of medians)")
@@ -81,9 +82,10 @@ def _draw_times(axes: Axes, ran: Sequence[Record]) -> None:
         axes.plot([min(times), max(times)], [row, row], color=colour, alpha=0.35, linewidth=4)
         axes.plot(times, [row] * len(times), "o", color=colour, alpha=0.5, markersize=4, markeredgewidth=0)
         axes.plot(engine["median_ms"], row, "|", color="black", markersize=15, markeredgewidth=2)
-        _note(axes, duration(engine["median_ms"]), max(times), row)
+        style: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "bottom", "size": 8}
+        axes.annotate(duration(engine["median_ms"]), (engine["median_ms"], row), (0, 6), **style)
     _log_axis(axes.xaxis, [ms for engine in ran for ms in engine["run_ms"]])
-    axes.set_xlabel("time of a search (ms)\na dot is a search, the upright stroke the median")
+    axes.set_xlabel("time of a search (ms)\na dot is a search, the vertical line the median")
     axes.set_yticks(range(len(ran)), [engine["engine"] + ("" if engine["valid"] else " (WRONG)") for engine in ran])
     axes.set_ylim(-0.6, len(ran) - 0.4)
 
@@ -93,9 +95,9 @@ def _draw_ratios(axes: Axes, ratios: dict[int, float]) -> None:
     for row, ratio in ratios.items():
         axes.plot([1, ratio], [row, row], color=palette.GREY, linewidth=1.5, zorder=1)
         axes.plot(ratio, row, "D" if ratio == 1 else "o", color=palette.BLUE, markersize=6)
-        _note(axes, f"{number(ratio)} x", max(ratio, 1), row)
+        _note(axes, f"{speedup(ratio)} x", max(ratio, 1), row)
     axes.axvline(1, color="black", linewidth=0.8)
-    _log_axis(axes.xaxis, [1, *ratios.values()])
+    _log_axis(axes.xaxis, [1, *ratios.values()], note=True)
 
 
 def plot_sizes(comparisons: Iterable[Comparison | Record]) -> Figure:
@@ -104,8 +106,7 @@ def plot_sizes(comparisons: Iterable[Comparison | Record]) -> Figure:
     Takes comparisons on graphs of several sizes, as they are or as their JSON was read.
     """
     points: dict[str, list[tuple[int, float]]] = {}
-    for comparison in comparisons:
-        record = comparison if isinstance(comparison, dict) else comparison.to_dict()
+    for record in _records(comparisons):
         for engine in record["engines"]:
             if engine["teps_harmonic_mean"]:
                 speed = engine["teps_harmonic_mean"] / 1e6
@@ -120,12 +121,26 @@ def plot_sizes(comparisons: Iterable[Comparison | Record]) -> Figure:
         ):
             sizes, speeds = zip(*sorted(points[name]), strict=True)
             axes.plot(sizes, speeds, label=name, color=colour, marker=marker, linestyle=style)
-        axes.set(xscale="log", yscale="log")
+        _log_axis(axes.xaxis, [edges for line in points.values() for edges, _ in line])
+        _log_axis(axes.yaxis, [speed for line in points.values() for _, speed in line])
         axes.set_xlabel("edges of the graph")
         axes.set_ylabel("speed (millions of edges per second)")
         axes.grid(color="#E5E5E5")
         figure.legend(loc="outside right upper", frameon=False)
     return figure
+
+
+def _records(comparisons: Any) -> list[Record]:
+    """Comparisons as JSON has them. Raises `InputError` if they are not."""
+    from ..outcome import Comparison
+
+    if not isinstance(comparisons, Iterable) or isinstance(comparisons, dict | str):
+        raise InputError(f"plot_sizes takes a list of comparisons, not {type(comparisons).__qualname__}")
+    records = [each.to_dict() if isinstance(each, Comparison) else each for each in comparisons]
+    for record in records:
+        if not isinstance(record, dict) or not {"graph", "engines"} <= record.keys():
+            raise InputError(f"a comparison is what compare returns, or what its to_json wrote, not {record!r:.80}")
+    return records
 
 
 def plot_trace(trace: Trace) -> Figure:
@@ -149,6 +164,8 @@ def plot_trace(trace: Trace) -> Figure:
             panels[1].set_ylim(bottom=0)
         panels[-1].set_xlabel("level")
         panels[-1].xaxis.get_major_locator().set_params(integer=True)
+        if trace.engine:
+            panels[0].set_title(trace.engine)
         for axes in panels:
             axes.grid(axis="y", color="#E5E5E5")
             axes.set_axisbelow(True)
@@ -182,12 +199,15 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
 
     Vertices that were not reached stand in a row below. Both may be on a device; they are copied.
 
-    Raises `InputError` for more than 600 vertices, and for a result without predecessors.
+    Raises `InputError` for more than 600 vertices, for a result without predecessors, or of another graph.
     """
+    require_kinds(graph, result, "plot_levels")
     n = graph.num_vertices
     if n > MOST_VERTICES:
         raise InputError(f"{graph.name} has {n:,} vertices: more than {MOST_VERTICES} make no picture that can be read")
     graph, result = graph.on(CPU), result.on(CPU)
+    if not (verdict := validate(graph, result)):
+        raise InputError(f"this is not the result of a search of {graph.name}: {verdict}")
     if result.predecessors is None:
         raise InputError("the search kept no predecessors, along which its levels are drawn: ask for predecessors=True")
     distances, predecessors = result.distances, result.predecessors
@@ -198,7 +218,8 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
         axes = figure.subplots()
         axes.set_aspect("equal")
         axes.axis("off")
-        axes.set_title(f"{graph.name}: {result.num_reached} of {n} vertices in {max(result.depth, 0)} levels")
+        reached = f"{result.num_reached} of {counted(n, 'vertex', 'vertices')}"
+        axes.set_title(f"{graph.name}: {reached} in {counted(max(result.depth, 0), 'level')}")
         for radius in np.unique(np.hypot(*positions[distances > 0].T).round(6)):
             axes.add_patch(_circle(radius))
         tree = np.stack([predecessors[children], children], axis=1)
@@ -257,16 +278,16 @@ def _note(axes: Axes, text: str, x: float, y: float) -> None:
     axes.annotate(text, (x, y), (7, 0), textcoords="offset points", va="center", size=8)
 
 
-def _log_axis(axis: Any, values: Sequence[float]) -> None:
-    """A logarithmic axis around the values, with room beyond the largest for a note."""
+def _log_axis(axis: Any, values: Sequence[float], *, note: bool = False) -> None:
+    """A logarithmic axis around the values, if need be with room for a note beyond the largest."""
     ticker = needed("matplotlib.ticker", "a plot")
     low, high = min(values), max(values)
     spread = max(high / low, 2.0)
-    axis.axes.set_xscale("log")
-    axis.axes.set_xlim(low / spread**0.06, high * max(spread, 5) ** 0.3)
+    limits = low / spread**0.08, high * (max(spread, 5) ** 0.3 if note else spread**0.08)
+    axis.axes.set(**{f"{axis.axis_name}scale": "log", f"{axis.axis_name}lim": limits})
     steps = (1,) if spread > 50 else (1, 2, 5) if spread > 10 else (1, 1.5, 2, 3, 4, 6)
     axis.set_major_locator(ticker.LogLocator(subs=steps))
-    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axis.set_minor_formatter(ticker.NullFormatter())
 
 

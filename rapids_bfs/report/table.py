@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Mapping
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -15,104 +15,88 @@ from rich.text import Text
 from .. import machine
 from ..catalog import BUNDLED
 from ..engines import registered
-from .console import MOST_COLUMNS, console, line
+from ..trace import Level
+from ..units import counted, graph_size, mebibytes, number, size, speedup, time_unit
+from .console import FittingTable, line
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, EngineRuns
+    from ..outcome import Comparison, EngineRuns
     from ..result import BFSResult
+    from ..trace import Trace
+
+
+COUNTS = 4  # fields of a `Level` that are counts
 
 
 def comparison_table(comparison: Comparison) -> Group:
     """An engine a row; below it the engines that could not run, and the answers that are wrong."""
     graph = comparison.graph
-    kind = "directed" if graph.directed else "undirected"
     sources = max((len(runs.runs) for runs in comparison.engines), default=0)
-    title = f"{graph.name}: {graph.num_vertices:,} vertices, {graph.num_edges:,} {kind} edges, {sources} sources"
-    notes = []
-    rows = {}
-    for runs in comparison.engines:
-        if runs.unavailable:
-            notes.append(_note(runs.engine, f": {runs.unavailable}", "yellow"))
-        notes += [
-            _note(runs.engine, f", source {run.source}: {run.verdict}", "red") for run in runs.runs if not run.valid
-        ]
-        if runs.runs:
-            rows[runs.engine] = _figures(runs, comparison)
+    title = f"{graph.name}: {graph_size(graph.num_vertices, graph.num_edges, graph.directed)}"
+    if sources:
+        title += f", {counted(sources, 'source')}"
+    rows = {runs.engine: _figures(runs, comparison) for runs in comparison.engines if runs.runs}
+    notes = _reasons({runs.engine: runs.unavailable for runs in comparison.engines})
+    notes += [
+        Text.assemble(line(runs.engine, "bold"), line(f", source {run.source}: {run.verdict}"), style="red")
+        for runs in comparison.engines
+        for run in runs.runs
+        if not run.valid
+    ]
     if comparison.interrupted:
         notes.append(Text("Interrupted: only finished runs are shown.", style="yellow"))
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("engine", no_wrap=True)
-    shown = {name: None for row in rows.values() for name, figure in row.items() if figure}  # in order, each once
-    for name in shown:
-        table.add_column(line(name), justify="left" if name == "valid" else "right", no_wrap=True)
-    for engine, row in rows.items():
-        table.add_row(line(engine), *(row[name] for name in shown))
+    shown = list({name: None for row in rows.values() for name, figure in row.items() if figure})  # in order, each once
+    cells = [[line(engine), *(row[name] for name in shown)] for engine, row in rows.items()]
+    table = FittingTable(["engine", *shown], cells, least=1 + sum(name in shown for name in _essential(comparison)))
     return Group(line(title, "italic"), *([table] if rows else []), *notes)
 
 
-def _note(engine: str, text: str, style: str) -> Text:
-    return Text.assemble(line(engine, "bold"), line(text), style=style)
+def by_reason(unavailable: Mapping[str, str | None]) -> dict[str, list[str]]:
+    """The engines that cannot run, by the reason why."""
+    engines: dict[str, list[str]] = {}
+    for engine, reason in unavailable.items():
+        if reason:
+            engines.setdefault(reason, []).append(engine)
+    return engines
+
+
+def _reasons(unavailable: Mapping[str, str | None]) -> list[Text]:
+    """A line for each reason."""
+    return [
+        Text.assemble(line(", ".join(names), "bold"), line(f": {reason}"), style="yellow")
+        for reason, names in by_reason(unavailable).items()
+    ]
+
+
+def _essential(comparison: Comparison) -> tuple[str, ...]:
+    """The columns, after the engine's name, that every terminal gets."""
+    return "median ms", "range ms", f"x {comparison.baseline}", "valid"
 
 
 def _figures(runs: EngineRuns, comparison: Comparison) -> dict[str, str | Text]:
-    """What the table says of an engine, by column; columns that are empty for all are left out."""
+    """What the table says of an engine, by column, the most important first; those empty for all are left out."""
     teps = runs.teps_harmonic_mean
+    median_name, range_name, ratio_name, valid_name = _essential(comparison)
     return {
-        "prepare ms": number(runs.prepare_ms),
-        "prepare MiB": mebibytes(runs.prepare_bytes),
-        "warm-up ms": number(runs.warmup_ms),
-        "edges to answer ms": number(median(runs.edges_ms) if runs.edges_ms else None),
-        "median ms": number(runs.median_ms),
-        "min": number(min(runs.run_ms)),
-        "max": number(max(runs.run_ms)),
-        "run MiB": mebibytes(runs.run_bytes),
+        median_name: number(runs.median_ms),
+        range_name: f"{number(min(runs.run_ms))} - {number(max(runs.run_ms))}",
+        ratio_name: speedup(comparison.ratio_to_baseline(runs.engine)),
+        valid_name: Text("yes", style="green") if runs.valid else Text("NO", style="bold red"),
         "MTEPS": number(None if teps is None else teps / 1e6),
+        "prepare ms": number(runs.prepare_ms),
+        "edges to answer ms": number(median(runs.edges_ms) if runs.edges_ms else None),
+        "warm-up ms": number(runs.warmup_ms),
         "reached": f"{runs.reached:,}",
         "depth": str(runs.depth),
-        "valid": Text("yes", style="green") if runs.valid else Text("NO", style="bold red"),
-        f"x {comparison.baseline}": number(comparison.ratio_to_baseline(runs.engine)),
+        "run MiB": mebibytes(runs.run_bytes),
+        "prepare MiB": mebibytes(runs.prepare_bytes),
     }
-
-
-def mebibytes(count: int | None) -> str:
-    """Bytes in MiB."""
-    return "" if count is None else number(count / 2**20)
-
-
-def number(value: float | None) -> str:
-    """Three digits, or all before the point."""
-    if value is None:
-        return ""
-    decimals = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
-    return f"{value:,.{decimals}f}"
-
-
-def duration(ms: float) -> str:
-    """A time given in milliseconds, in the unit that suits it: three digits."""
-    unit, many = time_unit(ms)
-    return f"{number(many * ms)} {unit}"
-
-
-def time_unit(ms: float) -> tuple[str, float]:
-    """The unit that suits a time, and how many of it a millisecond is."""
-    return ("s", 1e-3) if ms >= 1e3 else ("ms", 1.0) if ms >= 1 else ("µs", 1e3)
-
-
-def as_text(group: Group) -> str:
-    """What rich would print, without colours; wider than the terminal if a table would lose letters."""
-    plain = console(width=MOST_COLUMNS, color_system=None, force_terminal=False)
-    tables = [plain.measure(each).maximum for each in group.renderables if isinstance(each, Table)]
-    plain.width = max(shutil.get_terminal_size((140, 24)).columns, 100, *tables)
-    with plain.capture() as capture:
-        plain.print(group)
-    return capture.get()
 
 
 def levels_table(result: BFSResult) -> Group:
     """A level a row: its distance and how many vertices are at it."""
     graph = result.graph
-    title = f"{graph.name}: {result.num_reached:,} of {graph.num_vertices:,} vertices reached"
+    title = f"{graph.name}: {result.num_reached:,} of {counted(graph.num_vertices, 'vertex', 'vertices')} reached"
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("distance", justify="right")
     table.add_column("vertices", justify="right")
@@ -121,19 +105,37 @@ def levels_table(result: BFSResult) -> Group:
     return Group(line(title, "italic"), table)
 
 
+def trace_table(trace: Trace) -> Table:
+    """A level a row; without the direction and the time where the engine does not tell them."""
+    unit, many = time_unit(max((level.milliseconds or 0 for level in trace), default=0))
+    columns = {
+        field.replace("_", " "): [f"{getattr(level, field):,}" for level in trace] for field in Level._fields[:COUNTS]
+    }
+    if any(level.direction for level in trace):
+        columns["direction"] = [level.direction or "" for level in trace]
+    if any(level.milliseconds is not None for level in trace):
+        columns[unit] = ["" if level.milliseconds is None else number(many * level.milliseconds) for level in trace]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        table.add_column(name, justify="left" if name == "direction" else "right", no_wrap=True)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
+    return table
+
+
 def info_tables() -> Group:
     """The engines, with what is missing; the machine; the versions; the bundled graphs."""
-    engines = _plain_table("engine", "algorithms, the default first", "here")
+    missing = {name: engine.unavailable() for name, engine in registered().items()}
+    engines = _plain_table("engine", "here", "algorithms, the default first")
     for name, engine in registered().items():
-        reason = engine.unavailable()
-        here = Text("yes", style="green") if reason is None else line(reason, "yellow")
-        engines.add_row(line(name), line(", ".join(engine.algorithms)), here)
+        here = Text("no", style="yellow") if missing[name] else Text("yes", style="green")
+        engines.add_row(line(name), here, line(", ".join(engine.algorithms)))
     described = machine.describe()
     about = _plain_table("machine", "")
     about.add_row("system", described["system"])
     about.add_row("processor", described["processor"])
     about.add_row("cores", str(described["cores"]))
-    about.add_row("memory", f"{described['memory_bytes'] / 2**30:.1f} GiB")
+    about.add_row("memory", size(described["memory_bytes"]))
     about.add_row("CUDA devices", ", ".join(described["cuda_devices"]) or Text("none", style="yellow"))
     packages = _plain_table("package", "version")
     for package, version in machine.versions().items():
@@ -141,7 +143,7 @@ def info_tables() -> Group:
     graphs = _plain_table("bundled graph", "")
     for name, (_, description) in BUNDLED.items():
         graphs.add_row(name, description)
-    return Group(engines, about, packages, graphs)
+    return Group(engines, *_reasons(missing), about, packages, graphs)
 
 
 def _plain_table(*columns: str) -> Table:

@@ -127,7 +127,7 @@ def test_little_memory_takes_fewer_sources(monkeypatch):
     assert prepared.at_once < 64
     prepared.tune(DEFAULT)
     monkeypatch.setattr(type(prepared.device), "free_bytes", lambda device: 100_000)
-    with pytest.raises(InputError, match="bytes of device memory"):
+    with pytest.raises(InputError, match="of device memory"):
         prepared.scores(np.arange(300), is_target, False, False)
 
 

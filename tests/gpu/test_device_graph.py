@@ -103,9 +103,9 @@ def test_an_array_of_pairs():
         (([0.0, 1.0], [1, np.nan]), {}, r"column 'target', row 1 \(from 0\): nan"),
         (([0, 5], [1, 1]), {"vertices": 3}, r"column 'source', row 1 \(from 0\): 5 is past the last of 3 vertices"),
         (([0], [1, 2]), {}, "of one length"),
-        (([True], [False]), {}, "no vertex id"),
+        (([True], [False]), {}, "bool cannot hold vertex ids"),
         (([0], [1]), {"vertices": -1}, "at least 0, not -1"),
-        (([0], [1]), {"vertices": 10**15}, "needs .* bytes of device memory and .* are available"),
+        (([0], [1]), {"vertices": 10**15}, "needs .* PiB of device memory, and .* are free"),
         (([2**63], [1]), {}, "beyond int64"),
     ],
 )
@@ -180,7 +180,7 @@ def test_dlpack():
     ("offsets", "targets", "message"),
     [
         ([0, 2, 1, 2], [0, 1], "offsets fall after vertex 1"),
-        ([0, 1, 2], [0, 2], r"target 2 of edge 1 is none of the vertices 0\.\.1"),
+        ([0, 1, 2], [0, 2], r"target 2 of edge 1 is not one of the vertices 0\.\.1"),
         ([0, 1], [0, 0], "end with 2"),
     ],
 )
@@ -270,7 +270,7 @@ def test_ids():
     assert graph.vertices_of(cupy.asarray(ids)).tolist() == [1, 2, 3, 0]
     assert graph.ids_of(cupy.asarray([3, -1, 0])).tolist() == [1000, -1, 4]
     assert graph.ids_of(np.array([3, -1, 0])).tolist() == [1000, -1, 4]
-    with pytest.raises(InputError, match="6 is no vertex of edges; its 4 vertices have the ids"):
+    with pytest.raises(InputError, match="6 is not a vertex of edges; its 4 vertices have the ids"):
         graph.vertices_of(cupy.asarray([5, 6]))
     words = as_graph({"a": ["b"], "b": ["c"], "c": []}).on("cuda")
     assert bfs(words, "a").path_to("c") == ["a", "b", "c"]

@@ -137,7 +137,7 @@ def test_errors_of_cugraph():
             drop_in.bfs(other, 0)
     with pytest.raises(NotImplementedError, match="reverse processing of graph is currently not supported"):
         drop_in.bfs_edges(graph, 0, reverse=True)
-    with pytest.raises(ValueError, match="99 is no vertex of"):
+    with pytest.raises(ValueError, match="99 is not a vertex of"):
         drop_in.bfs(graph, 99)
     with pytest.raises(ValueError, match="at least one start is needed"):
         drop_in.bfs(graph, [])
@@ -149,7 +149,7 @@ def test_errors_of_cugraph():
 
 def test_start_that_is_no_vertex_is_named_among_strings():
     graph = cugraph_graph(cudf.DataFrame({"src": ["a", "b"], "dst": ["b", "c"]}), True)
-    with pytest.raises(ValueError, match="'z' is no vertex of"):
+    with pytest.raises(ValueError, match="'z' is not a vertex of"):
         drop_in.bfs(graph, ["a", "z"])
 
 

@@ -69,9 +69,9 @@ def test_cudf_ids(kind):
 
 def test_nulls_are_refused_by_column_and_row():
     frame = cudf.DataFrame({"src": [0, 1, 2], "dst": [1, None, 0]})
-    with pytest.raises(InputError, match=r"column 'dst', row 1 \(from 0\): null is no vertex id"):
+    with pytest.raises(InputError, match=r"column 'dst', row 1 \(from 0\): null is not a vertex id"):
         as_graph(frame)
-    with pytest.raises(InputError, match=r"column 'src', row 2 \(from 0\): null is no vertex id"):
+    with pytest.raises(InputError, match=r"column 'src', row 2 \(from 0\): null is not a vertex id"):
         as_graph(cudf.DataFrame({"src": ["a", "b", None], "dst": ["b", "c", "a"]}))
     with pytest.raises(InputError, match=r"column 'dst', row 0 \(from 0\): -3 is negative"):
         as_graph(cudf.DataFrame({"src": [0, 1], "dst": [-3, 0]}))

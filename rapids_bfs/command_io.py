@@ -1,0 +1,131 @@
+"""What the commands read and write: graphs, files, standard input and output, and the progress of their work."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from .errors import InputError
+from .report.console import Console, line, messages, screen
+
+if TYPE_CHECKING:
+    from .edges import Edges
+    from .graph import Graph
+
+STANDARD = Path("-")  # standard input or output instead of a file
+
+
+@dataclass(frozen=True)
+class GraphInput:
+    """The graph that a command is to read, and how."""
+
+    graph: str
+    directed: bool | None
+    source_column: str | None
+    target_column: str | None
+    header: bool
+
+    def load(self) -> Graph:
+        """The graph."""
+        from .catalog import load
+
+        options = {"directed": self.directed, "source": self.source_column, "target": self.target_column}
+        options["header"] = None if self.header else False
+        given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+        with messages.status(line(f"reading {self.graph}")):
+            if Path(self.graph) != STANDARD:
+                return load(self.graph, **given)
+            with _standard_input() as path:
+                return load(path, name="standard input", **given)
+
+    def edges(self) -> Edges | None:
+        """The edges of a file, read by cuDF; None without cuDF, or if it cannot read such a file."""
+        from .adapters.cudf_files import read_edges
+        from .edges import Edges
+
+        if not self.header:
+            return None
+        with messages.status(line(f"reading {self.graph}")):
+            read = read_edges(self.graph, self.source_column, self.target_column)
+            if read is None:
+                return None
+            frame, options = read
+            return Edges.of(frame, **options | ({} if self.directed is None else {"directed": self.directed}))
+
+    def check_outputs(self, force: bool, **outputs: Path | None) -> None:
+        """See the function `check_outputs`; the graph's own file is not an output either."""
+        path = Path(self.graph)
+        check_outputs({} if path == STANDARD else {"the graph": path}, force, **outputs)
+
+
+@contextmanager
+def _standard_input() -> Iterator[Path]:
+    """A file with what standard input holds. An `InputError` about it names standard input instead."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "input"
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        try:
+            yield path
+        except InputError as error:
+            raise InputError(str(error).replace(str(path), "standard input")) from None
+
+
+def check_outputs(taken: Mapping[str, Path], force: bool, **outputs: Path | None) -> None:
+    """Raise `InputError` unless each of these can be written, and none is another or one of those ``taken``."""
+    from .adapters.files import check_output
+
+    taken = dict(taken)
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        if path != STANDARD:
+            check_output(path, force)
+            if path.exists() and not os.access(path, os.W_OK):
+                raise InputError(f"{path} is not writable")
+        for other, its_path in taken.items():
+            if _same_file(path, its_path):
+                raise InputError(f"--{option} {path} is the file of {other}: give each its own")
+        taken[f"--{option}"] = path
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    if STANDARD in (one, other):
+        return one == other
+    both_exist = one.exists() and other.exists()
+    return os.path.samefile(one, other) if both_exist else os.path.realpath(one) == os.path.realpath(other)
+
+
+def write_output(path: Path, write: Callable[[Path], object], suffix: str = "") -> None:
+    """Call ``write`` with a path; what it writes for `STANDARD`, as to a file with this suffix, is printed."""
+    if path != STANDARD:
+        write(path)
+        return
+    with TemporaryDirectory() as folder:
+        made = Path(folder) / f"output{suffix}"
+        write(made)
+        sys.stdout.flush()
+        with made.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+
+
+def table_console(*outputs: Path | None) -> Console:
+    """Where tables go: to standard error if one of these outputs goes to standard output."""
+    return messages if STANDARD in outputs else screen
+
+
+def with_progress(work: Any) -> Any:
+    """Call ``work(progress)`` under a progress bar on standard error."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=messages, transient=True, disable=not messages.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+        return work(lambda done, total, doing: bar.update(task, completed=done, total=total, description=doing))

@@ -1,0 +1,57 @@
+"""Figures as people read them: counts with their noun, times, sizes and ratios, with the digits that matter."""
+
+from __future__ import annotations
+
+from math import floor, log10
+
+MOST_DECIMALS = 6
+SMALL_RATIO = 0.1  # below this, 1/166 reads better than 0.006
+BYTES = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """``1 source``, ``1,000 sources``."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def graph_size(vertices: int, edges: int, directed: bool | None = None) -> str:
+    """``34 vertices, 78 undirected edges``; the kind of edge is left out for None."""
+    kind = {None: "edge", True: "directed edge", False: "undirected edge"}[directed]
+    return f"{counted(vertices, 'vertex', 'vertices')}, {counted(edges, kind)}"
+
+
+def number(value: float | None) -> str:
+    """Three digits, or all before the point; empty for None."""
+    if value is None:
+        return ""
+    magnitude = floor(log10(abs(value))) if value else 0
+    return f"{value:,.{min(max(2 - magnitude, 0), MOST_DECIMALS)}f}"
+
+
+def speedup(value: float | None) -> str:
+    """How many times as fast: a small one as the inverse of a whole number."""
+    if value is not None and 0 < value < SMALL_RATIO:
+        return f"1/{1 / value:,.0f}"
+    return number(value)
+
+
+def duration(ms: float) -> str:
+    """A time given in milliseconds, in the unit that suits it: three digits."""
+    unit, many = time_unit(ms)
+    return f"{number(many * ms)} {unit}"
+
+
+def time_unit(ms: float) -> tuple[str, float]:
+    """The unit that suits a time, and how many of it a millisecond is."""
+    return ("s", 1e-3) if ms >= 1e3 else ("ms", 1.0) if ms >= 1 else ("µs", 1e3)
+
+
+def size(count: int) -> str:
+    """So many bytes, in the unit that suits them: three digits."""
+    power = min(max(count, 1).bit_length() - 1, 10 * (len(BYTES) - 1)) // 10
+    return counted(count, "byte") if power == 0 else f"{number(count / 2 ** (10 * power))} {BYTES[power]}"
+
+
+def mebibytes(count: int | None) -> str:
+    """Bytes in MiB; empty for None."""
+    return "" if count is None else number(count / 2**20)
