@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .errors import InputError
+from .errors import InputError, NoPathError
 
 if TYPE_CHECKING:
     from .adapters import as_graph as as_graph
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison as Comparison
     from .comparison import compare as compare
     from .graph import Graph as Graph
+    from .paths import shortest_path as shortest_path
     from .report.plots import plot_levels as plot_levels
     from .report.plots import plot_sizes as plot_sizes
     from .result import BFSResult as BFSResult
@@ -46,10 +47,11 @@ _HOMES = {
     "plot_levels": "report.plots",
     "plot_sizes": "report.plots",
     "read": "adapters.files",
+    "shortest_path": "paths",
     "validate": "validation",
 }
 
-__all__ = ["InputError", "__version__", *sorted(_HOMES)]
+__all__ = ["InputError", "NoPathError", "__version__", *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:
