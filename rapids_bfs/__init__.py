@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .centrality import betweenness as betweenness
     from .comparison import Comparison as Comparison
     from .comparison import compare as compare
+    from .components import connected_components as connected_components
     from .graph import Graph as Graph
     from .paths import shortest_path as shortest_path
     from .report.plots import plot_levels as plot_levels
@@ -43,6 +44,7 @@ _HOMES = {
     "bfs": "search",
     "bfs_batch": "batch",
     "compare": "comparison",
+    "connected_components": "components",
     "load": "catalog",
     "plot_levels": "report.plots",
     "plot_sizes": "report.plots",
