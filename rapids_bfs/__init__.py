@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from .comparison import Comparison as Comparison
     from .comparison import compare as compare
     from .components import connected_components as connected_components
+    from .distances import center as center
+    from .distances import diameter as diameter
+    from .distances import eccentricity as eccentricity
+    from .distances import periphery as periphery
+    from .distances import radius as radius
     from .graph import Graph as Graph
     from .paths import shortest_path as shortest_path
     from .report.plots import plot_levels as plot_levels
@@ -44,10 +49,15 @@ _HOMES = {
     "bfs": "search",
     "bfs_batch": "batch",
     "compare": "comparison",
+    "center": "distances",
     "connected_components": "components",
+    "diameter": "distances",
+    "eccentricity": "distances",
     "load": "catalog",
+    "periphery": "distances",
     "plot_levels": "report.plots",
     "plot_sizes": "report.plots",
+    "radius": "distances",
     "read": "adapters.files",
     "shortest_path": "paths",
     "validate": "validation",

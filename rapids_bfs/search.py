@@ -80,8 +80,12 @@ def bfs(
         flag(trace, "trace"),
         flag(check, "check"),
     )
+    return search(graph, source_vertices(graph, source), options, engine)
+
+
+def search(graph: Graph, sources: np.ndarray, options: Options, engine: str) -> BFSResult:
+    """`bfs` from vertices (int64, distinct) rather than ids."""
     choice = ready(engine, options.deterministic)
-    sources = source_vertices(graph, source)
     reason = choice.engine.declines(graph, choice.algorithm, options, len(sources))
     if reason:
         raise InputError(f"engine {choice.name!r} cannot search like this: {reason}")
