@@ -115,7 +115,7 @@ def periphery(graph: Any, *, engine: str = "auto") -> np.ndarray:
     Examples
     --------
     >>> periphery("karate")
-    array([14, 15, 16, 18, 20, 22, 23, 24, 26])
+    array([14, 15, 16, 18, 20, 22, 23, 26, 29])
     """
     graph = as_searchable(graph)
     return graph.on(CPU).ids_of(peripheral(graph, engine=engine))
