@@ -23,9 +23,24 @@ ENGINES = ["cpu", "cpu:sequential", "scipy", "networkx"]
 SHAPES = ["path:9", "star:9", "complete:7", "tree:15", "grid:5", "rmat:8", "urand:8"]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _no_graph_is_tiny():
+    """The textbook queue, which tiny graphs are left to, is an algorithm of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cpu, "TINY", 0)
+        yield
+
+
 @pytest.fixture(params=ENGINES, scope="module")
 def engine(request):
     return request.param
+
+
+def test_tiny_graphs_are_left_to_the_textbook_queue(monkeypatch):
+    prepare = choose("cpu").engine.prepare
+    monkeypatch.setattr(cpu, "TINY", 79)
+    assert type(prepare(generate("path:40"), "direction-optimizing")) is cpu.Sequential  # 78 edges
+    assert type(prepare(generate("path:41"), "direction-optimizing")) is cpu.DirectionOptimizing
 
 
 @pytest.fixture

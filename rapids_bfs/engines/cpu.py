@@ -14,6 +14,7 @@ from ..memory import require_bytes
 from ..threads import pool
 from . import BatchTraversal, Betweenness, Engine, Options, Traversal
 
+TINY = 1 << 12  # edges; the textbook queue has searched a graph with fewer before the parallel kernel has begun
 SMALL = 1 << 16  # edges; a graph with fewer is searched before other threads are awake
 NO_LIMIT = np.iinfo(np.int64).max
 NONE = -1
@@ -30,7 +31,9 @@ class CPU(Engine):
         return None
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        return Sequential(graph) if algorithm == "sequential" else DirectionOptimizing(graph)
+        if algorithm == "sequential" or graph.num_arcs < TINY:
+            return Sequential(graph)
+        return DirectionOptimizing(graph)
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
         if algorithm == "sequential":
