@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import assert_right
 from strategies import graphs, oracle_distances
 
 import rapids_bfs
@@ -34,6 +35,17 @@ def _no_graph_is_tiny():
 @pytest.fixture(params=ENGINES, scope="module")
 def engine(request):
     return request.param
+
+
+@pytest.mark.parametrize("near", [0, 5, 1 << 12])
+def test_searches_near_and_far_take_turns(near, monkeypatch):
+    """By the queue or by the parallel kernel, in the same buffers."""
+    monkeypatch.setattr(cpu, "NEAR", near)
+    for directed in (False, True):
+        graph = generate("rmat:6").replace(directed=directed)
+        for source in range(graph.num_vertices):
+            for depth_limit in (2, None, 1, 0, 3):
+                assert_right(graph, source, "cpu", depth_limit=depth_limit)
 
 
 def test_tiny_graphs_are_left_to_the_textbook_queue(monkeypatch):

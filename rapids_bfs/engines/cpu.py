@@ -16,8 +16,13 @@ from . import BatchTraversal, Betweenness, Engine, Options, Traversal
 
 TINY = 1 << 12  # edges; the textbook queue has searched a graph with fewer before the parallel kernel has begun
 SMALL = 1 << 16  # edges; a graph with fewer is searched before other threads are awake
+NEAR = 1 << 12  # edges; a search that looks at fewer costs less than what the parallel kernel does for all vertices
 NO_LIMIT = np.iinfo(np.int64).max
 NONE = -1
+
+# An answer's memory is given back to the system when it is freed, and costs 5000 page faults at the next call, unless
+# the C library has seen a larger block come and go: mallopt(3), M_MMAP_THRESHOLD, at most 32 MiB.
+np.empty(30 << 20, np.uint8)
 
 
 class CPU(Engine):
@@ -99,10 +104,22 @@ class DirectionOptimizing(Sequential):
         self.kernel = direction_optimizing.search.serial if self.small else direction_optimizing.search
         self.stale = np.empty(0, np.int64)  # sources whose distance is not -1
 
+    def _is_near(self, sources: np.ndarray, depth_limit: int | None) -> bool:
+        """Does a search from one vertex end after two levels, having looked at few edges?"""
+        if depth_limit is None or depth_limit > 2 or len(sources) > 1:
+            return False
+        offsets = self.here.offsets
+        begin, end = offsets[sources[0] : sources[0] + 2].tolist()
+        edges = end - begin
+        if depth_limit == 2 and edges < NEAR:
+            neighbors = self.here.targets[begin:end]
+            edges += int((offsets[1:][neighbors] - offsets[neighbors]).sum())
+        return edges < NEAR
+
     def search(self, sources: np.ndarray, options: Options) -> bool:
         self.distances[self.stale] = -1  # the kernel leaves sourceless vertices alone
         self.stale = sources
-        if options.deterministic:
+        if options.deterministic or self._is_near(sources, options.depth_limit):
             return super().search(sources, options)
         with nullcontext(1) if self.small else pool.work_on() as threads:
             self.kernel(
