@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,8 @@ def eccentricity(graph: Any, vertices: Iterable[Hashable] | None = None, *, engi
 def diameter(graph: Any, *, engine: str = "auto") -> int:
     """The largest eccentricity, which is the largest distance from a vertex to one that it reaches.
 
-    Parameters and errors are those of `eccentricity`; few searches settle it mostly. It is -1 without vertices.
+    In a graph that is not connected it is the largest diameter of a component; it is -1 without vertices.
+    Parameters and errors are those of `eccentricity`; few searches settle it mostly.
 
     Examples
     --------
@@ -156,9 +158,9 @@ def bounds(graph: Graph, is_open: IsOpen, engine: str) -> tuple[np.ndarray, np.n
     from in batches.
     """
     known = Bounds(graph, engine)
-    batch, pays = FIRST_BATCH, known.reach_all
+    batch, pays = FIRST_BATCH, True
     while len(left := np.flatnonzero(is_open(known.lower, known.upper))):
-        if pays and len(left) > ROUND * WORTH:
+        if pays and len(left) > ROUND * WORTH and known.reach_all:
             for turn in range(ROUND):
                 known.tighten(highest=turn % 2 == 0)
             settled = len(left) - np.count_nonzero(is_open(known.lower, known.upper))
@@ -175,9 +177,6 @@ class Bounds:
     Attributes
     ----------
     lower, upper : int32 arrays of n
-    reach_all : bool
-        Does a search bound the eccentricities of all vertices of its component? Not in a directed graph in which a
-        vertex does not reach another.
     """
 
     def __init__(self, graph: Graph, engine: str) -> None:
@@ -187,23 +186,24 @@ class Bounds:
         self.degrees = here.degrees
         self.lower = np.zeros(n, np.int32)
         if graph.directed:
-            self.reach_all = self._is_strongly_connected()
             self.labels, count = np.zeros(n, here.targets.dtype), min(n, 1)
             self.upper = np.full(n, n - 1, np.int32)
         else:
-            self.reach_all = True
             self.labels, count = labelled(here)
             self.upper = (np.bincount(self.labels, minlength=count)[self.labels] - 1).astype(np.int32)
         self.chosen, self.farthest = np.empty(count, np.int64), np.empty(count, np.int32)
 
-    def _is_strongly_connected(self) -> bool:
-        first = np.arange(min(self.graph.num_vertices, 1))
+    @cached_property
+    def reach_all(self) -> bool:
+        """Does a search bound the eccentricities of all vertices of its component? Not in a directed graph in which a
+        vertex does not reach another."""
+        if not self.graph.directed:
+            return True
+        first = np.zeros(1, np.int64)
         away, back = self._distances(self.graph, first), self._distances(self.graph.reverse, first)
         return bool((away >= 0).all() and (back >= 0).all())
 
     def _distances(self, graph: Graph, sources: np.ndarray) -> np.ndarray:
-        if not len(sources):
-            return np.empty(0, np.int32)
         return to_host(search(graph, sources, Options(predecessors=False), self.engine).distances)
 
     def tighten(self, *, highest: bool) -> None:

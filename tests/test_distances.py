@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
 from strategies import graphs
@@ -48,10 +48,12 @@ def assert_right(graph, engine="cpu"):
 
 
 class TestEveryWay:
+    @settings(max_examples=50)
     @given(graph=graphs(max_vertices=20, max_edges=40))
     def test_random_graphs(self, way, graph):
         assert_right(graph)
 
+    @settings(max_examples=50)
     @given(data=st.data())
     def test_random_trees_with_some_edges_more(self, way, data):
         """Leaves by the dozen, all connected."""
@@ -61,6 +63,7 @@ class TestEveryWay:
         ends = np.array([*zip(range(1, n), parents, strict=True), *more], np.int64).reshape(-1, 2)
         assert_right(as_graph((ends[:, 0], ends[:, 1]), vertices=n, directed=False))
 
+    @settings(max_examples=50)
     @given(data=st.data())
     def test_random_directed_graphs_in_which_each_vertex_reaches_every_other(self, way, data):
         n = data.draw(st.integers(1, 20))

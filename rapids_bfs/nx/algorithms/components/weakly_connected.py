@@ -15,8 +15,8 @@ def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
 
 
 def number_weakly_connected_components(G: ConvertedGraph) -> int:
-    return labelled(G.forward)[1]
+    return labelled(G.backward)[1]
 
 
 def is_weakly_connected(G: ConvertedGraph) -> bool:
-    return labelled(G.forward)[1] == 1
+    return labelled(G.backward)[1] == 1

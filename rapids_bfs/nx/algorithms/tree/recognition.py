@@ -7,11 +7,11 @@ from ...graph import ConvertedGraph
 
 
 def is_tree(G: ConvertedGraph) -> bool:
-    return G.num_edges == len(G) - 1 and labelled(G.forward)[1] == 1
+    return G.num_edges == len(G) - 1 and labelled(G.backward)[1] == 1
 
 
 def is_forest(G: ConvertedGraph) -> bool:
-    return G.num_edges < len(G) and G.num_edges == len(G) - labelled(G.forward)[1]
+    return G.num_edges < len(G) and G.num_edges == len(G) - labelled(G.backward)[1]
 
 
 def is_arborescence(G: ConvertedGraph) -> bool:
