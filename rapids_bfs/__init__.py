@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .errors import InputError
+from .errors import InputError, NoPathError
 
 if TYPE_CHECKING:
     from .adapters import as_graph as as_graph
@@ -21,8 +21,15 @@ if TYPE_CHECKING:
     from .catalog import load as load
     from .centrality import betweenness as betweenness
     from .comparison import compare as compare
+    from .components import connected_components as connected_components
+    from .distances import center as center
+    from .distances import diameter as diameter
+    from .distances import eccentricity as eccentricity
+    from .distances import periphery as periphery
+    from .distances import radius as radius
     from .graph import Graph as Graph
     from .outcome import Comparison as Comparison
+    from .paths import shortest_path as shortest_path
     from .report.plots import plot_levels as plot_levels
     from .report.plots import plot_sizes as plot_sizes
     from .result import BFSResult as BFSResult
@@ -41,15 +48,22 @@ _HOMES = {
     "betweenness": "centrality",
     "bfs": "search",
     "bfs_batch": "batch",
+    "center": "distances",
     "compare": "comparison",
+    "connected_components": "components",
+    "diameter": "distances",
+    "eccentricity": "distances",
     "load": "catalog",
+    "periphery": "distances",
     "plot_levels": "report.plots",
     "plot_sizes": "report.plots",
+    "radius": "distances",
     "read": "adapters.files",
+    "shortest_path": "paths",
     "validate": "validation",
 }
 
-__all__ = ["InputError", "__version__", *sorted(_HOMES)]
+__all__ = ["InputError", "NoPathError", "__version__", *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:

@@ -244,7 +244,9 @@ def _reason_into(runs: EngineRuns) -> Iterator[None]:
 def _prepared(runs: EngineRuns, choice: Choice, graph: Graph, source: np.ndarray, options: Options) -> Traversal:
     """A warm traversal of ``graph``. Compilation happens on a graph of two vertices and is part of the warm-up."""
     begin = perf_counter()
-    offsets, targets = np.array([0, 1, 2], graph.offsets.dtype), np.array([1, 0], graph.targets.dtype)
+    many = 1 << 12  # edges each way: engines may search a tiny graph in another way
+    offsets = np.array([0, many, 2 * many], graph.offsets.dtype)
+    targets = np.repeat(np.array([1, 0], graph.targets.dtype), many)
     choice.engine.prepare(Graph(offsets, targets, directed=graph.directed), choice.algorithm).run(ORIGIN, options)
     with _peak_bytes(choice) as peak:
         compiled = perf_counter()

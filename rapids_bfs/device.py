@@ -95,6 +95,8 @@ def moved(array: Any, device: str) -> Any:
 
 def copied(array: Any, device: str) -> Any:
     """A copy of ``array`` in the memory of "cpu" or "cuda"; on the device it is made by CuPy's current stream."""
+    if device == CPU and isinstance(array, np.ndarray):
+        return array.copy()
     elsewhere = moved(array, device)
     return array.copy() if elsewhere is array else elsewhere
 

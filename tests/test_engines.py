@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import assert_right
 from strategies import graphs, oracle_distances
 
 import rapids_bfs
@@ -23,9 +24,36 @@ ENGINES = ["cpu", "cpu:sequential", "scipy", "networkx"]
 SHAPES = ["path:9", "star:9", "complete:7", "tree:15", "grid:5", "rmat:8", "urand:8"]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _no_graph_is_tiny():
+    """The textbook queue, which tiny graphs are left to, is an algorithm of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cpu, "TINY", 0)
+        yield
+
+
 @pytest.fixture(params=ENGINES, scope="module")
 def engine(request):
     return request.param
+
+
+@pytest.mark.parametrize("near", [0, 5, 1 << 12])
+def test_searches_near_and_far_take_turns(near, monkeypatch):
+    """By the queue or by the parallel kernel, in the same buffers."""
+    monkeypatch.setattr(cpu, "NEAR", near)
+    rng = np.random.default_rng(1)
+    ends = np.sort(rng.integers(0, 40, (2, 90)), axis=0)  # no edge leads into some vertices
+    for directed in (False, True):
+        graph = as_graph(tuple(ends), directed=directed)
+        for source in rng.integers(0, graph.num_vertices, 200).tolist():
+            assert_right(graph, source, "cpu", depth_limit=[None, 0, 1, 2, 3][rng.integers(5)])
+
+
+def test_tiny_graphs_are_left_to_the_textbook_queue(monkeypatch):
+    prepare = choose("cpu").engine.prepare
+    monkeypatch.setattr(cpu, "TINY", 79)
+    assert type(prepare(generate("path:40"), "direction-optimizing")) is cpu.Sequential  # 78 edges
+    assert type(prepare(generate("path:41"), "direction-optimizing")) is cpu.DirectionOptimizing
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from .bits import WORD
 from .compiled import parallel, serial
 
 NO_TARGET = -1
-UNSEEN, ROOT = -2, -1  # in the two trees of `meet`
 
 
 @parallel
@@ -83,64 +82,6 @@ def heads(offsets, targets, source, directed, found, queue):
     for i in range(tail):
         found[queue[i]] = False
     return tail
-
-
-@serial
-def meet(offsets, targets, in_offsets, in_targets, source, target, path):
-    """A shortest path by two searches towards each other, the smaller frontier first; return its vertices' number.
-
-    0 if there is none. ``path[n]`` is filled from the source on. The path is that of NetworkX's
-    `bidirectional_shortest_path`.
-    Source: I. Pohl, Bi-directional search, Machine Intelligence 6, 1971.
-    """
-    n = len(path)
-    tree, in_tree = np.full(n, UNSEEN, np.int64), np.full(n, UNSEEN, np.int64)
-    queue, in_queue = np.empty(n, np.int64), np.empty(n, np.int64)
-    tree[source] = in_tree[target] = ROOT
-    queue[0], in_queue[0] = source, target
-    begin, end, in_begin, in_end = 0, 1, 0, 1
-    middle = source if source == target else -1
-    while middle < 0 and begin < end and in_begin < in_end:
-        if end - begin <= in_end - in_begin:
-            middle, tail = _advance(offsets, targets, queue, begin, end, tree, in_tree)
-            begin, end = end, tail
-        else:
-            middle, tail = _advance(in_offsets, in_targets, in_queue, in_begin, in_end, in_tree, tree)
-            in_begin, in_end = in_end, tail
-    if middle < 0:
-        return 0
-    length = 0
-    vertex = middle
-    while vertex != ROOT:
-        length += 1
-        vertex = tree[vertex]
-    vertex = middle
-    for i in range(length - 1, -1, -1):
-        path[i] = vertex
-        vertex = tree[vertex]
-    vertex = in_tree[middle]
-    while vertex != ROOT:
-        path[length] = vertex
-        length += 1
-        vertex = in_tree[vertex]
-    return length
-
-
-@serial
-def _advance(offsets, targets, queue, begin, end, tree, other):
-    """Expand ``queue[begin:end]``; return the first vertex that the other search knows (or -1) and the queue's end."""
-    tail = end
-    for i in range(begin, end):
-        vertex = queue[i]
-        for edge in range(offsets[vertex], offsets[vertex + 1]):
-            neighbor = np.int64(targets[edge])
-            if tree[neighbor] == UNSEEN:
-                tree[neighbor] = vertex
-                queue[tail] = neighbor
-                tail += 1
-            if other[neighbor] != UNSEEN:
-                return neighbor, tail
-    return np.int64(-1), tail
 
 
 @serial

@@ -16,10 +16,16 @@ from ..threads import pool
 from ..trace import steps_noted
 from . import BatchTraversal, Betweenness, Engine, Options, Traversal
 
+TINY = 1 << 12  # edges; the textbook queue has searched a graph with fewer before the parallel kernel has begun
 SMALL = 1 << 16  # edges; a graph with fewer is searched before other threads are awake
+NEAR = 1 << 12  # edges; a search that looks at fewer costs less than what the parallel kernel does for all vertices
 NO_LIMIT = np.iinfo(np.int64).max
 NONE = -1
 NO_NOTES = np.empty(0, np.int64)
+
+# An answer's memory is given back to the system when it is freed, and costs 5000 page faults at the next call, unless
+# the C library has seen a larger block come and go: mallopt(3), M_MMAP_THRESHOLD, at most 32 MiB.
+np.empty(30 << 20, np.uint8)
 
 
 class CPU(Engine):
@@ -33,7 +39,9 @@ class CPU(Engine):
         return None
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        return Sequential(graph) if algorithm == "sequential" else DirectionOptimizing(graph)
+        if algorithm == "sequential" or graph.num_arcs < TINY:
+            return Sequential(graph)
+        return DirectionOptimizing(graph)
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
         if algorithm == "sequential":
@@ -101,11 +109,23 @@ class DirectionOptimizing(Sequential):
         self.kernel = direction_optimizing.search.serial if self.small else direction_optimizing.search
         self.stale = np.empty(0, np.int64)  # sources whose distance is not -1
 
+    def _is_near(self, sources: np.ndarray, depth_limit: int | None) -> bool:
+        """Does a search from one vertex end after two levels, having looked at few edges?"""
+        if depth_limit is None or depth_limit > 2 or len(sources) > 1:
+            return False
+        offsets = self.here.offsets
+        begin, end = offsets[sources[0] : sources[0] + 2].tolist()
+        edges = end - begin
+        if depth_limit == 2 and edges < NEAR:
+            neighbors = self.here.targets[begin:end]
+            edges += int((offsets[1:][neighbors] - offsets[neighbors]).sum())
+        return edges < NEAR
+
     def search(self, sources: np.ndarray, options: Options) -> bool:
         self.steps = None
         self.distances[self.stale] = -1  # the kernel leaves sourceless vertices alone
         self.stale = sources
-        if options.deterministic:
+        if options.deterministic or self._is_near(sources, options.depth_limit):
             return super().search(sources, options)
         notes = np.zeros(len(self.queue) + 1, np.int64) if options.trace else NO_NOTES
         with nullcontext(1) if self.small else pool.work_on() as threads:

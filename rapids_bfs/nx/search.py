@@ -37,10 +37,6 @@ WIDE = 1 << 14  # arcs a level, on average, from which on a level takes longer t
 FEW_EDGES = 1 << 23  # of a search without an order, which looks at few of them: one thread does it
 SERIAL_EDGES = 1 << 20  # with fewer to look at, one thread does it: waking others on a busy machine takes milliseconds
 
-# An answer's memory is given back to the system when it is freed, and costs 5000 page faults at the next call, unless
-# the C library has seen a larger block come and go: mallopt(3), M_MMAP_THRESHOLD, at most 32 MiB.
-np.empty(30 << 20, np.uint8)
-
 
 def engine() -> str:
     """The engine that ``nx.config.backends.rapids_bfs`` asks for."""

@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from ... import distances
 from ..graph import ConvertedGraph, LeftToNetworkX
-from ..search import VERSION, connected_summary, summary
+from ..search import VERSION, batch_engine, connected_summary, summary
+from .components.connected import is_connected
+from .components.strongly_connected import is_strongly_connected
 
 
 def eccentricity(G: ConvertedGraph, v: Any = None, sp: None = None, weight: None = None) -> Any:
-    nodes = G.nodes.tolist() if v is None else _nodes(G, v)
-    found = dict(zip(nodes, connected_summary(G, nodes).eccentricity.tolist(), strict=True))
-    return found[v] if v is not None and G.find(v) is not None else found
+    if v is None:
+        return dict(zip(G.nodes.tolist(), _measured(distances.eccentricity, G).tolist(), strict=True))
+    nodes = _nodes(G, v)
+    of_each = dict(zip(nodes, connected_summary(G, nodes).eccentricity.tolist(), strict=True))
+    return of_each[v] if G.find(v) is not None else of_each
 
 
 def diameter(G: ConvertedGraph, e: None = None, usebounds: bool = False, weight: None = None) -> int:
-    return int(connected_summary(G).eccentricity.max())
+    return int(_measured(distances.diameter, G))
 
 
 def radius(G: ConvertedGraph, e: None = None, usebounds: bool = False, weight: None = None) -> int:
-    return int(connected_summary(G).eccentricity.min())
+    return int(_measured(distances.radius, G))
 
 
 def periphery(G: ConvertedGraph, e: None = None, usebounds: bool = False, weight: None = None) -> list[Any]:
-    found = connected_summary(G).eccentricity
-    return G.nodes_at(np.flatnonzero(found == found.max()))
+    return G.nodes_at(_measured(distances.peripheral, G))
 
 
 def center(G: ConvertedGraph, e: None = None, usebounds: bool = False, weight: None = None) -> list[Any]:
-    found = connected_summary(G).eccentricity
-    return G.nodes_at(np.flatnonzero(found == found.min()))
+    return G.nodes_at(_measured(distances.central, G))
+
+
+def _measured(measure: Callable[..., Any], G: ConvertedGraph) -> Any:
+    """What ``measure`` says, if each node reaches every other; else NetworkX says that the graph is not connected."""
+    if not (is_strongly_connected(G) if G.is_directed() else is_connected(G)):
+        raise LeftToNetworkX
+    return measure(G.forward, engine=batch_engine(G.forward, len(G)))
 
 
 def barycenter(G: ConvertedGraph, weight: None = None, attr: None = None, sp: None = None) -> list[Any]:

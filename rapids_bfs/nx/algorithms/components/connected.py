@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ....components import labelled
 from ....device import to_host
 from ....graph import Graph
 from ....kernels.cpu import components
 from ...graph import ConvertedGraph, closed_part
-from ...search import reach, reaches_all, search_from
+from ...search import reach, search_from
 
 FEW = 16  # 1/FEW of the nodes are few
 
@@ -22,11 +23,11 @@ def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
 
 
 def number_connected_components(G: ConvertedGraph) -> int:
-    return 1 if is_connected(G) else count_of(G.forward, components.components)
+    return labelled(G.forward)[1]
 
 
 def is_connected(G: ConvertedGraph) -> bool:
-    return reaches_all(G)
+    return labelled(G.forward)[1] == 1
 
 
 def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ....kernels.cpu import components
+from ....components import labelled
 from ...graph import ConvertedGraph
-from ...search import reaches_all
-from .connected import components_of, count_of
+from .connected import components_of
 
 
 def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
@@ -16,8 +15,8 @@ def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
 
 
 def number_weakly_connected_components(G: ConvertedGraph) -> int:
-    return 1 if is_weakly_connected(G) else count_of(G.mutual, components.components)
+    return labelled(G.backward)[1]
 
 
 def is_weakly_connected(G: ConvertedGraph) -> bool:
-    return reaches_all(G, over=G.mutual)
+    return labelled(G.backward)[1] == 1

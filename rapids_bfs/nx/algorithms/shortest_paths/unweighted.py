@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....kernels.cpu import ordered
+from ....paths import Bidirectional
 from ...graph import ConvertedGraph, LeftToNetworkX, levels, many_objects
 from ...search import VERSION, Search, search_from, searches
 
@@ -37,12 +38,9 @@ def bidirectional_shortest_path(G: ConvertedGraph, source: Any, target: Any) -> 
 
 def path_between(G: ConvertedGraph, source: Any, target: Any) -> np.ndarray:
     """The vertices of NetworkX's shortest path; empty if there is none."""
-    path = np.empty(len(G), np.int64)
-    out, into = G.forward, G.backward
-    length = ordered.meet(
-        out.offsets, out.targets, into.offsets, into.targets, G.vertex(source), G.vertex(target), path
-    )
-    return path[:length]
+    start, end = G.vertex(source), G.vertex(target)
+    _ = G.backward  # whose order becomes that of the reverse
+    return Bidirectional.of(G.forward).path(start, end)
 
 
 def single_source_shortest_path(G: ConvertedGraph, source: Any, cutoff: Any = None) -> dict[Any, list[Any]]:

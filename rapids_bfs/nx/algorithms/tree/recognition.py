@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from ....kernels.cpu import components
+from ....components import labelled
 from ...graph import ConvertedGraph
-from ...search import reaches_all
-from ..components.connected import count_of
 
 
 def is_tree(G: ConvertedGraph) -> bool:
-    return G.num_edges == len(G) - 1 and reaches_all(G, over=G.mutual)
+    return G.num_edges == len(G) - 1 and labelled(G.backward)[1] == 1
 
 
 def is_forest(G: ConvertedGraph) -> bool:
-    return G.num_edges < len(G) and G.num_edges == len(G) - count_of(G.mutual, components.components)
+    return G.num_edges < len(G) and G.num_edges == len(G) - labelled(G.backward)[1]
 
 
 def is_arborescence(G: ConvertedGraph) -> bool:
