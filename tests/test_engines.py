@@ -50,10 +50,19 @@ def test_searches_near_and_far_take_turns(near, monkeypatch):
 
 
 def test_tiny_graphs_are_left_to_the_textbook_queue(monkeypatch):
-    prepare = choose("cpu").engine.prepare
+    """Until levels are to be noted, which the queue has none of."""
     monkeypatch.setattr(cpu, "TINY", 79)
-    assert type(prepare(generate("path:40"), "direction-optimizing")) is cpu.Sequential  # 78 edges
-    assert type(prepare(generate("path:41"), "direction-optimizing")) is cpu.DirectionOptimizing
+    tiny, larger = generate("path:40"), generate("path:41")  # 78 and 80 edges
+    engine = choose("cpu").engine
+    assert engine.prepare(larger, "direction-optimizing").prepared
+    traversal = engine.prepare(tiny, "direction-optimizing")
+    for source in (3, 30):
+        assert traversal.run(np.array([source]), Options()) == bfs(tiny, source, engine="cpu:sequential")
+        assert not traversal.prepared
+    traced = traversal.run(np.array([7]), Options(trace=True))
+    assert {step.direction for step in traced.trace} <= {"top-down", "bottom-up"}
+    for source in (3, 30):
+        assert_valid_bfs(tiny, traversal.run(np.array([source]), Options()))
 
 
 @pytest.fixture

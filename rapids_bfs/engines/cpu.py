@@ -39,9 +39,7 @@ class CPU(Engine):
         return None
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        if algorithm == "sequential" or graph.num_arcs < TINY:
-            return Sequential(graph)
-        return DirectionOptimizing(graph)
+        return Sequential(graph) if algorithm == "sequential" else DirectionOptimizing(graph)
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
         if algorithm == "sequential":
@@ -88,13 +86,20 @@ class Sequential(Traversal):
 
 
 class DirectionOptimizing(Sequential):
-    """The parallel kernel; a deterministic search falls back to the textbook queue, which has no levels to note."""
+    """The parallel kernel; the textbook queue where that is faster, unless levels are to be noted, and for a
+    deterministic search."""
 
     traces = True
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
-        n = graph.num_vertices
+        self.prepared = False
+        if graph.num_arcs >= TINY:
+            self._prepare()
+
+    def _prepare(self) -> None:
+        """What the parallel kernel needs beyond the queue."""
+        graph, n = self.graph, self.graph.num_vertices
         vertex = self.queue.dtype
         self.reverse = self.here.reverse
         self.hub = np.zeros(n, vertex)
@@ -108,6 +113,9 @@ class DirectionOptimizing(Sequential):
         self.small = graph.num_arcs < SMALL
         self.kernel = direction_optimizing.search.serial if self.small else direction_optimizing.search
         self.stale = np.empty(0, np.int64)  # sources whose distance is not -1
+        self.distances.fill(-1)
+        self.predecessors.fill(-1)
+        self.prepared = True
 
     def _is_near(self, sources: np.ndarray, depth_limit: int | None) -> bool:
         """Does a search from one vertex end after two levels, having looked at few edges?"""
@@ -123,6 +131,10 @@ class DirectionOptimizing(Sequential):
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         self.steps = None
+        if not self.prepared:
+            if options.deterministic or not options.trace:
+                return super().search(sources, options)
+            self._prepare()
         self.distances[self.stale] = -1  # the kernel leaves sourceless vertices alone
         self.stale = sources
         if options.deterministic or self._is_near(sources, options.depth_limit):
