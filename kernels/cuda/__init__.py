@@ -1,10 +1,25 @@
-"""BFS in CUDA C++, one algorithm a file, to be compiled at run time."""
+"""BFS in CUDA C++, one algorithm a folder, to be compiled at run time."""
 
 import re
 from importlib.resources import files
+from posixpath import dirname, join, normpath
 
 from ..batch import WIDTHS
 
+# The files that are compiled, each with what it includes.
+FILES = {
+    "betweenness": "betweenness/search.cu",
+    "bit_parallel": "bit_parallel/search.cu",
+    "block_queue": "published/block_queue.cu",
+    "csr": "graph/csr.cu",
+    "deterministic": "deterministic/search.cu",
+    "direction_optimizing": "direction_optimizing/search.cu",
+    "frontier_mask": "published/frontier_mask.cu",
+    "frontier_mask_texture": "published/frontier_mask_texture.cu",
+    "random_edges": "graph/random_edges.cu",
+    "two_kernel": "published/two_kernel.cu",
+    "validation": "graph/validation.cu",
+}
 # The kernels of each file: a name for each, and the template instance that it stands for.
 KERNELS = {
     "betweenness": {"betweenness": "betweenness<{vertex}, {offset}>"},
@@ -63,19 +78,27 @@ OPTIONS = ("-std=c++17",)
 
 
 def source(name: str) -> str:
-    """The text of ``name.cu``, with the text of the files that it includes in the place of each ``#include``.
+    """The text of a file of `FILES`, with the text of what it includes in the place of each ``#include "..."``.
 
     One text without includes needs no search path, and a cache that goes by the text notices every change.
     """
-    return _text(f"{name}.cu")
+    return _text(FILES[name], set())
 
 
-def _text(file: str) -> str:
-    text = files(__name__).joinpath(file).read_text()
-    return re.sub(r'^#include "(.*)"$', lambda include: _text(include[1]), text, flags=re.MULTILINE)
+def _text(path: str, included: set[str]) -> str:
+    """The text of a file; nothing if it has been ``included`` already, as if it said ``#pragma once``."""
+    if path in included:
+        return ""
+    included.add(path)
+
+    def text_of(include: re.Match[str]) -> str:
+        return _text(normpath(join(dirname(path), include[1])), included)
+
+    text = files(__name__).joinpath(path).read_text().replace("#pragma once\n", "")
+    return re.sub(r'^#include "(.*)"$', text_of, text, flags=re.MULTILINE)
 
 
 def expressions(name: str, vertex_bytes: int, offset_bytes: int) -> dict[str, str]:
-    """The kernels of ``name.cu`` by name, as C++ names them, for vertices and offsets of so many bytes."""
+    """The kernels of a file by name, as C++ names them, for vertices and offsets of so many bytes."""
     types = {"vertex": TYPES[vertex_bytes], "offset": TYPES[offset_bytes]}
     return {kernel: template.format(**types) for kernel, template in KERNELS[name].items()}

@@ -22,9 +22,9 @@ namespace {
 
 constexpr std::size_t STACK_BYTES = 256 << 10;  // of a fiber
 constexpr std::size_t PAGE_BYTES = 4096;
-constexpr unsigned CALM = 8;                    // one pause in so many lets another thread take over
-constexpr unsigned MOST_OFFERS = 4;             // threads to draw the fastest from: more make speeds more unequal
-constexpr long MOST_SWITCHES = 1L << 23;        // with more, a launch counts as endless
+constexpr unsigned CALM = 8;              // one pause in so many lets another thread take over
+constexpr unsigned MOST_OFFERS = 4;       // threads to draw the fastest from: more make speeds more unequal
+constexpr long MOST_SWITCHES = 1L << 23;  // with more, a launch counts as endless
 
 struct Fiber {
     ucontext_t context;
@@ -229,11 +229,11 @@ const std::uint64_t* meet_block(Operation operation, std::uint64_t value) {
     return meet(block_here().all, threadIdx.x, operation, value);
 }
 
-void barrier_of_first(unsigned threads) {
+void named_barrier(unsigned threads) {
     Meeting& meeting = block_here().first;
     if (meeting.size != threads) meeting = Meeting(threads);
     if (threadIdx.x >= threads) fail("a thread meets those before it, and is not one of them");
-    meet(meeting, threadIdx.x, SYNC_FIRST, 0);
+    meet(meeting, threadIdx.x, SYNC_NAMED, 0);
 }
 
 void cluster_barrier() {

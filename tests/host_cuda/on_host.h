@@ -24,7 +24,7 @@ struct Shape {
     std::uint64_t seed;
 };
 
-enum Operation { SYNC_WARP, VOTE, SHUFFLE, REDUCE, SYNC_BLOCK, COUNT_BLOCK, SYNC_FIRST, SYNC_CLUSTER };
+enum Operation { SYNC_WARP, VOTE, SHUFFLE, REDUCE, SYNC_BLOCK, COUNT_BLOCK, SYNC_NAMED, SYNC_CLUSTER };
 
 // Call `thread(kernel)` in each fiber. Returns null, or what went wrong.
 const char* run(const Shape& shape, void (*thread)(const void*), const void* kernel);
@@ -38,7 +38,7 @@ void pause();
 // Meet the other threads of the warp or the block. Returns the values of all, by thread; valid until the next meeting.
 const std::uint64_t* meet_warp(Operation operation, std::uint64_t value = 0);
 const std::uint64_t* meet_block(Operation operation, std::uint64_t value = 0);
-void barrier_of_first(unsigned threads);
+void named_barrier(unsigned threads);
 void cluster_barrier();
 
 int cluster_size();
@@ -57,7 +57,7 @@ T& shared(const void* key) {
 }
 
 template <typename T>
-T* of_block(T* mine, int rank) {
+T* map_shared_rank(T* mine, int rank) {
     return static_cast<T*>(address_in_block(const_cast<void*>(static_cast<const void*>(mine)), rank));
 }
 

@@ -286,10 +286,10 @@ FAULTS = {
         *(search_graphs, "one block, without room"),
     ),
     "cluster: only the blocks themselves meet": Fault(
-        "cluster_barrier_of_shared();", "__syncthreads();", search_graphs, "cluster"
+        "cluster_barrier_shared();", "__syncthreads();", search_graphs, "cluster"
     ),
     "cluster: the others are not told to stop": Fault(
-        "*of_block(ended, rank) = 1;", "*ended = 1;", search_graphs, "cluster, without room"
+        "*map_shared_rank(ended, rank) = 1;", "*ended = 1;", search_graphs, "cluster, without room"
     ),
     "cluster: a chunk is shared out twice": Fault("from = rank * share;", "from = 0;", search_unequal_blocks),
     "cluster: what was asked for is taken as found": Fault(

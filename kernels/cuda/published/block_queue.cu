@@ -33,7 +33,7 @@ constexpr int CAPACITY = 1024;  // vertices in `gathered`; a block must have few
 
 template <typename Vertex>
 __global__ void reset(Vertex n, int* distances, Vertex* predecessors, unsigned* finished) {
-    const long long vertex = thread_in_grid();
+    const long long vertex = thread_of_grid();
     if (vertex == 0) *finished = 0;
     if (vertex >= n) return;
     distances[vertex] = -1;
@@ -43,7 +43,7 @@ __global__ void reset(Vertex n, int* distances, Vertex* predecessors, unsigned* 
 template <typename Vertex>
 __global__ void seed(int count, const Vertex* sources, Vertex begin, Vertex* queue, unsigned long long* tail,
                      int* distances) {
-    const long long i = thread_in_grid();
+    const long long i = thread_of_grid();
     if (i == 0) *tail = begin + count;
     if (i >= count) return;
     queue[begin + i] = sources[i];
@@ -64,8 +64,8 @@ __device__ void spill(Vertex* queue, unsigned long long* tail, const Vertex* gat
 }
 
 template <typename Vertex, typename Offset>
-__global__ void expand(const Offset* offsets, const Vertex* targets, Vertex begin, Vertex end, int level,
-                       Vertex target, Vertex* queue, unsigned long long* tail, int* distances, Vertex* predecessors,
+__global__ void expand(const Offset* offsets, const Vertex* targets, Vertex begin, Vertex end, int level, Vertex target,
+                       Vertex* queue, unsigned long long* tail, int* distances, Vertex* predecessors,
                        unsigned* finished, volatile long long* status) {
     __shared__ Vertex gathered[CAPACITY];
     __shared__ int filled;  // where the next vertex goes

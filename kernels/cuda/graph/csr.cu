@@ -16,15 +16,11 @@
 
 #include "rows.cuh"
 
-constexpr unsigned ALL = ~0u;  // the lanes of a warp
-
 // What `look` finds out; the host starts with the largest, -1 and 0.
 struct Seen {
     long long lowest, highest;
     unsigned long long asymmetry;  // sum of hash(u, v) - hash(v, u)
 };
-
-__device__ inline int lane_id() { return threadIdx.x % WARP; }
 
 // A 64-bit hash of an edge (the finaliser of splitmix64).
 __device__ inline unsigned long long hash(unsigned long long u, unsigned long long v) {

@@ -1,13 +1,11 @@
 // Threads over the arcs of a CSR: each learns the row that its arc belongs to.
 
-constexpr int WARP = 32;
+#pragma once
+
+#include "../common/grid.cuh"
+#include "../common/warp.cuh"
+
 constexpr int RUN = 8 * WARP;  // arcs that a warp takes at a time
-
-__device__ inline long long thread_of_grid() {
-    return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-
-__device__ inline long long threads_of_grid() { return static_cast<long long>(gridDim.x) * blockDim.x; }
 
 // The row in low..high that has this arc: the last that begins at or before it.
 template <typename Offset>

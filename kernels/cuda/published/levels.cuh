@@ -4,6 +4,10 @@
 // Mask arrays are bool, a byte a vertex, so that threads that set neighbouring flags never share a word that they
 // would have to read first.
 
+#pragma once
+
+#include "../common/grid.cuh"
+
 // Elements of `status`, which lies in the host's memory: a store to it crosses the bus, so few threads may make one.
 enum {
     PROGRESS,     // the last level that reached a vertex; of block_queue, the end of the queue
@@ -14,8 +18,4 @@ enum {
 // others see in device memory that it is told: `announced[0]` is the last level of which the host knows.
 __device__ inline void announce(int level, int* announced, volatile long long* status) {
     if (*announced != level && atomicExch(announced, level) != level) status[PROGRESS] = level;
-}
-
-__device__ inline long long thread_in_grid() {
-    return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
 }

@@ -50,12 +50,13 @@
 #define BLOCKS 2  // of a multiprocessor
 #endif
 
-#include "grid.cuh"
+#include "../common/grid.cuh"
+#include "../common/warp.cuh"
 
-constexpr int BITS = 64;       // of a word
-constexpr int PIECE = 128;     // edges that a group takes at a time
-constexpr int UNROLL = 4;      // edges that a group has under way at a time
-constexpr int TALLY = 8;       // bits of a vertical counter
+constexpr int BITS = 64;                // of a word
+constexpr int PIECE = 128;              // edges that a group takes at a time
+constexpr int UNROLL = 4;               // edges that a group has under way at a time
+constexpr int TALLY = 8;                // bits of a vertical counter
 constexpr int FULL = (1 << TALLY) - 1;  // rows that it can add
 constexpr int SLOTS = 4;                // levels whose counters are kept
 constexpr int MOST_WORDS = 16;
@@ -73,7 +74,7 @@ struct State {
     alignas(128) unsigned arrived;  // blocks at the barrier; its top bit changes when all have come
     alignas(128) Word found[SLOTS];
     alignas(128) Word items[SLOTS];
-    alignas(128) Word edges[SLOTS];  // out-edges of the vertices reached
+    alignas(128) Word edges[SLOTS];                  // out-edges of the vertices reached
     alignas(128) Word under_way[SLOTS][MOST_WORDS];  // sources that reached any vertex
     int levels;                                      // of the search that is done
 };
@@ -243,7 +244,8 @@ __device__ inline void push(const Batch<Vertex, Offset>& b, bool holds, Vertex v
     Word start = 0;
     if (at.lane == 0) start = atomicAdd(&b.state->items[level % SLOTS], static_cast<Word>(all));
     start = __shfl_sync(ALL, start, 0) + (upto - mine);
-    for (unsigned i = at.word; i < mine; i += WIDTH) b.items[start + i] = {static_cast<Offset>(begin + i * PIECE), vertex};
+    for (unsigned i = at.word; i < mine; i += WIDTH)
+        b.items[start + i] = {static_cast<Offset>(begin + i * PIECE), vertex};
 }
 
 // Top-down, first phase: OR the rows of the items' vertices into their neighbours', and list these.
@@ -311,7 +313,8 @@ __device__ void settle(const Batch<Vertex, Offset>& b, Word* frontier, const Wor
     }
     const Vertex* const last = b.found[(level + 1) % 2];
     for (long long first = at.warp * at.GROUPS; first < last_count; first += at.warps * at.GROUPS) {
-        if (first + at.group < last_count) frontier[static_cast<long long>(last[first + at.group]) * WIDTH + at.word] = 0;
+        if (first + at.group < last_count)
+            frontier[static_cast<long long>(last[first + at.group]) * WIDTH + at.word] = 0;
     }
 }
 
@@ -348,7 +351,8 @@ __device__ void sweep(const Batch<Vertex, Offset>& b, const Word* frontier, Word
         if (first + at.group < b.piece_count) {
             const Piece<Vertex, Offset> piece = b.pieces[first + at.group];
             edge = piece.begin;
-            end = min(static_cast<long long>(piece.begin) + PIECE, static_cast<long long>(b.in_offsets[piece.vertex + 1]));
+            end = min(static_cast<long long>(piece.begin) + PIECE,
+                      static_cast<long long>(b.in_offsets[piece.vertex + 1]));
             place = static_cast<long long>(piece.vertex) * WIDTH + at.word;
             missing = wanted & ~(b.seen[place] | __ldcg(upcoming + place));
         }
@@ -535,7 +539,8 @@ __global__ void write(const __grid_constant__ Batch<Vertex, Offset> b) {
                 int distance = 0;
 #pragma unroll
                 for (int i = 0; i < NEAR; ++i) distance |= static_cast<int>(near[i] >> source & 1) << i;
-                for (int i = NEAR; i < bits; ++i) distance |= static_cast<int>(plane[i * plane_words] >> source & 1) << i;
+                for (int i = NEAR; i < bits; ++i)
+                    distance |= static_cast<int>(plane[i * plane_words] >> source & 1) << i;
                 if (vertex < b.n) *distances = seen >> source & 1 ? distance : -1;
             }
         }

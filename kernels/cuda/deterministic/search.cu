@@ -79,7 +79,13 @@
 #define BLOCKS 1  // of a multiprocessor
 #endif
 
-#include "cooperative.cuh"
+#include "../common/adjacency.cuh"
+#include "../common/bitmap.cuh"
+#include "../common/frontier.cuh"
+#include "../common/grid.cuh"
+#include "../common/ptx.cuh"
+#include "../common/search.cuh"
+#include "../common/warp.cuh"
 
 constexpr int UNROLL = 4;                  // edges that a lane has under way at a time
 constexpr int TEAM = 16;                   // blocks of a cluster, at most
@@ -96,10 +102,10 @@ constexpr int APART = 128;                 // families that are told apart, see 
 constexpr int MANY = 254;                  // the last family
 constexpr int NONE = 255;                  // no family
 constexpr int FAMILY_BITS = 8;
-constexpr int GROWTH = 4;                  // of the chunks of first edges
-constexpr int TURN_ALONE = 1 << 20;        // levels that a block goes alone before it shows itself at the barrier
+constexpr int GROWTH = 4;            // of the chunks of first edges
+constexpr int TURN_ALONE = 1 << 20;  // levels that a block goes alone before it shows itself at the barrier
 
-constexpr int TURNS = 1 << 16;         // that are noted
+constexpr int TURNS = 1 << 16;  // that are noted
 constexpr int PHASE_BITS = 4;
 
 // What a turn did.
@@ -201,11 +207,6 @@ __device__ inline void settle(const Search<Vertex, Offset>& s, Vertex vertex, Ve
     if (vertex == s.target) s.state->target_level = level;
 }
 
-// Did a level up to this one reach the target?
-__device__ inline bool is_reached(long long target_level, int level) {
-    return target_level > 0 && target_level <= level;
-}
-
 // What a block is told at the end of a turn, in shared memory: thousands of warps that ask one address would queue up.
 struct Told {
     long long found;         // vertices, in this turn
@@ -235,10 +236,10 @@ __device__ inline void end_turn(const Search<Vertex, Offset>& s, Phase phase, in
 // A warp's run of the numbers of a frontier's edges; the runs follow each other as the warps do.
 template <typename Number>
 struct Run {
-    Number begin;               // of the frontier in the queue
-    Number vertices, edges;     // all of it
-    Number next, stop, first;   // the numbers, none if `stop` is not above `next`, and the slot that has `next`
-    int runs;                   // that have any
+    Number begin;              // of the frontier in the queue
+    Number vertices, edges;    // all of it
+    Number next, stop, first;  // the numbers, none if `stop` is not above `next`, and the slot that has `next`
+    int runs;                  // that have any
 };
 
 // How many of so many numbers a warp has in its run; a multiple of 32.
@@ -319,7 +320,7 @@ template <bool BY_SLOT, typename Vertex, typename Offset, typename Number>
 __device__ void claim(const Search<Vertex, Offset>& s, const unsigned* reached, const Run<Number>& run) {
     using S = Search<Vertex, Offset>;
     walk(s, run, nullptr,
-         [&](Number edge, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const Number(&slot)[UNROLL]) {
+         [&](Number edge, const bool (&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const Number(&slot)[UNROLL]) {
              unsigned word[UNROLL];
              bool claims[UNROLL];
 #pragma unroll
@@ -335,15 +336,15 @@ __device__ void claim(const Search<Vertex, Offset>& s, const unsigned* reached, 
                  }
 #pragma unroll
                  for (int k = 0; k < UNROLL; ++k) {
-                     if (before[k] == S::UNREACHED) send_or(s.fresh + word_of(neighbor[k]), bit_of(neighbor[k]));
+                     if (before[k] == S::UNREACHED) reduce_or(s.fresh + word_of(neighbor[k]), bit_of(neighbor[k]));
                  }
                  return;
              }
 #pragma unroll
              for (int k = 0; k < UNROLL; ++k) {
                  const Number number = BY_SLOT ? slot[k] : edge + k * WARP + lane_id();
-                 if (claims[k]) send_min(s.rank + neighbor[k], S::CLAIMED | number);
-                 if (claims[k]) send_or(s.fresh + word_of(neighbor[k]), bit_of(neighbor[k]));
+                 if (claims[k]) reduce_min(s.rank + neighbor[k], S::CLAIMED | number);
+                 if (claims[k]) reduce_or(s.fresh + word_of(neighbor[k]), bit_of(neighbor[k]));
                  if (!BY_SLOT && lane_id() == 0 && live[k]) s.slots[edge / WARP + k] = static_cast<Vertex>(slot[k]);
              }
          });
@@ -359,8 +360,8 @@ __device__ void clear_marks(const Search<Vertex, Offset>& s, const Run<Number>& 
 // Mark an edge that reaches a vertex with out-edges first, and count the vertex for the warp with that edge in its run.
 template <typename Vertex, typename Offset, typename Number>
 __device__ inline void mark(const Search<Vertex, Offset>& s, Number length, Number edge, Offset degree) {
-    send_or(s.marks + edge / WARP, 1u << edge % WARP);
-    send_add(s.counts + edge / length, packed(1, degree, s.edge_bits));
+    reduce_or(s.marks + edge / WARP, 1u << edge % WARP);
+    reduce_add(s.counts + edge / length, packed(1, degree, s.edge_bits));
 }
 
 // The second step of an ordered level: settle the vertices that were claimed, and mark the edges that they were claimed
@@ -383,7 +384,7 @@ __device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visit
             const unsigned claims = mine ? s.fresh[word] : 0;
             if (claims) {
                 s.fresh[word] = 0;
-                send_or(visited + word, claims);
+                reduce_or(visited + word, claims);
             }
             count += list_bits(claims, block.list + count, tiles * TILE * WARP);
             next += block.warps;
@@ -455,7 +456,7 @@ __device__ inline Counter base_of_warp(const Counter* counts, int runs, const Bl
     const int last = min(first + each, runs);
     Counter mine = 0;
     for (int warp = first; warp < last; ++warp) mine += __ldcg(counts + warp);
-    Counter base = exclusive_scan_of_block(mine, block.totals, total);
+    Counter base = block_exclusive_scan(mine, block.totals, total);
     for (int warp = first; warp < last; ++warp) {
         if (warp % gridDim.x == blockIdx.x) block.bases[warp / gridDim.x] = base;
         base += __ldcg(counts + warp);
@@ -472,7 +473,7 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, const Run<Number>& r
     Counter total;
     Counter base = base_of_warp(s.counts, run.runs, block, total);
     walk(s, run, s.marks,
-         [&](Number, const bool(&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const Number(&)[UNROLL]) {
+         [&](Number, const bool (&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const Number(&)[UNROLL]) {
              Offset first[UNROLL], degree[UNROLL];
              load_rows(s.offsets, live, neighbor, first, degree);
 #pragma unroll
@@ -481,7 +482,7 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, const Run<Number>& r
              for (int k = 0; k < UNROLL; ++k) {
                  if (!__ballot_sync(ALL, live[k])) continue;
                  const Counter mine = live[k] ? packed(1, degree[k], s.edge_bits) : 0;
-                 const Counter inclusive = inclusive_scan(mine);
+                 const Counter inclusive = warp_inclusive_scan(mine);
                  const Frontier before = unpacked(base + inclusive - mine, s.edge_bits);
                  base += __shfl_sync(ALL, inclusive, WARP - 1);
                  if (!live[k]) continue;
@@ -772,7 +773,7 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
             left += __popc(those);
         };
         // The family of a vertex is its parent's, or that of its parent's slot if there is an order.
-        const auto reach = [&](const int(&local)[UNROLL], const Look(&first)[UNROLL], const Vertex(&parent)[UNROLL]) {
+        const auto reach = [&](const int (&local)[UNROLL], const Look(&first)[UNROLL], const Vertex(&parent)[UNROLL]) {
             Number slot[UNROLL];
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
@@ -890,7 +891,8 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                     for (int k = 0; k < UNROLL; ++k) {
 #pragma unroll
                         for (int i = 0; i < GROUP; ++i) {
-                            theirs[k][i] = family[at[k] + i < degree[k] ? group[k][i] : stranger];  // before the row, too
+                            theirs[k][i] =
+                                family[at[k] + i < degree[k] ? group[k][i] : stranger];  // before the row, too
                         }
                     }
                     __syncwarp();
@@ -955,7 +957,7 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
         }
         __syncwarp();
     }
-    return sum_of_warp(found);
+    return warp_sum(found);
 }
 
 // Visit the vertices whose bits are set in `bits(word)`, a tile of words at a time, each by one lane.
@@ -1077,7 +1079,7 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, unsi
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             if (!live[k]) continue;
-            send_min(s.rank + neighbor[k], mine[k]);
+            reduce_min(s.rank + neighbor[k], mine[k]);
             word[k] = __ldcg(visited + word_of(neighbor[k]));
             first[k] = __ldg(s.offsets + neighbor[k]);
             degree[k] = __ldg(s.offsets + neighbor[k] + 1) - first[k];
@@ -1095,12 +1097,12 @@ __device__ int go_alone(const Search<Vertex, Offset>& s, unsigned* visited, unsi
         for (int k = 0; k < UNROLL; ++k) {
             if (!live[k]) continue;
             settle(s, neighbor[k], parent[k], level);
-            send_or(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+            reduce_or(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
             if (degree[k]) sum += packed(1, degree[k], s.edge_bits);
         }
 
         Counter total;
-        Counter place = exclusive_scan_of_block(sum, totals, total);
+        Counter place = block_exclusive_scan(sum, totals, total);
         const LocalQueue<Vertex, Offset> upcoming(memory, s.capacity, 1 - now);
         frontier = unpacked(total, s.edge_bits);
 #pragma unroll
@@ -1144,7 +1146,7 @@ __device__ inline void hand_out(Edge<Vertex, Offset>* edges, int share, int numb
                                 Offset degree) {
     int block = number / share, place = number % share;
     for (Offset edge = 0; edge < degree; ++edge) {
-        *of_block(edges + place, block) = {static_cast<Offset>(first + edge), vertex};
+        *map_shared_rank(edges + place, block) = {static_cast<Offset>(first + edge), vertex};
         if (++place == share) {
             place = 0;
             ++block;
@@ -1197,7 +1199,8 @@ __device__ int go_together(const Search<Vertex, Offset>& s, unsigned* visited, u
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             if (!won[k]) continue;
-            send_min(s.rank + neighbor[k], S::CLAIMED | static_cast<typename S::Number>(from + threadIdx.x * each + k));
+            reduce_min(s.rank + neighbor[k],
+                       S::CLAIMED | static_cast<typename S::Number>(from + threadIdx.x * each + k));
             word[k] = __ldcg(visited + word_of(neighbor[k]));
             first[k] = __ldg(s.offsets + neighbor[k]);
             degree[k] = __ldg(s.offsets + neighbor[k] + 1) - first[k];
@@ -1215,15 +1218,15 @@ __device__ int go_together(const Search<Vertex, Offset>& s, unsigned* visited, u
             won[k] = claim[k] == mine && !(word[k] & bit_of(neighbor[k]));
             if (!won[k]) continue;
             settle(s, neighbor[k], parent[k], level);
-            send_or(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+            reduce_or(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
             prefetch(s.targets + first[k]);
             if (degree[k]) sum += packed(1, degree[k], s.edge_bits);
         }
         Counter total;
-        Counter place = exclusive_scan_of_block(sum, totals, total);
-        if (threadIdx.x < size) *of_block(counts + rank, threadIdx.x) = total;
+        Counter place = block_exclusive_scan(sum, totals, total);
+        if (threadIdx.x < size) *map_shared_rank(counts + rank, threadIdx.x) = total;
         cluster_barrier();
-        const Counter until = inclusive_scan(lane_id() < size ? counts[lane_id()] : 0);
+        const Counter until = warp_inclusive_scan(lane_id() < size ? counts[lane_id()] : 0);
         if (rank > 0) place += __shfl_sync(ALL, until, rank - 1);
         frontier = unpacked(__shfl_sync(ALL, until, WARP - 1), s.edge_bits);
         share = static_cast<int>(min(frontier.edges, s.together + 1) + size - 1) / size;
@@ -1271,12 +1274,12 @@ __device__ Frontier seed(const Search<Vertex, Offset>& s, Counter* totals) {
             vertex = s.sources[start + threadIdx.x];
             first = __ldg(s.offsets + vertex);
             degree = __ldg(s.offsets + vertex + 1) - first;
-            send_or(s.visited[0] + word_of(vertex), bit_of(vertex));
+            reduce_or(s.visited[0] + word_of(vertex), bit_of(vertex));
             s.distances[vertex] = 0;
             s.predecessors[vertex] = -1;
         }
         Counter total;
-        const Counter place = exclusive_scan_of_block(degree ? packed(1, degree, s.edge_bits) : 0, totals, total);
+        const Counter place = block_exclusive_scan(degree ? packed(1, degree, s.edge_bits) : 0, totals, total);
         const Frontier before = unpacked(sum + place, s.edge_bits);
         if (keep) {
             s.rank[vertex] = before.vertices;
@@ -1347,8 +1350,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 if (!seeded) frontier = seed(s, totals);
                 const long long expanded = frontier.vertices;
                 if (size > 1) {
-                    level =
-                        go_together(s, visited, family, level, begin, frontier, unexplored, size, memory, totals);
+                    level = go_together(s, visited, family, level, begin, frontier, unexplored, size, memory, totals);
                 } else if (expanded > 0 && frontier.edges <= s.alone && level < s.depth_limit) {
                     level = go_alone(s, visited, family, level, begin, frontier, unexplored, memory, totals);
                 } else {
@@ -1416,10 +1418,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 }
             }
             const bool complete = ages == 0 && last == frontier.edges;
-            const Counter by_warp = sweep(s, visited, other, family, other_family, level, ages, begin, last > 0,
-                                          complete, foremost, block);
+            const Counter by_warp =
+                sweep(s, visited, other, family, other_family, level, ages, begin, last > 0, complete, foremost, block);
             Counter by_block;
-            exclusive_scan_of_block(lane_id() == 0 ? by_warp : 0, totals, by_block);
+            block_exclusive_scan(lane_id() == 0 ? by_warp : 0, totals, by_block);
             if (threadIdx.x == 0 && by_block) atomicAdd(&state->tails[turn % 3], by_block);
             end_turn(s, SWEEP, turn, &told);
             reached = told.found;

@@ -58,7 +58,13 @@
 #define BLOCKS 1  // of a multiprocessor
 #endif
 
-#include "cooperative.cuh"
+#include "../common/adjacency.cuh"
+#include "../common/bitmap.cuh"
+#include "../common/frontier.cuh"
+#include "../common/grid.cuh"
+#include "../common/ptx.cuh"
+#include "../common/search.cuh"
+#include "../common/warp.cuh"
 
 constexpr int UNROLL = 4;                  // edges, vertices or groups that a lane has under way at a time
 constexpr int MANY_EDGES = 1 << 11;        // of a level, for each warp
@@ -123,11 +129,6 @@ __device__ inline void adopt(const Search<Vertex, Offset>& s, Vertex vertex, Ver
     if (vertex == s.target) s.state->target_level = level;
 }
 
-// Did a level up to this one reach the target? Blocks ahead of the one that asks may be at the next level.
-__device__ inline bool is_reached(long long target_level, int level) {
-    return target_level > 0 && target_level <= level;
-}
-
 // What a block is told at the end of a turn, in shared memory: thousands of warps that ask one address would queue up.
 struct Told {
     Counter counted;         // in the tail of this turn
@@ -162,7 +163,7 @@ __device__ inline void enqueue(const Search<Vertex, Offset>& s, long long begin,
     for (int k = 0; k < COUNT; ++k) {
         if (keep[k] && degree[k]) mine += packed(1, degree[k], s.edge_bits);
     }
-    Counter place = inclusive_scan(mine);
+    Counter place = warp_inclusive_scan(mine);
     const Counter total = __shfl_sync(ALL, place, WARP - 1);
     if (total == 0) return;
     Counter start = 0;
@@ -594,11 +595,11 @@ constexpr int SOLO = THREADS < 128 ? THREADS : 128;  // of a block without a clu
 template <bool TEAM>
 __device__ inline void team_barrier() {
     if (TEAM) {
-        cluster_barrier_of_shared();
+        cluster_barrier_shared();
     } else if (SOLO == THREADS) {
         __syncthreads();
     } else {
-        barrier_of_first<SOLO>();
+        named_barrier<SOLO>();
     }
 }
 
@@ -658,7 +659,7 @@ __device__ inline bool is_news(Vertex* recent, Vertex vertex) {
 // Tell all blocks of the team, before their next barrier.
 __device__ inline void end_team(int* ended, int size) {
 #pragma unroll 1
-    for (int rank = 0; rank < size; ++rank) *of_block(ended, rank) = 1;
+    for (int rank = 0; rank < size; ++rank) *map_shared_rank(ended, rank) = 1;
     __threadfence();  // it is their memory
 }
 
@@ -688,7 +689,7 @@ __device__ inline void enqueue_chunks(const Search<Vertex, Offset>& s, Chunk<NEA
             place[k] = mine;
             if (keep[k]) mine += min((static_cast<Counter>(chunk[k].rest) + CHUNK - 1) / CHUNK, Counter(capacity + 1));
         }
-        const int until = inclusive_scan(mine);
+        const int until = warp_inclusive_scan(mine);
         before = until - mine;
         total = __shfl_sync(ALL, until, WARP - 1);
     }
@@ -763,8 +764,8 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
         if (lane == 0) totals[warp_begin / WARP] = total;
         __syncthreads();
         const int theirs = lane < THREADS / WARP ? totals[lane] : 0;
-        const int start = filled + reduce_add(lane < warp_begin / WARP ? theirs : 0);
-        filled += reduce_add(theirs);
+        const int start = filled + warp_reduce_add(lane < warp_begin / WARP ? theirs : 0);
+        filled += warp_reduce_add(theirs);
         return start;
     };
     for (long long i = rank * threads + warp_begin; i < frontier.vertices; i += size * threads) {
@@ -788,7 +789,7 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
         if (team.ended[level % 2] || level == last || (!TEAM && (total == 0 || total > limit))) break;
         int from = 0, stop = total;  // this block's are those between
         int until = 0, before = 0;   // chunks of the blocks up to the lane's, and without it
-        const int theirs = TEAM && lane < size ? *of_block(count, lane) : 0;
+        const int theirs = TEAM && lane < size ? *map_shared_rank(count, lane) : 0;
         if (spread) {
             until = theirs;
 #pragma unroll
@@ -809,7 +810,7 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
         const auto expand = [&](auto whole) {
             constexpr bool WHOLE = decltype(whole)::value;
             constexpr int COUNT = WHOLE ? CHUNK : 1;
-            constexpr int PER_THREAD = WHOLE ? 1 : CHUNK;  // threads to a chunk
+            constexpr int PER_THREAD = WHOLE ? 1 : CHUNK;                 // threads to a chunk
             const int end = stop * PER_THREAD + (TEAM ? warp_begin : 0);  // the warps of a team go the same rounds
             for (int start = from * PER_THREAD + warp_begin; start < end; start += threads) {
                 const int place = (start + lane) / PER_THREAD;
@@ -823,7 +824,7 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
                         whose += passed <= place ? step : 0;
                     }
                     const int others = __shfl_sync(ALL, before, whose);
-                    chunk = of_block(queue + (inside ? place - others : 0), inside ? whose : 0);
+                    chunk = map_shared_rank(queue + (inside ? place - others : 0), inside ? whose : 0);
                 }
                 Offset first = 0, rest = 0;
                 Vertex parent = 0, neighbor[COUNT] = {};
@@ -918,7 +919,7 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
         if constexpr (TEAM) {
             if (threadIdx.x == 0) *next_count = filled;
             filled = 0;
-            total = reduce_add(theirs), most = reduce_max(theirs);
+            total = warp_reduce_add(theirs), most = warp_reduce_max(theirs);
             if (total == 0) break;
             spread = most * CHUNK > threads && most * size > total / 4 * 5;  // some have a quarter more than others
         }
@@ -936,7 +937,7 @@ __device__ void go_alone(const Search<Vertex, Offset>& s, unsigned* visited, int
     for (int i = threadIdx.x; i < left; i += threads) {
         if (queue[i].rest > 0) hand_over(s, behind, tail, queue[i]);
     }
-    explored = sum_of_warp(explored);
+    explored = warp_sum(explored);
     if (lane == 0 && explored) atomicAdd(&s.state->explored[turn_of_grid % 3], explored);
     if (rank == 0 && threadIdx.x == 0) s.state->level[turn_of_grid % 2] = level;
 }
@@ -975,7 +976,7 @@ __global__ void prepare(Vertex n, Vertex near, const Offset* offsets, const Offs
                 }
             }
             for (int round = 0; round <= GROUP; ++round) {
-                const int most = reduce_max(heaviest[0]);
+                const int most = warp_reduce_max(heaviest[0]);
                 const int lane = __ffs(__ballot_sync(ALL, heaviest[0] == most)) - 1;
                 if (lane_id() == lane) {
                     const int place = near ? round : round - 1;
@@ -1037,7 +1038,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         if (one_source) {
             s.queue[0] = {0, s.offsets[s.source]};
             s.queued[0] = static_cast<Vertex>(s.source);
-            send_or(ring.visited() + word_of(s.source), bit_of(s.source));
+            reduce_or(ring.visited() + word_of(s.source), bit_of(s.source));
             if (s.predecessors) s.predecessors[s.source] = -1;
             s.distances[s.source] = 0;
         }
@@ -1135,7 +1136,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 end_turn(state, turn++, edge_bits, &told);
                 mine = expand<true>(s, upcoming, level, begin - expanded, frontier, nullptr, warp, warps);
             }
-            mine = static_cast<unsigned>(sum_of_warp(mine));
+            mine = static_cast<unsigned>(warp_sum(mine));
             if (lane == 0 && mine) atomicAdd(&found, mine);
             __syncthreads();
             if (threadIdx.x == 0) {

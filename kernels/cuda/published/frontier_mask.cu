@@ -39,7 +39,7 @@ struct InMemory {
 template <typename Vertex>
 __global__ void reset(Vertex n, bool* frontier, bool* upcoming, bool* visited, int* distances, Vertex* predecessors,
                       int* announced) {
-    const long long vertex = thread_in_grid();
+    const long long vertex = thread_of_grid();
     if (vertex == 0) *announced = 0;
     if (vertex >= n) return;
     frontier[vertex] = upcoming[vertex] = visited[vertex] = false;
@@ -49,7 +49,7 @@ __global__ void reset(Vertex n, bool* frontier, bool* upcoming, bool* visited, i
 
 template <typename Vertex>
 __global__ void seed(int count, const Vertex* sources, bool* frontier, bool* visited, int* distances) {
-    const long long i = thread_in_grid();
+    const long long i = thread_of_grid();
     if (i >= count) return;
     const Vertex source = sources[i];
     frontier[source] = visited[source] = true;
@@ -60,7 +60,7 @@ template <typename Vertex, typename Offset, template <typename, typename> class 
 __global__ void expand(const Offset* offsets, Adjacency<Vertex, Offset> targets, Vertex n, int level, Vertex target,
                        bool* frontier, bool* upcoming, bool* visited, int* distances, Vertex* predecessors,
                        int* announced, volatile long long* status) {
-    const long long vertex = thread_in_grid();
+    const long long vertex = thread_of_grid();
     bool reached = false;
     if (vertex < n && frontier[vertex]) {
         frontier[vertex] = false;

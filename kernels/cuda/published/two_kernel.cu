@@ -28,7 +28,7 @@
 template <typename Vertex>
 __global__ void reset(Vertex n, bool* frontier, bool* updating, bool* visited, int* distances, Vertex* predecessors,
                       int* announced) {
-    const long long vertex = thread_in_grid();
+    const long long vertex = thread_of_grid();
     if (vertex == 0) *announced = 0;
     if (vertex >= n) return;
     frontier[vertex] = updating[vertex] = visited[vertex] = false;
@@ -38,7 +38,7 @@ __global__ void reset(Vertex n, bool* frontier, bool* updating, bool* visited, i
 
 template <typename Vertex>
 __global__ void seed(int count, const Vertex* sources, bool* frontier, bool* visited, int* distances) {
-    const long long i = thread_in_grid();
+    const long long i = thread_of_grid();
     if (i >= count) return;
     const Vertex source = sources[i];
     frontier[source] = visited[source] = true;
@@ -48,7 +48,7 @@ __global__ void seed(int count, const Vertex* sources, bool* frontier, bool* vis
 template <typename Vertex, typename Offset>
 __global__ void expand(const Offset* offsets, const Vertex* targets, Vertex n, int level, bool* frontier,
                        bool* updating, const bool* visited, int* distances, Vertex* predecessors) {
-    const long long vertex = thread_in_grid();
+    const long long vertex = thread_of_grid();
     if (vertex >= n || !frontier[vertex]) return;
     frontier[vertex] = false;
     const Offset end = offsets[vertex + 1];
@@ -64,7 +64,7 @@ __global__ void expand(const Offset* offsets, const Vertex* targets, Vertex n, i
 template <typename Vertex>
 __global__ void commit(Vertex n, int level, Vertex target, bool* frontier, bool* updating, bool* visited,
                        int* announced, volatile long long* status) {
-    const long long vertex = thread_in_grid();
+    const long long vertex = thread_of_grid();
     const bool reached = vertex < n && updating[vertex];
     if (reached) {
         updating[vertex] = false;

@@ -55,13 +55,14 @@
 #define BLOCKS 3  // of a multiprocessor
 #endif
 
-#include "grid.cuh"
+#include "../common/grid.cuh"
+#include "../common/warp.cuh"
 
-constexpr int BITS = 64;     // sources of a word, numbers of a row
-constexpr int PIECE = 128;   // arcs of an item, at most; as in ../batch.py
-constexpr int UNROLL = 4;    // rows that a warp has under way at a time
-constexpr int TURNS = 4;     // levels whose fronts are kept
-constexpr int SLOTS = 4;     // levels whose counters are kept
+constexpr int BITS = 64;    // sources of a word, numbers of a row
+constexpr int PIECE = 128;  // arcs of an item, at most; as in ../batch.py
+constexpr int UNROLL = 4;   // rows that a warp has under way at a time
+constexpr int TURNS = 4;    // levels whose fronts are kept
+constexpr int SLOTS = 4;    // levels whose counters are kept
 constexpr int WARPS = THREADS / WARP;
 
 using Word = unsigned long long;
@@ -153,10 +154,6 @@ struct Window {
     Hit<Vertex> hits[WARP + UNROLL];
     double shares[WARP + UNROLL];  // what each hit adds to its arc
 };
-
-__device__ inline int lane_id() { return threadIdx.x % WARP; }
-
-__device__ inline unsigned lanes_below() { return (1u << lane_id()) - 1; }
 
 __device__ inline bool low_of(Word bits) { return static_cast<unsigned>(bits) >> lane_id() & 1; }
 
@@ -266,7 +263,7 @@ __device__ void expand(const Batch<Vertex, Offset>& b, const Item<Vertex, Offset
 
 // Count one more, and return how many there were. What a warp wrote before its lane 0 calls this, with its barriers around
 // it, is seen by every warp whose call counts it.
-__device__ inline int arrive(Word* arrivals) { return static_cast<int>(add_in_order(arrivals, 1)); }
+__device__ inline int arrive(Word* arrivals) { return static_cast<int>(atomic_add_acq_rel(arrivals, 1)); }
 
 // Hand in what a piece adds up to. Whoever is the last of its place gets the sums of all; is it this warp?
 template <typename Vertex, typename Offset>
@@ -321,7 +318,7 @@ __device__ inline double pass_on(const Batch<Vertex, Offset>& b, Vertex place, W
 
 // What an item came to, in the lane that holds it; nothing in those of pieces that were not the last.
 struct Outcome {
-    Word found = 0;     // forward: the sources that reached the place
+    Word found = 0;    // forward: the sources that reached the place
     double worth = 0;  // backward: the sum of its dependencies
 };
 

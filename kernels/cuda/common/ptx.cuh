@@ -1,0 +1,146 @@
+// All inline PTX of the kernels, each piece beside its equivalent on the host.
+//
+// Without __CUDA_ARCH__ the kernels are compiled by the host's compiler and run without a GPU, see tests/host_cuda, which
+// implements CUDA's own functions; `on_host` has those that only PTX offers.
+#pragma once
+
+// Add, with acquire and release semantics for the whole GPU. Returns the value before.
+__device__ inline unsigned atomic_add_acq_rel(unsigned* address, unsigned value) {
+#ifdef __CUDA_ARCH__
+    unsigned before;
+    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(address), "r"(value) : "memory");
+    return before;
+#else
+    return atomicAdd(address, value);
+#endif
+}
+
+__device__ inline unsigned long long atomic_add_acq_rel(unsigned long long* address, unsigned long long value) {
+#ifdef __CUDA_ARCH__
+    unsigned long long before;
+    asm volatile("atom.add.acq_rel.gpu.u64 %0, [%1], %2;" : "=l"(before) : "l"(address), "l"(value) : "memory");
+    return before;
+#else
+    return atomicAdd(address, value);
+#endif
+}
+
+// Load, with acquire semantics: what other blocks wrote before their release is seen after.
+__device__ inline unsigned load_acquire(const unsigned* address) {
+#ifdef __CUDA_ARCH__
+    unsigned now;
+    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(address) : "memory");
+    return now;
+#else
+    return __ldcg(address);
+#endif
+}
+
+// Atomics without a result (PTX: red). In kernels with cluster barriers the compiler waits for the result of `atomicMin`
+// and the like, used or not.
+__device__ inline void reduce_min(unsigned* address, unsigned value) {
+#ifdef __CUDA_ARCH__
+    asm volatile("red.relaxed.gpu.global.min.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+#else
+    atomicMin(address, value);
+#endif
+}
+
+__device__ inline void reduce_min(unsigned long long* address, unsigned long long value) {
+#ifdef __CUDA_ARCH__
+    asm volatile("red.relaxed.gpu.global.min.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+#else
+    atomicMin(address, value);
+#endif
+}
+
+__device__ inline void reduce_or(unsigned* address, unsigned bits) {
+#ifdef __CUDA_ARCH__
+    asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" ::"l"(address), "r"(bits) : "memory");
+#else
+    atomicOr(address, bits);
+#endif
+}
+
+__device__ inline void reduce_add(unsigned long long* address, unsigned long long value) {
+#ifdef __CUDA_ARCH__
+    asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+#else
+    atomicAdd(address, value);
+#endif
+}
+
+__device__ inline void prefetch(const void* address) {
+#ifdef __CUDA_ARCH__
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+#endif
+}
+
+// Wait for the first COUNT threads of the block, which are whole warps.
+template <int COUNT>
+__device__ inline void named_barrier() {
+#ifdef __CUDA_ARCH__
+    asm volatile("bar.sync 1, %0;" ::"n"(COUNT) : "memory");
+#else
+    on_host::named_barrier(COUNT);
+#endif
+}
+
+// How many blocks a cluster has; 1 where there are no clusters.
+__device__ inline int cluster_size() {
+#ifndef __CUDA_ARCH__
+    return on_host::cluster_size();
+#else
+    unsigned size = 1;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+#endif
+    return static_cast<int>(size);
+#endif
+}
+
+// Wait for all blocks of the cluster. What they wrote before, to shared memory too, is seen after.
+__device__ inline void cluster_barrier() {
+#ifndef __CUDA_ARCH__
+    on_host::cluster_barrier();
+#elif __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+#endif
+}
+
+// Wait for all blocks of the cluster. What each wrote before to its own shared memory is seen after; other writes may
+// still be in flight, which takes a fence that compilers before CUDA 12.7 do not know.
+__device__ inline void cluster_barrier_shared() {
+#if __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1207
+    asm volatile(
+        "fence.release.sync_restrict::shared::cta.cluster;\n\tbarrier.cluster.arrive.relaxed;\n\t"
+        "barrier.cluster.wait.acquire;" ::
+            : "memory");
+#else
+    cluster_barrier();
+#endif
+}
+
+// The address in block `rank` of the cluster that corresponds to `mine` in this block's shared memory.
+template <typename T>
+__device__ inline T* map_shared_rank(T* mine, int rank) {
+#ifndef __CUDA_ARCH__
+    return on_host::map_shared_rank(mine, rank);
+#elif __CUDA_ARCH__ >= 900
+    T* theirs;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
+    return theirs;
+#else
+    return mine;
+#endif
+}
+
+__device__ inline unsigned long long nanoseconds() {
+#ifdef __CUDA_ARCH__
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+#else
+    return on_host::nanoseconds();
+#endif
+}

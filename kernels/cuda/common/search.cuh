@@ -1,0 +1,28 @@
+// What a whole search in one cooperative launch tells its host.
+#pragma once
+
+constexpr int NUMBER_SHIFT = 32, LEVELS_SHIFT = 1;  // in `status`, whose lowest bit says that a search was given up
+
+// End a search: the last block to arrive tells the host, in one store, which search it was and how many levels it had.
+template <typename State>
+__device__ inline void report(State* state, volatile long long* status, long long number, int levels, bool given_up) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        if (atomicInc(&state->finished, gridDim.x - 1) == gridDim.x - 1) {
+            *status = number << NUMBER_SHIFT | static_cast<long long>(levels) << LEVELS_SHIFT | given_up;
+        }
+    }
+}
+
+// Did a level up to this one reach the target? Other blocks may be one level ahead and have set it already.
+__device__ inline bool is_reached(long long target_level, int level) {
+    return target_level > 0 && target_level <= level;
+}
+
+template <typename T>
+__device__ inline void swap(T& a, T& b) {
+    const T kept = a;
+    a = b;
+    b = kept;
+}
