@@ -1,14 +1,37 @@
-"""What the host and the kernels of `betweenness` on a GPU agree on.
+"""What the host and the kernel of `betweenness` on a GPU agree on. Words of sources and pieces are those of `batch`."""
 
-Words of sources and pieces of adjacencies are those of `batch`.
-"""
-
-# The fields of the structure `Batch`, in order: pointers, then integers of 64 bits. The kernels say what they mean.
-POINTERS = (
-    *("offsets", "targets", "in_offsets", "in_targets", "pieces", "in_pieces", "sources", "is_target"),
-    *("rows", "seen", "fronts", "found", "log", "log_bits", "begins", "partials", "partial_bits", "arrivals"),
-    *("sums", "scores", "state"),
-)
-NUMBERS = ("n", "m", "k", "shift", "piece_count", "in_piece_count", "endpoints", "edges", "alpha")
+from .batch import BITS, PIECE, SIZE_OF_PIECE
+from .parameters import Parameters
 
 TURNS = 4  # levels whose fronts are kept
+STATE_BYTES = 1024  # what the blocks share, at most
+
+BATCH = Parameters(
+    "Batch",
+    pointers={
+        "offsets": "const Offset",
+        "targets": "const Vertex",
+        "in_offsets": "const Offset",
+        "in_targets": "const Vertex",
+        "pieces": "const Piece<Vertex, Offset>",
+        "in_pieces": "const Piece<Vertex, Offset>",
+        "sources": "const Vertex",
+        "is_target": "const bool",
+        "rows": "double",
+        "seen": "Word",
+        "fronts": "Word",
+        "found": "Vertex",
+        "log": "Vertex",
+        "log_bits": "Word",
+        "begins": "long long",
+        "partials": "double",
+        "partial_bits": "Word",
+        "arrivals": "Word",
+        "sums": "double",
+        "scores": "double",
+        "state": "State",
+    },
+    numbers=("n", "m", "k", "shift", "piece_count", "in_piece_count", "endpoints", "edges", "alpha"),
+    constants={"BITS": BITS, "PIECE": PIECE, "TURNS": TURNS},
+    sizes=(f"sizeof(State) <= {STATE_BYTES}", SIZE_OF_PIECE),
+)

@@ -1,31 +1,9 @@
-"""What the host and the kernels of `deterministic` agree on; also see `whole_search`."""
+"""What the host and the kernel of `deterministic` agree on; also see `whole_search`."""
 
-# The fields of the structure `Search`, in order: pointers, then integers of 64 bits. The kernels say what they mean.
-POINTERS = (
-    *("offsets", "targets", "in_offsets", "in_targets", "positions", "hub", "heavy", "isolated"),
-    *("visited", "other", "fresh", "family", "marks", "slots", "counts", "queue", "queued", "rank"),
-    *("distances", "predecessors", "sources", "state", "trace", "turns", "status"),
-)
-NUMBERS = (
-    *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "alike", "patience"),
-    *("alone", "together", "capacity", "edge_bits", "tile", "number"),
-)
+from .parameters import Parameters
+from .whole_search import COMMON, SIZES
 
 UNROLL = 4  # edges that a lane has under way at a time
-TEAM = 16  # blocks of a cluster, at most
-CLAIM_TILES = 16  # tiles that a warp looks through at a time, at most, where it looks for claims alone,
-CLAIMS = 64  # until it has so many
-CANDIDATE = 1 << 15  # on the list of a warp: the vertex has a predecessor, perhaps not the first
-STEPS = 4  # groups of a row that a lane looks at before it takes the next
-WIDTH = 2  # lanes that look through a row together, at least
-WHOLE_WIDTH = 4  # where hardly one of its vertices ends that
-APART = 128  # families that are told apart
-MANY = 254  # the last family
-NONE = 255  # no family
-FAMILY_BITS = 8
-GROWTH = 4  # of the chunks of first edges
-TURN_ALONE = 1 << 20  # levels that a block goes alone before it shows itself at the barrier
-
 # What a turn, all that is done between two barriers of the grid, did; by number in the notes of the first TURNS.
 PHASES = (
     *("begin", "seed", "alone", "claim", "settle", "append", "families", "first edges", "merge", "sweep"),
@@ -33,3 +11,43 @@ PHASES = (
 )
 PHASE_BITS = 4
 TURNS = 1 << 16
+
+SEARCH = Parameters(
+    "Search",
+    pointers={
+        "offsets": "const Offset",
+        "targets": "const Vertex",
+        "in_offsets": "const Offset",
+        "in_targets": "const Vertex",
+        "positions": "const Vertex",
+        "hub": "const Vertex",
+        "heavy": "const Vertex",
+        "isolated": "const unsigned",
+        "visited": "unsigned",
+        "other": "unsigned",
+        "fresh": "unsigned",
+        "family": "unsigned char",
+        "marks": "unsigned",
+        "slots": "Vertex",
+        "counts": "Counter",
+        "queue": "Entry<Offset>",
+        "queued": "Vertex",
+        "rank": "typename Structure::Number",
+        "distances": "int",
+        "predecessors": "Vertex",
+        "sources": "const Vertex",
+        "state": "State",
+        "trace": "Counter",
+        "turns": "Counter",
+        "status": "volatile long long",
+    },
+    numbers=(
+        *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "alike", "patience"),
+        *("alone", "together", "capacity", "edge_bits", "tile", "number"),
+    ),
+    constants=COMMON
+    | {"UNROLL": UNROLL, "PHASE_BITS": PHASE_BITS, "TURNS": TURNS}
+    | {phase.upper().replace(" ", "_"): number for number, phase in enumerate(PHASES)},
+    elements={"visited": "visited[0]", "other": "visited[1]"},
+    sizes=(*SIZES, "sizeof(Edge<Vertex, Offset>) == 2 * sizeof(Offset)"),
+)

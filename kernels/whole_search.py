@@ -1,14 +1,6 @@
 """What the host and the kernels of `direction_optimizing` agree on, in CUDA C++ and in Numba-CUDA."""
 
-# The fields of the structure `Search`, in order: pointers, then integers of 64 bits. The kernels say what they mean.
-POINTERS = (
-    *("offsets", "targets", "in_offsets", "in_targets", "hub", "heavy", "isolated", "visited", "queue", "queued"),
-    *("distances", "predecessors", "sources", "state", "trace", "status"),
-)
-NUMBERS = (
-    *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense", "alone", "together"),
-    *("capacity", "edge_bits", "tail", "tile", "number", "fresh", "unreached"),
-)
+from .parameters import Parameters
 
 # `status` is one number of 64 bits, so that the host sees all of it at once: the number of the search that is done,
 # and below that its levels times 2, plus 1 if it was given up.
@@ -19,3 +11,46 @@ TILES = 4  # tiles that it looks through at a time, at most
 LIST = 1536  # vertices of them that it has on its list, at most
 RECENT = 2048  # vertices that a block of a team remembers, twice that if neighbours are in its queue
 BITMAPS = 8  # of visited vertices, in turn
+STATE_BYTES = 1024  # what the blocks share, at most
+
+# Constants and sizes that every kernel of this kind has.
+COMMON = {
+    **{"NUMBER_SHIFT": NUMBER_SHIFT, "LEVELS_SHIFT": LEVELS_SHIFT},
+    **{"GROUP": GROUP, "TILE": TILE, "TILES": TILES, "LIST": LIST},
+}
+SIZES = (f"sizeof(State) <= {STATE_BYTES}", "sizeof(Entry<Offset>) == 2 * sizeof(Offset)")
+
+SEARCH = Parameters(
+    "Search",
+    pointers={
+        "offsets": "const Offset",
+        "targets": "const Vertex",
+        "in_offsets": "const Offset",
+        "in_targets": "const Vertex",
+        "hub": "const Vertex",
+        "heavy": "const Vertex",
+        "isolated": "const unsigned",
+        "visited": "unsigned",
+        "queue": "Entry<Offset>",
+        "queued": "Vertex",
+        "distances": "int",
+        "predecessors": "Vertex",
+        "sources": "const Vertex",
+        "state": "State",
+        "trace": "Counter",
+        "status": "volatile long long",
+    },
+    numbers=(
+        *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense", "alone", "together"),
+        *("capacity", "edge_bits", "tail", "tile", "number", "fresh", "unreached"),
+    ),
+    constants=COMMON | {"RECENT": RECENT, "BITMAPS": BITMAPS},
+    sizes=(
+        *SIZES,
+        *(
+            f"sizeof(Chunk<{near}, Vertex, Offset>) == "
+            f"(2 * sizeof(Offset) + {1 + neighbors} * sizeof(Vertex) + 15) / 16 * 16"
+            for near, neighbors in (("false", 1), ("true", GROUP))
+        ),
+    ),
+)

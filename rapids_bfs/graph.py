@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import weakref
 from collections.abc import Hashable
 from functools import cached_property
 from importlib import import_module
@@ -78,6 +79,8 @@ class Graph:
         If the arrays are no CSR, of other types than these, or not what ``directed`` and ``labels`` promise.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_traversals")  # all but the traversals is shared with `for_engines`
+
     def __init__(
         self,
         offsets: np.ndarray,
@@ -118,6 +121,8 @@ class Graph:
         self.name = name
         self.columns = columns
         self.frame = frame
+        self._itself = weakref.ref(self)
+        self._original: weakref.ref[Graph] | None = None  # of a copy on the other side
         self._traversals: dict[int, dict[str, Any]] = {}
 
     def check(self) -> None:
@@ -153,6 +158,20 @@ class Graph:
         """
         return self._traversals.setdefault(generation(), {})
 
+    @property
+    def for_engines(self) -> Graph:
+        """The same graph, without what engines prepared for it, for them to keep: a graph that is dropped is in no
+        cycle, and what it has on a device is free at once."""
+        twin = Graph.__new__(Graph)
+        twin.__dict__ = self.__dict__
+        twin._traversals = {}
+        return twin
+
+    @property
+    def itself(self) -> Graph:
+        """The graph that `for_engines` was made of, while it is there."""
+        return self._itself() or self
+
     @cached_property
     def device(self) -> str:
         """Where the graph lives: "cpu" or "cuda"."""
@@ -164,14 +183,16 @@ class Graph:
         Raises `InputError` if it cannot live there, or does not fit.
         """
         checked_device(device)
-        return self if device == self.device else self._elsewhere
+        if device == self.device:
+            return self
+        return (self._original and self._original()) or self._copy
 
     def is_on(self, device: str) -> bool:
         """Would `on` copy nothing?"""
-        return device == self.device or "_elsewhere" in self.__dict__
+        return device == self.device or "_copy" in self.__dict__ or bool(self._original and self._original())
 
     @cached_property
-    def _elsewhere(self) -> Graph:
+    def _copy(self) -> Graph:
         from .memory import require_bytes, require_device_bytes
 
         device, require = (CPU, require_bytes) if self.device == CUDA else (CUDA, require_device_bytes)
@@ -181,7 +202,7 @@ class Graph:
             targets=moved(self.targets, device),
             labels=self.labels if self.labels is None or self.has_objects else moved(self.labels, device),
         )
-        copy.__dict__["_elsewhere"] = self
+        copy._original = self._itself
         return copy
 
     @property

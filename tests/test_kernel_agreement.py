@@ -1,87 +1,55 @@
-"""What a host and its kernels agree on is written down twice, in Python and in CUDA C++: here it is compared."""
+"""What a host and its kernels agree on is declared once, in Python; the compiler holds the CUDA C++ against it."""
 
-import re
-from importlib import import_module
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from rapids_bfs.kernels import cuda
-from rapids_bfs.kernels.deterministic import PHASES
+from rapids_bfs.kernels.brandes import BATCH
 
-# A file, its structure of parameters, and the modules that say what they agree on: of the first, all is in the file.
-SHARED = {
-    "direction_optimizing": ("Search", "whole_search"),
-    "deterministic": ("Search", "deterministic", "whole_search"),
-    "bit_parallel": ("Batch", "batch"),
-    "betweenness": ("Batch", "brandes", "batch"),
+FOLDER = Path(__file__).parent / "host_cuda"
+sys.path.append(str(FOLDER))
+from host_build import COMPILER, FLAGS, on_host, sanitizer  # noqa: E402
+
+pytestmark = pytest.mark.skipif(sanitizer() is None, reason=f"{COMPILER} is not installed: apt install {COMPILER}")
+
+
+def complaints(name):
+    """What the compiler says of a file and the checks of its parameters."""
+    text = f'#include "cuda.h"\n{on_host(cuda.source(name))}'
+    command = [COMPILER, *FLAGS, "-fsyntax-only", "-w", "-x", "c++", "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True).stderr
+
+
+@pytest.mark.parametrize("name", cuda.PARAMETERS)
+def test_parameters_are_as_declared(name):
+    assert complaints(name) == ""
+
+
+def swapped(fields, one, other):
+    """The fields with two of them in each other's place."""
+    names = list(fields)
+    i, j = names.index(one), names.index(other)
+    names[i], names[j] = names[j], names[i]
+    return {name: fields[name] for name in names}
+
+
+OTHERWISE = {
+    "a field less": {"numbers": BATCH.numbers[:-1]},
+    "a field more": {"pointers": BATCH.pointers | {"more": "int"}},
+    "an unknown name": {"numbers": (*BATCH.numbers[:-1], "omega")},
+    "another order of fields of one type": {"pointers": swapped(BATCH.pointers, "sums", "scores")},
+    "another order of numbers": {"numbers": BATCH.numbers[::-1]},
+    "another type": {"pointers": BATCH.pointers | {"found": "const Vertex"}},
+    "another constant": {"constants": BATCH.constants | {"PIECE": 64}},
+    "another size": {"sizes": ("sizeof(State) <= 64",)},
 }
 
 
-def text_of(name):
-    """A file without its comments."""
-    return re.sub(r"//.*", "", cuda.source(name))
-
-
-def fields(name, structure):
-    """The pointers of a structure, each with its length, and the names of its numbers."""
-    body = re.search(rf"\bstruct {structure} {{(.*?)\n}};", text_of(name), re.DOTALL)[1]
-    pointers, numbers = [], []
-    for kind, names in re.findall(
-        r"^    (?!using|static)([\w<>:, ]+?[\w>*]) (\w+(?:\[\d\])?(?:, \w+)*);", body, re.MULTILINE
-    ):
-        for each in names.split(", "):
-            word, _, length = each.rstrip("]").partition("[")
-            if kind.endswith("*"):
-                pointers.append((word, int(length or 1)))
-            else:
-                numbers.append(word)
-    return pointers, numbers
-
-
-def constants(name):
-    """The integers that a file defines; those that depend on how it is compiled are left out."""
-    found = {}
-    for line in re.findall(r"\bconstexpr (?:int|unsigned) ([^;]*);", text_of(name)):
-        for word, value in re.findall(r"(\w+) = ([^,]*)", line):
-            if re.fullmatch(r"[\w\s()<*/+-]+", value):
-                known = {**found, "__builtins__": {}}
-                try:
-                    found[word] = eval(value.replace("/", "//"), known)
-                except (NameError, SyntaxError):
-                    continue
-    return found
-
-
-def agreed(module):
-    """The integers that a module of `kernels` says."""
-    every = vars(import_module(f"rapids_bfs.kernels.{module}"))
-    return {name: value for name, value in every.items() if name.isupper() and isinstance(value, int)}
-
-
-@pytest.mark.parametrize("name", SHARED)
-def test_parameters_are_the_same_in_the_same_order(name):
-    structure, module = SHARED[name][:2]
-    said = import_module(f"rapids_bfs.kernels.{module}")
-    pointers, numbers = fields(name, structure)
-    assert numbers == [*said.NUMBERS]
-    places = iter(said.POINTERS)
-    for word, length in pointers:  # an array of several has a name for each in Python
-        names = [next(places) for _ in range(length)]
-        assert length > 1 or names == [word]
-    assert [*places] == []
-
-
-@pytest.mark.parametrize("name", SHARED)
-def test_constants_are_the_same(name):
-    here = constants(name)
-    first, *others = SHARED[name][1:]
-    wanted = agreed(first)
-    for module in others:
-        wanted |= {word: value for word, value in agreed(module).items() if word in here}
-    assert wanted
-    assert {word: here.get(word) for word in wanted} == wanted
-
-
-def test_phases_are_the_same():
-    names = re.search(r"enum Phase {(.*?)}", text_of("deterministic"))[1]
-    assert tuple(each.strip().lower().replace("_", " ") for each in names.split(",")) == PHASES
+@pytest.mark.parametrize("how", OTHERWISE)
+def test_a_declaration_of_something_else_does_not_compile(how, monkeypatch):
+    monkeypatch.setitem(cuda.PARAMETERS, "betweenness", replace(BATCH, **OTHERWISE[how]))
+    assert "error:" in complaints("betweenness")

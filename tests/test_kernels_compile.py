@@ -2,12 +2,14 @@
 
 import inspect
 import re
+import struct
 import sys
 from importlib import import_module
 from unittest import mock
 
 import pytest
 
+from rapids_bfs.engines._one_launch import STATIC_BYTES
 from rapids_bfs.kernels import cuda as cuda_kernels
 
 CAPABILITIES = [(7, 5), (9, 0), (10, 0), (12, 0)]
@@ -30,10 +32,21 @@ def test_cuda_file_compiles(name: str, capability: tuple[int, int]) -> None:
         if name.endswith("texture") and sizes[0] == 8:
             continue
         expressions = cuda_kernels.expressions(name, *sizes)
-        options = core.ProgramOptions(std="c++17", arch=f"sm_{capability[0]}{capability[1]}")
+        arch = f"sm_{capability[0]}{capability[1]}"
+        options = core.ProgramOptions(std="c++17", arch=arch, device_as_default_execution_space=True)
         program = core.Program(cuda_kernels.source(name), "c++", options)
         binary = program.compile("cubin", name_expressions=tuple(expressions.values()))
         assert all(binary.symbol_mapping[each] for each in expressions.values())
+        if name in ("direction_optimizing", "deterministic"):
+            assert max(shared_memory(bytes(binary.code))) <= STATIC_BYTES
+
+
+def shared_memory(cubin: bytes) -> list[int]:
+    """Bytes that each kernel of an ELF file declares: the sizes of the sections `.nv.shared.KERNEL`."""
+    table, size, count, names = *struct.unpack_from("<Q", cubin, 40), *struct.unpack_from("<HHH", cubin, 58)
+    sections = [struct.unpack_from("<IIQQQQ", cubin, table + size * i) for i in range(count)]
+    text = sections[names][4]
+    return [section[5] for section in sections if cubin.startswith(b".nv.shared.", text + section[0])]
 
 
 @pytest.fixture

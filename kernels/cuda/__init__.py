@@ -4,7 +4,10 @@ import re
 from importlib.resources import files
 from posixpath import dirname, join, normpath
 
-from ..batch import WIDTHS
+from ..batch import BATCH, WIDTHS
+from ..brandes import BATCH as BRANDES
+from ..deterministic import SEARCH as DETERMINISTIC
+from ..whole_search import SEARCH
 
 # The files that are compiled, each with what it includes.
 FILES = {
@@ -73,16 +76,25 @@ KERNELS = {
         "check": "check<{vertex}, {offset}>",
     },
 }
+# The declared parameters of those that take a structure of them.
+PARAMETERS = {
+    "betweenness": BRANDES,
+    "bit_parallel": BATCH,
+    "deterministic": DETERMINISTIC,
+    "direction_optimizing": SEARCH,
+}
 TYPES = {4: "int", 8: "long long"}  # by the bytes of an integer
-OPTIONS = ("-std=c++17",)
+OPTIONS = ("-std=c++17", "-default-device")  # without the second, NVRTC 12 refuses generic lambdas
 
 
 def source(name: str) -> str:
-    """The text of a file of `FILES`, with the text of what it includes in the place of each ``#include "..."``.
+    """The text of a file of `FILES`, with the text of what it includes in the place of each ``#include "..."``, and
+    then what checks its parameters.
 
     One text without includes needs no search path, and a cache that goes by the text notices every change.
     """
-    return _text(FILES[name], set())
+    checks = PARAMETERS[name].checks() if name in PARAMETERS else ""
+    return _text(FILES[name], set()) + checks
 
 
 def _text(path: str, included: set[str]) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -58,7 +59,7 @@ class Traversal(ABC):
         self.graph = graph
         self.lock = threading.RLock()  # the buffers serve one search at a time
 
-    @cached_property
+    @property
     def here(self) -> Graph:
         """The graph where the engine searches it, which may be a copy."""
         return self.graph.on(self.searches_on)
@@ -84,7 +85,9 @@ class Traversal(ABC):
         if own and device == CUDA:
             finish()
         trace = Trace.of(self.graph, distances, self.steps) if options.trace else None
-        return BFSResult(self.graph, sources, distances, predecessors, options.depth_limit, options.target, trace)
+        return BFSResult(
+            self.graph.itself, sources, distances, predecessors, options.depth_limit, options.target, trace
+        )
 
     def run(self, sources: np.ndarray, options: Options = DEFAULT, *, own: bool = False) -> BFSResult:
         """Search and answer. The result holds until the next run, or longer if it is to ``own`` its arrays."""
@@ -119,6 +122,10 @@ class BatchTraversal(ABC):
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.lock = threading.RLock()  # the buffers serve one batch at a time
+
+    def current(self) -> AbstractContextManager[Any]:
+        """Within it, a device that it searches on is that of this thread."""
+        return nullcontext()
 
     @abstractmethod
     def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
@@ -213,7 +220,7 @@ class Choice:
         traversals = graph.traversals
         found = traversals.get(key)
         if found is None:
-            found = traversals.setdefault(key, prepare(graph, self.algorithm))
+            found = traversals.setdefault(key, prepare(graph.for_engines, self.algorithm))
         return found
 
 

@@ -11,15 +11,14 @@ from ..device import to_host
 from ..errors import InputError
 from ..graph import Graph
 from ..kernels.batch import BITS
-from ..kernels.brandes import NUMBERS, POINTERS, TURNS
+from ..kernels.brandes import BATCH, STATE_BYTES, TURNS
 from . import Betweenness
 from ._bit_parallel import HEADROOM, pieces_of
-from ._launch import address, call, current_context, fill
+from ._launch import address, fill
 from ._levels import Device, require_device_bytes
-from ._one_launch import WARP, structure
+from ._one_launch import WARP
 
 FILE = KERNEL = "betweenness"
-STATE_BYTES = 1024  # no less than sizeof(State)
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Tuning:
 
 DEFAULT = Tuning()
 
-Batch = structure("Batch", POINTERS, NUMBERS)
+Batch: Any = BATCH.in_memory()
 Needs = dict[str, tuple[int, Any]]  # the lengths and types of arrays by name
 
 
@@ -61,7 +60,6 @@ class Brandes(Betweenness):
         }
         with device.active():
             self.arrays = {name: device.upload(array) for name, array in arrays.items()}
-            self.context = current_context()
         self.parameters = Batch(
             **{name: address(array) for name, array in self.arrays.items()},
             n=graph.num_vertices,
@@ -80,8 +78,7 @@ class Brandes(Betweenness):
 
     def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:
         graph, device, parameters = self.graph, self.device, self.parameters
-        with device.active():
-            call("cuCtxSetCurrent", self.context)  # the caller may be another thread
+        with device.working():
             device.synchronize()  # an interrupt may have left a launch running, which reads the last uploads
             self._make_room(len(sources), edges)
             uploads = [device.upload(each) for each in (sources.astype(graph.targets.dtype), is_target)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,15 +10,14 @@ import numpy as np
 
 from ..device import finish, on_device
 from ..graph import CPU, Graph
-from ..kernels.batch import BITS, NUMBERS, PIECE, POINTERS, WIDTHS
+from ..kernels.batch import BATCH, BITS, PIECE, STATE_BYTES, WIDTHS
 from . import BatchTraversal, Summary
 from ._hub_order import numbered_by_degree
-from ._launch import address, call, current_context, fill
+from ._launch import address, fill
 from ._levels import Device, require_device_bytes
-from ._one_launch import blocks_of_grid, structure
+from ._one_launch import blocks_of_grid
 
 FILE = "bit_parallel"
-STATE_BYTES = 2048  # no less than sizeof(State)
 WRITE_THREADS = 256
 HEADROOM = 0.8  # of the free memory that a batch may take
 
@@ -35,7 +35,7 @@ class Tuning:
 
 DEFAULT = Tuning()
 
-Batch = structure("Batch", POINTERS, NUMBERS)
+Batch: Any = BATCH.in_memory()
 
 
 class BitParallel(BatchTraversal):
@@ -75,7 +75,6 @@ class BitParallel(BatchTraversal):
             self.arrays = {name: device.upload(array) for name, array in self.arrays.items()}
             self.arrays |= {name: device.empty(*need) for name, need in needs.items()}
             fill(self.arrays["state"], 0, device.stream_handle)
-            self.context = current_context()
         self.parameters = Batch(
             **{name: address(array) for name, array in self.arrays.items()},
             sources=self.sources.ctypes.data,
@@ -89,6 +88,9 @@ class BitParallel(BatchTraversal):
         self.types = vertex, offset
         self.written: Any = None  # distances that a batch writes, which live until it is known to be done
         self.tune(tuning)
+
+    def current(self) -> AbstractContextManager[Any]:
+        return self.device.current()
 
     def _bytes(self, width: int) -> int:
         """Of the rows, planes and distances of a batch."""
@@ -108,8 +110,9 @@ class BitParallel(BatchTraversal):
         for begin in range(0, len(sources), self.batch_size):
             some = distances[begin : begin + self.batch_size]
             if on_device(some):
-                finish()
-            with self.device.active():
+                with self.device.current():
+                    finish()
+            with self.device.working():
                 self._make_room(len(some))
                 found = self.written = some if on_device(some) else self._staging(some.size)
                 self.parameters.distances = address(found)
@@ -123,7 +126,7 @@ class BitParallel(BatchTraversal):
         whole = Summary.of(len(sources))
         for begin in range(0, len(sources), self.batch_size):
             some = sources[begin : begin + self.batch_size]
-            with self.device.active():
+            with self.device.working():
                 self._make_room(len(some))
                 self.parameters.planes = None
                 self._launch(some, depth_limit, "search")
@@ -140,7 +143,6 @@ class BitParallel(BatchTraversal):
 
     def _make_room(self, k: int) -> None:
         """Allocate the rows for ``k`` sources, unless the last batch was of that width."""
-        call("cuCtxSetCurrent", self.context)  # the caller may be another thread
         self.device.synchronize()  # an interrupt may have left a batch running
         width = next(width for width in WIDTHS if width >= self.widest or k <= BITS * width)
         if width == self.width:

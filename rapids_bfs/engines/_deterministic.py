@@ -10,19 +10,18 @@ import numpy as np
 from .. import csr
 from ..device import CPU
 from ..graph import Graph
-from ..kernels.deterministic import NUMBERS, PHASE_BITS, PHASES, POINTERS, TURNS, UNROLL
-from ..kernels.whole_search import LIST, TILE, TILES
+from ..kernels.deterministic import PHASE_BITS, PHASES, SEARCH, TURNS, UNROLL
+from ..kernels.whole_search import STATE_BYTES
 from ..trace import Step
 from . import Options
 from ._launch import address, copy, fill
 from ._levels import require_device_bytes
-from ._one_launch import STATE_BYTES, WARP, OneLaunch, structure
+from ._one_launch import STATIC_BYTES, WARP, OneLaunch, bytes_of_tiles
 
 if TYPE_CHECKING:
     from ._direction_optimizing import DirectionOptimizing
 
 FILE = "deterministic"
-STATIC_BYTES = 2048  # no less than the kernel has in shared memory beside its queues
 MOST_WARPS = 64  # of a multiprocessor
 ALIKE = 8  # times the average
 
@@ -47,7 +46,7 @@ class Tuning:
 
 
 DEFAULT = Tuning()
-Search: Any = structure("Search", POINTERS, NUMBERS)
+Search: Any = SEARCH.in_memory()
 
 
 def ascending_in_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None:
@@ -74,9 +73,9 @@ class Deterministic:
     """
 
     def __init__(self, default: DirectionOptimizing, tuning: Tuning = DEFAULT) -> None:
-        self.default = default
         self.graph = graph = default.graph
         self.device = device = default.device
+        self.keeps = default.offsets, default.targets, default.in_offsets, default.in_targets, default.buffers
         n, m = graph.num_vertices, graph.num_arcs
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
         words = -(-n // WARP)
@@ -146,14 +145,12 @@ class Deterministic:
         """Search like this from now on."""
         self.tuning = tuning
         graph, device, threads = self.graph, self.device, tuning.threads
-        warps = threads // WARP
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
         entry = 2 * (2 * offset.itemsize + vertex.itemsize)  # in each of two queues
         most = device.most_shared_bytes - STATIC_BYTES
         capacity = min(tuning.alone, UNROLL * threads, most // entry)
-        tiles = warps * (TILES * TILE * 4 + LIST * 2)  # words, and a list of their vertices
         edges = UNROLL * threads * 2 * offset.itemsize  # of a block of a cluster
-        shared = max(capacity * entry, tiles, edges)
+        shared = max(capacity * entry, bytes_of_tiles(threads), edges)
         kernel = device.compiled(FILE, "search", vertex, offset, threads, tuning.blocks)
         self.host.use(kernel, tuning, shared)
 
@@ -165,14 +162,12 @@ class Deterministic:
 
     def search(self, sources: np.ndarray, options: Options) -> list[Step] | None:
         """Search, wait, and return the levels if they are traced."""
-        self.host.begin(sources, options)
         if self.stale:
             fill(self.distances, 0xFF, self.device.stream_handle)
         offsets = self.graph.on(CPU).offsets
         self.stale = bool((offsets[sources] == offsets[sources + 1]).any())
         self.parameters.turns = self._turns_buffer() if options.trace else None
-        self.host.launch()
-        self.host.finish()
+        self.host.search(sources, options)
         return self.host.steps() if options.trace else None
 
     def _turns_buffer(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,15 +14,15 @@ import numpy as np
 from ..device import CUDA, aligned, finish
 from ..errors import InputError
 from ..graph import Graph
-from ..kernels.whole_search import BITMAPS, GROUP, LIST, NUMBERS, POINTERS, RECENT, TILE, TILES
+from ..kernels.whole_search import BITMAPS, GROUP, RECENT, SEARCH, STATE_BYTES
 from ..memory import new_arrays
 from ..result import BFSResult
 from . import DEFAULT as PLAIN
-from . import Options, Traversal
+from . import Options
 from ._deterministic import Deterministic
 from ._launch import CompiledKernel, address, copy, fill
-from ._levels import Device, require_device_bytes
-from ._one_launch import STATE_BYTES, WARP, OneLaunch, structure
+from ._levels import Device, DeviceTraversal, require_device_bytes
+from ._one_launch import STATIC_BYTES, WARP, OneLaunch, bytes_of_tiles
 
 FILE = "direction_optimizing"
 UNREACHED = -1  # the distance where there is none
@@ -41,7 +41,7 @@ class Tuning:
     dense_edges: int = 1 << 19  # and more than this
     alone: int = 256  # a frontier with no more chunks of edges is one block's work
     together: int = 8192  # and with no more than this one cluster's
-    capacity: int = 1536  # chunks of a block's queue in shared memory
+    capacity: int = 1536  # chunks of a block's queue in shared memory, if there is room; else all three are less
     threads: int = 512  # of a block
     blocks: int = 1  # of a multiprocessor, as the compiler is told
     grid: int | None = None  # blocks in all, at most; None: as many as the device holds, or 1 for a small graph
@@ -53,23 +53,21 @@ class Tuning:
 DEFAULT = Tuning()
 
 Found = tuple[Any, Any]  # distances and predecessors on the device, the second None if nobody asked
-Search: Any = structure("Search", POINTERS, NUMBERS)
+Search: Any = SEARCH.in_memory()
 
 
-class DirectionOptimizing(Traversal):
+class DirectionOptimizing(DeviceTraversal):
     """A search in one cooperative launch, its parameters in a structure of which a run changes a few fields."""
 
     traces = True
 
     def __init__(self, graph: Graph, device: Device, tuning: Tuning = DEFAULT) -> None:
-        super().__init__(graph)
+        super().__init__(graph, device)
         n, m = graph.num_vertices, graph.num_arcs
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
         self.edge_bits = m.bit_length()
         if n.bit_length() + self.edge_bits > 64:
             raise InputError(f"{graph.name} has too many vertices and edges to count both in 64 bits")
-        self.device = device
-        self.searches_on = device.searches_on
         words = -(-n // (4 * WARP)) * 4  # each bitmap begins at a multiple of 16 bytes
         needs = [
             (n, np.int32),  # distances
@@ -85,7 +83,7 @@ class DirectionOptimizing(Traversal):
         reversed_edges = [(n + 1, offset), (m, vertex)] if graph.directed else []
         require_device_bytes(device, graph, needs + reversed_edges)
         here, reverse = self.here, self.here.reverse
-        with device.active():
+        with device.working():
             self.offsets, self.targets = self._adjacency(here)
             self.in_offsets, self.in_targets = self.offsets, self.targets
             if reverse is not here:
@@ -117,7 +115,6 @@ class DirectionOptimizing(Traversal):
                 unreached=UNREACHED,
             )
             self.host = OneLaunch(graph, device, self.parameters)
-            self.written: Any = None  # arrays that are not this traversal's own
             self.tune(tuning)
             self._prepare(words)
             device.synchronize()
@@ -146,22 +143,23 @@ class DirectionOptimizing(Traversal):
     def tune(self, tuning: Tuning) -> None:
         """Search like this from now on."""
         self.tuning = tuning
-        threads = tuning.threads
-        warps = threads // WARP
         n = self.graph.num_vertices
         vertex, offset = self.graph.targets.dtype.itemsize, self.graph.offsets.dtype.itemsize
         near = self.near and self.device.near
         neighbors = GROUP if near else 1
-        queues = 2 * tuning.capacity * 16 * -(-(2 * offset + (1 + neighbors) * vertex) // 16)
-        tiles = warps * (TILES * TILE * 4 + LIST * 2)  # words, and a list of their vertices
+        chunk = 2 * 16 * -(-(2 * offset + (1 + neighbors) * vertex) // 16)  # in each of two queues
         recent = RECENT * vertex * (2 if near else 1)
-        shared = max(queues + recent, tiles)
+        most = self.device.most_shared_bytes - STATIC_BYTES - recent
+        capacity = min(tuning.capacity, most // chunk)
+        shared = max(capacity * chunk + recent, bytes_of_tiles(tuning.threads))
         self.host.use(self._kernel("search_near" if near else "search"), tuning, shared)
 
         parameters = self.parameters
         parameters.alpha, parameters.beta, parameters.tail = tuning.alpha, tuning.beta, tuning.tail
         parameters.dense = max(n // tuning.dense, tuning.dense_edges)
-        parameters.alone, parameters.together, parameters.capacity = tuning.alone, tuning.together, tuning.capacity
+        parameters.capacity = capacity
+        parameters.alone = tuning.alone * capacity // tuning.capacity
+        parameters.together = tuning.together * capacity // tuning.capacity
 
     @cached_property
     def deterministic(self) -> Deterministic:
@@ -169,13 +167,15 @@ class DirectionOptimizing(Traversal):
         return Deterministic(self)
 
     def search(self, sources: np.ndarray, options: Options) -> Found:
-        if options.deterministic and options.predecessors:  # distances alone are the same in any search
-            self.steps = self.deterministic.search(sources, options)
-            return self.deterministic.distances, self.deterministic.predecessors
-        predecessors = self.predecessors_address if options.predecessors else None
-        self._launch(sources, options, self.distances_address, predecessors, UNREACHED, fresh=False)
-        self.host.finish(self.tuning.spin)
-        self.steps = self.host.steps() if options.trace else None
+        with self.device.current():
+            if options.deterministic and options.predecessors:  # distances alone are the same in any search
+                self.steps = self.deterministic.search(sources, options)
+                return self.deterministic.distances, self.deterministic.predecessors
+            predecessors = self.predecessors_address if options.predecessors else None
+            self._write_to(self.distances_address, predecessors, UNREACHED, fresh=False)
+            self.parameters.source = int(sources[0])
+            self.host.search(sources, options, self.tuning.spin)
+            self.steps = self.host.steps() if options.trace else None
         return self.distances, self.predecessors if options.predecessors else None
 
     def run(self, sources: np.ndarray, options: Options = PLAIN, *, own: bool = False) -> BFSResult:
@@ -183,11 +183,13 @@ class DirectionOptimizing(Traversal):
         if not own or options.deterministic or options.trace or options.check or self.graph.device != CUDA:
             return super().run(sources, options, own=own)
         n, vertex = self.graph.num_vertices, self.graph.targets.dtype
-        distances, predecessors = (
-            new_arrays(n, np.int32, vertex) if options.predecessors else (*new_arrays(n, np.int32), None)
-        )
-        with self.search_into(distances, predecessors, UNREACHED, sources, options):
-            return BFSResult(self.graph, sources, distances, predecessors, options.depth_limit, options.target)
+        with self.device.current():
+            distances, *trees = new_arrays(n, np.int32, *[vertex] if options.predecessors else [])
+            predecessors = trees[0] if trees else None
+            with self._into(distances, predecessors, UNREACHED, sources, options):
+                return BFSResult(
+                    self.graph.itself, sources, distances, predecessors, options.depth_limit, options.target
+                )
 
     @contextmanager
     def search_into(
@@ -199,34 +201,24 @@ class DirectionOptimizing(Traversal):
 
         Where no source reaches the distance is ``unreached`` and the predecessor -1.
         """
-        finish()
-        self.host.settle()
-        self.written = distances, predecessors  # kept until the next search has settled this one
-        tree = None if predecessors is None else predecessors.data.ptr
-        self._launch(sources, options, distances.data.ptr, tree, unreached, fresh=True)
-        try:
+        with self.device.current(), self._into(distances, predecessors, unreached, sources, options):
             yield
-        finally:
-            self.host.finish(self.tuning.spin)
-        self.written = None
 
-    def _launch(
-        self,
-        sources: np.ndarray,
-        options: Options,
-        distances: int,
-        predecessors: int | None,
-        unreached: int,
-        *,
-        fresh: bool,
-    ) -> None:
-        """Start a search; `host.finish` waits for it. ``fresh``: the arrays may hold anything."""
+    def _into(
+        self, distances: Any, predecessors: Any, unreached: int, sources: np.ndarray, options: Options
+    ) -> AbstractContextManager[None]:
+        """`search_into` where the device is current."""
+        finish()
+        tree = None if predecessors is None else predecessors.data.ptr
+        self._write_to(distances.data.ptr, tree, unreached, fresh=True)
+        self.parameters.source = int(sources[0])
+        return self.host.searching(sources, options, self.tuning.spin, (distances, predecessors))
+
+    def _write_to(self, distances: int, predecessors: int | None, unreached: int, *, fresh: bool) -> None:
+        """Let the next search write to the arrays at these addresses; ``fresh``: they may hold anything."""
         parameters = self.parameters
-        parameters.source = int(sources[0])
         parameters.distances, parameters.predecessors = distances, predecessors
         parameters.unreached, parameters.fresh = unreached, fresh
-        self.host.begin(sources, options)
-        self.host.launch()
 
     def answer(self, found: Found) -> Found:
         distances, predecessors = found

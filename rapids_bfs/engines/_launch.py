@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from ..driver import library
@@ -18,7 +19,8 @@ COOPERATIVE, CLUSTER_DIMENSION = 2, 4  # of CUlaunchAttributeID
 
 def call(name: str, *arguments: Any) -> None:
     """Call a function of the driver. Raises `TraversalError` with the driver's own words."""
-    check(name, getattr(library(), name)(*arguments))
+    if status := getattr(library(), name)(*arguments):
+        check(name, status)
 
 
 def check(name: str, status: int) -> None:
@@ -33,6 +35,32 @@ def current_context() -> ctypes.c_void_p:
     context = ctypes.c_void_p()
     call("cuCtxGetCurrent", ctypes.byref(context))
     return context
+
+
+@cache
+def primary_context(device: int) -> ctypes.c_void_p:
+    """The driver's context of a device in which CUDA's runtime, and so every library here, works; never released."""
+    handle, context = ctypes.c_int(), ctypes.c_void_p()
+    call("cuDeviceGet", ctypes.byref(handle), device)
+    call("cuDevicePrimaryCtxRetain", ctypes.byref(context), handle)
+    return context
+
+
+class Within:
+    """Within it, a context of the driver is that of this thread; after it, whichever was before."""
+
+    def __init__(self, context: ctypes.c_void_p) -> None:
+        self.context = context
+
+    def __enter__(self) -> None:
+        before = current_context()
+        self.before = None if before.value == self.context.value else before
+        if self.before is not None:
+            call("cuCtxSetCurrent", self.context)
+
+    def __exit__(self, *raised: object) -> None:
+        if self.before is not None:
+            call("cuCtxSetCurrent", self.before)
 
 
 def address(array: Any) -> int:

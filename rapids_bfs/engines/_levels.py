@@ -7,8 +7,8 @@ A `Device` is the library; a `LevelByLevel` is a search on it. The kernels are t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -18,11 +18,12 @@ from ..device import CUDA
 from ..errors import InputError, TraversalError
 from ..graph import Graph
 from ..kernels import PROGRESS, TARGET_LEVEL
+from ..result import BFSResult
 from ..trace import Step
 from ..units import size
 from . import Options, Traversal
 from ._check import LevelCheck
-from ._launch import CompiledKernel
+from ._launch import CompiledKernel, Within
 
 NO_LIMIT = np.iinfo(np.int64).max
 NONE = -1
@@ -41,11 +42,26 @@ class Device(ABC):
     multiprocessors: int
     most_shared_bytes: int  # of a block
     near: ClassVar[bool] = False  # has it the kernel `search_near`?
+    context: Any  # the driver's
     stream_handle: int  # the driver's
+
+    def current(self) -> AbstractContextManager[Any]:
+        """Within it, the device is that of this thread, for every library; after it, whichever was before."""
+        return Within(self.context)
 
     @abstractmethod
     def active(self) -> AbstractContextManager[Any]:
-        """Within it, allocations and launches belong to the stream."""
+        """Within it, the device is current, and allocations and launches belong to the stream."""
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """`active`; an exception waits until the stream has done its work, of which others let go then."""
+        with self.active():
+            try:
+                yield
+            except BaseException:
+                self.synchronize()
+                raise
 
     @abstractmethod
     def free_bytes(self) -> float:
@@ -90,7 +106,20 @@ class Device(ABC):
         """Wait until the stream has done its work."""
 
 
-class LevelByLevel(Traversal):
+class DeviceTraversal(Traversal):
+    """A search on a `Device`."""
+
+    def __init__(self, graph: Graph, device: Device) -> None:
+        super().__init__(graph)
+        self.device = device
+        self.searches_on = device.searches_on
+
+    def result(self, found: Any, sources: np.ndarray, options: Options, *, own: bool = False) -> BFSResult:
+        with self.device.current():
+            return super().result(found, sources, options, own=own)
+
+
+class LevelByLevel(DeviceTraversal):
     """A search that returns to the host after each level, to learn whether to go on."""
 
     checks = True
@@ -99,10 +128,8 @@ class LevelByLevel(Traversal):
 
     def __init__(self, graph: Graph, device: Device, *buffers: tuple[int, Any]) -> None:
         """``buffers`` are the lengths and types of what a subclass needs beside the graph and the answer."""
-        super().__init__(graph)
+        super().__init__(graph, device)
         n, vertex = graph.num_vertices, graph.targets.dtype
-        self.device = device
-        self.searches_on = device.searches_on
         self.n = vertex.type(n)
         self.vertex = vertex.type
         self.blocks = max(1, -(-n // device.threads))
@@ -141,7 +168,7 @@ class LevelByLevel(Traversal):
         limit = NO_LIMIT if options.depth_limit is None else options.depth_limit
         predecessors = self.predecessors if options.predecessors else self.no_predecessors
         self.steps = [] if options.trace else None
-        with self.device.active():
+        with self.device.working():
             self._start(sources, predecessors)
             if options.trace:
                 self.device.synchronize()

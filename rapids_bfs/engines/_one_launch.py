@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..driver import library
 from ..errors import InputError, TraversalError
 from ..graph import Graph
-from ..kernels.whole_search import LEVELS_SHIFT, NUMBER_SHIFT, TILE
+from ..kernels.whole_search import LEVELS_SHIFT, LIST, NUMBER_SHIFT, TILE, TILES
 from ..trace import Step, steps_noted
 from . import Options
-from ._launch import CompiledKernel, address, current_context
+from ._launch import CompiledKernel, address
 from ._levels import Device
 
-STATE_BYTES = 1024  # no less than the kernels need
+STATIC_BYTES = 2048  # no less than they have in shared memory beside what is asked for at the launch
 WARP = 32
 SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
 NUMBERS_OF_SEARCHES = 1 << (63 - NUMBER_SHIFT)  # that `status` has room for
@@ -29,18 +29,18 @@ class OneLaunch:
 
     ``parameters`` is a structure with the fields ``sources``, ``count``, ``depth_limit``, ``target``, ``trace``,
     ``status``, ``number`` and ``tile``. Mapped memory of the host has the same address on both sides, as CUDA's unified
-    addressing promises. To be made where the device is active.
+    addressing promises. To be made where the device is active, and used where it is current.
     """
 
     def __init__(self, graph: Graph, device: Device, parameters: Any) -> None:
         self.graph, self.device, self.parameters = graph, device, parameters
-        self.context, self.set_context = current_context(), library().cuCtxSetCurrent
         status = np.asarray(device.mapped(1, np.int64)[0])
         status.fill(0)
         parameters.status = status.ctypes.data
         self.status = status.data  # a view that is looked at sooner than the array
         self.trace: Any = None  # allocated by the first search that is traced
-        self.running = False  # unless an interrupt has kept `finish` from waiting
+        self.running = False  # is there a search that nobody has waited for?
+        self.written: Any = None  # arrays that it writes and others may let go of
         self._make_room(1)
 
     def use(self, kernel: CompiledKernel, tuning: Any, shared: int) -> None:
@@ -58,17 +58,45 @@ class OneLaunch:
             if clusters:
                 self.launch_deep = launcher(clusters * tuning.cluster, *rest, cluster=tuning.cluster)
 
+    def search(self, sources: np.ndarray, options: Options, spin: bool = True) -> None:
+        """Search, and wait until it is done."""
+        self.begin(sources, options)
+        try:
+            self.launch()
+            self.finish(spin)
+        finally:
+            self.settle()  # after an interrupt too, or else others let go of what the kernel still writes
+
+    @contextmanager
+    def searching(self, sources: np.ndarray, options: Options, spin: bool, written: Any) -> Iterator[None]:
+        """`search` while the body of the ``with`` runs; ``written`` is kept as long."""
+        self.begin(sources, options)
+        self.written = written
+        try:
+            self.launch()
+            yield
+            self.finish(spin)
+        finally:
+            self.settle()
+
     def launch(self) -> None:
         """Start a search; `finish` waits for it."""
         self.running = True
-        (self.launch_deep if self.levels > self.deep else self.launch_shallow)()
+        if self.levels > self.deep:
+            try:
+                self.launch_deep()
+            except TraversalError:  # others may have what a cluster needs
+                self.launch_deep = self.launch_shallow
+            else:
+                return
+        self.launch_shallow()
 
     def settle(self) -> None:
         """Wait for a search that was left running. To be called before anything is changed that it works on."""
         if self.running:
-            self.set_context(self.context)
             self.device.synchronize()
             self.running = False
+        self.written = None
 
     def _make_room(self, sources: int) -> None:
         room = np.asarray(self.device.mapped(sources, self.graph.targets.dtype)[0])
@@ -94,25 +122,27 @@ class OneLaunch:
                 limit = 0
         parameters.depth_limit = limit
         parameters.trace = self._trace_buffer() if options.trace else None
-        parameters.number = (parameters.number + 1) % NUMBERS_OF_SEARCHES
-        self.set_context(self.context)  # the caller may be another thread
+        # A launch that was refused left no traces, and has no number: the kernel goes by the parity of the last search.
+        parameters.number = (self.number + 1) % NUMBERS_OF_SEARCHES
 
     def finish(self, spin: bool = True) -> None:
         """Wait for the search, at first by looking at mapped memory if it may ``spin``."""
         status, number = self.status, self.parameters.number
-        if spin:
-            for _ in range(SPINS):
-                if status[0] >> NUMBER_SHIFT == number:
-                    break
-            else:
-                self.device.synchronize()
+        for _ in range(SPINS if spin else 0):
+            if status[0] >> NUMBER_SHIFT == number:
+                break
         else:
             self.device.synchronize()
-        if status[0] >> NUMBER_SHIFT != number:
+        if self.number != number:
             raise TraversalError(f"the search of {self.graph.name} did not report that it is done")
         self.running = False
         if status[0] & 1:
             raise TraversalError(f"level {self.levels} of a graph with {self.graph.num_vertices} vertices")
+
+    @property
+    def number(self) -> int:
+        """Of the last search that is done."""
+        return self.status[0] >> NUMBER_SHIFT
 
     @property
     def levels(self) -> int:
@@ -131,12 +161,6 @@ class OneLaunch:
             return steps_noted(self.device.host(self.trace[: self.levels + 1]))
 
 
-def structure(name: str, pointers: tuple[str, ...], numbers: tuple[str, ...]) -> type[ctypes.Structure]:
-    """A structure of pointers, then of integers of 64 bits."""
-    fields = [(field, ctypes.c_void_p) for field in pointers] + [(field, ctypes.c_int64) for field in numbers]
-    return type(name, (ctypes.Structure,), {"_fields_": fields})
-
-
 def blocks_of_grid(
     kernel: CompiledKernel, device: Device, graph: Graph, tuning: Any, shared: int, words: int = 1
 ) -> int:
@@ -150,6 +174,11 @@ def blocks_of_grid(
     if tuning.grid is not None:
         return min(grid, int(tuning.grid))
     return 1 if graph.num_arcs * words < SMALL_ARCS else grid
+
+
+def bytes_of_tiles(threads: int) -> int:
+    """Shared memory for the tiles of bitmaps that each warp of a block looks through, and its list of vertices."""
+    return threads // WARP * (TILES * TILE * 4 + LIST * 2)
 
 
 def words_per_tile(most: int, vertices: int, warps: int) -> int:

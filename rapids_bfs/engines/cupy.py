@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,10 +17,11 @@ from . import BatchTraversal, Betweenness, Engine, Traversal
 from ._betweenness import Brandes
 from ._bit_parallel import BitParallel
 from ._direction_optimizing import DirectionOptimizing
-from ._launch import CompiledKernel
+from ._launch import CompiledKernel, primary_context
 from ._levels import ALGORITHMS, Device, FrontierMask, Kernel
 
 TEXTURE_BYTES = 512  # a texture begins at a multiple of it
+Prepared = TypeVar("Prepared")
 
 
 class CuPy(Engine):
@@ -33,42 +34,54 @@ class CuPy(Engine):
         return missing()
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        device = CuPyDevice()
+        make: Callable[[Graph, CuPyDevice], Traversal]
         if algorithm == "direction-optimizing":
-            return DirectionOptimizing(graph, device)
-        make = FrontierMaskTexture if algorithm == "frontier-mask-texture" else ALGORITHMS[algorithm]
-        return make(graph, device)
+            make = DirectionOptimizing
+        else:
+            make = FrontierMaskTexture if algorithm == "frontier-mask-texture" else ALGORITHMS[algorithm]
+        return prepared(make, graph)
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
         if algorithm != self.algorithms[0]:
             return super().prepare_batch(graph, algorithm)
-        return BitParallel(graph, CuPyDevice())
+        return prepared(BitParallel, graph)
 
     def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness:
-        return Brandes(graph, CuPyDevice())
+        return prepared(Brandes, graph)
+
+
+def prepared(make: Callable[[Graph, CuPyDevice], Prepared], graph: Graph) -> Prepared:
+    """What ``make`` makes of a graph on its device."""
+    device = CuPyDevice(graph)
+    with device.current():
+        return make(graph, device)
 
 
 @cache
 def stream_of(device: int) -> Any:
-    """The stream of all searches on a device: one, since CuPy keeps the memory of each stream apart."""
+    """The stream of all searches on a device, the current one: one, since CuPy keeps each stream's memory apart."""
     import cupy
 
     return cupy.cuda.Stream(non_blocking=True)
 
 
 class CuPyDevice(Device):
-    """CuPy's current device, and a stream of our own."""
+    """The device that a graph is on, or else CuPy's current one, and a stream of our own."""
 
     engine = CuPy.name
     searches_on = CUDA
     near = True
     threads = 256
 
-    def __init__(self) -> None:
+    def __init__(self, graph: Graph) -> None:
         import cupy
 
         self.cupy = cupy
-        self.stream = stream_of(cupy.cuda.Device().id)
+        there: Any = graph.on(CUDA).targets.device if graph.is_on(CUDA) else cupy.cuda.Device()
+        self.id = int(there.id)
+        self.context = primary_context(self.id)
+        with self.current():
+            self.stream = stream_of(self.id)
         self.stream_handle = self.stream.ptr
         self.multiprocessors = self.attribute("MultiProcessorCount")
         self.most_shared_bytes = self.attribute("MaxSharedMemoryPerBlockOptin")
@@ -77,16 +90,19 @@ class CuPyDevice(Device):
     def attribute(self, name: str) -> int:
         """What CUDA says of the device."""
         runtime = self.cupy.cuda.runtime
-        return int(runtime.deviceGetAttribute(getattr(runtime, f"cudaDevAttr{name}"), self.cupy.cuda.Device().id))
+        return int(runtime.deviceGetAttribute(getattr(runtime, f"cudaDevAttr{name}"), self.id))
 
-    def active(self) -> AbstractContextManager[Any]:
-        return self.stream
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        with self.current(), self.stream:
+            yield
 
     def free_bytes(self) -> float:
-        return available_device_bytes()
+        with self.current():
+            return available_device_bytes()
 
     def upload(self, array: Any) -> Any:
-        self.cupy.cuda.Device().synchronize()  # another stream may still be writing it
+        self.cupy.cuda.Device(self.id).synchronize()  # another stream may still be writing it
         return self.cupy.asarray(array)
 
     def empty(self, length: int, dtype: Any) -> Any:

@@ -23,7 +23,7 @@ from ..kernels.cuda import KERNELS
 from ..memory import available_device_bytes
 from . import Engine, Options, Traversal, _simulator
 from ._direction_optimizing import DirectionOptimizing
-from ._launch import CompiledKernel, call
+from ._launch import CompiledKernel, call, primary_context
 from ._levels import ALGORITHMS, Device, Kernel
 from ._simulator import simulated
 
@@ -52,7 +52,9 @@ class NumbaCUDA(Engine):
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         make = DirectionOptimizing if algorithm == "direction-optimizing" else ALGORITHMS[algorithm]
-        return make(graph, NumbaDevice())
+        device = NumbaDevice(graph)
+        with device.current():
+            return make(graph, device)
 
 
 @cache
@@ -86,33 +88,41 @@ def searches_on() -> str:
 
 
 class NumbaDevice(Device):
-    """Numba's current device, and a stream of its own."""
+    """The device that a graph is on, or else Numba's current one, and a stream of its own."""
 
     engine = NumbaCUDA.name
 
-    def __init__(self) -> None:
+    def __init__(self, graph: Graph) -> None:
         from numba import cuda
 
         self.cuda = cuda
-        self.stream = cuda.stream()
         self.searches_on = searches_on()
         if simulated():
             self.threads, self.resident_blocks = 8, 2
-        else:
-            self.threads = 256
-            self.stream_handle = int(self.stream)
-            device = cuda.get_current_device()
-            self.multiprocessors = device.MULTIPROCESSOR_COUNT
-            self.most_shared_bytes = device.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-            self.resident_blocks = 8 * self.multiprocessors
+            self.stream = cuda.stream()
+            return
+        there: Any = graph.on(CUDA).targets.device if graph.is_on(CUDA) else cuda.get_current_device()
+        device = cuda.gpus[int(there.id)]
+        self.threads = 256
+        self.multiprocessors = device.MULTIPROCESSOR_COUNT
+        self.most_shared_bytes = device.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+        self.resident_blocks = 8 * self.multiprocessors
+        self.context = primary_context(device.id)
+        with self.current():
+            self.stream = cuda.stream()
+        self.stream_handle = int(self.stream)
+
+    def current(self) -> AbstractContextManager[Any]:
+        return nullcontext() if simulated() else super().current()
 
     def active(self) -> AbstractContextManager[Any]:
-        return _simulator.running() if simulated() else nullcontext()  # the stream goes with each call
+        return _simulator.running() if simulated() else self.current()  # the stream goes with each call
 
     def free_bytes(self) -> float:
-        if self.searches_on == CUDA:
-            return available_device_bytes()  # Numba itself cannot say while RMM allocates for it
-        return self.cuda.current_context().get_memory_info().free
+        with self.current():
+            if self.searches_on == CUDA:
+                return available_device_bytes()  # Numba itself cannot say while RMM allocates for it
+            return self.cuda.current_context().get_memory_info().free
 
     def upload(self, array: Any) -> Any:
         if self.searches_on == CPU:

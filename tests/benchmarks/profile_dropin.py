@@ -131,13 +131,6 @@ def parts_of_a_search(graph, searcher):
         with traversal.search_into(distances, predecessors, searcher.unreached, sources, DEFAULT):
             pass
 
-    def launch():
-        traversal._launch(sources, DEFAULT, traversal.predecessors_address)
-
-    def launch_and_wait():
-        launch()
-        traversal.host.finish()
-
     return {
         "the searcher of the graph": lambda: drop_in._of_graph(graph),
         "sources": lambda: searcher._sources(0),
@@ -145,7 +138,7 @@ def parts_of_a_search(graph, searcher):
         "two new arrays": lambda: new_arrays(n, np.int32, np.int32),
         "wait for CuPy's stream": finish,
         "prepare a launch": lambda: traversal.host.begin(sources, DEFAULT),
-        "launch and wait": launch_and_wait,
+        "launch and wait": lambda: traversal.search(sources, DEFAULT),
         "launch and wait, into new arrays (search_into)": search,
         "frame": lambda: searcher._frame_of(*arrays),
     }

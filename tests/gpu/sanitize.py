@@ -1,4 +1,4 @@
-"""Run the GPU kernels under compute-sanitizer: memcheck, then racecheck.
+"""Run the GPU kernels under compute-sanitizer: memcheck, racecheck, synccheck and initcheck.
 
     python3 tests/gpu/sanitize.py
 
@@ -110,9 +110,9 @@ def search(threads):
 
 
 def sanitize():
-    """0 if both tools find nothing, else 1."""
+    """0 if no tool finds anything, else 1."""
     found = False
-    for tool in ("memcheck", "racecheck"):
+    for tool in ("memcheck", "racecheck", "synccheck", "initcheck"):
         command = ["compute-sanitizer", "--tool", tool, "--report-api-errors", "no", "--error-exitcode", str(FOUND)]
         threads = SOLO if tool == "racecheck" else 512
         done = subprocess.run(

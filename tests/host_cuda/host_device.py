@@ -5,10 +5,12 @@ import weakref
 from typing import ClassVar
 
 import numpy as np
-from emulator import RUBBISH, EmulatedDevice, address
+from emulated_gpu import RUBBISH
+from emulator import EmulatedDevice, address
 from host_build import Edits, Shape, library, runtime
 
 from rapids_bfs.engines._launch import CompiledKernel
+from rapids_bfs.errors import TraversalError
 from rapids_bfs.kernels import cuda
 
 ALIGNMENT = 256  # of memory, as on a device
@@ -44,6 +46,8 @@ class HostKernel(CompiledKernel):
         pointers = (ctypes.c_void_p * len(addresses))(*addresses)
 
         def launch(kept=arguments):
+            if self.device.refuses(cluster):
+                raise TraversalError("refused")
             shape = Shape(grid, threads, shared, cluster, self.device.random.getrandbits(32))
             code = library(*self.instance)
             code.launch.restype = ctypes.c_char_p
@@ -68,6 +72,11 @@ class HostDevice(EmulatedDevice):
     near = True
     edits: ClassVar[dict[str, Edits]] = {}  # of the files' texts, before they are compiled
     planted = 0  # which of the faults in them, see `host_faults`
+
+    @staticmethod
+    def refuses(cluster):
+        """Does the driver refuse a launch in clusters of so many blocks?"""
+        return False
 
     def __init__(self, seed=0, *, blocks=3, clusters=1):
         super().__init__(seed)

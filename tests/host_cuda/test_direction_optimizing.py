@@ -13,6 +13,7 @@ from oracle import assert_answer, expected_distances, random_graph, random_optio
 from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options, _direction_optimizing, _one_launch
 from rapids_bfs.engines._direction_optimizing import DEFAULT, DirectionOptimizing
+from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
 
 NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
@@ -168,7 +169,8 @@ def test_blocks_with_unequal_numbers_of_chunks():
 
 def test_a_full_memory(monkeypatch):
     """The blocks of a cluster forget vertices that they asked for, and ask for them again."""
-    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": (("RECENT = 1 << 11", "RECENT = 4"),)})
+    edits = ("RECENT = 1 << 11", "RECENT = 4"), ("RECENT == 2048", "RECENT == 4")
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
     search_small_rows("cluster", range(4))
 
 
@@ -194,6 +196,30 @@ def search_into_new_arrays(name):
 @pytest.mark.parametrize("name", TUNINGS)
 def test_arrays_that_nobody_wrote(name):
     search_into_new_arrays(name)
+
+
+def isolated_and_not():
+    """A graph with isolated vertices, each a source that leaves a distance, and others."""
+    return as_graph((np.array([0, 1, 2]), np.array([1, 2, 3])), vertices=8, directed=False)
+
+
+def test_a_refused_launch_leaves_no_traces():
+    """The kernel looks in turns at one of two notes of the last search, which a launch that never was has not left."""
+    search = search_of(isolated_and_not(), TUNINGS["top-down"])
+    for before, after in [(6, 5), (5, 0), (0, 7), (7, 6)]:
+        assert_right(search, [before])
+        search.device.refuses = lambda cluster: True
+        with pytest.raises(TraversalError, match="refused"):
+            search.run(np.array([2]))
+        search.device.refuses = lambda cluster: False
+        assert_right(search, [after])
+
+
+def test_a_refused_cluster_is_not_needed():
+    search = search_of(generate("path:70"), CLUSTER)
+    search.device.refuses = lambda cluster: cluster > 1
+    assert_right(search, [0])
+    assert_right(search, [69])
 
 
 EXPAND_DENSE = "mine = expand<true>(s, upcoming, level, begin - expanded, frontier, nullptr, warp, warps);"

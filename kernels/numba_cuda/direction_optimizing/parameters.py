@@ -4,11 +4,11 @@ from collections import namedtuple
 
 from numba.cuda import types
 
-from ...whole_search import NUMBERS, POINTERS
+from ...whole_search import SEARCH
 from ..common.pointers import is_null
 from ..common.warp import inlined
 
-Search = namedtuple("Search", POINTERS + NUMBERS)
+Search = namedtuple("Search", SEARCH.names)
 
 # Elements of `state`, 64 bits each and zero before the first search; those that all blocks load are in lines of their
 # own. The barrier has the first line, see `grid`.
@@ -22,13 +22,10 @@ LEVEL = 39  # two: the last of the small levels, in phases with this parity
 
 def argument_types(vertex, offset):
     """The types of the fields of `Search`, for Numba's types of a vertex and an offset."""
-    known = {
-        **dict.fromkeys(("targets", "in_targets", "hub", "heavy", "queued", "predecessors", "sources"), vertex),
-        **dict.fromkeys(("offsets", "in_offsets", "queue"), offset),
-        **dict.fromkeys(("isolated", "visited", "distances"), types.int32),
-        **dict.fromkeys(("state", "trace", "status"), types.int64),
-    }
-    return [*(types.CPointer(known[name]) for name in POINTERS), *(types.int64 for _ in NUMBERS)]
+    known = {"Vertex": vertex, "Offset": offset, "Entry<Offset>": offset, "unsigned": types.int32, "int": types.int32}
+    known |= dict.fromkeys(("State", "Counter", "volatile long long"), types.int64)
+    pointers = [types.CPointer(known[kind.removeprefix("const ")]) for kind in SEARCH.pointers.values()]
+    return [*pointers, *(types.int64 for _ in SEARCH.numbers)]
 
 
 def signatures(vertex_bytes, offset_bytes):

@@ -1,0 +1,59 @@
+"""What a host passes to a kernel, declared once.
+
+From a declaration come the structure in the host's memory, the types that Numba compiles for, and what the compiler of
+the CUDA C++ checks: that its structure has these fields, in this order and of these types, and these constants.
+"""
+
+import ctypes
+from dataclasses import dataclass, field
+
+TYPES = ("int, int", "int, long long", "long long, long long")  # of vertices and offsets
+
+CHECKS = """
+template <typename A, typename B>
+constexpr bool SAME = false;
+template <typename A>
+constexpr bool SAME<A, A> = true;
+"""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A structure of pointers, then of integers of 64 bits. The kernels say what the fields mean."""
+
+    structure: str  # in C++, a template of the types of vertices and offsets
+    pointers: dict[str, str]  # what each points to, as C++ says it
+    numbers: tuple[str, ...]
+    constants: dict[str, int]
+    elements: dict[str, str] = field(default_factory=dict)  # the fields that are elements of an array in C++
+    sizes: tuple[str, ...] = ()  # what the host relies on beside, as C++ says it
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.pointers, *self.numbers)
+
+    def in_memory(self) -> type[ctypes.Structure]:
+        """The structure as the host fills it in."""
+        fields = [(name, ctypes.c_void_p if name in self.pointers else ctypes.c_int64) for name in self.names]
+        return type(self.structure, (ctypes.Structure,), {"_fields_": fields})
+
+    def checks(self) -> str:
+        """C++ that compiles if what is declared here is what is declared there."""
+        types = {
+            **{name: f"{kind}*" for name, kind in self.pointers.items()},
+            **dict.fromkeys(self.numbers, "long long"),
+        }
+        conditions = [f"sizeof(Structure) == {8 * len(types)}"]
+        for place, (name, kind) in enumerate(types.items()):
+            member = self.elements.get(name, name)
+            conditions.append(f"__builtin_offsetof(Structure, {member}) == {8 * place}")
+            conditions.append(f"SAME<decltype(&static_cast<Structure*>(nullptr)->{member}), {kind}*>")
+        conditions += [f"{name} == {value}" for name, value in self.constants.items()]
+        asserts = "\n".join(
+            f'    static_assert({each}, "as declared in Python");' for each in (*conditions, *self.sizes)
+        )
+        declared = (
+            "template <typename Vertex, typename Offset>\nstruct Declared {\n"
+            f"    using Structure = {self.structure}<Vertex, Offset>;\n{asserts}\n}};\n"
+        )
+        return CHECKS + declared + "".join(f"template struct Declared<{each}>;\n" for each in TYPES)
