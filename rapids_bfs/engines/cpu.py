@@ -131,13 +131,13 @@ class DirectionOptimizing(Sequential):
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         self.steps = None
-        if not self.prepared:
-            if options.deterministic or not options.trace:
-                return super().search(sources, options)
+        noted = options.trace and not options.deterministic
+        if noted and not self.prepared:
             self._prepare()
-        self.distances[self.stale] = -1  # the kernel leaves sourceless vertices alone
-        self.stale = sources
-        if options.deterministic or self._is_near(sources, options.depth_limit):
+        if self.prepared:
+            self.distances[self.stale] = -1  # the kernel leaves sourceless vertices alone
+            self.stale = sources
+        if not noted and (options.deterministic or not self.prepared or self._is_near(sources, options.depth_limit)):
             return super().search(sources, options)
         notes = np.zeros(len(self.queue) + 1, np.int64) if options.trace else NO_NOTES
         with nullcontext(1) if self.small else pool.work_on() as threads:
