@@ -11,4 +11,4 @@ POINTERS = (
 )
 NUMBERS = ("n", "m", "k", "shift", "piece_count", "in_piece_count", "endpoints", "edges", "alpha")
 
-TURNS = 4  # levels whose fronts are kept
+FRONTS = 4  # levels whose fronts are kept

@@ -83,5 +83,5 @@ def test_constants_are_the_same(name):
 
 
 def test_phases_are_the_same():
-    names = re.search(r"enum Phase {(.*?)}", text_of("deterministic"))[1]
+    names = re.search(r"enum Phase {(.*?)}", text_of("deterministic"), re.DOTALL)[1]
     assert tuple(each.strip().lower().replace("_", " ") for each in names.split(",")) == PHASES

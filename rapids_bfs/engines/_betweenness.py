@@ -11,7 +11,7 @@ from ..device import to_host
 from ..errors import InputError
 from ..graph import Graph
 from ..kernels.batch import BITS
-from ..kernels.brandes import NUMBERS, POINTERS, TURNS
+from ..kernels.brandes import FRONTS, NUMBERS, POINTERS
 from . import Betweenness
 from ._bit_parallel import HEADROOM, pieces_of
 from ._launch import address, call, current_context, fill
@@ -122,7 +122,7 @@ class Brandes(Betweenness):
         return {
             "rows": (BITS * n << shift, np.float64),
             "seen": (n << shift, np.uint64),
-            "fronts": (TURNS * n << shift, np.uint64),
+            "fronts": (FRONTS * n << shift, np.uint64),
             "found": (n << shift, vertex),
             "log": (n * at_once, vertex),
             "log_bits": (n * at_once, np.uint64),
