@@ -39,8 +39,8 @@
 // levels lose in half-used sectors. With few vertices the words go side by side, so that all sources of a graph of 2000
 // vertices are one launch whose rows stay in the L2 cache. Long and thin graphs pay for barriers: three a level.
 //
-// Races: a word of `fronts` is ORed atomically while others read it: who reads too little does an atomic in vain, and the
-// one that finds it 0 lists the place. Everything else has one owner a phase: `rows` of a level are written while those
+// Races: a word of `fronts` is ORed atomically while others read it: a stale read costs a redundant atomic, and the
+// one that finds 0 lists the place. Everything else has one owner a phase: `rows` of a level are written while those
 // of another are read, `seen` changes when the place is done (of a heavy one: when all its pieces have read it).
 //
 // Sources: U. Brandes, A faster algorithm for betweenness centrality, J. Mathematical Sociology 25(2), 2001, and On

@@ -1,4 +1,5 @@
-// Bit-parallel search: its parameters, what the blocks share, and the end of a phase. search.cu says what each array holds.
+// Bit-parallel search: its parameters, what the blocks share, and the end of a phase. search.cu says what each array
+// holds.
 #pragma once
 
 #include "../common/grid.cuh"
@@ -93,7 +94,7 @@ struct Place {
         return static_cast<long long>(vertex) * WIDTH + word;
     }
 
-    // Does it hold in any lane of the group? To be asked by the whole warp.
+    // Does it hold in any lane of the group? To be called by the whole warp.
     __device__ bool any(bool holds) const { return __ballot_sync(ALL, holds) & mask; }
 };
 

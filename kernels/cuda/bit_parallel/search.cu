@@ -1,18 +1,19 @@
 // Bit-parallel: many sources at once, all levels of a batch in one cooperative launch.
 //
 // Each vertex has a row of WIDTH words of 64 bits, one bit a source. A group of WIDTH lanes takes a vertex, each lane a
-// word, so that a row is read in one transaction. A level joins the rows of neighbours: an edge is looked at once for
-// all the sources that get there at the same level, and in a small world these are most of them.
+// word, so that a row is read in one transaction. A level joins the rows of neighbours: an edge is read once for all
+// the sources that get there at the same level, and in a small world these are most of them.
 //
 // *Top-down*: a group takes up to PIECE out-edges of a frontier vertex and ORs its row into the neighbours', but for
-// what these have seen; after a barrier the vertices found are settled. *Bottom-up*: a group takes a vertex that misses
-// a source and looks for it among the rows of its in-neighbours, until it has found all that are still under way. A
+// what these have seen; after a barrier the vertices found are settled. *Bottom-up*: a group takes a vertex that lacks
+// a source and looks for it in the rows of its in-neighbours, until it has found all that are still under way. A
 // vertex with more than PIECE in-edges is heavy: groups share it out, and it is settled after a barrier.
 //
-// What a level found is noted in one of two forms. *Distances* are bit-sliced: word w of row v of `planes` p holds bit p
-// of the distances of 64 sources, so that a lane writes a word or two a level however many sources found the vertex;
-// `write` turns them into rows of distances. *Counts* of the vertices that a source reached at a level are vertical
-// counters in registers, eight bits deep; they go to shared memory when they are full, and when the phase is over.
+// What a level found is recorded in one of two forms. *Distances* are bit-sliced: word w of row v of `planes` p holds
+// bit p of the distances of 64 sources, so that a lane writes a word or two a level however many sources found the
+// vertex; `write` turns them into rows of distances. *Counts* of the vertices that a source reached at a level are
+// vertical counters in registers, eight bits deep; they go to shared memory when they are full, and when the phase is
+// over.
 //
 //   rank[n]                           a vertex's number here, by degree; all but the distances go by it
 //   offsets[n + 1], targets[m]        out-edges
@@ -30,14 +31,14 @@
 //   reached, total, eccentricity, harmonic[64 * WIDTH]  what the counts add up to
 //   state                             what the blocks share, see `State`
 //
-// Work: a top-down level costs a probe at two rows an edge and an atomic a word that is new there; a bottom-up level at
-// most a probe at a row an edge into a vertex that misses a source, and a probe at every row. Synchronisation: two
+// Work: a top-down level reads two rows an edge and does an atomic a word that is new there; a bottom-up level
+// reads at most a row an edge into a vertex that lacks a source, and every row once. Synchronisation: two
 // grid-wide barriers a level, one more on the way back from bottom-up.
 //
-// Races: rows are ORed atomically while other groups read them: who reads too little does an atomic in vain. Whoever
-// sets the first bit of a word read none there before, and so asks for the stamp; whoever exchanges that first puts the
-// vertex into `found`, so it is settled once. `seen` changes only where one group owns
-// the vertex: settling, and bottom-up, where nobody else reads it.
+// Races: rows are ORed atomically while other groups read them: a stale read costs a redundant atomic. The thread that
+// sets the first bit of a word has read 0 there, and so loads the stamp; the first to exchange it puts the vertex
+// into `found`, so it is settled once. `seen` changes only where one group owns the vertex: settling, and bottom-up,
+// where nobody else reads it.
 //
 // Sources: M. Then et al., The more the merrier: efficient multi-source graph traversal, PVLDB 8(4), 2014; H. Liu,
 // H. H. Huang, Y. Hu, iBFS: concurrent breadth-first search on GPUs, SIGMOD 2016. Bit-sliced distances and counters

@@ -5,9 +5,9 @@
 
 constexpr int STEPS = 4;  // groups of a row that a lane probes before it takes the next row
 
-// A probed in-neighbour: its sibling group, and its place among those that are probed in one round, from 1 on; place 0 is
-// the first of earlier rounds. Groups are in order, and in the distinct ones places are too, so mostly the smallest probe
-// is the first in order.
+// A probed in-neighbour: its sibling group, and its place among those that are probed in one round, from 1 on; place 0
+// is the first of earlier rounds. Groups are in order, and in the distinct ones places are too, so mostly the smallest
+// probe is the first in order.
 using Probe = unsigned;
 
 constexpr int PLACE_BITS = 10;
@@ -36,8 +36,8 @@ __device__ inline T element(const T (&rows)[ROWS][COUNT], int which) {
 }
 
 // Update `best`, the first in order of each row so far, by a group of in-neighbours at places from `place` on;
-// `siblings` has their sibling groups. From group `distinct` on, two of one group are compared by their ancestors: that is
-// rare, and much code, so one loop does it for all rows. `vertex_at(k, place)` is the vertex of an earlier probe.
+// `siblings` has their sibling groups. From group `distinct` on, two of one group are compared by their ancestors: that
+// is rare, and much code, so one loop does it for all rows. `vertex_at(k, place)` is the vertex of an earlier probe.
 template <typename Vertex, typename Offset, typename VertexAt>
 __device__ inline void update_best(const Search<Vertex, Offset>& s, int unordered, int distinct, Probe (&best)[UNROLL],
                                    int place, const Vertex (&group)[UNROLL][GROUP],

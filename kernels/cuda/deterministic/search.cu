@@ -1,76 +1,75 @@
 // Deterministic: the tree and the order of a sequential queue, in one cooperative launch.
 //
-// The predecessor of a vertex is its first in-neighbour in the order of the queue; vertices follow each other as their
-// predecessors do, and those of one predecessor as its adjacency does.
+// The predecessor of a vertex is its first in-neighbour in the order of the queue; vertices are in the order of their
+// predecessors, and those of one predecessor in the order of its adjacency.
 //
-// *Ordered*: the frontier is a run of a queue in that order, and its edges are numbered through. Each vertex takes the
-// smallest number of an edge that leads to it (atomicMin). In the order of the vertices, where memory is fast, these
-// are settled, and the edges that they took are marked in a bitmap over the numbers and counted for each warp's run of
-// numbers; in the order of the marks they are appended to the queue.
-// *Wide*, where the frontier has many edges: a *family*, the vertices that one vertex reached, stands together in the
-// queue and ascends. A byte tells the first families apart and the others roughly, always in their order. So once the
-// families before it are expanded, an unvisited vertex may stop at its first in-neighbour of a family, and finds that
-// soon if the family has many edges. The families before the first large one are expanded alone, or as many of their
-// edges as settle nearly all the vertices with many edges; the first discoverer wins. The rest then look at their
-// in-neighbours for the first in order, and stop at one of the first family left. Only where two are of the same
-// family and that is not told apart are they compared by their slots. The vertices found are not put in order: they
-// inherit the family of their predecessor in the last level with an order, and where that does not decide they are
-// compared by their ancestors' slots there, or by the adjacency of their common ancestor.
-// *Reordering*: after `patience` such levels, the ancestors of the frontier are put in order, level by level, by the
-// bitmap over edge numbers.
-// *Alone*: while the frontier is small, one block goes on from level to level with the queue in shared memory, and on
-// graphs with many levels then one cluster of blocks, each with as many edges as the others.
+// *Ordered* levels (ordered.cuh): the frontier is a run of the queue, and its edges are numbered in order. Each vertex
+// is claimed by the smallest number of an edge that leads to it (atomicMin). The claimed vertices are settled in the
+// order of their numbers as vertices, where memory accesses are coalesced; the edges that claimed them are marked in a
+// bitmap over the edge numbers, and counted for each warp's run of numbers. The marks in order are the new frontier.
+//
+// *Wide* levels (wide.cuh), where the frontier has many edges. The vertices that one vertex reached are a sibling
+// group: they are adjacent in the queue, and ascend. A byte a vertex tells the first groups apart, and the others
+// roughly, always in order (siblings.cuh). The edges before the first large group are expanded, or as many as settle
+// nearly all vertices of high degree; the smallest slot of a discoverer wins. Each vertex that is still unvisited then
+// probes its in-neighbours for the first in order (probe.cuh), and stops at one of the earliest group left, which a
+// large group makes likely. Two in-neighbours of one group that is not distinct are compared by their slots. The
+// vertices found are not put in order: they inherit the sibling group of their ancestor in the last ordered level, and
+// are compared by their ancestors' slots there, or by the adjacency of their common ancestor.
+//
+// *Reordering* (reorder.cuh): after `patience` wide levels, the ancestors of the frontier are put in order, level by
+// level, by marks over edge numbers.
+//
+// *Small* levels (small_levels.cuh): one block runs level after level with the frontier in shared memory, and on graphs
+// with many levels one cluster, each block of which has as many edges as the others.
 //
 //   offsets[n + 1], targets[m]        out-edges
 //   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric and its adjacencies ascend);
-//                                     each adjacency ascends; in_targets begin where a group of four may
+//                                     each adjacency ascends; in_targets is aligned for loads of four
 //   positions[m]                      for each in-edge its position in the adjacency of its source; a null pointer if
-//                                     the adjacencies of out-edges ascend, since then the vertices themselves tell
-//   hub[n], heavy[n][4]               as in direction_optimizing.cu: all in-neighbours of a vertex that has up to four
+//                                     the adjacencies of out-edges ascend, which makes vertices comparable themselves
+//   hub[n], heavy[n][4]               as in direction_optimizing: all in-neighbours of a vertex that has up to four
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
-//   visited[2][words]                 bitmaps of the vertices reached by earlier levels, and of the isolated ones; the
-//                                     second holds, in a wide level, what its first edges reached too, after it the
+//   visited[2][words]                 bitmaps of the vertices reached by earlier levels, and of the isolated ones. In a
+//                                     wide level the second also has what its first edges reached; after it, the
 //                                     vertices visited before it
-//   fresh[words]                      vertices that edges reached in this level, or marked for reordering; zero in
-//                                     between
-//   family[2][32 * words]             of a vertex in an ordered frontier, the `family_of` its predecessor's slot; of
-//                                     one without an order, that of its ancestor's slot in the last with one; MANY at
-//                                     sources; NONE where the vertex is not visited. A wide level reads one and writes
-//                                     the other
-//   marks[m / 32 + 1]                 bitmap over the numbers of the edges of a level: that reached a vertex first
-//   slots[m / 32 + 1]                 the slot that the first of each 32 edges of a level leaves
-//   counts[warps]                     what the marks in a warp's run of edges lead to
-//   queue[n], queued[n]               the ordered vertices with out-edges, level after level: where the edges of each
-//                                     begin among those of its level, and what to add for their place in `targets`;
-//                                     and the vertices themselves
-//   rank[n]                           of a vertex with out-edges in an ordered level, its slot there; while it is being
-//                                     reached, CLAIMED and the smallest edge number (ordered) or slot of a discoverer
-//                                     (wide); UNREACHED before; of no meaning for vertices that wide levels reached
+//   fresh[words]                      vertices that edges of this level reached, or marked for reordering; zero between
+//                                     levels
+//   siblings[2][32 * words]           the sibling group of a vertex in an ordered frontier, or of its ancestor in the
+//                                     last ordered one; LAST_SIBLINGS at sources; NO_SIBLINGS where the vertex is not
+//                                     visited. A wide level reads one and writes the other
+//   marks[m / 32 + 1]                 bitmap over the edge numbers of a level: the edges that claimed a vertex
+//   slots[m / 32 + 1]                 the slot of the vertex that the first of each 32 edges of a level leaves
+//   counts[warps]                     vertices and edges that the marks of a warp's run of edge numbers lead to
+//   queue[n], queued[n]               the ordered vertices with out-edges, level after level: an `Entry` for the edges
+//                                     of each, and the vertices themselves
+//   rank[n]                           the slot of a vertex with out-edges in its ordered level; while it is being
+//                                     reached, CLAIMED and the smallest edge number (ordered) or slot of a discoverer (wide);
+//                                     UNREACHED before; undefined for vertices that wide levels reached
 //   distances[n], predecessors[n]     the answer, -1 where there is none
 //   sources[count]                    in the host's memory, distinct, in the order of the queue
-//   state, trace, status              as in direction_optimizing.cu; "bottom-up" in a trace is a wide level
-//   turns[TURNS]                      when each turn ended, in nanoseconds, and the `Phase` that it was; a null pointer
-//                                     if nobody asks
+//   state, trace, status              as in direction_optimizing; "bottom-up" in a trace is a wide level
+//   phases[MAX_PHASES]                the time at which each phase ended, in nanoseconds, and its `Phase`; a null
+//                                     pointer if they are not recorded
 //
-// A search finds the isolated vertices alone in the first `visited`, every `rank` UNREACHED and every `family` NONE, and
-// leaves them like that when the host has its answer.
+// A search finds only the isolated vertices in the first `visited`, every `rank` UNREACHED and every `siblings`
+// NO_SIBLINGS, and leaves them like that.
 //
-// Work: O(n) to end. An ordered level looks at each of its edges once, at the marks among them again, and reads and
-// writes a bitmap; a wide one looks at the first edges of the frontier and at those into what they leave unvisited, in
-// each row up to the first from the first family left.
-// Synchronisation: three grid-wide barriers an ordered level, two and two for each chunk of first edges a wide one,
-// three barriers of the block or of the cluster where it goes alone.
+// Work: O(n) to end. An ordered level reads each of its edges once, and the marked ones twice, and reads and writes a
+// bitmap. A wide one reads the first edges of the frontier, and of each vertex that these leave unvisited the in-edges
+// up to the first from the earliest sibling group left. Synchronisation: three grid-wide barriers an ordered level; two
+// a wide one, and two for each chunk of its first edges; three barriers of the block or the cluster a small one.
 //
-// Races: a smallest number does not depend on the order in which numbers come. A bitmap is written by one warp a word
-// where it is not written by atomics. In a wide level threads read ranks, families and predecessors that earlier levels
-// wrote: those of the vertices that it reaches are in the other array, or no one's concern but the warp's that looks
-// for them; there the predecessor is the best so far.
+// Races: a smallest number does not depend on the order in which numbers come. A bitmap has one writing warp a word
+// where it is not written by atomics. In a wide level threads read ranks, sibling groups and predecessors that earlier
+// levels wrote: those of the vertices that it reaches are in the other array, or read only by the warp that searches
+// for them, whose predecessor is the best so far.
 //
 // Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, for the wide
 // levels; D. Merrill, M. Garland, A. Grimshaw, Scalable GPU graph traversal, PPoPP 2012, for the edge-balanced
 // expansion; G. Blelloch, J. Fineman, J. Shun, Greedy sequential maximal independent set and matching are parallel on
-// average, SPAA 2012, for taking prefixes of a sequential order. The marks over edges, the families and the late order
-// are ours.
+// average, SPAA 2012, for taking prefixes of a sequential order. The marks over edges, the sibling groups and the late
+// order are ours.
 
 #ifndef THREADS
 #define THREADS 512  // of a block
@@ -91,7 +90,7 @@ __device__ inline void set_all(T* array, long long length, long long thread, lon
     for (long long i = thread; i * EACH < length; i += threads) whole[i] = {ALL, ALL, ALL, ALL};
 }
 
-// Let one block put the sources with out-edges into the queue; its size is the vertices and edges of `alone`.
+// Enqueue the sources with out-edges, by one block. Returns the first frontier.
 template <typename Vertex, typename Offset>
 __device__ Frontier seed(const Search<Vertex, Offset>& s, Counter* totals) {
     Counter sum = 0;
@@ -153,15 +152,15 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         if (s.phases) s.phases[0] = nanoseconds() << PHASE_BITS | BEGIN;
     }
     int phase = 1;
-    // The levels. Every thread follows them in variables of its own.
+    // Every thread keeps track of the levels in its own variables.
     unsigned *visited = s.visited[0], *other = s.visited[1];
     unsigned char *siblings = s.siblings, *other_siblings = s.siblings + words * WARP;
-    Frontier frontier = {0, 0};  // the last one with an order, behind `begin`
+    Frontier frontier = {0, 0};  // the last ordered one, behind `begin` in the queue
     long long begin = 0;
     long long reached = 0;  // by the last level; those without edges may be left out
     long long unexplored = s.m;
     int level = 0;
-    int unordered = 0;  // levels since the last one with an order
+    int unordered = 0;  // levels since the last ordered one
     bool seeded = false;
     bool given_up = false;
     while (!seeded || (reached > 0 && level < s.depth_limit && !given_up)) {
@@ -185,7 +184,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                     level =
                         single_block_levels(s, visited, siblings, level, begin, frontier, unexplored, memory, totals);
                 } else {
-                    begin -= expanded;  // the frontier is where it was
+                    begin -= expanded;  // the frontier has not moved
                 }
                 if (blockIdx.x == 0 && threadIdx.x == 0) {
                     state->progress[phase % 2] = {level, begin + expanded, frontier.vertices, frontier.edges,
@@ -246,7 +245,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                     from = to;
                     to = min(last, GROWTH * to);
                 }
-                if (last < before_large) {  // who has the first edge left?
+                if (last < before_large) {  // the sibling group of the first edge that is left
                     earliest = siblings[s.queued[begin + slot_of(s.queue + begin, frontier.vertices, last)]];
                 }
             }
@@ -265,7 +264,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         if (s.trace && thread == 0) s.trace[level] = nanoseconds() * 2 + wide;
     }
 
-    // End: whatever was not visited is unreached. The next search begins with the isolated vertices visited alone.
+    // What was not visited is unreached. Only the isolated vertices stay visited for the next search.
     for_each_set_bit(
         s, block,
         [&](long long word) {

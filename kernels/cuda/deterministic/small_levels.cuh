@@ -1,6 +1,7 @@
-// Small levels, in order, by one block with the frontier in its shared memory, or by one cluster with the frontier's edges
-// in the shared memory of its blocks. Claims by the smallest number are as in ordered.cuh, but all edges of a level are
-// in flight at once, UNROLL a thread, so a scan of the block or the cluster puts the claimed vertices in order.
+// Small levels, in order, by one block with the frontier in its shared memory, or by one cluster with the frontier's
+// edges in the shared memory of its blocks. Claims by the smallest number are as in ordered.cuh, but all edges of a
+// level are in flight at once, UNROLL a thread, so a scan of the block or the cluster puts the claimed vertices in
+// order.
 #pragma once
 
 #include "siblings.cuh"
@@ -98,8 +99,9 @@ __device__ inline void enqueue(const Search<Vertex, Offset>& s, const LocalQueue
     }
 }
 
-// Ordered levels by one block, from the frontier behind `begin` until it has no vertices or more than `alone` edges, which
-// is then behind `begin + frontier.vertices`. Returns the last level; updates the frontier and the unexplored edges.
+// Ordered levels by one block, from the frontier behind `begin` until it has no vertices or more than `alone` edges,
+// which is then behind `begin + frontier.vertices`. Returns the last level; updates the frontier and the unexplored
+// edges.
 template <typename Vertex, typename Offset>
 __device__ int single_block_levels(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* siblings,
                                    int level, long long begin, Frontier& frontier, long long& unexplored,
@@ -162,8 +164,8 @@ struct alignas(2 * sizeof(Offset)) Edge {
     Vertex from;
 };
 
-// Distribute a vertex's edges, the first of which is numbered `number`, over the blocks of the cluster: each has `share`
-// of the level's, by their numbers.
+// Distribute a vertex's edges, the first of which is numbered `number`, over the blocks of the cluster: each has
+// `share` of the level's, by their numbers.
 template <typename Vertex, typename Offset>
 __device__ inline void distribute(Edge<Vertex, Offset>* edges, int share, int number, Vertex vertex, Offset first,
                                   Offset degree) {
@@ -203,8 +205,8 @@ __device__ inline void claim_edges(const Search<Vertex, Offset>& s, const unsign
     }
 }
 
-// Distribute the edges of the neighbors that were claimed by their first edge, from `place` on, if the cluster goes on to
-// the next level; otherwise append them to the queue, behind `begin`.
+// Distribute the edges of the neighbors that were claimed by their first edge, from `place` on, if the cluster goes on
+// to the next level; otherwise append them to the queue, behind `begin`.
 template <typename Vertex, typename Offset>
 __device__ inline void enqueue(const Search<Vertex, Offset>& s, unsigned char* siblings, Edge<Vertex, Offset>* edges,
                                int share, bool stay, long long begin, Counter place, const Each<bool>& live,

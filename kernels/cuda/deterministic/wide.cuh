@@ -1,5 +1,5 @@
-// Wide levels: the first edges of an ordered frontier are expanded, and then each vertex that is still unreached searches
-// its in-neighbours for the first of the frontier.
+// Wide levels: the first edges of an ordered frontier are expanded, and then each vertex that is still unreached
+// searches its in-neighbours for the first of the frontier.
 #pragma once
 
 #include "ordered.cuh"
@@ -9,8 +9,8 @@ constexpr int CANDIDATE = 1 << 15;  // on the warp's list: the vertex has a pred
 constexpr int MIN_WIDTH = 2;        // lanes that probe a row together, at least,
 constexpr int MIN_WHOLE_WIDTH = 4;  // and where few rows end early
 
-// Settle the vertices that the first edges of an ordered frontier behind `begin` reached: those on the list, counted from
-// `origin`.
+// Settle the vertices that the first edges of an ordered frontier behind `begin` reached: those on the list, counted
+// from `origin`.
 template <typename Vertex, typename Offset>
 __device__ void settle_claims(const Search<Vertex, Offset>& s, unsigned char* siblings, int level, long long begin,
                               Vertex origin, const unsigned short* list, int count) {
@@ -140,8 +140,8 @@ __device__ __forceinline__ void keep_unfinished(const Search<Vertex, Offset>& s,
 // The last phase of a wide level, and the only one unless the frontier is ordered: settle what the first edges claimed,
 // and then let the vertices that are still unreached search their in-neighbours, unless the level is `complete`. A warp
 // collects tiles of words until it has enough of these vertices. The frontier has no vertex of a sibling group before
-// `earliest` that any of them is adjacent to. `unordered` is how many levels above the frontier the last ordered one is,
-// behind `begin` in the queue. Returns how many vertices the warp reached.
+// `earliest` that any of them is adjacent to. `unordered` is how many levels above the frontier the last ordered one
+// is, behind `begin` in the queue. Returns how many vertices the warp reached.
 template <typename Vertex, typename Offset>
 __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming,
                          const unsigned char* siblings, unsigned char* next_siblings, int level, int unordered,
@@ -226,8 +226,8 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
         }
         __syncwarp();
 
-        // The other rows are probed a group at a time, round after round; the fewer vertices are left, the more lanes each
-        // has. A row ends with a probe of the earliest sibling group.
+        // The other rows are probed a group at a time, round after round; the fewer vertices are left, the more lanes
+        // each has. A row ends with a probe of the earliest sibling group.
         Number done = 0;  // groups of each row that have been probed
         while (left > 0) {
             const int width = max(unordered > 0 || earliest < 0 ? MIN_WHOLE_WIDTH : MIN_WIDTH, width_of(left));
