@@ -44,8 +44,8 @@
 //   queue[n], queued[n]               the ordered vertices with out-edges, level after level: an `Entry` for the edges
 //                                     of each, and the vertices themselves
 //   rank[n]                           the slot of a vertex with out-edges in its ordered level; while it is being
-//                                     reached, CLAIMED and the smallest edge number (ordered) or slot of a discoverer (wide);
-//                                     UNREACHED before; undefined for vertices that wide levels reached
+//                                     reached, CLAIMED and the smallest edge number (ordered) or slot of a discoverer
+//                                     (wide); UNREACHED before; undefined for vertices that wide levels reached
 //   distances[n], predecessors[n]     the answer, -1 where there is none
 //   sources[count]                    in the host's memory, distinct, in the order of the queue
 //   state, trace, status              as in direction_optimizing; "bottom-up" in a trace is a wide level
@@ -57,7 +57,8 @@
 //
 // Work: O(n) to end. An ordered level reads each of its edges once, and the marked ones twice, and reads and writes a
 // bitmap. A wide one reads the first edges of the frontier, and of each vertex that these leave unvisited the in-edges
-// up to the first from the earliest sibling group left. Synchronisation: three grid-wide barriers an ordered level; two
+// up to the first from the earliest sibling group left.
+// Synchronisation: three grid-wide barriers an ordered level; two
 // a wide one, and two for each chunk of its first edges; three barriers of the block or the cluster a small one.
 //
 // Races: a smallest number does not depend on the order in which numbers come. A bitmap has one writing warp a word
