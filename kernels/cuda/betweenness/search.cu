@@ -101,7 +101,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) betweenness(const __grid_cons
     const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
     const long long threads = static_cast<long long>(gridDim.x) * THREADS;
     const long long scored = b.edges ? b.m : b.n;
-    const long long pieces = max(b.piece_count, b.in_piece_count);
     State* const state = b.state;
 
     reset_for_next_search(b, arcs_of_block, thread, threads);

@@ -58,8 +58,8 @@
 // Work: O(n) to end. An ordered level reads each of its edges once, and the marked ones twice, and reads and writes a
 // bitmap. A wide one reads the first edges of the frontier, and of each vertex that these leave unvisited the in-edges
 // up to the first from the earliest sibling group left.
-// Synchronisation: three grid-wide barriers an ordered level; two
-// a wide one, and two for each chunk of its first edges; three barriers of the block or the cluster a small one.
+// Synchronisation: three grid-wide barriers an ordered level; two a wide one, and two for each chunk of its
+// first edges; three barriers of the block or the cluster a small one.
 //
 // Races: a smallest number does not depend on the order in which numbers come. A bitmap has one writing warp a word
 // where it is not written by atomics. In a wide level threads read ranks, sibling groups and predecessors that earlier

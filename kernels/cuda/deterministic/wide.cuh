@@ -158,19 +158,19 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
         return lane < tile && word < words ? bitmap[word] : none;
     };
 
-    unsigned ahead = words_of(visited, block.warp, ALL);  // of the next tile
+    unsigned prefetched = words_of(visited, block.warp, ALL);  // of the next tile
     for (long long next = block.warp; next * tile < words;) {
         const Vertex origin = static_cast<Vertex>(next * vertices_of_tile);
         int tiles = 0, unvisited = 0;
         for (; tiles < TILES && unvisited <= LIST - TILE * WARP && next * tile < words; ++tiles, next += block.warps) {
-            unsigned seen = ahead;
-            ahead = words_of(visited, next + block.warps, ALL);
+            unsigned seen = prefetched;
+            prefetched = words_of(visited, next + block.warps, ALL);
             if (claimed) {
                 const unsigned claims = words_of(s.fresh, next, 0);
                 if (claims) s.fresh[next * tile + lane] = 0;
                 unsigned short* const list = block.list + unvisited;
-                const Vertex first = static_cast<Vertex>(next * vertices_of_tile);
-                settle_claims(s, next_siblings, level, begin, first, list, list_bits(claims, list));
+                const Vertex tile_origin = static_cast<Vertex>(next * vertices_of_tile);
+                settle_claims(s, next_siblings, level, begin, tile_origin, list, list_bits(claims, list));
                 reached += __popc(claims);
                 seen |= claims;
             }
