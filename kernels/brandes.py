@@ -3,7 +3,7 @@
 from .batch import BITS, PIECE, SIZE_OF_PIECE
 from .parameters import Parameters
 
-TURNS = 4  # levels whose fronts are kept
+FRONTS = 4  # levels whose fronts are kept
 STATE_BYTES = 1024  # what the blocks share, at most
 
 BATCH = Parameters(
@@ -32,6 +32,6 @@ BATCH = Parameters(
         "state": "State",
     },
     numbers=("n", "m", "k", "shift", "piece_count", "in_piece_count", "endpoints", "edges", "alpha"),
-    constants={"BITS": BITS, "PIECE": PIECE, "TURNS": TURNS},
+    constants={"BITS": BITS, "PIECE": PIECE, "FRONTS": FRONTS},
     sizes=(f"sizeof(State) <= {STATE_BYTES}", SIZE_OF_PIECE),
 )

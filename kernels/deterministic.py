@@ -3,14 +3,14 @@
 from .parameters import Parameters
 from .whole_search import COMMON, SIZES
 
-UNROLL = 4  # edges that a lane has under way at a time
-# What a turn, all that is done between two barriers of the grid, did; by number in the notes of the first TURNS.
+UNROLL = 4  # edges or vertices that a lane has in flight
+# What the grid did between two barriers, by number in the records of the first MAX_PHASES phases.
 PHASES = (
-    *("begin", "seed", "alone", "claim", "settle", "append", "families", "first edges", "merge", "sweep"),
-    *("reorder", "together"),
+    *("begin", "seed", "single block", "claim", "settle", "append", "large siblings", "first edges", "merge", "sweep"),
+    *("reorder", "cluster"),
 )
 PHASE_BITS = 4
-TURNS = 1 << 16
+MAX_PHASES = 1 << 16
 
 SEARCH = Parameters(
     "Search",
@@ -26,7 +26,7 @@ SEARCH = Parameters(
         "visited": "unsigned",
         "other": "unsigned",
         "fresh": "unsigned",
-        "family": "unsigned char",
+        "siblings": "unsigned char",
         "marks": "unsigned",
         "slots": "Vertex",
         "counts": "Counter",
@@ -38,7 +38,7 @@ SEARCH = Parameters(
         "sources": "const Vertex",
         "state": "State",
         "trace": "Counter",
-        "turns": "Counter",
+        "phases": "Counter",
         "status": "volatile long long",
     },
     numbers=(
@@ -46,7 +46,7 @@ SEARCH = Parameters(
         *("alone", "together", "capacity", "edge_bits", "tile", "number"),
     ),
     constants=COMMON
-    | {"UNROLL": UNROLL, "PHASE_BITS": PHASE_BITS, "TURNS": TURNS}
+    | {"UNROLL": UNROLL, "PHASE_BITS": PHASE_BITS, "MAX_PHASES": MAX_PHASES}
     | {phase.upper().replace(" ", "_"): number for number, phase in enumerate(PHASES)},
     elements={"visited": "visited[0]", "other": "visited[1]"},
     sizes=(*SIZES, "sizeof(Edge<Vertex, Offset>) == 2 * sizeof(Offset)"),

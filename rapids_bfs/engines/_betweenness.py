@@ -11,7 +11,7 @@ from ..device import to_host
 from ..errors import InputError
 from ..graph import Graph
 from ..kernels.batch import BITS
-from ..kernels.brandes import BATCH, STATE_BYTES, TURNS
+from ..kernels.brandes import BATCH, FRONTS, STATE_BYTES
 from . import Betweenness
 from ._bit_parallel import HEADROOM, pieces_of
 from ._launch import address, fill
@@ -119,7 +119,7 @@ class Brandes(Betweenness):
         return {
             "rows": (BITS * n << shift, np.float64),
             "seen": (n << shift, np.uint64),
-            "fronts": (TURNS * n << shift, np.uint64),
+            "fronts": (FRONTS * n << shift, np.uint64),
             "found": (n << shift, vertex),
             "log": (n * at_once, vertex),
             "log_bits": (n * at_once, np.uint64),

@@ -10,7 +10,7 @@ import numpy as np
 from .. import csr
 from ..device import CPU
 from ..graph import Graph
-from ..kernels.deterministic import PHASE_BITS, PHASES, SEARCH, TURNS, UNROLL
+from ..kernels.deterministic import MAX_PHASES, PHASE_BITS, PHASES, SEARCH, UNROLL
 from ..kernels.whole_search import STATE_BYTES
 from ..trace import Step
 from . import Options
@@ -32,9 +32,9 @@ class Tuning:
 
     alpha: int = 60  # a level is wide when its frontier has more than 1/alpha of the unexplored edges
     wide: int = 1 << 18  # and at least so many
-    share: int = 8  # 1/share of the unexplored edges are expanded in order, twice as many if a large family follows
+    share: int = 8  # 1/share of the unexplored edges are expanded in order, twice that before a large sibling group
     chunk: int = 1 << 16  # but at least so many; a multiple of 32
-    large: int = 12  # and none from the first family on that has more than 1/large of the unexplored edges
+    large: int = 12  # and none from the first sibling group on that has more than 1/large of the unexplored edges
     patience: int = 8  # levels without an order
     alone: int = 2048  # a frontier with no more edges is one block's work
     together: int = 1 << 15  # and with no more than this one cluster's
@@ -86,7 +86,7 @@ class Deterministic:
             (n, vertex),  # predecessors
             (-(-n // 4) * 4, offset),  # rank, whole groups of 16 bytes
             (3 * words, np.uint32),  # visited, other, fresh
-            (2 * WARP * words, np.uint8),  # family
+            (2 * WARP * words, np.uint8),  # siblings
             (m // WARP + 1, np.uint32),  # marks
             (m // WARP + 1, vertex),  # slots
             (most_warps, np.uint64),  # counts
@@ -99,8 +99,8 @@ class Deterministic:
             if in_edges is not None:
                 self.in_edges = tuple(None if array is None else device.upload(array) for array in in_edges)
             self.buffers = [device.empty(*need) for need in needs]
-            self.distances, self.predecessors, rank, bitmaps, family, marks, slots, counts, state = self.buffers
-            for array in self.distances, self.predecessors, rank, family:
+            self.distances, self.predecessors, rank, bitmaps, siblings, marks, slots, counts, state = self.buffers
+            for array in self.distances, self.predecessors, rank, siblings:
                 fill(array, 0xFF, device.stream_handle)
             for array in bitmaps, state:
                 fill(array, 0, device.stream_handle)
@@ -120,7 +120,7 @@ class Deterministic:
             visited=address(bitmaps),
             other=address(bitmaps) + 4 * words,
             fresh=address(bitmaps) + 8 * words,
-            family=address(family),
+            siblings=address(siblings),
             marks=address(marks),
             slots=address(slots),
             counts=address(counts),
@@ -138,7 +138,7 @@ class Deterministic:
         with device.active():
             self.host = OneLaunch(graph, device, self.parameters)
             self.tune(tuning)
-        self.turns: Any = None  # allocated by the first search that is traced
+        self.times: Any = None  # allocated by the first search that is traced
         self.stale = False  # did the last search leave a distance that the kernel does not reset?
 
     def tune(self, tuning: Tuning) -> None:
@@ -166,22 +166,22 @@ class Deterministic:
             fill(self.distances, 0xFF, self.device.stream_handle)
         offsets = self.graph.on(CPU).offsets
         self.stale = bool((offsets[sources] == offsets[sources + 1]).any())
-        self.parameters.turns = self._turns_buffer() if options.trace else None
+        self.parameters.phases = self._phases_buffer() if options.trace else None
         self.host.search(sources, options)
         return self.host.steps() if options.trace else None
 
-    def _turns_buffer(self) -> int:
+    def _phases_buffer(self) -> int:
         with self.device.active():
-            if self.turns is None:
-                self.turns = self.device.empty(TURNS, np.uint64)
-            fill(self.turns, 0, self.device.stream_handle)
-        return address(self.turns)
+            if self.times is None:
+                self.times = self.device.empty(MAX_PHASES, np.uint64)
+            fill(self.times, 0, self.device.stream_handle)
+        return address(self.times)
 
     def phases(self) -> list[tuple[str, float]]:
         """What the grid did between its barriers in the last search that was traced, and how many milliseconds that
         took; the first phase is left out."""
         with self.device.active():
-            notes = self.device.host(self.turns)
+            notes = self.device.host(self.times)
         notes = notes[notes > 0]
         milliseconds = np.diff(notes >> np.uint64(PHASE_BITS)) / 1e6
         names = [PHASES[note % (1 << PHASE_BITS)] for note in notes[1:].tolist()]

@@ -93,8 +93,8 @@ FAULTS = {
     "forward: sources that were there before": Fault(
         "b.sources_of(place) & ~b.seen[place]", "b.sources_of(place)", pulls
     ),
-    "forward: a front that is not forgotten": Fault(
-        "if (level >= 3) forget(b, level - 3, thread, threads);", ";", one_source_a_word
+    "forward: a front that is not cleared": Fault(
+        "if (level >= 3) clear_front(b, level - 3, thread, threads);", ";", one_source_a_word
     ),
     "warp: no meeting before what was added up is read": Fault(f"__syncwarp();\n        {ADD_SHARE}", ADD_SHARE, pulls),
     "backward: the paths": Fault("sum.low + target / paths.low", "sum.low + target", pulls),

@@ -117,9 +117,8 @@ FAULTS = {
         "edge + i < end ? b.targets[edge + i] : -1", "edge + i + 1 < end ? b.targets[edge + i] : -1", never_bottom_up
     ),
     "top-down: past the last edge": Fault("neighbor[i] < 0", "false", never_bottom_up),
-    "top-down: the last frontier is not forgotten": Fault(
-        "if (first + at.group < last_count) "
-        "frontier[static_cast<long long>(last[first + at.group]) * WIDTH + at.word] = 0;",
+    "top-down: the last frontier is not cleared": Fault(
+        "if (first + at.group < last_count) frontier[at.row_word(last[first + at.group])] = 0;",
         ";",
         never_bottom_up,
     ),
@@ -127,7 +126,7 @@ FAULTS = {
         "b.in_targets[min(edge + i, end - 1)]", "b.in_targets[min(edge + i / 2, end - 1)]", always_bottom_up
     ),
     "bottom-up: sources that reached a vertex before": Fault(
-        "if (light) missing = wanted & ~b.seen[place];", "if (light) missing = wanted;", always_bottom_up
+        "if (is_light) missing = wanted & ~b.seen[place];", "if (is_light) missing = wanted;", always_bottom_up
     ),
     "bottom-up: a piece of a heavy vertex": Fault("if (bits) atomicOr(upcoming + place, bits);", ";", pieces_bottom_up),
     "back to the queue: the rows of the last level": Fault("if (inside) upcoming[place] = 0;", ";", to_and_fro),

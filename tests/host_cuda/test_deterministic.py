@@ -28,7 +28,7 @@ TUNINGS = {
     "wide": WIDE,
     "wide, few first edges": replace(WIDE, share=ALWAYS),
     "wide, all edges first": replace(WIDE, share=1, large=1),
-    "wide, up to a large family": replace(WIDE, share=1, large=6, patience=2),
+    "wide, up to large siblings": replace(WIDE, share=1, large=6, patience=2),
     "reordered each time": replace(WIDE, patience=1),
     "cluster": CLUSTER,
     "cluster at times": replace(CLUSTER, alone=6, together=40, wide=60, alpha=ALWAYS, chunk=32, patience=1),
@@ -146,18 +146,18 @@ def test_long_rows():
     search_long_rows()
 
 
-FEW_FAMILIES = (
+FEW_GROUPS = (
     (
-        "if (slot < APART) return static_cast<int>(slot);",
-        "return static_cast<int>(min(min(slot, 3 + slot / 4), MANY));",
+        "if (slot < DISTINCT) return static_cast<int>(slot);",
+        "return static_cast<int>(min(min(slot, 3 + slot / 4), LAST_SIBLINGS));",
     ),
-    ("constexpr int APART = 128;", "constexpr int APART = 4;"),
+    ("constexpr int DISTINCT = 128;", "constexpr int DISTINCT = 4;"),
     ("constexpr int STEPS = 4;", "constexpr int STEPS = 1;"),
 )
 
 
 def search_in_levels(tuning):
-    """Between random levels, whose vertices tie in their families; rows of several rounds."""
+    """Between random levels, whose vertices tie in their sibling groups; rows of several rounds."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
         levels = np.split(rng.permutation(100), [1, 9, 20, 34, 49])
@@ -169,9 +169,9 @@ def search_in_levels(tuning):
 
 
 @pytest.mark.parametrize("patience", [2, 100])
-def test_families_of_several_slots(patience, monkeypatch):
-    """Few families, so that vertices of several predecessors share one, are compared by ancestors of any age."""
-    monkeypatch.setattr(HostDevice, "edits", {"deterministic": FEW_FAMILIES})
+def test_sibling_groups_of_several_slots(patience, monkeypatch):
+    """Few sibling groups, so that vertices of several predecessors share one, are compared by ancestors of any age."""
+    monkeypatch.setattr(HostDevice, "edits", {"deterministic": FEW_GROUPS})
     search_in_levels(replace(WIDE, share=ALWAYS, chunk=0, patience=patience))
 
 
@@ -187,8 +187,8 @@ def test_many_words(name):
     search_many_words(name)
 
 
-def test_clusters_hand_edges_out():
-    """Blocks hand edges out to each other, until the frontier is too large for them."""
+def test_clusters_distribute_edges():
+    """Blocks distribute edges among each other, until the frontier is too large for them."""
     for seed in range(2):
         assert_sequential(search_of(generate("grid:9"), replace(CLUSTER, alone=4), seed), np.array([40]), trace=True)
         assert_sequential(search_of(generate("tree:63"), replace(CLUSTER, together=24), seed), np.array([0]), target=60)
@@ -205,7 +205,7 @@ FAULTS = {
         "prefix[k] <= edge[k] ? slot[k] : end[k]", "prefix[k] < edge[k] ? slot[k] : end[k]", search_graphs, "ordered"
     ),
     "ordered: no barrier before the claims are read": Fault(
-        "end_turn(s, CLAIM, turn, &told);", ";", search_many_words, "ordered"
+        "end_phase(s, CLAIM, phase, &result);", ";", search_many_words, "ordered"
     ),
     "ordered: the counts of one warp too few": Fault(
         "for (int warp = first; warp < last; ++warp) mine += __ldcg(counts + warp);",
@@ -213,27 +213,25 @@ FAULTS = {
         *(search_graphs, "ordered"),
     ),
     "one block: two in one place of the queue": Fault(
-        "upcoming.vertices[before.vertices] = neighbor[k];",
-        "upcoming.vertices[before.vertices / 2 * 2] = neighbor[k];",
+        "queue.vertices[before.vertices] = neighbor[k];",
+        "queue.vertices[before.vertices / 2 * 2] = neighbor[k];",
         *(search_graphs, "one block"),
     ),
-    "one block: the queue is not handed over": Fault(
-        "s.queued[behind + i] = vertex;", ";", search_graphs, "to and fro"
-    ),
-    "wide: any family wins": Fault(
-        "first[k] = min(first[k], other[k]);",
-        "first[k] = max(first[k], other[k]);",
+    "one block: the queue is not handed over": Fault("s.queued[begin + i] = vertex;", ";", search_graphs, "to and fro"),
+    "wide: any sibling group wins": Fault(
+        "best[k] = min(best[k], other[k]);",
+        "best[k] = max(best[k], other[k]);",
         search_graphs,
         "wide, few first edges",
     ),
     "wide: of few neighbours the last": Fault(
-        "first[k] = min(first[k], static_cast<Look>(family[k][i] << PLACE_BITS | (place + i)));",
-        "first[k] = min(first[k], static_cast<Look>(family[k][i] << PLACE_BITS | (place + GROUP - 1 - i)));",
+        "best[k] = min(best[k], static_cast<Probe>(siblings[k][i] << PLACE_BITS | (place + i)));",
+        "best[k] = min(best[k], static_cast<Probe>(siblings[k][i] << PLACE_BITS | (place + GROUP - 1 - i)));",
         *(search_graphs, "wide, few first edges"),
     ),
     "wide: the end of a row": Fault("hits || at[k] + (width - part) * GROUP >= degree[k]", "true", search_long_rows),
     "wide: past the end of a row": Fault(
-        "at[k] + i < degree[k] ? group[k][i] : stranger", "group[k][i]", search_graphs, "wide, few first edges"
+        "at[k] + i < degree[k] ? group[k][i] : sentinel", "group[k][i]", search_graphs, "wide, few first edges"
     ),
     "wide: ties are for the one with the larger number": Fault(
         "s.positions ? position(s, parent, one) < position(s, parent, other) : one < other",
@@ -252,7 +250,7 @@ FAULTS = {
         "!test_and_set(s.fresh, vertex) && --at > base",
         "!test_and_set(s.fresh, vertex) && --at > base + 1",
         search_graphs,
-        "wide, up to a large family",
+        "wide, up to large siblings",
     ),
     "cluster: only the blocks themselves meet": Fault(
         "if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;\n        cluster_barrier();",

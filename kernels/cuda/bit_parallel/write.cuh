@@ -1,0 +1,35 @@
+#pragma once
+
+#include "batch.cuh"
+
+// Turn the planes into distances[k][n], -1 where a source is not: a lane takes a vertex, its warp 64 sources.
+template <int WIDTH, typename Vertex, typename Offset>
+__global__ void write(const __grid_constant__ Batch<Vertex, Offset> b) {
+    constexpr int NEAR = 8;  // planes in registers
+    const int bits = min(static_cast<long long>(32 - __clz(b.state->levels)), b.bits);
+    const int lane = threadIdx.x % WARP;
+    const long long warp = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / WARP;
+    const long long warps = static_cast<long long>(gridDim.x) * blockDim.x / WARP;
+    const long long plane_words = b.n * WIDTH;
+    for (long long first = warp * WARP; first < b.n; first += warps * WARP) {
+        const long long vertex = first + lane;
+        const long long row = static_cast<long long>(vertex < b.n ? b.rank[vertex] : 0) * WIDTH;
+        for (int word = 0; word * BITS < b.k; ++word) {
+            const Word* const plane = b.planes + row + word;
+            const Word seen = b.seen[row + word];
+            Word near[NEAR];
+#pragma unroll
+            for (int i = 0; i < NEAR; ++i) near[i] = i < bits ? plane[i * plane_words] : 0;
+            int* distances = b.distances + static_cast<long long>(word) * BITS * b.n + vertex;
+            const int sources = static_cast<int>(min(b.k - static_cast<long long>(word) * BITS, 64ll));
+            for (int source = 0; source < sources; ++source, distances += b.n) {
+                int distance = 0;
+#pragma unroll
+                for (int i = 0; i < NEAR; ++i) distance |= static_cast<int>(near[i] >> source & 1) << i;
+                for (int i = NEAR; i < bits; ++i)
+                    distance |= static_cast<int>(plane[i * plane_words] >> source & 1) << i;
+                if (vertex < b.n) *distances = seen >> source & 1 ? distance : -1;
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+// Small levels, in order, by one block with the frontier in its shared memory, or by one cluster with the frontier's
+// edges in the shared memory of its blocks. Claims by the smallest number are as in ordered.cuh, but all edges of a
+// level are in flight at once, UNROLL a thread, so a scan of the block or the cluster puts the claimed vertices in
+// order.
+#pragma once
+
+#include "siblings.cuh"
+
+// A queue in shared memory.
+template <typename Vertex, typename Offset>
+struct LocalQueue {
+    Entry<Offset>* entries;
+    Vertex* vertices;
+
+    __device__ LocalQueue(unsigned char* memory, long long capacity, int which) {
+        entries = reinterpret_cast<Entry<Offset>*>(memory) + which * capacity;
+        vertices = reinterpret_cast<Vertex*>(memory + 2 * capacity * sizeof(Entry<Offset>)) + which * capacity;
+    }
+};
+
+// Load a frontier behind `begin` into shared memory.
+template <typename Vertex, typename Offset>
+__device__ inline void load_queue(const Search<Vertex, Offset>& s, const LocalQueue<Vertex, Offset>& queue,
+                                  long long begin, long long vertices) {
+    for (int i = threadIdx.x; i < vertices; i += THREADS) {
+        queue.entries[i] = s.queue[begin + i];
+        queue.vertices[i] = s.queued[begin + i];
+    }
+}
+
+// Append a frontier in shared memory to the queue, behind `begin`.
+template <typename Vertex, typename Offset>
+__device__ inline void flush_queue(const Search<Vertex, Offset>& s, const LocalQueue<Vertex, Offset>& queue,
+                                   long long begin, long long vertices, unsigned char* siblings) {
+    for (int i = threadIdx.x; i < vertices; i += THREADS) {
+        const Vertex vertex = queue.vertices[i];
+        s.queue[begin + i] = queue.entries[i];
+        s.queued[begin + i] = vertex;
+        siblings[vertex] = sibling_group(__ldcg(s.rank + __ldcg(s.predecessors + vertex)));
+    }
+}
+
+// Load this thread's edges of a frontier in shared memory, which have adjacent numbers.
+template <typename Vertex, typename Offset, typename Number>
+__device__ inline void load_edges(const Search<Vertex, Offset>& s, const LocalQueue<Vertex, Offset>& queue,
+                                  Frontier frontier, Each<bool>& live, Each<Vertex>& neighbor, Each<Vertex>& parent,
+                                  Each<Number>& claim) {
+    using S = Search<Vertex, Offset>;
+    const int edges = static_cast<int>(frontier.edges);
+    const int each = (edges + THREADS - 1) / THREADS;
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+        const int edge = threadIdx.x * each + k;
+        live[k] = k < each && edge < edges;
+        if (!live[k]) continue;
+        int slot = 0;
+        for (int size = static_cast<int>(frontier.vertices); size > 1;) {
+            const int half = size / 2;
+            if (queue.entries[slot + half].prefix <= edge) slot += half;
+            size -= half;
+        }
+        neighbor[k] = __ldg(s.targets + (queue.entries[slot].shift + edge));
+        parent[k] = queue.vertices[slot];
+        claim[k] = S::CLAIMED | static_cast<Number>(edge);
+    }
+}
+
+// Claim the neighbors, and load their words of `visited` and their rows.
+template <typename Vertex, typename Offset, typename Number>
+__device__ inline void claim_neighbors(const Search<Vertex, Offset>& s, const unsigned* visited, const Each<bool>& live,
+                                       const Each<Vertex>& neighbor, const Each<Number>& claim, Each<unsigned>& word,
+                                       Each<Offset>& first, Each<Offset>& degree) {
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+        if (!live[k]) continue;
+        reduce_min(s.rank + neighbor[k], claim[k]);
+        word[k] = __ldcg(visited + word_of(neighbor[k]));
+        first[k] = __ldg(s.offsets + neighbor[k]);
+        degree[k] = __ldg(s.offsets + neighbor[k] + 1) - first[k];
+    }
+}
+
+// Append the neighbors that were claimed by their first edge to a queue in shared memory, from `place` on.
+template <typename Vertex, typename Offset>
+__device__ inline void enqueue(const Search<Vertex, Offset>& s, const LocalQueue<Vertex, Offset>& queue, Counter place,
+                               const Each<bool>& live, const Each<Vertex>& neighbor, const Each<Offset>& first,
+                               const Each<Offset>& degree) {
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+        if (!live[k]) continue;
+        const Frontier before = unpacked(place, s.edge_bits);
+        s.rank[neighbor[k]] = before.vertices;
+        if (!degree[k]) continue;
+        const Offset prefix = static_cast<Offset>(before.edges);
+        const Entry<Offset> entry = {prefix, static_cast<Offset>(first[k] - prefix)};
+        queue.entries[before.vertices] = entry;
+        queue.vertices[before.vertices] = neighbor[k];
+        place += packed(1, degree[k], s.edge_bits);
+    }
+}
+
+// Ordered levels by one block, from the frontier behind `begin` until it has no vertices or more than `alone` edges,
+// which is then behind `begin + frontier.vertices`. Returns the last level; updates the frontier and the unexplored
+// edges.
+template <typename Vertex, typename Offset>
+__device__ int single_block_levels(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* siblings,
+                                   int level, long long begin, Frontier& frontier, long long& unexplored,
+                                   unsigned char* memory, Counter* totals) {
+    using Number = typename Search<Vertex, Offset>::Number;
+    const long long new_begin = begin + frontier.vertices;
+    const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + MAX_LEVELS));
+    int now = 0;
+    load_queue(s, LocalQueue<Vertex, Offset>(memory, s.capacity, now), begin, frontier.vertices);
+    __syncthreads();
+
+    bool arrived = false;
+    while (frontier.vertices > 0 && frontier.edges <= s.alone && level < last && !arrived) {
+        ++level;
+        unexplored -= frontier.edges;
+        const LocalQueue<Vertex, Offset> queue(memory, s.capacity, now);
+        Each<bool> live;
+        Each<Vertex> neighbor, parent;
+        Each<Offset> first, degree;
+        Each<Number> claim;
+        Each<unsigned> word;
+        load_edges(s, queue, frontier, live, neighbor, parent, claim);
+        claim_neighbors(s, visited, live, neighbor, claim, word, first, degree);
+        __syncthreads();
+        Counter sum = 0;
+        Each<Number> rank;
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            if (live[k]) rank[k] = __ldcg(s.rank + neighbor[k]);
+        }
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) live[k] = live[k] && rank[k] == claim[k] && !(word[k] & bit_of(neighbor[k]));
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            if (!live[k]) continue;
+            settle(s, neighbor[k], parent[k], level);
+            reduce_or(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+            if (degree[k]) sum += packed(1, degree[k], s.edge_bits);
+        }
+
+        Counter total;
+        const Counter place = block_exclusive_scan(sum, totals, total);
+        const LocalQueue<Vertex, Offset> upcoming(memory, s.capacity, 1 - now);
+        frontier = unpacked(total, s.edge_bits);
+        enqueue(s, upcoming, place, live, neighbor, first, degree);
+        now = 1 - now;
+        if (s.trace && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
+        __syncthreads();
+        arrived = s.target >= 0 && is_reached(__ldcg(&s.state->target_level), level);
+    }
+
+    flush_queue(s, LocalQueue<Vertex, Offset>(memory, s.capacity, now), new_begin, frontier.vertices, siblings);
+    return level;
+}
+
+// An edge of the frontier in shared memory: its place in `targets`, and the vertex that it leaves.
+template <typename Vertex, typename Offset>
+struct alignas(2 * sizeof(Offset)) Edge {
+    Offset place;
+    Vertex from;
+};
+
+// Distribute a vertex's edges, the first of which is numbered `number`, over the blocks of the cluster: each has
+// `share` of the level's, by their numbers.
+template <typename Vertex, typename Offset>
+__device__ inline void distribute(Edge<Vertex, Offset>* edges, int share, int number, Vertex vertex, Offset first,
+                                  Offset degree) {
+    int block = number / share, place = number % share;
+    for (Offset edge = 0; edge < degree; ++edge) {
+        *map_shared_rank(edges + place, block) = {static_cast<Offset>(first + edge), vertex};
+        if (++place == share) {
+            place = 0;
+            ++block;
+        }
+    }
+}
+
+// Load and claim this thread's edges of the block's `count`, the first of which is numbered `from`.
+template <typename Vertex, typename Offset>
+__device__ inline void claim_edges(const Search<Vertex, Offset>& s, const unsigned* visited,
+                                   const Edge<Vertex, Offset>* edges, int from, int count, int each, Each<bool>& live,
+                                   Each<Vertex>& neighbor, Each<Vertex>& parent, Each<unsigned>& word,
+                                   Each<Offset>& first, Each<Offset>& degree) {
+    using S = Search<Vertex, Offset>;
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+        const int place = threadIdx.x * each + k;
+        live[k] = k < each && place < count;
+        if (!live[k]) continue;
+        const Edge<Vertex, Offset> edge = edges[place];
+        neighbor[k] = __ldg(s.targets + edge.place);
+        parent[k] = edge.from;
+    }
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+        if (!live[k]) continue;
+        reduce_min(s.rank + neighbor[k], S::CLAIMED | static_cast<typename S::Number>(from + threadIdx.x * each + k));
+        word[k] = __ldcg(visited + word_of(neighbor[k]));
+        first[k] = __ldg(s.offsets + neighbor[k]);
+        degree[k] = __ldg(s.offsets + neighbor[k] + 1) - first[k];
+    }
+}
+
+// Distribute the edges of the neighbors that were claimed by their first edge, from `place` on, if the cluster goes on
+// to the next level; otherwise append them to the queue, behind `begin`.
+template <typename Vertex, typename Offset>
+__device__ inline void enqueue(const Search<Vertex, Offset>& s, unsigned char* siblings, Edge<Vertex, Offset>* edges,
+                               int share, bool stay, long long begin, Counter place, const Each<bool>& live,
+                               const Each<Vertex>& neighbor, const Each<Vertex>& parent, const Each<Offset>& first,
+                               const Each<Offset>& degree) {
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+        if (!live[k]) continue;
+        const Frontier before = unpacked(place, s.edge_bits);
+        s.rank[neighbor[k]] = before.vertices;
+        if (!degree[k]) continue;
+        if (stay) {
+            distribute(edges, share, static_cast<int>(before.edges), neighbor[k], first[k], degree[k]);
+        } else {
+            const Offset prefix = static_cast<Offset>(before.edges);
+            s.queue[begin + before.vertices] = {prefix, static_cast<Offset>(first[k] - prefix)};
+            s.queued[begin + before.vertices] = neighbor[k];
+            siblings[neighbor[k]] = sibling_group(__ldcg(s.rank + parent[k]));
+        }
+        place += packed(1, degree[k], s.edge_bits);
+    }
+}
+
+// Ordered levels by a cluster of `size` blocks, from the frontier behind `begin` until it has no vertices or more than
+// `together` edges, which is then behind `begin + frontier.vertices`. Returns the last level; updates the frontier and
+// the unexplored edges.
+template <typename Vertex, typename Offset>
+__device__ int cluster_levels(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* siblings, int level,
+                              long long begin, Frontier& frontier, long long& unexplored, int size,
+                              unsigned char* memory, Counter* totals) {
+    using Number = typename Search<Vertex, Offset>::Number;
+    __shared__ Counter counts[MAX_CLUSTER];  // what each block reached in a level
+    Edge<Vertex, Offset>* const edges = reinterpret_cast<Edge<Vertex, Offset>*>(memory);
+    const int rank = static_cast<int>(blockIdx.x);
+    const long long new_begin = begin + frontier.vertices;
+    const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + MAX_LEVELS));
+    int share = static_cast<int>(frontier.edges + size - 1) / size;
+    for (long long slot = rank * THREADS + threadIdx.x; slot < frontier.vertices; slot += size * THREADS) {
+        const Entry<Offset>* const entry = s.queue + begin + slot;
+        const Offset next = slot + 1 < frontier.vertices ? entry[1].prefix : static_cast<Offset>(frontier.edges);
+        distribute(edges, share, static_cast<int>(entry->prefix), s.queued[begin + slot],
+                   static_cast<Offset>(entry->prefix + entry->shift), static_cast<Offset>(next - entry->prefix));
+    }
+    cluster_barrier();
+
+    for (bool stay = true; stay;) {
+        ++level;
+        unexplored -= frontier.edges;
+        const int from = rank * share;
+        const int count = min(share, static_cast<int>(frontier.edges) - from);  // none if negative
+        const int each = (share + THREADS - 1) / THREADS;
+        Each<bool> live;
+        Each<Vertex> neighbor, parent;
+        Each<Offset> first, degree;
+        Each<Number> claim;
+        Each<unsigned> word;
+        claim_edges(s, visited, edges, from, count, each, live, neighbor, parent, word, first, degree);
+        cluster_barrier();
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            if (live[k]) claim[k] = __ldcg(s.rank + neighbor[k]);
+        }
+        Counter sum = 0;
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            if (!live[k]) continue;
+            const auto mine = Search<Vertex, Offset>::CLAIMED | static_cast<Number>(from + threadIdx.x * each + k);
+            live[k] = claim[k] == mine && !(word[k] & bit_of(neighbor[k]));
+            if (!live[k]) continue;
+            settle(s, neighbor[k], parent[k], level);
+            reduce_or(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+            prefetch(s.targets + first[k]);
+            if (degree[k]) sum += packed(1, degree[k], s.edge_bits);
+        }
+        Counter total;
+        Counter place = block_exclusive_scan(sum, totals, total);
+        if (threadIdx.x < size) *map_shared_rank(counts + rank, threadIdx.x) = total;
+        cluster_barrier();
+        const Counter until = warp_inclusive_scan(lane_id() < size ? counts[lane_id()] : 0);
+        if (rank > 0) place += __shfl_sync(ALL, until, rank - 1);
+        frontier = unpacked(__shfl_sync(ALL, until, WARP - 1), s.edge_bits);
+        share = static_cast<int>(min(frontier.edges, s.together + 1) + size - 1) / size;
+        stay = frontier.vertices > 0 && frontier.edges <= s.together && level < last;
+        if (s.target >= 0 && is_reached(__ldcg(&s.state->target_level), level)) stay = false;
+        enqueue(s, siblings, edges, share, stay, new_begin, place, live, neighbor, parent, first, degree);
+        if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
+        cluster_barrier();
+    }
+    return level;
+}
