@@ -40,7 +40,7 @@ def look(edges: Iterable[Edges]) -> Seen:
     seen = cupy.array([LARGEST, -1, 0], np.int64)
     for sources, targets in edges:
         size = len(sources)
-        launch("csr", "look", sources.dtype, np.int32, size, sources, targets, size, seen)
+        launch("csr", "summarize", sources.dtype, np.int32, size, sources, targets, size, seen)
     lowest, highest, asymmetry = seen.tolist()
     return Seen(lowest, highest, asymmetry == 0)
 

@@ -32,7 +32,7 @@ KERNELS = {
         for width in WIDTHS
     },
     "csr": {
-        "look": "look<{vertex}>",
+        "summarize": "summarize<{vertex}>",
         "mark": "mark<{vertex}>",
         "count": "count<{vertex}, {offset}>",
         "place": "place<{vertex}, {offset}, long long>",

@@ -222,15 +222,15 @@ def test_a_refused_cluster_is_not_needed():
     assert_right(search, [69])
 
 
-EXPAND_DENSE = "mine = expand<true>(s, upcoming, level, begin - expanded, frontier, nullptr, warp, warps);"
+EXPAND_DENSE = "mine = top_down_level<true>(s, upcoming, level, begin - expanded, frontier, nullptr, warp, warps);"
 FAULTS = {
     "prepare: another vertex in a row of `heavy`": Fault(
-        "if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = whose[0];",
-        "if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = whose[0] ^ (whose[0] > 0);",
+        "if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = candidate[0];",
+        "if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = candidate[0] ^ (candidate[0] > 0);",
         *(search_graphs, "bottom-up"),
     ),
     "prepare: that there are more than four": Fault(
-        "near && round == GROUP && most >= 0", "false", search_small_rows, "cluster"
+        "near && round == GROUP && max_degree >= 0", "false", search_small_rows, "cluster"
     ),
     "top-down: two in one place of the queue": Fault(
         "place += packed(1, degree[k], s.edge_bits);", ";", search_graphs, "top-down"
@@ -243,13 +243,13 @@ FAULTS = {
     "top-down: the last edge of a run": Fault(
         "batch + lane < end", "batch + lane < end - 1", search_graphs, "top-down"
     ),
-    "top-down: a look at the wrong bit": Fault(
+    "top-down: a probe of the wrong bit": Fault(
         "won[k] = won[k] && !(word[k] & bit_of(neighbor[k]));",
         "won[k] = won[k] && !word[k];",
         *(search_many_edges, "two sides"),
     ),
     "dense: no barrier before the copy of a bitmap is changed": Fault(
-        f"end_turn(state, turn++, edge_bits, &told);\n                {EXPAND_DENSE}",
+        f"end_phase(state, phase++, edge_bits, &result);\n                {EXPAND_DENSE}",
         EXPAND_DENSE,
         *(search_many_words, "dense"),
     ),
@@ -275,14 +275,14 @@ FAULTS = {
     "bottom-up: past the end of the lists of tiles": Fault(
         "tiles < TILES && unseen <= LIST - TILE * WARP", "unseen <= LIST", search_many_tiles
     ),
-    "record: past the end of the predecessors": Fault(
+    "distances: past the end of the predecessors": Fault(
         "if (none && vertex + i < s.n) s.predecessors[vertex + i] = -1;",
         "if (none) s.predecessors[vertex + i] = -1;",
         *(search_into_new_arrays, "bottom-up"),
     ),
     "back to the queue: without the edges before": Fault("bits & ~before[word]", "bits", search_graphs, "to and fro"),
-    "the next search: a bitmap that is not made ready": Fault(
-        "make_ready(s, warp, warps);", ";", search_graphs, "top-down"
+    "the next search: a bitmap that is not reset": Fault(
+        "reset_for_next_search(s, warp, warps);", ";", search_graphs, "top-down"
     ),
     "the next search: a source without edges": Fault(
         "*stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);",
@@ -293,16 +293,16 @@ FAULTS = {
         "if (vertex == s.target) s.state->target_level = level;", ";", search_graphs, "top-down"
     ),
     "one block: no barrier between levels": Fault(
-        "team_barrier<TEAM>();\n        ++level;", "++level;", search_graphs, "one block"
+        "Scope::barrier();\n        ++level;", "++level;", search_graphs, "one block"
     ),
     "one block: the last chunk of a vertex": Fault(
         "done < chunk[k].rest", "done + CHUNK < chunk[k].rest", search_graphs, "one block"
     ),
-    "one block: a frontier that grows is not handed over": Fault(
-        "if (queue[i].rest > 0) hand_over(s, behind, tail, queue[i]);", ";", search_graphs, "to and fro"
+    "one block: a frontier that grows is not copied back": Fault(
+        "if (queue[i].rest > 0) enqueue_global(s, behind, tail, queue[i]);", ";", search_graphs, "to and fro"
     ),
-    "one block, without room: nothing is handed over": Fault(
-        "if (keep[k] && behind >= 0) hand_over(s, behind, tail, chunk[k]);",
+    "one block, without room: nothing goes to the grid's queue": Fault(
+        "if (keep[k] && behind >= 0) enqueue_global(s, behind, tail, chunk[k]);",
         ";",
         *(search_graphs, "one block, without room"),
     ),
@@ -315,10 +315,10 @@ FAULTS = {
         "cluster_barrier_shared();", "__syncthreads();", search_graphs, "cluster"
     ),
     "cluster: the others are not told to stop": Fault(
-        "*map_shared_rank(ended, rank) = 1;", "*ended = 1;", search_graphs, "cluster, without room"
+        "*map_shared_rank(stopped, rank) = 1;", "*stopped = 1;", search_graphs, "cluster, without room"
     ),
-    "cluster: a chunk is shared out twice": Fault("from = rank * share;", "from = 0;", search_unequal_blocks),
-    "cluster: what was asked for is taken as found": Fault(
+    "cluster: a chunk is distributed twice": Fault("from = rank * share;", "from = 0;", search_unequal_blocks),
+    "cluster: another vertex counts as seen": Fault(
         "exchange(recent + place, vertex) != vertex",
         "exchange(recent + place / 64, vertex) == -1",
         search_small_rows,

@@ -146,7 +146,7 @@ def test_answers_are_checked():
 
 FAULTS = {
     "csr": {
-        "look: the highest of each other lane": Fault(
+        "summarize: the highest of each other lane": Fault(
             "max(highest, __shfl_xor_sync(ALL, highest, distance))",
             "__shfl_xor_sync(ALL, highest, distance)",
             build_graphs,

@@ -1,7 +1,7 @@
 // All inline PTX of the kernels, each piece beside its equivalent on the host.
 //
-// Without __CUDA_ARCH__ the kernels are compiled by the host's compiler and run without a GPU, see tests/host_cuda, which
-// implements CUDA's own functions; `on_host` has those that only PTX offers.
+// Without __CUDA_ARCH__ the kernels are compiled by the host's compiler and run without a GPU, see tests/host_cuda,
+// which implements CUDA's own functions; `on_host` has those that only PTX offers.
 #pragma once
 
 // Add, with acquire and release semantics for the whole GPU. Returns the value before.
@@ -36,8 +36,8 @@ __device__ inline unsigned load_acquire(const unsigned* address) {
 #endif
 }
 
-// Atomics without a result (PTX: red). In kernels with cluster barriers the compiler waits for the result of `atomicMin`
-// and the like, used or not.
+// Atomics without a result (PTX: red). In kernels with cluster barriers the compiler waits for the result of
+// `atomicMin` and the like, used or not.
 __device__ inline void reduce_min(unsigned* address, unsigned value) {
 #ifdef __CUDA_ARCH__
     asm volatile("red.relaxed.gpu.global.min.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");

@@ -1,4 +1,4 @@
-// What a whole search in one cooperative launch tells its host.
+// How a whole search in one cooperative launch ends.
 #pragma once
 
 constexpr int NUMBER_SHIFT = 32, LEVELS_SHIFT = 1;  // in `status`, whose lowest bit says that a search was given up

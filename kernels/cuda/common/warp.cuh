@@ -1,4 +1,4 @@
-// Lanes of a warp: who they are, reductions and scans over them.
+// Lanes of a warp, and reductions and scans over warps and blocks.
 #pragma once
 
 constexpr int WARP = 32;

@@ -1,8 +1,8 @@
-// CSR by counting: edges in, offsets and targets out, and what is asked of a CSR.
+// CSR by counting: edges in, offsets and targets out; and other kernels over edges.
 //
 // An edge list is counted, `counts[v]` being the edges that leave v; the host makes of the counts where each adjacency
 // begins, its cursor; and each edge is placed where the cursor of its source stands, which moves on. At the end
-// every cursor stands where the next adjacency begins. The order within an adjacency is that in which threads come by.
+// every cursor stands where the next adjacency begins. The order within a row is that in which threads arrive.
 //
 //   sources[count], targets[count]    a block of edges; Id is the type of the ids
 //   cursors[n]                        where the next edge of each vertex goes
@@ -16,8 +16,8 @@
 
 #include "rows.cuh"
 
-// What `look` finds out; the host starts with the largest, -1 and 0.
-struct Seen {
+// What `summarize` computes; the host initialises it with the largest number, -1 and 0.
+struct Summary {
     long long lowest, highest;
     unsigned long long asymmetry;  // sum of hash(u, v) - hash(v, u)
 };
@@ -37,14 +37,14 @@ __device__ inline long long atomic_add(long long* address, long long value) {
         atomicAdd(reinterpret_cast<unsigned long long*>(address), static_cast<unsigned long long>(value)));
 }
 
-// Do all lanes of the warp want the same vertex?
+// Do all lanes of the warp have the same vertex, and use it?
 template <typename Id>
 __device__ inline bool agreed(Id vertex, bool wanted) {
     const Id first = __shfl_sync(ALL, vertex, 0);
     return __all_sync(ALL, wanted && vertex == first);
 }
 
-// Count one for the vertex of each lane that wants it.
+// Count one for the vertex of each lane, where wanted.
 template <typename Id, typename Offset>
 __device__ inline void add(Offset* counts, Id vertex, bool wanted) {
     if (agreed(vertex, wanted)) {
@@ -54,7 +54,7 @@ __device__ inline void add(Offset* counts, Id vertex, bool wanted) {
     }
 }
 
-// The next place of the vertex of each lane that wants one.
+// The next place in the row of each lane's vertex, where wanted.
 template <typename Id, typename Offset>
 __device__ inline Offset claim(Offset* cursors, Id vertex, bool wanted) {
     Offset place = 0;
@@ -68,7 +68,7 @@ __device__ inline Offset claim(Offset* cursors, Id vertex, bool wanted) {
 
 // Find the lowest and highest id of a block of edges, and add to its asymmetry.
 template <typename Id>
-__global__ void look(const Id* sources, const Id* targets, long long count, Seen* seen) {
+__global__ void summarize(const Id* sources, const Id* targets, long long count, Summary* summary) {
     long long lowest = 0x7FFFFFFFFFFFFFFFll, highest = -1;
     unsigned long long asymmetry = 0;
     for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) {
@@ -83,9 +83,9 @@ __global__ void look(const Id* sources, const Id* targets, long long count, Seen
         asymmetry += __shfl_xor_sync(ALL, asymmetry, distance);
     }
     if (lane_id() == 0) {
-        atomicMin(&seen->lowest, lowest);
-        atomicMax(&seen->highest, highest);
-        if (asymmetry) atomicAdd(&seen->asymmetry, asymmetry);
+        atomicMin(&summary->lowest, lowest);
+        atomicMax(&summary->highest, highest);
+        if (asymmetry) atomicAdd(&summary->asymmetry, asymmetry);
     }
 }
 

@@ -1,4 +1,4 @@
-// Threads over the arcs of a CSR: each learns the row that its arc belongs to.
+// Threads over the arcs of a CSR, each with the row of its arc.
 
 #pragma once
 
@@ -21,8 +21,8 @@ __device__ inline long long row_of(const Offset* offsets, long long low, long lo
     return low;
 }
 
-// Call visit(place, row) for each of `count` arcs from `first` on, `place` counting from 0; neighbouring lanes of a warp
-// have neighbouring arcs. The rows of a run are found among those of its ends.
+// Call visit(place, row) for each of `count` arcs from `first` on, `place` counting from 0; neighbouring lanes of a
+// warp have neighbouring arcs. The rows of a run are found among those of its ends.
 template <typename Offset, typename Visit>
 __device__ inline void for_each_arc(const Offset* offsets, long long n, long long first, long long count, Visit visit) {
     const long long stride = threads_of_grid() / WARP * RUN;

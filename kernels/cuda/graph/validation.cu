@@ -1,12 +1,12 @@
-// The rules of a BFS answer that look at edges, one thread an arc.
+// The rules of a BFS answer that concern edges, one thread an arc.
 //
 //   offsets[n + 1], targets[m]    the graph
 //   distances[n]                  -1 where unreached
-//   predecessors[n]               -1 where there is none; a null pointer if they were not kept
+//   predecessors[n]               -1 where there is none; null if they were not kept
 //   confirmed[n]                  set where an arc leads to a vertex from its predecessor (from any vertex one level up
 //                                 if predecessors were not kept)
-//   breakers[2]                   the first vertex that is more than one level below an in-neighbour, and the first that
-//                                 is unreached while an in-neighbour above the level `stopped_at` is reached; the
+//   breakers[2]                   the first vertex that is more than one level below an in-neighbour, and the first
+//                                 that is unreached while an in-neighbour above the level `stopped_at` is reached; the
 //                                 host starts them at n
 //
 // Work: for each arc its target, and the distance and the predecessor of that.

@@ -10,7 +10,7 @@
 //   tail[1]          the end of the queue: vertices reached so far
 //   gathered         in shared memory: vertices that the block won and has not spilled yet; the first `held` are used
 //   distances[n]     the level that reached the vertex, 0 at a source, -1 while there is none
-//   predecessors[n]  the vertex that reached it, -1 while there is none; a null pointer if nobody asks
+//   predecessors[n]  the vertex that reached it, -1 while there is none; null if not wanted
 //   finished[1]      blocks that are done with this level; 0 between levels
 //   status[2]        in the host's memory, see levels.cuh; its PROGRESS is the tail after the level
 //

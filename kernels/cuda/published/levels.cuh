@@ -1,8 +1,7 @@
-// What the kernels share that a host starts anew for each level.
+// What the kernels share that a host launches once a level.
 //
 // Vertex is int or long long, Offset is int or long long; -1 stands for no vertex. Sources and target are vertices.
-// Mask arrays are bool, a byte a vertex, so that threads that set neighbouring flags never share a word that they
-// would have to read first.
+// Masks are arrays of bool, a byte a vertex, so that threads set neighbouring flags by plain stores.
 
 #pragma once
 
@@ -14,8 +13,8 @@ enum {
     TARGET_LEVEL  // the level that reached the target, 0 before
 };
 
-// To be called by one thread of each block that reached a vertex. The first block at a level tells the host, and the
-// others see in device memory that it is told: `announced[0]` is the last level of which the host knows.
+// To be called by one thread of each block that reached a vertex. The first block at a level stores to the
+// host's memory; the others see in device memory that it has: `announced[0]` is the last level that was announced.
 __device__ inline void announce(int level, int* announced, volatile long long* status) {
     if (*announced != level && atomicExch(announced, level) != level) status[PROGRESS] = level;
 }

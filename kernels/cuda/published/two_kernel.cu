@@ -1,13 +1,13 @@
 // Two kernels: expand the frontier into an updating mask, then commit it. One thread a vertex.
 //
 // `expand` gives a cost and an updating flag to each unvisited neighbour of the frontier. `commit` makes the flagged
-// vertices visited and the frontier of the next level, and tells the host whether there were any.
+// vertices visited and the frontier of the next level, and reports to the host whether there were any.
 //
 //   frontier[n]      the vertices to expand at this level; all false between `expand` and `commit`
 //   updating[n]      the vertices that this level reached; all false after `commit`
 //   visited[n]       the vertices reached before this level, and after `commit` at it
 //   distances[n]     the level that reached the vertex, 0 at a source, -1 while there is none
-//   predecessors[n]  the vertex that reached it, -1 while there is none; a null pointer if nobody asks
+//   predecessors[n]  the vertex that reached it, -1 while there is none; null if not wanted
 //   announced[1]     the last level of which the host knows that it reached a vertex
 //   status[2]        in the host's memory, see levels.cuh; its PROGRESS is the stop flag
 //

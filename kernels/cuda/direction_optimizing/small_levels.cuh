@@ -1,0 +1,370 @@
+// Top-down levels of small frontiers, by one block, or by the blocks of its cluster, while the others of the grid wait.
+#pragma once
+
+#include "parameters.cuh"
+
+constexpr int RECENT = 1 << 11;       // vertices that a block of a cluster remembers, twice that if NEAR
+constexpr int MOST_LEVELS = 1 << 20;  // before the grid meets again, so that the others see some progress
+constexpr int CHUNK = GROUP;          // a thread for each edge of a chunk
+constexpr int HERE = -1;              // no place in `targets`
+
+// Who works on a small frontier.
+struct Block {
+    static constexpr bool IS_CLUSTER = false;
+    static constexpr int SIZE = THREADS < 128 ? THREADS : 128;  // threads of a block: more would slow each other down
+
+    static __device__ inline void barrier() {
+        if (SIZE == THREADS) {
+            __syncthreads();
+        } else {
+            named_barrier<SIZE>();
+        }
+    }
+};
+
+struct Cluster {
+    static constexpr bool IS_CLUSTER = true;
+    static constexpr int SIZE = THREADS;
+
+    // What the blocks wrote before to their own queues is seen after. Distances and predecessors may still be in
+    // flight, since nobody reads them before the grid's barrier; of the bitmap, which all blocks change, each atomic is
+    // done when its result is there, and a result decides what a thread writes to its queue.
+    static __device__ inline void barrier() { cluster_barrier_shared(); }
+};
+
+// Up to CHUNK edges of a vertex, in a queue in shared memory. `rest` counts the edges from `first` to the end of the
+// vertex's row; it is negated in all chunks of a vertex but the first, and 0 where there is nothing. Where `first` is
+// HERE, the neighbours themselves are `near`, -1 in place of the one that the vertex was reached from.
+template <bool NEAR, typename Vertex, typename Offset>
+struct alignas(16) Chunk {
+    Offset first, rest;
+    Vertex vertex, near[NEAR ? GROUP : 1];
+};
+
+// What a block has in shared memory beside its queues.
+struct LocalState {
+    int counts[3];   // chunks that this block appended: of this level's queue, of the next, and zero
+    int stopped[2];  // do all stop before this level? By parity: some may be there yet when others find the next
+    int totals[2][THREADS / WARP];  // chunks that each warp appends, in turn
+};
+
+// Append the vertex of a chunk to the queue of the whole grid.
+template <bool NEAR, typename Vertex, typename Offset>
+__device__ inline void enqueue_global(const Search<Vertex, Offset>& s, long long behind, Counter* tail,
+                                      const Chunk<NEAR, Vertex, Offset>& chunk) {
+    const Frontier before = unpacked(atomicAdd(tail, packed(1, chunk.rest, s.edge_bits)), s.edge_bits);
+    const Offset prefix = static_cast<Offset>(before.edges);
+    const Offset first = NEAR && chunk.first == HERE ? __ldg(s.offsets + chunk.vertex) : chunk.first;
+    s.queue[behind + before.vertices] = {prefix, static_cast<Offset>(first - prefix)};
+    s.queued[behind + before.vertices] = chunk.vertex;
+}
+
+__device__ inline int exchange(int* place, int value) { return atomicExch(place, value); }
+
+__device__ inline long long exchange(long long* place, long long value) {
+    using Word = unsigned long long;
+    return static_cast<long long>(atomicExch(reinterpret_cast<Word*>(place), static_cast<Word>(value)));
+}
+
+// Remember a vertex that this block is about to test in the bitmap. False if it did so before, as far as the table
+// remembers: on grids, where more than half of the edges lead to such vertices, these need not go to memory again. The
+// place comes from the high bits of a product, since the low bits of a grid's vertices are their columns. Source: D. E.
+// Knuth, The art of computer programming 3, section 6.4.
+template <int LENGTH, typename Vertex>
+__device__ inline bool not_recently_seen(Vertex* recent, Vertex vertex) {
+    const unsigned place = __umulhi(static_cast<unsigned>(vertex) * 0x9e3779b9u, LENGTH);
+    return exchange(recent + place, vertex) != vertex;
+}
+
+// Tell all blocks of the cluster, before their next barrier.
+__device__ inline void stop_all(int* stopped, int size) {
+#pragma unroll 1
+    for (int rank = 0; rank < size; ++rank) *map_shared_rank(stopped, rank) = 1;
+    __threadfence();  // it is their memory
+}
+
+// Append the wanted vertices of this warp, each given as the first of its chunks, to the queue of its block, where
+// `reserve`(the number of chunks) says. What finds no room goes to the queue of the whole grid instead, unless `behind`
+// is -1, and then all blocks stop.
+template <int COUNT, typename Reserve, bool NEAR, typename Vertex, typename Offset>
+__device__ inline void enqueue_local(const Search<Vertex, Offset>& s, Chunk<NEAR, Vertex, Offset>* queue,
+                                     const Reserve& reserve, int* stopped, int size, long long behind, Counter* tail,
+                                     const bool (&keep)[COUNT], const Chunk<NEAR, Vertex, Offset> (&chunk)[COUNT]) {
+    const int capacity = static_cast<int>(s.capacity);
+    int place[COUNT], mine = 0, before = 0, total = 0;
+    bool large = false;
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        const unsigned kept = __ballot_sync(ALL, keep[k]);
+        place[k] = mine;
+        mine += keep[k];
+        before += __popc(kept & lanes_below());
+        total += __popc(kept);
+        large = large || (keep[k] && chunk[k].rest > CHUNK);
+    }
+    if (__any_sync(ALL, large)) {  // some have several chunks
+        mine = 0;
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) {
+            place[k] = mine;
+            if (keep[k]) mine += min((static_cast<Counter>(chunk[k].rest) + CHUNK - 1) / CHUNK, Counter(capacity + 1));
+        }
+        const int until = warp_inclusive_scan(mine);
+        before = until - mine;
+        total = __shfl_sync(ALL, until, WARP - 1);
+    }
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) place[k] += before;
+    const int start = reserve(total);
+    if (total == 0) return;
+    if (start + total > capacity) {
+        if (lane_id() == 0) stop_all(stopped, size);
+#pragma unroll 1
+        for (int i = start + lane_id(); i < capacity; i += WARP) queue[i].rest = 0;
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) {
+            if (keep[k] && behind >= 0) enqueue_global(s, behind, tail, chunk[k]);
+        }
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        if (!keep[k]) continue;
+        queue[start + place[k]] = chunk[k];
+#pragma unroll 1
+        for (Offset done = CHUNK; done < chunk[k].rest; done += CHUNK) {
+            Chunk<NEAR, Vertex, Offset>& next = queue[start + ++place[k]];
+            next.first = chunk[k].first + done, next.rest = done - chunk[k].rest, next.vertex = chunk[k].vertex;
+        }
+    }
+}
+
+// Does a thread take a whole chunk?
+template <bool WHOLE>
+struct Whole {
+    static constexpr bool value = WHOLE;
+};
+
+// Top-down levels by a Block or a Cluster, from the frontier behind `begin` until it has more than `limit` chunks,
+// which then stands behind `begin + frontier.vertices`. Each block goes on with what it found. Where there are more
+// edges than threads and some blocks have many more than others, the chunks of the next level are distributed evenly.
+// Leaves its last level and the edges of the vertices that it reached in `state`.
+template <typename Scope, bool NEAR, typename Vertex, typename Offset>
+__device__ void small_levels(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
+                             Frontier frontier, int phase, int blocks, int limit, unsigned char* memory) {
+    using Chunk = ::Chunk<NEAR, Vertex, Offset>;
+    constexpr int MEMORY = NEAR ? 2 * RECENT : RECENT;
+    const int size = Scope::IS_CLUSTER ? blocks : 1;
+    __shared__ LocalState local;
+    const int threads = Scope::SIZE;
+    if (threadIdx.x >= threads) return;
+    const int lane = lane_id();
+    const int rank = Scope::IS_CLUSTER ? static_cast<int>(blockIdx.x) : 0;
+    const int warp_begin = threadIdx.x / WARP * WARP;
+    const int capacity = static_cast<int>(s.capacity);
+    const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + MOST_LEVELS));
+    const long long behind = begin + frontier.vertices;
+    Counter* const tail = &s.state->tails[phase % 3];
+    Chunk* queue = reinterpret_cast<Chunk*>(memory);  // of this level
+    Chunk* upcoming = queue + capacity;
+    Vertex* const recent = reinterpret_cast<Vertex*>(upcoming + capacity);
+    int *count = local.counts, *next_count = local.counts + 1, *spare = local.counts + 2;
+    Counter explored = 0;
+
+    if (threadIdx.x == 0) local = {};
+    for (int i = threadIdx.x; Scope::IS_CLUSTER && i < MEMORY; i += threads) recent[i] = -1;
+    Scope::barrier();
+    // Room for so many chunks of this warp in a queue: wherever there is some, or in the order of the warps. In order,
+    // vertices with neighbours in common stay with one block.
+    const auto anywhere = [&](int* count) {
+        return [=](int total) {
+            int start = 0;
+            if (total && lane == 0) start = atomicAdd(count, total);
+            return __shfl_sync(ALL, start, 0);
+        };
+    };
+    int filled = 0;  // chunks, by the whole block
+    int round = 0;
+    const auto in_order = [&](int total) {
+        int* const totals = local.totals[round++ % 2];
+        if (lane == 0) totals[warp_begin / WARP] = total;
+        __syncthreads();
+        const int theirs = lane < THREADS / WARP ? totals[lane] : 0;
+        const int start = filled + warp_reduce_add(lane < warp_begin / WARP ? theirs : 0);
+        filled += warp_reduce_add(theirs);
+        return start;
+    };
+    for (long long i = rank * threads + warp_begin; i < frontier.vertices; i += size * threads) {
+        const bool keep[1] = {i + lane < frontier.vertices};
+        Chunk chunk[1] = {};
+        if (keep[0]) {
+            const Entry<Offset>* const entry = s.queue + begin + i + lane;
+            const long long next = i + lane + 1 < frontier.vertices ? entry[1].prefix : frontier.edges;
+            chunk[0].vertex = s.queued[begin + i + lane];
+            chunk[0].first = entry->prefix + entry->shift;
+            chunk[0].rest = static_cast<Offset>(next - entry->prefix);
+        }
+        enqueue_local(s, queue, anywhere(count), local.stopped + level % 2, size, -1, tail, keep, chunk);
+    }
+    Scope::barrier();
+    const int start_level = level;
+    bool spread = false;  // are chunks distributed, since some blocks had many more than others in the level before?
+
+    for (;;) {
+        int total = *count, most = total;  // chunks, in all and in a block
+        if (local.stopped[level % 2] || level == last || (!Scope::IS_CLUSTER && (total == 0 || total > limit))) break;
+        int from = 0, stop = total;  // this block's are those between
+        int until = 0, before = 0;   // chunks of the blocks up to the lane's, and without it
+        const int theirs = Scope::IS_CLUSTER && lane < size ? *map_shared_rank(count, lane) : 0;
+        if (spread) {
+            until = theirs;
+#pragma unroll
+            for (int distance = 1; distance < WARP; distance *= 2) {
+                const int below = __shfl_up_sync(ALL, until, distance);
+                until += lane >= distance ? below : 0;
+            }
+            total = __shfl_sync(ALL, until, WARP - 1);
+            before = until - theirs;
+            const int share = (total + size - 1) / size;
+            from = rank * share;
+            stop = min(from + share, total);
+        }
+        if (threadIdx.x == 0) *spare = 0;
+        int* const stopped = local.stopped + (level + 1) % 2;
+
+        // A thread takes an edge of a chunk, or a whole chunk.
+        const auto expand = [&](auto whole) {
+            constexpr bool WHOLE = decltype(whole)::value;
+            constexpr int COUNT = WHOLE ? CHUNK : 1;
+            constexpr int PER_THREAD = WHOLE ? 1 : CHUNK;  // threads to a chunk
+            const int end =
+                stop * PER_THREAD + (Scope::IS_CLUSTER ? warp_begin : 0);  // the warps of a cluster go the same rounds
+            for (int start = from * PER_THREAD + warp_begin; start < end; start += threads) {
+                const int place = (start + lane) / PER_THREAD;
+                const bool inside = place < stop;
+                const Chunk* chunk = queue + place;
+                if (spread) {
+                    int owner = 0;  // the first block with more chunks up to it
+#pragma unroll
+                    for (int step = WARP / 2; step; step /= 2) {
+                        const int passed = __shfl_sync(ALL, until, owner + step - 1);
+                        owner += passed <= place ? step : 0;
+                    }
+                    const int others = __shfl_sync(ALL, before, owner);
+                    chunk = map_shared_rank(queue + (inside ? place - others : 0), inside ? owner : 0);
+                }
+                Offset first = 0, rest = 0;
+                Vertex parent = 0, neighbor[COUNT] = {};
+                const int part = WHOLE ? 0 : lane % CHUNK;  // of the chunk, from which on this thread's edges are
+                if (inside) {
+                    first = chunk->first, rest = abs(chunk->rest), parent = chunk->vertex;
+                    if constexpr (NEAR) {
+#pragma unroll
+                        for (int k = 0; k < COUNT; ++k) neighbor[k] = chunk->near[part + k];
+                    }
+                }
+                bool won[COUNT];
+                unsigned word[COUNT];
+                Chunk next[COUNT];
+#pragma unroll
+                for (int k = 0; k < COUNT; ++k) {
+                    won[k] = part + k < rest;
+                    if (won[k] && !(NEAR && first == HERE)) neighbor[k] = __ldg(s.targets + first + part + k);
+                    if (NEAR) won[k] = won[k] && neighbor[k] >= 0;
+                }
+                if constexpr (Scope::IS_CLUSTER) {
+#pragma unroll
+                    for (int k = 0; k < COUNT; ++k) won[k] = won[k] && not_recently_seen<MEMORY>(recent, neighbor[k]);
+                }
+#pragma unroll
+                for (int k = 0; k < COUNT; ++k) {
+                    word[k] = ALL;
+                    next[k] = {};
+                    next[k].vertex = neighbor[k];
+                    if (won[k]) {
+                        word[k] = atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+                        if constexpr (NEAR) {
+                            load_group(s.heavy, neighbor[k], GROUP * s.n, GROUP * s.n, next[k].near);
+                        } else {
+                            next[k].first = __ldg(s.offsets + neighbor[k]);
+                            next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
+                        }
+                    }
+                }
+                if constexpr (NEAR) {
+#pragma unroll
+                    for (int k = 0; k < COUNT; ++k) {
+                        if (next[k].near[GROUP - 1] == MORE) {
+                            next[k].first = __ldg(s.offsets + neighbor[k]);
+                            next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
+                        }
+                    }
+                }
+#pragma unroll
+                for (int k = 0; k < COUNT; ++k) {
+                    next[k].rest -= next[k].first;
+                    won[k] = !(word[k] & bit_of(neighbor[k]));
+                    if (!won[k]) continue;
+                    bool here = false;
+                    if constexpr (NEAR) {
+                        here = next[k].near[GROUP - 1] != MORE;
+                        if (here) next[k].first = HERE;
+#pragma unroll
+                        for (int i = 0; i < GROUP; ++i) {
+                            const Vertex near = next[k].near[i];
+                            if (here) next[k].rest += near >= 0;
+                            if (near == parent) next[k].near[i] = -1;
+                        }
+                        // The next vertex straight on, if neighbours are numbered alike.
+                        const long long ahead = 2LL * neighbor[k] - parent;
+                        if (ahead >= 0 && ahead < s.n) prefetch(s.heavy + GROUP * ahead);
+                    }
+                    if (!here) prefetch(s.targets + next[k].first);
+                    if (s.predecessors) s.predecessors[neighbor[k]] = parent;
+                    s.distances[neighbor[k]] = level + 1;
+                    if (neighbor[k] == s.target) {
+                        s.state->target_level = level + 1;
+                        stop_all(stopped, size);
+                    }
+                    explored += next[k].rest;
+                    won[k] = next[k].rest > 0;
+                }
+                if constexpr (Scope::IS_CLUSTER) {
+                    enqueue_local(s, upcoming, in_order, stopped, size, behind, tail, won, next);
+                } else {
+                    enqueue_local(s, upcoming, anywhere(next_count), stopped, size, behind, tail, won, next);
+                }
+            }
+        };
+        // One edge a thread is less to wait for, one chunk a thread less to do.
+        if ((stop - from) * CHUNK <= threads) {
+            expand(Whole<false>());
+        } else {
+            expand(Whole<true>());
+        }
+        // What the others have is known by now: it was loaded at the beginning of the level.
+        if constexpr (Scope::IS_CLUSTER) {
+            if (threadIdx.x == 0) *next_count = filled;
+            filled = 0;
+            total = warp_reduce_add(theirs), most = warp_reduce_max(theirs);
+            if (total == 0) break;
+            spread = most * CHUNK > threads && most * size > total / 4 * 5;  // some have a quarter more than others
+        }
+        Scope::barrier();
+        ++level;
+        if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
+        swap(queue, upcoming);
+        int* const done = count;
+        count = next_count, next_count = spare, spare = done;
+        if (total > limit) break;
+    }
+
+    // The first chunk of each vertex stands for all. Without room for the frontier there is nothing new.
+    const int left = level > start_level ? min(*count, capacity) : 0;
+    for (int i = threadIdx.x; i < left; i += threads) {
+        if (queue[i].rest > 0) enqueue_global(s, behind, tail, queue[i]);
+    }
+    explored = warp_sum(explored);
+    if (lane == 0 && explored) atomicAdd(&s.state->explored[phase % 3], explored);
+    if (rank == 0 && threadIdx.x == 0) s.state->level[phase % 2] = level;
+}

@@ -1,0 +1,78 @@
+// A top-down level by the whole grid.
+#pragma once
+
+#include "parameters.cuh"
+
+constexpr int MANY_EDGES = 1 << 11;  // of a level, for each warp
+
+// A top-down level: expand the frontier behind `begin`, a run of edges for each warp. DENSE: reach vertices in the
+// bitmap alone, and return how many this lane reached; else give them their distance and append them to the queue.
+template <bool DENSE, typename Vertex, typename Offset>
+__device__ unsigned top_down_level(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
+                                   Frontier frontier, Counter* tail, int warp, int warps) {
+    constexpr int COUNT = DENSE ? 2 * UNROLL : UNROLL;
+    const long long share = (frontier.edges + warps - 1) / warps;
+    const long long run = (share + WARP - 1) / WARP * WARP;
+    long long next = warp * run;
+    const long long stop = min(next + run, frontier.edges);
+    if (next >= stop) return 0;
+    const Entry<Offset>* entries = s.queue + begin;
+    const int lane = lane_id();
+    const bool probe = run > MANY_EDGES;  // before the atomic: most neighbours may be visited by then
+    unsigned reached = 0;
+
+    // A window of 32 entries, one a lane, and the edges that it covers.
+    for (long long slot = slot_of(entries, frontier.vertices, next); next < stop; slot += WARP) {
+        const bool inside = slot + lane < frontier.vertices;
+        Entry<Offset> entry = {static_cast<Offset>(frontier.edges), 0};
+        if (inside) entry = entries[slot + lane];
+        const Vertex owner = inside ? s.queued[begin + slot + lane] : -1;
+        long long end = frontier.edges;
+        if (slot + WARP < frontier.vertices) end = entries[slot + WARP].prefix;
+        end = min(end, stop);
+
+        for (; next < end; next += COUNT * WARP) {
+            bool won[COUNT];
+            Vertex neighbor[COUNT], parent[COUNT];
+            unsigned word[COUNT];
+#pragma unroll
+            for (int k = 0; k < COUNT; ++k) {
+                const long long batch = next + k * WARP;
+                const int source = owner_of(entry.prefix - batch);
+                const Offset shift = __shfl_sync(ALL, entry.shift, source);
+                parent[k] = __shfl_sync(ALL, owner, source);
+                won[k] = batch + lane < end;
+                neighbor[k] = 0;
+                if (won[k]) neighbor[k] = __ldg(s.targets + (shift + batch + lane));
+            }
+            if (probe) {
+#pragma unroll
+                for (int k = 0; k < COUNT; ++k) word[k] = visited[word_of(neighbor[k])];
+#pragma unroll
+                for (int k = 0; k < COUNT; ++k) won[k] = won[k] && !(word[k] & bit_of(neighbor[k]));
+            }
+            Offset first[DENSE ? 1 : COUNT], degree[DENSE ? 1 : COUNT];
+            if constexpr (!DENSE) load_rows(s.offsets, won, neighbor, first, degree);
+#pragma unroll
+            for (int k = 0; k < COUNT; ++k) {
+                word[k] = ALL;
+                if (won[k]) word[k] = atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+            }
+#pragma unroll
+            for (int k = 0; k < COUNT; ++k) {
+                won[k] = !(word[k] & bit_of(neighbor[k]));
+                if (!won[k]) continue;
+                settle(s, neighbor[k], parent[k], level);
+                if (!DENSE) s.distances[neighbor[k]] = level;
+                ++reached;
+            }
+            if constexpr (!DENSE) {
+#pragma unroll
+                for (int k = 0; k < COUNT; ++k) degree[k] -= first[k];
+                enqueue(s, begin + frontier.vertices, tail, won, neighbor, first, degree);
+            }
+        }
+        next = end;
+    }
+    return reached;
+}
