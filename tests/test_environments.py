@@ -22,12 +22,19 @@ def split(requirement):
     return name, {re.sub(r"^=([\d.]+)$", r"==\1.*", bound.strip()) for bound in bounds.split(",") if bound.strip()}
 
 
+def requirements(extra):
+    """Those of an extra and of the extras that it names."""
+    for requirement in PROJECT["optional-dependencies"][extra]:
+        if named := re.fullmatch(r"rapids-bfs\[(\w+)\]", requirement):
+            yield from requirements(named[1])
+        else:
+            yield requirement
+
+
 def asked_by_project(extras):
     """Every bound on every package, over the dependencies and these extras."""
     found = {"python": {PROJECT["requires-python"]}}
-    for requirement in PROJECT["dependencies"] + [
-        each for extra in extras for each in PROJECT["optional-dependencies"][extra]
-    ]:
+    for requirement in PROJECT["dependencies"] + [each for extra in extras for each in requirements(extra)]:
         name, bounds = split(requirement)
         found.setdefault(name, set()).update(bounds)
     return found
