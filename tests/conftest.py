@@ -37,7 +37,8 @@ def pytest_ignore_collect(collection_path):
 def pytest_configure(config):
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(validated.Recorder(config))
-    elif (devices := len([*Path("/dev").glob("nvidia[0-9]*")])) > 1:  # not by the driver: it reads the variable but once
+    elif (devices := len([*Path("/dev").glob("nvidia[0-9]*")])) > 1:
+        # The driver, which reads this but once, has not been asked for the devices yet.
         os.environ["CUDA_VISIBLE_DEVICES"] = str(int(config.workerinput["workerid"][2:]) % devices)
 
 
