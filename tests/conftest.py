@@ -30,6 +30,10 @@ def not_collected() -> dict[str, str]:
     return {folder: reason for folder, reason in reasons.items() if reason}
 
 
+def pytest_addoption(parser):
+    parser.addoption("--all-architectures", action="store_true", help="compile every kernel for every GPU generation")
+
+
 def pytest_ignore_collect(collection_path):
     return True if collection_path.parent == FOLDER and collection_path.name in not_collected() else None
 
