@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .errors import InputError, NoPathError
+from .errors import InputError, NoPathError, TraversalError
 
 if TYPE_CHECKING:
     from .adapters import as_graph as as_graph
@@ -63,15 +63,16 @@ _HOMES = {
     "validate": "validation",
 }
 
-__all__ = ["InputError", "NoPathError", "__version__", *sorted(_HOMES)]
+__all__ = ["InputError", "NoPathError", "TraversalError", "__version__", *sorted(_HOMES)]
 
+if not TYPE_CHECKING:  # a type checker would believe that there is any name
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,7 @@ import subprocess
 from itertools import count
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-PATIENCE = 60  # seconds
+PATIENCE = 300  # seconds
 FLAGS = """
     --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic --no-first-run
     --disable-background-networking --disable-component-update --disable-sync --remote-debugging-pipe

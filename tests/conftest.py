@@ -2,19 +2,63 @@
 
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import validated
 from hypothesis import HealthCheck, settings
 
-from rapids_bfs import device
+from rapids_bfs import device, rapids
+from rapids_bfs.driver import no_device
 
 # Beside other work GNU's OpenMP would hold up each parallel loop, however small, with threads that wait busily.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+if "PYTEST_XDIST_WORKER" in os.environ:  # one of several processes; Numba reads this when it is imported
+    os.environ.setdefault("NUMBA_NUM_THREADS", "2")
+
+FOLDER = Path(__file__).parent
+RAPIDS = ("cudf", "cugraph", "pylibcugraph", "nx_cugraph")
 
 # Compilation makes the first example slow; the machine may be shared.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
+
+
+def not_collected() -> dict[str, str]:
+    """The folders of tests that cannot run here, and why."""
+    reasons = {"gpu": no_device(), "rapids": next(filter(None, map(rapids.missing, RAPIDS)), None)}
+    return {folder: reason for folder, reason in reasons.items() if reason}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all-architectures", action="store_true", help="compile every kernel for every GPU generation")
+
+
+def pytest_ignore_collect(collection_path):
+    return True if collection_path.parent == FOLDER and collection_path.name in not_collected() else None
+
+
+def pytest_collection_modifyitems(items):
+    """A name that holds an address differs from process to process, and pytest-xdist could not match them."""
+    if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
+        raise pytest.UsageError("name these parameters by `ids`: " + ", ".join(unstable))
+
+
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(validated.Recorder(config))
+    elif (devices := len([*Path("/dev").glob("nvidia[0-9]*")])) > 1:
+        # The driver, which reads this but once, has not been asked for the devices yet.
+        os.environ["CUDA_VISIBLE_DEVICES"] = str(int(config.workerinput["workerid"][2:]) % devices)
+
+
+def pytest_terminal_summary(terminalreporter):
+    reasons = not_collected()
+    for reason in dict.fromkeys(reasons.values()):
+        folders = ", ".join(f"tests/{folder}" for folder in reasons if reasons[folder] == reason)
+        terminalreporter.write_line(f"not collected: {folders}: {reason}")
+    if line := validated.warning():
+        terminalreporter.write_line(f"warning: {line}", yellow=True)
 
 
 class OnDevice:
@@ -40,8 +84,3 @@ def put_on_device(monkeypatch):
         return replace(result, graph=graph, **arrays)
 
     return put
-
-
-def pytest_terminal_summary(terminalreporter):
-    if line := validated.warning():
-        terminalreporter.write_line(f"warning: {line}", yellow=True)

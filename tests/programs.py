@@ -13,7 +13,7 @@ LAYERS = {
 WITHOUT_OPENMP = "import sys; sys.modules['numba.np.ufunc.omppool'] = sys.modules['numba.np.ufunc.tbbpool'] = None\n"
 
 
-def run(program, *, seconds=240, **environment):
+def run(program, *, seconds=600, **environment):
     """A program that ran to its end, in the folder of the tests."""
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -1,4 +1,4 @@
-"""The conda environments ask for what pyproject.toml asks for, in the same versions."""
+"""The conda environments and the recipe ask for what pyproject.toml asks for, in the same versions."""
 
 import re
 import tomllib
@@ -13,6 +13,7 @@ ENVIRONMENTS = {
     "notebooks/environment-cpu.yml": ("notebooks",),
 }
 ONLY_CONDA = {"cuda-version", "pip"}
+KINDS = ("run", "run_constraints")  # of requirements in the recipe
 
 
 def split(requirement):
@@ -22,12 +23,19 @@ def split(requirement):
     return name, {re.sub(r"^=([\d.]+)$", r"==\1.*", bound.strip()) for bound in bounds.split(",") if bound.strip()}
 
 
+def requirements(extra):
+    """Those of an extra and of the extras that it names."""
+    for requirement in PROJECT["optional-dependencies"][extra]:
+        if named := re.fullmatch(r"rapids-bfs\[(\w+)\]", requirement):
+            yield from requirements(named[1])
+        else:
+            yield requirement
+
+
 def asked_by_project(extras):
     """Every bound on every package, over the dependencies and these extras."""
     found = {"python": {PROJECT["requires-python"]}}
-    for requirement in PROJECT["dependencies"] + [
-        each for extra in extras for each in PROJECT["optional-dependencies"][extra]
-    ]:
+    for requirement in PROJECT["dependencies"] + [each for extra in extras for each in requirements(extra)]:
         name, bounds = split(requirement)
         found.setdefault(name, set()).update(bounds)
     return found
@@ -56,3 +64,12 @@ def test_nothing_is_missing(file):
 def test_the_package_comes_from_the_checkout(file):
     folder = re.search(r"--editable (\S+)", (ROOT / file).read_text())[1]
     assert ((ROOT / file).parent / folder).resolve() == ROOT
+
+
+def test_the_conda_recipe_says_what_the_project_says():
+    recipe = (ROOT / "recipe" / "recipe.yaml").read_text()
+    asked = {kind: re.findall(rf"^  {kind}:\n((?:    - .+\n)+)", recipe, re.MULTILINE)[0] for kind in KINDS}
+    run, constraints = (dict(map(split, re.findall(r"- (.+)", asked[kind]))) for kind in KINDS)
+    assert run == asked_by_project([])
+    assert constraints == {name: asked_by_project(["cuda13"])[name] for name in ("cupy", "numba-cuda")}
+    assert re.search(r"^  license: (.+)$", recipe, re.MULTILINE)[1] == PROJECT["license"]

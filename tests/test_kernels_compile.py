@@ -1,10 +1,14 @@
-"""Every CUDA kernel compiles for every GPU generation, without a GPU."""
+"""Every CUDA kernel compiles without a GPU: with 32-bit types for the oldest generation, with all types for 9.0.
+
+With ``--all-architectures`` it does so with all types for every generation.
+"""
 
 import inspect
 import re
 import struct
 import sys
 from importlib import import_module
+from itertools import product
 from unittest import mock
 
 import pytest
@@ -14,29 +18,37 @@ from rapids_bfs.kernels import cuda as cuda_kernels
 
 CAPABILITIES = [(7, 5), (9, 0), (10, 0), (12, 0)]
 BYTES = [(4, 4), (4, 8), (8, 8)]  # of a vertex and of an offset
+BY_DEFAULT = [((7, 5), (4, 4)), *product([(9, 0)], BYTES)]
 TWINS = ("frontier_mask", "two_kernel", "block_queue", "direction_optimizing")
 COOPERATIVE = ("direction_optimizing",)  # whose module says what types its kernels take
 WITHOUT_TWIN = {"search_near"}
-MORE_BYTES = {"csr": [(8, 4)]}  # of an id and of an offset
+MORE_BYTES = {("csr", (8, 8)): [(8, 4)]}  # of an id and of an offset
 
 ARRAYS_OF_VERTICES = {"targets", "sources", "queue", "predecessors"}
 MASKS = {"frontier", "upcoming", "updating", "visited"}
 VERTICES = {"n", "target", "begin", "end"}
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda each: f"sm_{each[0]}{each[1]}")
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "capability" in metafunc.fixturenames:
+        everything = metafunc.config.getoption("--all-architectures")
+        chosen = [*product(CAPABILITIES, BYTES)] if everything else BY_DEFAULT
+        names = [f"sm_{major}{minor}-{8 * vertex}-{8 * offset}" for (major, minor), (vertex, offset) in chosen]
+        metafunc.parametrize(("capability", "sizes"), chosen, ids=names)
+
+
 @pytest.mark.parametrize("name", cuda_kernels.KERNELS)
-def test_cuda_file_compiles(name: str, capability: tuple[int, int]) -> None:
+def test_cuda_file_compiles(name: str, capability: tuple[int, int], sizes: tuple[int, int]) -> None:
+    if name.endswith("texture") and sizes[0] == 8:
+        pytest.skip("a texture holds 32-bit vertices")
     core = pytest.importorskip("cuda.core", reason="cuda.core is not installed: pip install 'rapids-bfs[cu13]'")
-    for sizes in BYTES + MORE_BYTES.get(name, []):
-        if name.endswith("texture") and sizes[0] == 8:
-            continue
-        expressions = cuda_kernels.expressions(name, *sizes)
+    for each in (sizes, *MORE_BYTES.get((name, sizes), [])):
+        expressions = cuda_kernels.expressions(name, *each)
         arch = f"sm_{capability[0]}{capability[1]}"
         options = core.ProgramOptions(std="c++17", arch=arch, device_as_default_execution_space=True)
         program = core.Program(cuda_kernels.source(name), "c++", options)
         binary = program.compile("cubin", name_expressions=tuple(expressions.values()))
-        assert all(binary.symbol_mapping[each] for each in expressions.values())
+        assert all(binary.symbol_mapping[instance] for instance in expressions.values())
         if name in ("direction_optimizing", "deterministic"):
             assert max(shared_memory(bytes(binary.code))) <= STATIC_BYTES
 
@@ -58,21 +70,21 @@ def numba_cuda():
     return cuda
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda each: f"sm_{each[0]}{each[1]}")
 @pytest.mark.parametrize("name", TWINS)
-def test_numba_kernels_compile(numba_cuda, monkeypatch, name: str, capability: tuple[int, int]) -> None:
+def test_numba_kernels_compile(
+    numba_cuda, monkeypatch, name: str, capability: tuple[int, int], sizes: tuple[int, int]
+) -> None:
     module = imported_again(name, monkeypatch)
     device = mock.Mock(compute_capability=capability)
     with mock.patch("numba.cuda.dispatcher.get_current_device", return_value=device):
         for kernel in twins(name):
             function = python_function(module, kernel)
-            for sizes in BYTES:
-                types = module.signatures(*sizes)[kernel] if name in COOPERATIVE else signature(function, *sizes)
-                ptx, _ = numba_cuda.compile_ptx(function, types, cc=capability)
-                assert f".target sm_{capability[0]}{capability[1]}" in ptx
-                assert ".local" not in ptx, "an array that should be in registers is in memory"
-                clusters = name in COOPERATIVE and kernel == "search" and capability >= (9, 0)
-                assert ("barrier.cluster" in ptx) == clusters
+            types = module.signatures(*sizes)[kernel] if name in COOPERATIVE else signature(function, *sizes)
+            ptx, _ = numba_cuda.compile_ptx(function, types, cc=capability)
+            assert f".target sm_{capability[0]}{capability[1]}" in ptx
+            assert ".local" not in ptx, "an array that should be in registers is in memory"
+            clusters = name in COOPERATIVE and kernel == "search" and capability >= (9, 0)
+            assert ("barrier.cluster" in ptx) == clusters
 
 
 def imported_again(name: str, monkeypatch: pytest.MonkeyPatch):

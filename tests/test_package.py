@@ -3,6 +3,7 @@
 import doctest
 import importlib.util
 import pkgutil
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -12,6 +13,7 @@ import pytest
 
 import rapids_bfs
 
+ROOT = Path(__file__).parents[1]
 HEAVY = ["cupy", "numba", "cudf", "cugraph", "networkx", "pandas", "pyarrow", "scipy", "polars"]
 
 
@@ -68,5 +70,7 @@ def test_examples_are_found():
     }
 
 
-def test_version_is_the_one_installed():
-    assert version("rapids-bfs") == rapids_bfs.__version__
+def test_every_version_is_the_same():
+    """That of the package, of what is installed, and of the conda recipe."""
+    recipe = re.search(r"^  version: (.+)$", (ROOT / "recipe" / "recipe.yaml").read_text(), re.MULTILINE)[1]
+    assert version("rapids-bfs") == rapids_bfs.__version__ == recipe

@@ -31,7 +31,7 @@ def test_what_is_no_device(device):
     refused("a graph lives on 'cpu' or 'cuda'", GRAPH.on, device)
 
 
-@pytest.mark.parametrize("path", [None, 3, 1.5, ["a.csv"], object()], ids=repr)
+@pytest.mark.parametrize("path", [None, 3, 1.5, ["a.csv"], object], ids=repr)
 def test_what_is_no_path(path):
     comparison = compare(GRAPH, [0], engines="cpu")
     for call in (read, load, GRAPH.save, comparison.to_json, comparison.to_csv, comparison.to_html):

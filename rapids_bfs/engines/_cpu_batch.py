@@ -7,7 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..graph import CPU, Graph
+from ..device import CPU
+from ..graph import Graph
 from ..kernels.cpu import betweenness, bit_parallel, side_by_side
 from ..kernels.cpu.bits import WORD, words
 from ..memory import available_bytes, require_bytes
@@ -215,4 +216,5 @@ class Brandes(Betweenness):
             require_bytes(threads * (8 * length + 28 * graph.num_vertices), "the sums and queues of betweenness")
             sums = np.zeros((threads, length))
             betweenness.betweenness(graph.offsets, graph.targets, sources, is_target, endpoints, edges, sums)
-        return sums.sum(axis=0)
+        summed: np.ndarray = sums.sum(axis=0)
+        return summed

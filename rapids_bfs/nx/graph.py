@@ -244,9 +244,8 @@ class ConvertedGraph:
 
     def nodes_at(self, vertices: np.ndarray) -> list[Any]:
         """The nodes of vertices."""
-        if self.index is None:  # making new ints is faster than looking up those of the graph
-            return vertices.tolist()
-        return self.nodes[vertices].tolist()
+        nodes: list[Any] = (vertices if self.index is None else self.nodes[vertices]).tolist()  # new ints come faster
+        return nodes
 
     @cached_property
     def everything(self) -> set[Any]:

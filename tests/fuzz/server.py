@@ -51,7 +51,7 @@ class Server:
 
     check: Callable[[Path], str]
     cpu_seconds: int = 20
-    wall_seconds: float = 60
+    wall_seconds: float = 300  # for what waits for ever: a busy machine may take its time
     megabytes: int = 512  # beyond what the parent has
 
     def run(self, name: str, data: bytes) -> Outcome:

@@ -16,4 +16,4 @@ def global_efficiency(G: ConvertedGraph) -> float:
 def local_efficiency(G: ConvertedGraph) -> float:
     with pool.work_on() as threads:
         found = neighborhoods.efficiencies(G.forward.offsets, G.forward.targets, threads)
-    return sum(found.tolist()) / len(G)
+    return float(sum(found.tolist())) / len(G)

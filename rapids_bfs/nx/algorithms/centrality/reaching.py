@@ -11,7 +11,7 @@ from ...search import summary
 
 
 def global_reaching_centrality(G: ConvertedGraph, weight: None = None, normalized: bool = True) -> float:
-    found = _reaching(G).tolist()
+    found: list[float] = _reaching(G).tolist()
     most = max(found)
     return sum(most - each for each in found) / (len(G) - 1)
 
