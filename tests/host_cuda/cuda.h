@@ -9,6 +9,7 @@
 #include "on_host.h"
 
 #define __device__
+#define __forceinline__ inline
 #define __global__
 #define __grid_constant__
 #define __launch_bounds__(...)
