@@ -263,8 +263,8 @@ FAULTS = {
         "place + (width - part) * GROUP < last[k]", "false", search_many_edges, "star:500"
     ),
     "bottom-up: a vertex takes a parent of its own level": Fault(
-        "word[k] = visited[word_of(hub[k])];",
-        "word[k] = visited[word_of(hub[k])] | hits[0];",
+        "word[k][i] = visited[word_of(group[k][i])];",
+        "word[k][i] = visited[word_of(group[k][i])] | hits[0];",
         search_many_tiles,
     ),
     "bottom-up: the bitmap's last word": Fault(

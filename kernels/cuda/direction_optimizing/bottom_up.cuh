@@ -7,6 +7,84 @@ constexpr int TILE = 32;                   // words of a tile, at most
 constexpr int TILES = 4;                   // tiles that a warp takes at a time, at most
 constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them on its list, at most
 
+// The stages of a bottom-up level. In each, the first `count` vertices on a warp's list, by their local numbers, probe
+// some of their in-neighbours: `reach` settles a vertex that found a visited one, and `keep` puts others, where wanted,
+// back on the list. Its front may be overwritten, since a round has loaded its vertices by then.
+
+// Probe the hubs.
+template <typename Vertex, typename Offset, typename VertexOf, typename Reach, typename Keep>
+__device__ __forceinline__ void probe_hubs(const Search<Vertex, Offset>& s, const unsigned* visited,
+                                           const unsigned short* list, int count, int lane, const VertexOf& vertex_of,
+                                           const Reach& reach, const Keep& keep) {
+    for (int begin = 0; begin < count; begin += UNROLL * WARP) {
+        int local[UNROLL];
+        Vertex hub[UNROLL];
+        unsigned word[UNROLL];
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const int place = begin + k * WARP + lane;
+            local[k] = place < count ? list[place] : -1;
+            hub[k] = 0;
+            if (local[k] >= 0) hub[k] = __ldg(s.hub + vertex_of(local[k]));
+        }
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) word[k] = visited[word_of(hub[k])];
+        __syncwarp();
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const bool hit = word[k] & bit_of(hub[k]);
+            if (local[k] >= 0 && hit) reach(local[k], hub[k]);
+            keep(local[k] >= 0 && !hit, local[k]);
+        }
+    }
+}
+
+// Probe the next four.
+template <typename Vertex, typename Offset, typename VertexOf, typename Reach, typename Keep>
+__device__ __forceinline__ void probe_heavy(const Search<Vertex, Offset>& s, const unsigned* visited,
+                                            const unsigned short* list, int count, int lane, Vertex origin,
+                                            const VertexOf& vertex_of, const Reach& reach, const Keep& keep) {
+    for (int begin = 0; begin < count; begin += UNROLL * WARP) {
+        int local[UNROLL];
+        Vertex group[UNROLL][GROUP], parent[UNROLL];
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const int place = begin + k * WARP + lane;
+            local[k] = place < count ? list[place] : -1;
+            const Vertex vertex = local[k] >= 0 ? vertex_of(local[k]) : origin;
+            load_group(s.heavy, vertex, GROUP * s.n, GROUP * s.n, group[k]);
+            parent[k] = -1;
+        }
+        // Two at a time: where one of the first two is visited, the others need no probe.
+#pragma unroll
+        for (int half = 0; half < GROUP; half += 2) {
+            unsigned word[UNROLL][2];
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+                for (int i = 0; i < 2; ++i) {
+                    const Vertex neighbor = group[k][half + i];
+                    word[k][i] = 0;
+                    if (parent[k] < 0 && neighbor >= 0) word[k][i] = visited[word_of(neighbor)];
+                }
+            }
+            __syncwarp();
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+#pragma unroll
+                for (int i = 1; i >= 0; --i) {
+                    if (word[k][i] & bit_of(group[k][half + i])) parent[k] = group[k][half + i];
+                }
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            if (local[k] >= 0 && parent[k] >= 0) reach(local[k], parent[k]);
+            keep(local[k] >= 0 && parent[k] < 0 && group[k][GROUP - 1] != -1, local[k]);
+        }
+    }
+}
+
 // A bottom-up level: let unvisited vertices look for the frontier. A warp takes tiles of words until it has enough
 // unvisited vertices. Returns how many found the frontier, counted in the lanes. `list` has room for LIST vertices,
 // `hits` for the words of TILES tiles.
@@ -51,72 +129,12 @@ __device__ unsigned bottom_up_level(const Search<Vertex, Offset>& s, const unsig
         };
 
         if (unseen > WARP) {
-            // The hubs.
-            for (int begin = 0; begin < unseen; begin += UNROLL * WARP) {
-                int local[UNROLL];
-                Vertex hub[UNROLL];
-                unsigned word[UNROLL];
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    const int place = begin + k * WARP + lane;
-                    local[k] = place < unseen ? list[place] : -1;
-                    hub[k] = 0;
-                    if (local[k] >= 0) hub[k] = __ldg(s.hub + vertex_of(local[k]));
-                }
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) word[k] = visited[word_of(hub[k])];
-                __syncwarp();
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    const bool hit = word[k] & bit_of(hub[k]);
-                    if (local[k] >= 0 && hit) reach(local[k], hub[k]);
-                    keep(local[k] >= 0 && !hit, local[k]);
-                }
-            }
+            probe_hubs(s, visited, list, unseen, lane, vertex_of, reach, keep);
             __syncwarp();
 
-            // The next four.
             const int without_hub = missed;
             missed = 0;
-            for (int begin = 0; begin < without_hub; begin += UNROLL * WARP) {
-                int local[UNROLL];
-                Vertex group[UNROLL][GROUP], parent[UNROLL];
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    const int place = begin + k * WARP + lane;
-                    local[k] = place < without_hub ? list[place] : -1;
-                    const Vertex vertex = local[k] >= 0 ? vertex_of(local[k]) : origin;
-                    load_group(s.heavy, vertex, GROUP * s.n, GROUP * s.n, group[k]);
-                    parent[k] = -1;
-                }
-                // Two at a time: where one of the first two is visited, the others need no probe.
-#pragma unroll
-                for (int half = 0; half < GROUP; half += 2) {
-                    unsigned word[UNROLL][2];
-#pragma unroll
-                    for (int k = 0; k < UNROLL; ++k) {
-#pragma unroll
-                        for (int i = 0; i < 2; ++i) {
-                            const Vertex neighbor = group[k][half + i];
-                            word[k][i] = 0;
-                            if (parent[k] < 0 && neighbor >= 0) word[k][i] = visited[word_of(neighbor)];
-                        }
-                    }
-                    __syncwarp();
-#pragma unroll
-                    for (int k = 0; k < UNROLL; ++k) {
-#pragma unroll
-                        for (int i = 1; i >= 0; --i) {
-                            if (word[k][i] & bit_of(group[k][half + i])) parent[k] = group[k][half + i];
-                        }
-                    }
-                }
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    if (local[k] >= 0 && parent[k] >= 0) reach(local[k], parent[k]);
-                    keep(local[k] >= 0 && parent[k] < 0 && group[k][GROUP - 1] != -1, local[k]);
-                }
-            }
+            probe_heavy(s, visited, list, without_hub, lane, origin, vertex_of, reach, keep);
         } else if (unseen > 0) {
             // Few: their hubs and the next four at once.
             const int local = lane < unseen ? list[lane] : 0;
