@@ -56,6 +56,39 @@
 #include "small_levels.cuh"
 #include "top_down.cuh"
 
+// Write that isolated vertices are unreached, where the last search began at one.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void reset_isolated(const Search<Vertex, Offset>& s, bool was_stale, bool one_source,
+                                               int unreached, long long thread, long long threads, long long words) {
+    for (long long word = thread; was_stale && !s.fresh && word < words; word += threads) {
+        for (unsigned left = __ldg(s.isolated + word); left; left &= left - 1) {
+            const long long vertex = word * WARP + __ffs(left) - 1;
+            if (vertex < s.n && !(one_source && vertex == s.source)) s.distances[vertex] = unreached;
+        }
+    }
+}
+
+// Begin at the only source, by one thread.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void enqueue_source(const Search<Vertex, Offset>& s, unsigned* visited) {
+    s.queue[0] = {0, s.offsets[s.source]};
+    s.queued[0] = static_cast<Vertex>(s.source);
+    reduce_or(visited + word_of(s.source), bit_of(s.source));
+    if (s.predecessors) s.predecessors[s.source] = -1;
+    s.distances[s.source] = 0;
+}
+
+// Add up how many vertices the lanes reached, by way of the block's `found`, which stays 0.
+__device__ __forceinline__ void count_reached(unsigned mine, unsigned* found, Counter* tail, int lane, int edge_bits) {
+    mine = static_cast<unsigned>(warp_sum(mine));
+    if (lane == 0 && mine) atomicAdd(found, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const unsigned all = atomicExch(found, 0);
+        if (all) atomicAdd(tail, packed(all, 0, edge_bits));
+    }
+}
+
 template <bool NEAR, typename Vertex, typename Offset>
 __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant__ Search<Vertex, Offset> s) {
     extern __shared__ __align__(16) unsigned char memory[];
@@ -87,24 +120,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         found = 0;
         result.target_level = 0;
     }
-    for (long long word = thread; was_stale && !s.fresh && word < words; word += threads) {
-        for (unsigned left = __ldg(s.isolated + word); left; left &= left - 1) {
-            const long long vertex = word * WARP + __ffs(left) - 1;
-            if (vertex < s.n && !(one_source && vertex == s.source)) s.distances[vertex] = unreached;
-        }
-    }
+    reset_isolated(s, was_stale, one_source, unreached, thread, threads, words);
     if (thread == 0) {
         state->target_level = 0;
         *stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);
         state->tails[1] = state->explored[1] = 0;
         if (s.trace) s.trace[0] = nanoseconds() * 2;
-        if (one_source) {
-            s.queue[0] = {0, s.offsets[s.source]};
-            s.queued[0] = static_cast<Vertex>(s.source);
-            reduce_or(ring.visited() + word_of(s.source), bit_of(s.source));
-            if (s.predecessors) s.predecessors[s.source] = -1;
-            s.distances[s.source] = 0;
-        }
+        if (one_source) enqueue_source(s, ring.visited());
     }
     int phase = 1;
     Frontier frontier;
@@ -199,13 +221,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 end_phase(state, phase++, edge_bits, &result);
                 mine = top_down_level<true>(s, upcoming, level, begin - expanded, frontier, nullptr, warp, warps);
             }
-            mine = static_cast<unsigned>(warp_sum(mine));
-            if (lane == 0 && mine) atomicAdd(&found, mine);
-            __syncthreads();
-            if (threadIdx.x == 0) {
-                const unsigned all = atomicExch(&found, 0);
-                if (all) atomicAdd(&state->tails[phase % 3], packed(all, 0, edge_bits));
-            }
+            count_reached(mine, &found, &state->tails[phase % 3], lane, edge_bits);
         } else {
             top_down_level<false>(s, ring.visited(), level, begin - expanded, frontier, &state->tails[phase % 3], warp,
                                   warps);

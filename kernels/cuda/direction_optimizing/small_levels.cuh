@@ -139,6 +139,103 @@ __device__ inline void enqueue_local(const Search<Vertex, Offset>& s, Chunk<NEAR
     }
 }
 
+// Test and set the bits of neighbours, and load where their rows are or, if NEAR, the rows themselves.
+template <int COUNT, bool NEAR, typename Vertex, typename Offset>
+__device__ __forceinline__ void claim(const Search<Vertex, Offset>& s, unsigned* visited, const bool (&won)[COUNT],
+                                      const Vertex (&neighbor)[COUNT], unsigned (&word)[COUNT],
+                                      Chunk<NEAR, Vertex, Offset> (&next)[COUNT]) {
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        word[k] = ALL;
+        next[k] = {};
+        next[k].vertex = neighbor[k];
+        if (won[k]) {
+            word[k] = atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
+            if constexpr (NEAR) {
+                load_group(s.heavy, neighbor[k], GROUP * s.n, GROUP * s.n, next[k].near);
+            } else {
+                next[k].first = __ldg(s.offsets + neighbor[k]);
+                next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
+            }
+        }
+    }
+    if constexpr (NEAR) {
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) {
+            if (next[k].near[GROUP - 1] == MORE) {
+                next[k].first = __ldg(s.offsets + neighbor[k]);
+                next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
+            }
+        }
+    }
+}
+
+// Write down that a neighbour was reached, and complete the first of its chunks. Has it edges to expand?
+template <bool NEAR, typename Vertex, typename Offset>
+__device__ __forceinline__ bool settle_chunk(const Search<Vertex, Offset>& s, Vertex neighbor, Vertex parent, int level,
+                                             Chunk<NEAR, Vertex, Offset>& next, Counter& explored, int* stopped,
+                                             int size) {
+    bool here = false;
+    if constexpr (NEAR) {
+        here = next.near[GROUP - 1] != MORE;
+        if (here) next.first = HERE;
+#pragma unroll
+        for (int i = 0; i < GROUP; ++i) {
+            const Vertex near = next.near[i];
+            if (here) next.rest += near >= 0;
+            if (near == parent) next.near[i] = -1;
+        }
+        // The next vertex straight on, if neighbours are numbered alike.
+        const long long ahead = 2LL * neighbor - parent;
+        if (ahead >= 0 && ahead < s.n) prefetch(s.heavy + GROUP * ahead);
+    }
+    if (!here) prefetch(s.targets + next.first);
+    if (s.predecessors) s.predecessors[neighbor] = parent;
+    s.distances[neighbor] = level + 1;
+    if (neighbor == s.target) {
+        s.state->target_level = level + 1;
+        stop_all(stopped, size);
+    }
+    explored += next.rest;
+    return next.rest > 0;
+}
+
+// A chunk of this block's queue or, where chunks are distributed, of the first block with more chunks up to it.
+template <typename Chunk>
+__device__ __forceinline__ const Chunk* chunk_at(Chunk* queue, int place, bool inside, bool spread, int until,
+                                                 int before) {
+    const Chunk* chunk = queue + place;
+    if (spread) {
+        int owner = 0;  // the first block with more chunks up to it
+#pragma unroll
+        for (int step = WARP / 2; step; step /= 2) {
+            const int passed = __shfl_sync(ALL, until, owner + step - 1);
+            owner += passed <= place ? step : 0;
+        }
+        const int others = __shfl_sync(ALL, before, owner);
+        chunk = map_shared_rank(queue + (inside ? place - others : 0), inside ? owner : 0);
+    }
+    return chunk;
+}
+
+// Distribute the chunks of all blocks evenly: this one's are `from` to `stop`. `until` and `before` count the chunks of
+// the blocks up to the lane's, and without it, of which each has `theirs`.
+__device__ __forceinline__ void distribute(int theirs, int rank, int size, int& total, int& from, int& stop, int& until,
+                                           int& before) {
+    const int lane = lane_id();
+    until = theirs;
+#pragma unroll
+    for (int distance = 1; distance < WARP; distance *= 2) {
+        const int below = __shfl_up_sync(ALL, until, distance);
+        until += lane >= distance ? below : 0;
+    }
+    total = __shfl_sync(ALL, until, WARP - 1);
+    before = until - theirs;
+    const int share = (total + size - 1) / size;
+    from = rank * share;
+    stop = min(from + share, total);
+}
+
 // Does a thread take a whole chunk?
 template <bool WHOLE>
 struct Whole {
@@ -217,17 +314,7 @@ __device__ void small_levels(const Search<Vertex, Offset>& s, unsigned* visited,
         int until = 0, before = 0;   // chunks of the blocks up to the lane's, and without it
         const int theirs = Scope::IS_CLUSTER && lane < size ? *map_shared_rank(count, lane) : 0;
         if (spread) {
-            until = theirs;
-#pragma unroll
-            for (int distance = 1; distance < WARP; distance *= 2) {
-                const int below = __shfl_up_sync(ALL, until, distance);
-                until += lane >= distance ? below : 0;
-            }
-            total = __shfl_sync(ALL, until, WARP - 1);
-            before = until - theirs;
-            const int share = (total + size - 1) / size;
-            from = rank * share;
-            stop = min(from + share, total);
+            distribute(theirs, rank, size, total, from, stop, until, before);
         }
         if (threadIdx.x == 0) *spare = 0;
         int* const stopped = local.stopped + (level + 1) % 2;
@@ -242,17 +329,7 @@ __device__ void small_levels(const Search<Vertex, Offset>& s, unsigned* visited,
             for (int start = from * PER_THREAD + warp_begin; start < end; start += threads) {
                 const int place = (start + lane) / PER_THREAD;
                 const bool inside = place < stop;
-                const Chunk* chunk = queue + place;
-                if (spread) {
-                    int owner = 0;  // the first block with more chunks up to it
-#pragma unroll
-                    for (int step = WARP / 2; step; step /= 2) {
-                        const int passed = __shfl_sync(ALL, until, owner + step - 1);
-                        owner += passed <= place ? step : 0;
-                    }
-                    const int others = __shfl_sync(ALL, before, owner);
-                    chunk = map_shared_rank(queue + (inside ? place - others : 0), inside ? owner : 0);
-                }
+                const Chunk* chunk = chunk_at(queue, place, inside, spread, until, before);
                 Offset first = 0, rest = 0;
                 Vertex parent = 0, neighbor[COUNT] = {};
                 const int part = WHOLE ? 0 : lane % CHUNK;  // of the chunk, from which on this thread's edges are
@@ -276,58 +353,13 @@ __device__ void small_levels(const Search<Vertex, Offset>& s, unsigned* visited,
 #pragma unroll
                     for (int k = 0; k < COUNT; ++k) won[k] = won[k] && not_recently_seen<MEMORY>(recent, neighbor[k]);
                 }
-#pragma unroll
-                for (int k = 0; k < COUNT; ++k) {
-                    word[k] = ALL;
-                    next[k] = {};
-                    next[k].vertex = neighbor[k];
-                    if (won[k]) {
-                        word[k] = atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
-                        if constexpr (NEAR) {
-                            load_group(s.heavy, neighbor[k], GROUP * s.n, GROUP * s.n, next[k].near);
-                        } else {
-                            next[k].first = __ldg(s.offsets + neighbor[k]);
-                            next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
-                        }
-                    }
-                }
-                if constexpr (NEAR) {
-#pragma unroll
-                    for (int k = 0; k < COUNT; ++k) {
-                        if (next[k].near[GROUP - 1] == MORE) {
-                            next[k].first = __ldg(s.offsets + neighbor[k]);
-                            next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
-                        }
-                    }
-                }
+                claim(s, visited, won, neighbor, word, next);
 #pragma unroll
                 for (int k = 0; k < COUNT; ++k) {
                     next[k].rest -= next[k].first;
                     won[k] = !(word[k] & bit_of(neighbor[k]));
                     if (!won[k]) continue;
-                    bool here = false;
-                    if constexpr (NEAR) {
-                        here = next[k].near[GROUP - 1] != MORE;
-                        if (here) next[k].first = HERE;
-#pragma unroll
-                        for (int i = 0; i < GROUP; ++i) {
-                            const Vertex near = next[k].near[i];
-                            if (here) next[k].rest += near >= 0;
-                            if (near == parent) next[k].near[i] = -1;
-                        }
-                        // The next vertex straight on, if neighbours are numbered alike.
-                        const long long ahead = 2LL * neighbor[k] - parent;
-                        if (ahead >= 0 && ahead < s.n) prefetch(s.heavy + GROUP * ahead);
-                    }
-                    if (!here) prefetch(s.targets + next[k].first);
-                    if (s.predecessors) s.predecessors[neighbor[k]] = parent;
-                    s.distances[neighbor[k]] = level + 1;
-                    if (neighbor[k] == s.target) {
-                        s.state->target_level = level + 1;
-                        stop_all(stopped, size);
-                    }
-                    explored += next[k].rest;
-                    won[k] = next[k].rest > 0;
+                    won[k] = settle_chunk(s, neighbor[k], parent, level, next[k], explored, stopped, size);
                 }
                 if constexpr (Scope::IS_CLUSTER) {
                     enqueue_local(s, upcoming, in_order, stopped, size, behind, tail, won, next);
