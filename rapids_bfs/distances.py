@@ -47,7 +47,7 @@ def eccentricity(graph: Any, vertices: Iterable[Hashable] | None = None, *, engi
     Raises
     ------
     InputError
-        If the graph cannot be made, an id is no vertex, or the engine is unknown or cannot run here.
+        If the graph cannot be made, an id is not a vertex, or the engine is unknown or cannot run here.
 
     References
     ----------

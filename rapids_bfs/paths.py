@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from .device import CUDA
+from .engines import Options
 from .errors import NoPathError
 from .graph import Graph
 from .kernels.cpu import bidirectional
 from .memory import require_bytes
-from .search import as_searchable, bfs
+from .search import as_searchable, search
 
 KEY = "shortest paths"  # among `Graph.traversals`
 
@@ -42,7 +43,7 @@ def shortest_path(graph: Any, source: Hashable, target: Hashable) -> list[Any]:
     NoPathError
         If no path leads from the source to the target. It is an `InputError`.
     InputError
-        If the graph cannot be made, or the source or the target is no vertex.
+        If the graph cannot be made, or the source or the target is not a vertex.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def shortest_path(graph: Any, source: Hashable, target: Hashable) -> list[Any]:
     graph = as_searchable(graph)
     start, end = graph.vertex_of(source), graph.vertex_of(target)
     if graph.device == CUDA:
-        found = bfs(graph, source, target=target)
+        found = search(graph, np.array([start], np.int64), Options(target=end), "auto")
         path = found.path_to(target) if found.distance_to(target) >= 0 else []
     else:
         path = graph.ids_of(Bidirectional.of(graph).path(start, end)).tolist()

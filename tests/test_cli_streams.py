@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import pyarrow.parquet
@@ -12,6 +13,8 @@ import pytest
 
 from rapids_bfs import InputError, as_graph, bfs, read
 from rapids_bfs.cli import run_command
+
+DATA = str(files("rapids_bfs.data"))
 
 PROGRAM = [sys.executable, "-m", "rapids_bfs"]
 
@@ -191,7 +194,7 @@ def test_messages_name_no_python_arguments(command, tmp_path):
         code, _, err = command(*arguments)
         assert code == 2
         assert "=" not in err.replace("--", "")
-        assert "_" not in err.replace(str(tmp_path), "").replace("rapids_bfs/data", "")
+        assert "_" not in err.replace(str(tmp_path), "").replace(DATA, "")
 
 
 def test_a_wide_option_and_a_result_in_parquet(command, tmp_path):

@@ -174,7 +174,7 @@ class TestWhatNumbaCUDALeavesOut:
         assert found.tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
 
     def test_betweenness_is_declined(self):
-        with pytest.raises(InputError, match="engine 'numba-cuda' has no betweenness: use engine='cpu'"):
+        with pytest.raises(InputError, match="engine 'numba-cuda' has no betweenness: use the engine 'cpu'"):
             betweenness(generate("path:3"), engine="numba-cuda")
 
 

@@ -137,7 +137,8 @@ def test_files_that_are_named_are_there():
     pattern = r"\b((?:kernels|rapids_bfs|tests|notebooks|docs)/[a-z0-9_./-]*[a-z0-9])[` ]"
     named = found_in_pages(pattern, [*PAGES, ROOT / "CONTRIBUTING.md"])
     assert len(named) > 20
-    assert [each for each in named if not (ROOT / each[1]).exists()] == []
+    made = {"docs/_build"}  # by a command that stands there
+    assert [each for each in named if not (ROOT / each[1]).exists() and each[1] not in made] == []
 
 
 def medians(kept):
