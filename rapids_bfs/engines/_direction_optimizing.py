@@ -188,7 +188,7 @@ class DirectionOptimizing(DeviceTraversal):
             predecessors = trees[0] if trees else None
             with self._into(distances, predecessors, UNREACHED, sources, options):
                 return BFSResult(
-                    self.graph.itself, sources, distances, predecessors, options.depth_limit, options.target
+                    self.graph.owner, sources, distances, predecessors, options.depth_limit, options.target
                 )
 
     @contextmanager

@@ -60,8 +60,7 @@
 
 // Reset what the last batch left.
 template <typename Vertex, typename Offset>
-__device__ inline void reset_for_next_search(const Batch<Vertex, Offset>& b, Word& arcs_of_block, long long thread,
-                                             long long threads) {
+__device__ inline void reset(const Batch<Vertex, Offset>& b, Word& arcs_of_block, long long thread, long long threads) {
     const long long scored = b.edges ? b.m : b.n;
     const long long pieces = max(b.piece_count, b.in_piece_count);
     State* const state = b.state;
@@ -103,7 +102,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) betweenness(const __grid_cons
     const long long scored = b.edges ? b.m : b.n;
     State* const state = b.state;
 
-    reset_for_next_search(b, arcs_of_block, thread, threads);
+    reset(b, arcs_of_block, thread, threads);
     end_phase(state, 0, 0, arcs_of_block);
 
     Word arcs = seed(b, thread, threads, arcs_of_block);
