@@ -143,7 +143,7 @@ class Betweenness(ABC):
 
     @abstractmethod
     def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:
-        """The sums (float64) over pairs of these sources (int64, k) and the targets (bool, n), n or one an arc."""
+        """The sums (float64) over pairs of these sources (int64, k) and the targets (bool, n), n or one per arc."""
 
 
 class Engine(ABC):
