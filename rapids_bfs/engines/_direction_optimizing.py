@@ -163,7 +163,7 @@ class DirectionOptimizing(DeviceTraversal):
 
     @cached_property
     def deterministic(self) -> Deterministic:
-        """What deterministic searches need beside this, made for the first of them."""
+        """What deterministic searches need besides this, made for the first of them."""
         return Deterministic(self)
 
     def search(self, sources: np.ndarray, options: Options) -> Found:
