@@ -35,9 +35,9 @@
 //
 // Work: O(n / 32) to end. A top-down level costs one bit test per frontier edge and one atomic OR per vertex found; a
 // bottom-up level at most one bit test per edge into an unvisited vertex, and reading and writing a bitmap. Distances
-// and predecessors are written once per vertex and search. Isolated vertices hold their answer from the start, and
-// `State::stale` says that the last search began at one. Their distances are rewritten only where whole runs are
-// written at the end, which is faster than leaving gaps; their predecessors only if `fresh`.
+// and predecessors are written once per vertex and search. Isolated vertices hold their answer from the start; where
+// the last search began at one, as `State::stale` says, they are reset. Otherwise their distances are rewritten only
+// where whole runs are written at the end, which is faster than leaving gaps; their predecessors only if `fresh`.
 // Synchronisation: one grid-wide barrier per level, two in a dense one that goes top-down, one barrier of the block or
 // of the cluster per small level; the host waits once.
 //
