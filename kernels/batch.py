@@ -3,7 +3,7 @@
 from .parameters import Parameters
 
 BITS = 64  # of a word
-WIDTHS = (1, 4, 16)  # words a vertex: 64, 256 or 1024 sources at once
+WIDTHS = (1, 4, 16)  # words per vertex: 64, 256 or 1024 sources at once
 PIECE = 128  # edges that a group takes at a time
 STATE_BYTES = 2048  # what the blocks share, at most
 SIZE_OF_PIECE = "sizeof(Piece<Vertex, Offset>) == 2 * sizeof(Offset)"

@@ -26,7 +26,7 @@ class Parameters:
     numbers: tuple[str, ...]
     constants: dict[str, int]
     elements: dict[str, str] = field(default_factory=dict)  # the fields that are elements of an array in C++
-    sizes: tuple[str, ...] = ()  # what the host relies on beside, as C++ says it
+    sizes: tuple[str, ...] = ()  # what else the host relies on, as C++ says it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -38,7 +38,7 @@ class Parameters:
         return type(self.structure, (ctypes.Structure,), {"_fields_": fields})
 
     def checks(self) -> str:
-        """C++ that compiles if what is declared here is what is declared there."""
+        """C++ that compiles only if the structure there is the one declared here."""
         types = {
             **{name: f"{kind}*" for name, kind in self.pointers.items()},
             **dict.fromkeys(self.numbers, "long long"),

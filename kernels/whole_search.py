@@ -1,4 +1,7 @@
-"""What the host and the kernels of `direction_optimizing` agree on, in CUDA C++ and in Numba-CUDA."""
+"""What the host and the kernels of `direction_optimizing` agree on, in CUDA C++ and in Numba-CUDA.
+
+`deterministic` shares its constants and sizes.
+"""
 
 from .parameters import Parameters
 
@@ -9,7 +12,7 @@ GROUP = 4  # in-neighbours that lie together in memory
 TILE = 32  # bitmap words that a warp sweeps at a time, at most
 TILES = 4  # tiles that it looks through at a time, at most
 LIST = 1536  # vertices of them that it has on its list, at most
-RECENT = 2048  # vertices that a block of a team remembers, twice that if neighbours are in its queue
+RECENT = 2048  # vertices that a block of a cluster remembers, twice that if neighbours are in its queue
 BITMAPS = 8  # of visited vertices, in turn
 STATE_BYTES = 1024  # what the blocks share, at most
 

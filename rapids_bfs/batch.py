@@ -141,7 +141,7 @@ def _summary(traversal: BatchTraversal, vertices: np.ndarray, limit: int | None,
     batches = _batches(len(vertices), size or traversal.batch_size)
     found = [Summary.of(0), *(traversal.summary(vertices[rows], limit) for rows in batches)]
     columns = {name: np.concatenate([getattr(each, name) for each in found]) for name in Summary._fields}
-    return BatchResult(traversal.graph.itself, vertices, **columns, depth_limit=limit)
+    return BatchResult(traversal.graph.owner, vertices, **columns, depth_limit=limit)
 
 
 def _distances(traversal: BatchTraversal, vertices: np.ndarray, limit: int | None, size: int | None) -> BatchResult:
@@ -150,7 +150,7 @@ def _distances(traversal: BatchTraversal, vertices: np.ndarray, limit: int | Non
     distances = _empty(traversal, k)
     for rows in _batches(k, size or traversal.batch_size):
         traversal.distances(vertices[rows], limit, distances[rows])
-    return BatchResult(traversal.graph.itself, vertices, moved(distances, traversal.graph.device), depth_limit=limit)
+    return BatchResult(traversal.graph.owner, vertices, moved(distances, traversal.graph.device), depth_limit=limit)
 
 
 def _hand_over(

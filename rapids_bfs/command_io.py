@@ -33,7 +33,7 @@ class GraphInput:
     header: bool
 
     def load(self) -> Graph:
-        """The graph."""
+        """Read, generate or look up the graph."""
         from .catalog import load
 
         options = {"directed": self.directed, "source": self.source_column, "target": self.target_column}

@@ -74,9 +74,10 @@ def compare(
     engines : names, in a list or separated by commas
         Default: every engine, those that can't run here with their reason.
     baseline : str
-        The engine that ratios refer to. Default: the first of cugraph, scipy, networkx that ran.
+        The engine that ratios refer to. Default: the first of cugraph, scipy and networkx that ran, else the first
+        engine that ran.
     seed : int
-        Of the random sources.
+        Seed of the random sources.
     depth_limit : int, optional
     progress : callable
         Called as ``progress(done, total, doing)`` before each step.
@@ -164,7 +165,7 @@ def _choices(engines: str | Sequence[str] | None) -> list[Choice]:
 def _command() -> str:
     """What was typed, without the folder that the program is in."""
     program = os.path.basename(sys.argv[0]) or "python"
-    return shlex.join(["rapids-bfs" if program == "cli.py" else program, *sys.argv[1:]])
+    return shlex.join(["rapids-bfs" if program in ("cli.py", "__main__.py") else program, *sys.argv[1:]])
 
 
 def sample_sources(graph: Graph, count: int | np.integer[Any], seed: int = SEED) -> np.ndarray:
@@ -275,7 +276,7 @@ def _from_edges(
     id = edges.graph.ids_of(source).tolist()[0]
     while len(runs.edges_ms) < END_TO_END and sum(runs.edges_ms) < LONG_MS:
         begin = perf_counter()
-        count = choice.engine.whole_way(edges, choice.algorithm, id, options)
+        count = choice.engine.end_to_end(edges, choice.algorithm, id, options)
         runs.edges_ms.append(1e3 * (perf_counter() - begin))
         if count() != reached:
             raise TraversalError(f"reached {count()} vertices from the list of edges, and {reached} from the graph")

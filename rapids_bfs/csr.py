@@ -2,7 +2,7 @@
 
 Each thread owns a range of vertices and looks at every edge, a chunk that fits its cache at a time: first it
 picks its own edges, without a branch, then it counts or places them. Nothing is atomic, nothing is sorted, an
-adjacency keeps the order of the edge list, and no memory is needed beside the result.
+adjacency keeps the order of the edge list, and no memory is needed besides the result.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""CSR on a CUDA device: what `rapids_bfs.csr` does, by the kernels of `csr.cu`, for CuPy arrays.
+"""CSR on a CUDA device: what `rapids_bfs.csr` does, by `kernels/cuda/graph/csr.cu`, for CuPy arrays.
 
-Edges are int32 or int64. An edge list is counted and placed: two passes over it, one atomic an edge in each, and no
-memory beside the result. Adjacencies then come in no particular order; sorting keeps the order where it is asked for.
+Edges are int32 or int64. An edge list is counted and placed: two passes over it, one atomic per edge in each, and no
+memory besides the result. Adjacencies then come in no particular order; sorting keeps the order where it is asked for.
 Work goes to CuPy's current stream.
 """
 

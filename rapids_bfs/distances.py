@@ -71,7 +71,7 @@ def diameter(graph: Any, *, engine: str = "auto") -> int:
     """The largest eccentricity, which is the largest distance from a vertex to one that it reaches.
 
     In a graph that is not connected it is the largest diameter of a component; it is -1 without vertices.
-    Parameters and errors are those of `eccentricity`; few searches settle it mostly.
+    `graph`, `engine` and the errors are those of `eccentricity`. A few searches usually settle it.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def diameter(graph: Any, *, engine: str = "auto") -> int:
 def radius(graph: Any, *, engine: str = "auto") -> int:
     """The smallest eccentricity: 0 if there is a vertex that reaches only itself, -1 without vertices.
 
-    Parameters and errors are those of `eccentricity`; few searches settle it mostly.
+    `graph`, `engine` and the errors are those of `eccentricity`. A few searches usually settle it.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def radius(graph: Any, *, engine: str = "auto") -> int:
 def center(graph: Any, *, engine: str = "auto") -> np.ndarray:
     """The ids of the vertices whose eccentricity is the `radius`, in the order of vertices.
 
-    Parameters and errors are those of `eccentricity`.
+    `graph`, `engine` and the errors are those of `eccentricity`.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def center(graph: Any, *, engine: str = "auto") -> np.ndarray:
 def periphery(graph: Any, *, engine: str = "auto") -> np.ndarray:
     """The ids of the vertices whose eccentricity is the `diameter`, in the order of vertices.
 
-    Parameters and errors are those of `eccentricity`.
+    `graph`, `engine` and the errors are those of `eccentricity`.
 
     Examples
     --------

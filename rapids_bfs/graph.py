@@ -79,7 +79,7 @@ class Graph:
         If the arrays are no CSR, of other types than these, or not what ``directed`` and ``labels`` promise.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_traversals")  # all but the traversals is shared with `for_engines`
+    __slots__ = ("__dict__", "__weakref__", "_traversals")  # everything but `_traversals` is shared with `for_engines`
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Graph:
         self.name = name
         self.columns = columns
         self.frame = frame
-        self._itself = weakref.ref(self)
+        self._owner = weakref.ref(self)
         self._original: weakref.ref[Graph] | None = None  # of a copy on the other side
         self._traversals: dict[int, dict[str, Any]] = {}
 
@@ -160,17 +160,20 @@ class Graph:
 
     @property
     def for_engines(self) -> Graph:
-        """The same graph, without what engines prepared for it, for them to keep: a graph that is dropped is in no
-        cycle, and what it has on a device is free at once."""
+        """A twin that shares everything but `traversals`, for engines to keep.
+
+        If they kept this graph, it and its traversals would be a reference cycle, and its device memory would wait for
+        the garbage collector.
+        """
         twin = Graph.__new__(Graph)
         twin.__dict__ = self.__dict__
         twin._traversals = {}
         return twin
 
     @property
-    def itself(self) -> Graph:
-        """The graph that `for_engines` was made of, while it is there."""
-        return self._itself() or self
+    def owner(self) -> Graph:
+        """The graph of which this is the `for_engines` twin, while it exists; otherwise this one."""
+        return self._owner() or self
 
     @cached_property
     def device(self) -> str:
@@ -202,7 +205,7 @@ class Graph:
             targets=moved(self.targets, device),
             labels=self.labels if self.labels is None or self.has_objects else moved(self.labels, device),
         )
-        copy._original = self._itself
+        copy._original = self._owner
         return copy
 
     @property

@@ -23,8 +23,8 @@ def shortest_path(graph: Any, source: Hashable, target: Hashable) -> list[Any]:
     """A shortest path from one vertex to another.
 
     On the CPU two searches go towards each other and look only at what lies between: on graphs whose frontiers grow
-    quickly a small part of the graph. Nothing is done for all vertices but at the first call on a `Graph`. A graph on a
-    device is searched there, level by level, until the target is reached.
+    quickly a small part of the graph. Only the first call on a `Graph` does work for every vertex. A graph on a device
+    is searched there, level by level, until the target is reached.
 
     Parameters
     ----------

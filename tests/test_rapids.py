@@ -328,7 +328,7 @@ class TestWholeWay:
 
     def test_another_answer_than_the_graphs_is_told(self, monkeypatch):
         engine = choose("cpu").engine
-        monkeypatch.setattr(type(engine), "whole_way", lambda *arguments: lambda: 1)
+        monkeypatch.setattr(type(engine), "end_to_end", lambda *arguments: lambda: 1)
         reason = compare(self.FRAME, ["a"], engines="cpu", source="u", target="v")["cpu"].unavailable
         assert (
             reason

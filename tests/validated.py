@@ -1,4 +1,4 @@
-"""What the last green run of `tests/gpu` on a GPU was a run of."""
+"""Records which code last passed `tests/gpu` on a GPU."""
 
 import hashlib
 import json

@@ -6,11 +6,11 @@ looked at once for all the sources that get there at the same level; in a small 
 *Top-down*: threads take blocks of the frontier, the vertices that any source reached at the last level, and OR the
 row of each into its neighbours', but for what these have seen. A second pass settles the vertices found. *Bottom-up*:
 threads take blocks of all vertices; each that misses a source looks for it among the rows of its in-neighbours, and
-stops when it has found all that are still under way. A row belongs to one thread, so nothing here is atomic. A level
+stops when it has found all that are still in flight. A row belongs to one thread, so nothing here is atomic. A level
 with few edges runs on the calling thread alone.
 
 A level notes what it found in one of two forms. *Distances* are bit-sliced: word ``w`` of ``planes[p]`` holds bit p
-of the distances of 64 sources, so a vertex writes a word or two a level whatever the number of sources; `write`
+of the distances of 64 sources, so a vertex writes a word or two per level whatever the number of sources; `write`
 turns them into rows of distances. *Counts* of the vertices that each source reached at a level are
 vertical counters: adding a row is eight steps of a carry over whole rows.
 
@@ -25,7 +25,7 @@ vertical counters: adding a row is eight steps of a carry over whole rows.
 ``stamps[n]``                            the last level whose frontier the vertex was put in
 ``queues[2, n]``                         the frontier's vertices and the next one's, while top-down
 ``buffers[threads, CAPACITY]``           vertices won, on their way into the queue
-``under_way[threads * width]``           a row a thread: sources that reached any vertex at this level
+``under_way[threads * width]``           a row per thread: sources that reached any vertex at this level
 ``wanted[width]``                        a row: sources that reached any vertex at the last level
 ``planes[:, n * width]``                 bits of the distances; no plane if nobody asks
 ``tallies[threads, TALLIES * width]``    vertical counters
@@ -188,7 +188,7 @@ def _forget(b, valid, queue, end, frontier):
 
 @serial
 def _sweep(b, valid, level, frontier, upcoming, thread):
-    """Let the vertices that miss a source under way look for it, a block at a time.
+    """Let the vertices that miss a source in flight look for it, a block at a time.
 
     Returns how many found any, their out-edges, and the in-edges of those that still miss one.
     """
@@ -312,7 +312,7 @@ def _start(b, valid, sources, queue):
 
 @serial
 def _end_level(b, valid, level, summary, threads):
-    """Gather what the threads found: the sources that are under way, and the summary's sums."""
+    """Gather what the threads found: the sources that are in flight, and the summary's sums."""
     under_way = no_words(valid)
     for thread in range(threads):
         under_way = under_way | load_row(b.under_way, thread, under_way)

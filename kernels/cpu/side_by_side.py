@@ -5,7 +5,7 @@ vertex on the same level, and `bit_parallel` has nothing to share. Here no threa
 source as soon as it is done with its last.
 
 ========================  =============================================================
-``distances[k, n]``       a row a source; in `summarize` a row a thread
+``distances[k, n]``       a row per source; in `summarize` a row per thread
 ``queues[threads, n]``    vertices in the order of discovery
 ``visited[threads, w]``   bitmaps of vertices
 ``counts[threads, n]``    vertices of the thread's source by level; 0 before and after

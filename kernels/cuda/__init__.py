@@ -1,4 +1,4 @@
-"""BFS in CUDA C++, one algorithm a folder, to be compiled at run time."""
+"""The CUDA C++: a folder for each algorithm, compiled at run time."""
 
 import re
 from importlib.resources import files

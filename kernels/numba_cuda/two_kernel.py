@@ -1,4 +1,4 @@
-"""Two kernels: expand the frontier into an updating mask, then commit it. One thread a vertex.
+"""Two kernels: expand the frontier into an updating mask, then commit it. One thread per vertex.
 
 `expand` gives a cost and an updating flag to each unvisited neighbour of the frontier. `commit` makes the flagged
 vertices visited and the frontier of the next level, and tells the host whether there were any.

@@ -1,4 +1,4 @@
-"""Adapters: graphs from and to what people have. One module a format, each ``from_X`` beside its ``to_X``."""
+"""Adapters: graphs from and to what people have. One module per format, each ``from_X`` beside its ``to_X``."""
 
 from __future__ import annotations
 

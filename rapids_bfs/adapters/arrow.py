@@ -95,7 +95,7 @@ def _holds_objects(type: Any) -> bool:
 
 
 def to_arrow(graph: Graph) -> Any:
-    """A `pyarrow.Table` of edges, an undirected edge once; its metadata say what `from_arrow` needs beside them."""
+    """A `pyarrow.Table` of edges, an undirected edge once; its metadata say what `from_arrow` needs besides them."""
     from ._tables import to_edge_table
 
     return to_edge_table(graph)

@@ -29,7 +29,7 @@ def from_device_edges(
     name: str = "edges",
     frame: str = "pandas",
 ) -> Graph:
-    """A graph on the device from two arrays of equally many numeric ids, one edge a row.
+    """A graph on the device from two arrays of equally many numeric ids, one edge per row.
 
     The arrays are of any library that speaks ``__cuda_array_interface__`` or DLPack; int32 and int64 are read as they
     are. Ids, ``vertices`` and ``directed`` as in `rapids_bfs.adapters.edges.from_edges`; labels are on the device. With

@@ -100,7 +100,7 @@ def from_edges_object(
 def from_edges(
     source: Any, target: Any, *, vertices: int | None = None, directed: bool | None = None, name: str = "edges"
 ) -> Graph:
-    """A graph from two arrays of equally many ids, one edge a row.
+    """A graph from two arrays of equally many ids, one edge per row.
 
     Integers that are exactly 0..n-1, or any below ``vertices``, are taken as vertices; other ids, integers or any
     hashable objects, become labels. ``directed``: True keeps the edges as they are, False adds the reversed ones

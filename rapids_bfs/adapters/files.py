@@ -28,7 +28,7 @@ OPTIONS = {
     "directed": "direction",
 }
 GZIP = b"\x1f\x8b"
-DELIMITERS = ",;|"  # beside the tab, which edge lists use too
+DELIMITERS = ",;|"  # besides the tab, which edge lists use too
 
 
 @dataclass(frozen=True)

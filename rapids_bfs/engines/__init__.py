@@ -85,9 +85,7 @@ class Traversal(ABC):
         if own and device == CUDA:
             finish()
         trace = Trace.of(self.graph, distances, self.steps) if options.trace else None
-        return BFSResult(
-            self.graph.itself, sources, distances, predecessors, options.depth_limit, options.target, trace
-        )
+        return BFSResult(self.graph.owner, sources, distances, predecessors, options.depth_limit, options.target, trace)
 
     def run(self, sources: np.ndarray, options: Options = DEFAULT, *, own: bool = False) -> BFSResult:
         """Search and answer. The result holds until the next run, or longer if it is to ``own`` its arrays."""
@@ -145,7 +143,7 @@ class Betweenness(ABC):
 
     @abstractmethod
     def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:
-        """The sums (float64) over pairs of these sources (int64, k) and the targets (bool, n), n or one an arc."""
+        """The sums (float64) over pairs of these sources (int64, k) and the targets (bool, n), n or one per arc."""
 
 
 class Engine(ABC):
@@ -173,11 +171,9 @@ class Engine(ABC):
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         """Do all that does not depend on the source."""
 
-    def whole_way(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
-        """Make a graph of a list of edges, as the engine's users do, and search it from the vertex with this id.
-
-        Returns what counts the vertices that were reached.
-        """
+    def end_to_end(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
+        """Build the engine's own kind of graph from a list of edges, as its users do, and search it from the vertex
+        with this id. Returns a function that counts the vertices reached."""
         graph = edges.as_graph()
         traversal = self.prepare(graph, algorithm)
         sources = np.array([graph.vertex_of(source)])
@@ -246,7 +242,7 @@ def register(engine: Engine) -> None:
 @cache
 def choose(spec: str, deterministic: bool = False) -> Choice:
     """The choice written ``engine``, ``engine:algorithm`` or ``auto``, which is the first engine that can run here,
-    deterministically if that is asked for. Raises `InputError` if there is none such."""
+    deterministically if that is asked for. Raises `InputError` if there is no such engine."""
     engines = registered()
     name, _, algorithm = spec.partition(":")
     if spec == "auto":
@@ -267,7 +263,7 @@ in_each_child(choose.cache_clear)  # CUDA does not survive a fork
 
 
 def ready(spec: str, deterministic: bool = False) -> Choice:
-    """The choice written like this, that can run here. Raises `InputError` if there is none such or it cannot."""
+    """The choice written like this, that can run here. Raises `InputError` if there is no such engine or it cannot."""
     choice = choose(engine_name(spec), bool(deterministic))
     reason = choice.engine.unavailable()
     if reason:

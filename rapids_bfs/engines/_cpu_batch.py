@@ -18,7 +18,7 @@ from ._hub_order import numbered_by_degree
 from ._one_by_one import OneByOne
 from .cpu import NO_LIMIT, DirectionOptimizing, Sequential
 
-WIDTHS = (1, 4, 16)  # words a vertex: 64, 256 or 1024 sources at once
+WIDTHS = (1, 4, 16)  # words per vertex: 64, 256 or 1024 sources at once
 Valid = tuple[np.uint64, ...]  # a bit for each source
 
 ROWS = 3  # of a vertex: seen, frontier, upcoming
@@ -30,7 +30,7 @@ FEW_EDGES = 1 << 20  # that single searches look at
 
 
 class ManySources(BatchTraversal):
-    """All sources at once where their searches share enough of the work; else one a thread, or one after the other.
+    """All sources at once where their searches share enough of the work; else one per thread, or one after the other.
 
     How much they share follows from how the distances from the best connected vertex are spread: if ``shares[d]`` of
     the vertices are d away from a source, then ``1 - (1 - shares[d]) ** k`` of them are d away from any of k sources.

@@ -1,4 +1,4 @@
-"""The host's side of `deterministic.cu`: the tree of a sequential queue, in one launch."""
+"""The host's side of `kernels/cuda/deterministic`: the tree of a sequential queue, in one launch."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Tuning:
     threads: int = 512  # of a block
     blocks: int = 1  # of a multiprocessor, as the compiler is told
     grid: int | None = None  # blocks in all, at most; None: as many as the device holds, or 1 for a small graph
-    cluster: int = 16  # blocks of a cluster, at most as many; 1: no clusters
+    cluster: int = 16  # blocks of a cluster, at most; 1: no clusters
     deep: int = 64  # a graph whose last search had more levels is searched by clusters
 
 

@@ -37,7 +37,7 @@ class Tuning:
     alpha: int = 15  # bottom-up when the frontier has more than 1/alpha of the unexplored edges
     beta: int = 24  # top-down again when the frontier has been smaller than 1/beta of the vertices, and shrinking,
     tail: int = 3  # for so many levels
-    dense: int = 16  # top-down without the queue when the frontier has more than 1/dense edges a vertex of the graph
+    dense: int = 16  # top-down without the queue when the frontier has more than 1/dense edges per vertex of the graph
     dense_edges: int = 1 << 19  # and more than this
     alone: int = 256  # a frontier with no more chunks of edges is one block's work
     together: int = 8192  # and with no more than this one cluster's
@@ -163,7 +163,7 @@ class DirectionOptimizing(DeviceTraversal):
 
     @cached_property
     def deterministic(self) -> Deterministic:
-        """What deterministic searches need beside this, made for the first of them."""
+        """What deterministic searches need besides this, made for the first of them."""
         return Deterministic(self)
 
     def search(self, sources: np.ndarray, options: Options) -> Found:
@@ -188,7 +188,7 @@ class DirectionOptimizing(DeviceTraversal):
             predecessors = trees[0] if trees else None
             with self._into(distances, predecessors, UNREACHED, sources, options):
                 return BFSResult(
-                    self.graph.itself, sources, distances, predecessors, options.depth_limit, options.target
+                    self.graph.owner, sources, distances, predecessors, options.depth_limit, options.target
                 )
 
     @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 from ..driver import library
 from ..errors import TraversalError
@@ -20,14 +20,13 @@ COOPERATIVE, CLUSTER_DIMENSION = 2, 4  # of CUlaunchAttributeID
 def call(name: str, *arguments: Any) -> None:
     """Call a function of the driver. Raises `TraversalError` with the driver's own words."""
     if status := getattr(library(), name)(*arguments):
-        check(name, status)
+        fail(name, status)
 
 
-def check(name: str, status: int) -> None:
-    if status:
-        words = ctypes.c_char_p()
-        library().cuGetErrorString(status, ctypes.byref(words))
-        raise TraversalError(f"{name}: {(words.value or b'unknown error').decode()} ({status})")
+def fail(name: str, status: int) -> NoReturn:
+    words = ctypes.c_char_p()
+    library().cuGetErrorString(status, ctypes.byref(words))
+    raise TraversalError(f"{name}: {(words.value or b'unknown error').decode()} ({status})")
 
 
 def current_context() -> ctypes.c_void_p:
@@ -47,7 +46,7 @@ def primary_context(device: int) -> ctypes.c_void_p:
 
 
 class Within:
-    """Within it, a context of the driver is that of this thread; after it, whichever was before."""
+    """A context manager that makes a context of the driver current in this thread, and then the former one again."""
 
     def __init__(self, context: ctypes.c_void_p) -> None:
         self.context = context
@@ -64,7 +63,7 @@ class Within:
 
 
 def address(array: Any) -> int:
-    """Of an array on the device."""
+    """The address of an array on the device."""
     return int(array.__cuda_array_interface__["data"][0])
 
 
@@ -167,9 +166,10 @@ class CompiledKernel:
                 everything.append(ctypes.c_void_p())
         function = getattr(library(), name)
 
+        # a default argument, so that what the pointers lead to lives as long as this function
         def launch(kept: Any = arguments) -> None:
             if status := function(*everything):
-                check(name, status)
+                fail(name, status)
 
         return launch
 

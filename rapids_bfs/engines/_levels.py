@@ -46,12 +46,12 @@ class Device(ABC):
     stream_handle: int  # the driver's
 
     def current(self) -> AbstractContextManager[Any]:
-        """Within it, the device is that of this thread, for every library; after it, whichever was before."""
+        """A context manager in which the device is this thread's, for every library."""
         return Within(self.context)
 
     @abstractmethod
     def active(self) -> AbstractContextManager[Any]:
-        """Within it, the device is current, and allocations and launches belong to the stream."""
+        """A context manager in which the device is current, and allocations and launches go to the stream."""
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -89,7 +89,7 @@ class Device(ABC):
 
     @abstractmethod
     def absent(self, array: Any) -> Any:
-        """What to pass to a kernel instead of ``array`` when it shall do without."""
+        """What to pass to a kernel that is to do without ``array``."""
 
     @abstractmethod
     def kernels(self, file: str, vertex: np.dtype, offset: np.dtype) -> dict[str, Kernel]:
@@ -127,7 +127,7 @@ class LevelByLevel(DeviceTraversal):
     file: ClassVar[str]
 
     def __init__(self, graph: Graph, device: Device, *buffers: tuple[int, Any]) -> None:
-        """``buffers`` are the lengths and types of what a subclass needs beside the graph and the answer."""
+        """``buffers`` are the lengths and types of what a subclass needs besides the graph and the answer."""
         super().__init__(graph, device)
         n, vertex = graph.num_vertices, graph.targets.dtype
         self.n = vertex.type(n)
@@ -147,11 +147,11 @@ class LevelByLevel(DeviceTraversal):
 
     @abstractmethod
     def reset(self, predecessors: Any) -> None:
-        """Launch what forgets the last search."""
+        """Launch the kernel that resets the arrays."""
 
     @abstractmethod
     def seed(self, begin: int, count: int) -> None:
-        """Launch what adds the next ``count`` of ``sources`` to the frontier, after ``begin`` that are there."""
+        """Launch the kernel that adds the next ``count`` of ``sources`` to the frontier, after the first ``begin``."""
 
     @abstractmethod
     def advance(self, level: int, target: int, predecessors: Any) -> bool:
@@ -208,7 +208,7 @@ class LevelByLevel(DeviceTraversal):
 
 
 class Masks(LevelByLevel):
-    """What `frontier_mask` and `two_kernel` share: a thread a vertex, and three masks over the vertices."""
+    """What `frontier_mask` and `two_kernel` share: a thread per vertex, and three masks over the vertices."""
 
     def __init__(self, graph: Graph, device: Device) -> None:
         mask = (graph.num_vertices, np.bool_)

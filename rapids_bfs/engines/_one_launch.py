@@ -17,7 +17,7 @@ from . import Options
 from ._launch import CompiledKernel, address
 from ._levels import Device
 
-STATIC_BYTES = 2048  # no less than they have in shared memory beside what is asked for at the launch
+STATIC_BYTES = 2048  # no less than they have in shared memory besides what is asked for at the launch
 WARP = 32
 SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
 NUMBERS_OF_SEARCHES = 1 << (63 - NUMBER_SHIFT)  # that `status` has room for
@@ -137,16 +137,17 @@ class OneLaunch:
             raise TraversalError(f"the search of {self.graph.name} did not report that it is done")
         self.running = False
         if status[0] & 1:
-            raise TraversalError(f"level {self.levels} of a graph with {self.graph.num_vertices} vertices")
+            vertices = self.graph.num_vertices
+            raise TraversalError(f"level {self.levels} of a graph with {vertices} vertices: it should have ended")
 
     @property
     def number(self) -> int:
-        """Of the last search that is done."""
+        """The number of the last search that is done."""
         return self.status[0] >> NUMBER_SHIFT
 
     @property
     def levels(self) -> int:
-        """Of the last search that is done."""
+        """How many levels that search had."""
         return self.status[0] % (1 << NUMBER_SHIFT) >> LEVELS_SHIFT
 
     def _trace_buffer(self) -> int:

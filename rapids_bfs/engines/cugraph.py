@@ -29,7 +29,7 @@ class CuGraph(RapidsEngine):
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return CuGraphBFS(graph)
 
-    def whole_way(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
+    def end_to_end(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
         import cugraph
 
         graph = cugraph.Graph(directed=edges.graph.directed)

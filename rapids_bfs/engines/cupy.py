@@ -59,7 +59,10 @@ def prepared(make: Callable[[Graph, CuPyDevice], Prepared], graph: Graph) -> Pre
 
 @cache
 def stream_of(device: int) -> Any:
-    """The stream of all searches on a device, the current one: one, since CuPy keeps each stream's memory apart."""
+    """The one stream of all searches on this device, which must be current.
+
+    CuPy's pool keeps the memory of each stream apart, so more streams would need more memory.
+    """
     import cupy
 
     return cupy.cuda.Stream(non_blocking=True)

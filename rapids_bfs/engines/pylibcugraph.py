@@ -35,11 +35,11 @@ class PyLibCuGraph(RapidsEngine):
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return PyLibCuGraphBFS(graph, algorithm)
 
-    def whole_way(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
+    def end_to_end(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
         frame = edges.on_device()
         arrays = [frame[column] for column in edges.graph.columns]
         if any(array.dtype not in (np.int32, np.int64) for array in arrays):
-            return super().whole_way(edges, algorithm, source, options)  # it takes integers alone
+            return super().end_to_end(edges, algorithm, source, options)  # it takes integers alone
         from pylibcugraph import GraphProperties, ResourceHandle, SGGraph
 
         handle = ResourceHandle()

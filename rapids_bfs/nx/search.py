@@ -33,7 +33,7 @@ GPU_BATCH = 1 << 31
 GPU_BETWEENNESS = 1 << 23
 GPU_SEARCH = 1 << 18  # arcs that a sequential search takes 0.7 ms for, as a search on a GPU and its copies back do
 GPU_PREPARATION = 1 << 26  # arcs that it takes 0.2 s for, as it takes to put a graph on a GPU the first time
-WIDE = 1 << 14  # arcs a level, on average, from which on a level takes longer than it takes threads to wait for it
+WIDE = 1 << 14  # arcs per level, on average, from which on a level takes longer than it takes threads to wait for it
 FEW_EDGES = 1 << 23  # of a search without an order, which looks at few of them: one thread does it
 SERIAL_EDGES = 1 << 20  # with fewer to look at, one thread does it: waking others on a busy machine takes milliseconds
 

@@ -5,8 +5,8 @@
 #include "../common/warp.cuh"
 
 constexpr int BITS = 64;    // sources of a word, numbers of a row
-constexpr int PIECE = 128;  // arcs of an item, at most; as in ../batch.py
-constexpr int UNROLL = 4;   // rows that a warp has under way at a time
+constexpr int PIECE = 128;  // arcs of an item, at most; as in kernels/batch.py
+constexpr int UNROLL = 4;   // rows that a warp has in flight
 constexpr int FRONTS = 4;   // levels whose fronts are kept
 constexpr int SLOTS = 4;    // levels whose counters are kept
 constexpr int WARPS = THREADS / WARP;

@@ -3,8 +3,8 @@
 
 #include "items.cuh"
 
-// Count one more, and return how many there were. What a warp wrote before its lane 0 calls this, with its barriers around
-// it, is seen by every warp whose call counts it.
+// Count one more, and return how many there were. What a warp wrote before its lane 0 calls this, with its barriers
+// around it, is seen by every warp whose call counts it.
 __device__ inline int arrive(Word* arrivals) { return static_cast<int>(atomic_add_acq_rel(arrivals, 1)); }
 
 // Hand in what a piece adds up to. Whoever is the last of its place gets the sums of all; is it this warp?
@@ -75,7 +75,7 @@ __device__ inline Outcome gather(const Batch<Vertex, Offset>& b, const Item<Vert
     const bool for_arcs = BACK && b.edges;
     const unsigned targets = BACK ? __ballot_sync(ALL, item.bits && b.is_target[item.place >> b.shift]) : 0;
     Outcome mine;
-    int current = -1;  // the lane of the item under way
+    int current = -1;  // the lane of the item in flight
     Pair paths = {0, 0}, sum = {0, 0};
     Word found = 0;
     const auto end = [&] {

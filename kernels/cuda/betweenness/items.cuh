@@ -1,4 +1,5 @@
-// Items: places or pieces of them, one a lane; rows of numbers; appending to lists; even division of steps over lanes.
+// Items: places or pieces of them, one per lane; rows of numbers; appending to lists; even division of steps over
+// lanes.
 #pragma once
 
 #include "batch.cuh"
@@ -70,8 +71,8 @@ __device__ inline long long append(Word* tail, bool keep, Value value, Value* li
     return start;
 }
 
-// Call visit(i) for all i below `count`, all lanes of a warp at once, -1 where there is nothing left. Neighbouring i go to
-// neighbouring warps, so that the pieces of a hub do.
+// Call visit(i) for all i below `count`, all lanes of a warp at once, -1 where there is nothing left. Neighbouring i go
+// to neighbouring warps, so that the pieces of a hub do.
 template <typename Visit>
 __device__ inline void for_each(long long count, Visit visit) {
     const long long warp = static_cast<long long>(threadIdx.x / WARP) * gridDim.x + blockIdx.x;

@@ -1,28 +1,29 @@
 // Betweenness: shortest paths through each vertex or arc, from many sources at once, in one cooperative launch.
 //
-// A *place* is a vertex and a word of 64 sources, one bit a source: place = vertex << shift | word. It has a row of 64
-// numbers, so that a warp reads what an arc brings for all 64 in one piece. Forward, level by level, a place that sources
-// reach adds up the paths of its in-neighbours in the frontier; backward, in the order of the log turned round, it adds
-// up what its out-neighbours one level below pass on. Both directions pull: a place belongs to one warp, its arcs are
-// added in the order in which they lie, and the same call gives the same bits each time. Numbers of sources that are not
-// at that level are neither read nor written.
+// A *place* is a vertex and a word of 64 sources, one bit per source: place = vertex << shift | word. It has a row of
+// 64 numbers, so that a warp reads what an arc brings for all 64 in one piece. Forward, level by level, a place that
+// sources reach adds up the paths of its in-neighbours in the frontier; backward, in the order of the log turned round,
+// it adds up what its out-neighbours one level below pass on. Both directions pull: a place belongs to one warp, its
+// arcs are added in the order in which they lie, and the same call gives the same bits each time. Numbers of sources
+// that are not at that level are neither read nor written.
 //
 // *Few arcs* leave the frontier: they are pushed first, words only, and the places that these list are those that pull.
 // *Many*: every place that misses a source pulls at once, and a barrier is saved.
 //
 // A warp takes up to 32 items, places of at most PIECE arcs, and goes over the arcs of all of them 32 at a time: a lane
-// an arc to find the neighbours whose word meets the item's, then the whole warp a row. A vertex with more arcs is cut
-// into pieces that are items of their own; the last that is done adds up their sums in order.
+// per arc to find the neighbours whose word meets the item's, then the whole warp per row. A vertex with more arcs is
+// cut into pieces that are items of their own; the last that is done adds up their sums in order.
 //
 //   offsets[n + 1], targets[m]        out-edges; an arc that is there twice counts as two paths
 //   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric)
 //   pieces, in_pieces[count]          runs of at most PIECE arcs of the vertices that have more
 //   sources[k]                        bit i % 64 of word i / 64 stands for sources[i]
 //   is_target[n]                      vertices to which paths are counted
-//   rows[places][64]                  forward: shortest paths from the source; backward, in their stead: what the vertex
-//                                     passes on, (dependency + 1 if it is a target) / paths
+//   rows[places][64]                  forward: shortest paths from the source; backward, in their stead: what the
+//                                     vertex passes on, (dependency + 1 if it is a target) / paths
 //   seen[places]                      sources that have reached the vertex
-//   fronts[4][places]                 sources whose distance is the level, for four levels in turn; 0 where there are none
+//   fronts[4][places]                 sources whose distance is the level, for four levels in turn; 0 where there are
+//                                     none
 //   found[places]                     places that this level's arcs led to first
 //   log, log_bits[n * k]              places and their sources in the order of levels
 //   begins[n + 2]                     where each level begins in the log
@@ -32,21 +33,21 @@
 //   scores[n] or scores[m]            the sums of all launches
 //   state                             what the blocks share, see `State`
 //
-// Work: each arc on a shortest path from a source to any vertex costs 8 bytes of a row in each direction, and an arc one
-// word (8 bytes for 64 sources) each time that its end is at a level or, in a sweep, is missed by a source. One source
-// after another, or a block for each, would pay a sector of 32 bytes an arc and direction, for distances alone. On
-// rmat:20 a source has 9 million such arcs: 64 sources move 10 GB, some 4 ms at the bandwidth of an H200, plus what
+// Work: each arc on a shortest path from a source to any vertex costs 8 bytes of a row in each direction, and an arc
+// one word (8 bytes for 64 sources) each time that its end is at a level or, in a sweep, is missed by a source. One
+// source after another, or a block for each, would pay a sector of 32 bytes per arc and direction, for distances alone.
+// On rmat:20 a source has 9 million such arcs: 64 sources move 10 GB, some 4 ms at the bandwidth of an H200, plus what
 // levels lose in half-used sectors. With few vertices the words go side by side, so that all sources of a graph of 2000
-// vertices are one launch whose rows stay in the L2 cache. Long and thin graphs pay for barriers: three a level.
+// vertices are one launch whose rows stay in the L2 cache. Long and thin graphs pay for barriers: three per level.
 //
 // Races: a word of `fronts` is ORed atomically while others read it: a stale read costs a redundant atomic, and the
-// one that finds 0 lists the place. Everything else has one owner a phase: `rows` of a level are written while those
+// one that finds 0 lists the place. Everything else has one owner per phase: `rows` of a level are written while those
 // of another are read, `seen` changes when the place is done (of a heavy one: when all its pieces have read it).
 //
 // Sources: U. Brandes, A faster algorithm for betweenness centrality, J. Mathematical Sociology 25(2), 2001, and On
-// variants of shortest-path betweenness centrality, Social Networks 30(2), 2008; many sources a pass: A. E. Sariyuce,
-// E. Saule, K. Kaya, U. V. Catalyurek, Regularizing graph centrality computations, J. Parallel and Distributed Computing
-// 76, 2015. Words that filter rows, the log and sums without atomics are ours.
+// variants of shortest-path betweenness centrality, Social Networks 30(2), 2008; many sources per pass: A. E. Sariyuce,
+// E. Saule, K. Kaya, U. V. Catalyurek, Regularizing graph centrality computations, J. Parallel and Distributed
+// Computing 76, 2015. Words that filter rows, the log and sums without atomics are ours.
 
 #ifndef THREADS
 #define THREADS 256  // of a block
@@ -60,8 +61,7 @@
 
 // Reset what the last batch left.
 template <typename Vertex, typename Offset>
-__device__ inline void reset_for_next_search(const Batch<Vertex, Offset>& b, Word& arcs_of_block, long long thread,
-                                             long long threads) {
+__device__ inline void reset(const Batch<Vertex, Offset>& b, Word& arcs_of_block, long long thread, long long threads) {
     const long long scored = b.edges ? b.m : b.n;
     const long long pieces = max(b.piece_count, b.in_piece_count);
     State* const state = b.state;
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) betweenness(const __grid_cons
     const long long scored = b.edges ? b.m : b.n;
     State* const state = b.state;
 
-    reset_for_next_search(b, arcs_of_block, thread, threads);
+    reset(b, arcs_of_block, thread, threads);
     end_phase(state, 0, 0, arcs_of_block);
 
     Word arcs = seed(b, thread, threads, arcs_of_block);

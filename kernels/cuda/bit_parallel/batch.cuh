@@ -7,7 +7,7 @@
 
 constexpr int BITS = 64;                // of a word
 constexpr int PIECE = 128;              // edges that a group takes at a time
-constexpr int UNROLL = 4;               // edges that a group has under way at a time
+constexpr int UNROLL = 4;               // edges that a group has in flight
 constexpr int TALLY = 8;                // bits of a vertical counter
 constexpr int FULL = (1 << TALLY) - 1;  // rows that it can add
 constexpr int SLOTS = 4;                // levels whose counters are kept
@@ -27,7 +27,7 @@ struct State {
     alignas(128) Word vertices[SLOTS];  // that were reached
     alignas(128) Word items[SLOTS];
     alignas(128) Word edges[SLOTS];                  // out-edges of the vertices reached
-    alignas(128) Word under_way[SLOTS][MOST_WORDS];  // sources that reached any vertex
+    alignas(128) Word under_way[SLOTS][MOST_WORDS];  // sources that reached any vertex, and so go on
     int levels;                                      // of the search that is done
 };
 
@@ -98,7 +98,7 @@ struct Place {
     __device__ bool any(bool holds) const { return __ballot_sync(ALL, holds) & mask; }
 };
 
-// What a thread found in a phase: the out-edges, the sources under way in its word, and the vertical counters.
+// What a thread found in a phase: the out-edges, the sources in flight in its word, and the vertical counters.
 template <int WIDTH>
 struct ThreadResult {
     Word edges = 0;

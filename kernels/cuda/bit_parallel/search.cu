@@ -1,16 +1,16 @@
 // Bit-parallel: many sources at once, all levels of a batch in one cooperative launch.
 //
-// Each vertex has a row of WIDTH words of 64 bits, one bit a source. A group of WIDTH lanes takes a vertex, each lane a
-// word, so that a row is read in one transaction. A level joins the rows of neighbours: an edge is read once for all
+// Each vertex has a row of WIDTH words of 64 bits, one bit per source. A group of WIDTH lanes takes a vertex, each lane
+// a word, so that a row is read in one transaction. A level joins the rows of neighbours: an edge is read once for all
 // the sources that get there at the same level, and in a small world these are most of them.
 //
 // *Top-down*: a group takes up to PIECE out-edges of a frontier vertex and ORs its row into the neighbours', but for
 // what these have seen; after a barrier the vertices found are settled. *Bottom-up*: a group takes a vertex that lacks
-// a source and looks for it in the rows of its in-neighbours, until it has found all that are still under way. A
+// a source and looks for it in the rows of its in-neighbours, until it has found all that are still in flight. A
 // vertex with more than PIECE in-edges is heavy: groups share it out, and it is settled after a barrier.
 //
 // What a level found is recorded in one of two forms. *Distances* are bit-sliced: word w of row v of `planes` p holds
-// bit p of the distances of 64 sources, so that a lane writes a word or two a level however many sources found the
+// bit p of the distances of 64 sources, so that a lane writes a word or two per level however many sources found the
 // vertex; `write` turns them into rows of distances. *Counts* of the vertices that a source reached at a level are
 // vertical counters in registers, eight bits deep; they go to shared memory when they are full, and when the phase is
 // over.
@@ -31,9 +31,9 @@
 //   reached, total, eccentricity, harmonic[64 * WIDTH]  what the counts add up to
 //   state                             what the blocks share, see `State`
 //
-// Work: a top-down level reads two rows an edge and does an atomic a word that is new there; a bottom-up level
-// reads at most a row an edge into a vertex that lacks a source, and every row once. Synchronisation: two
-// grid-wide barriers a level, one more on the way back from bottom-up.
+// Work: a top-down level reads two rows per edge and does an atomic per word that is new there; a bottom-up level
+// reads at most a row per edge into a vertex that lacks a source, and every row once. Synchronisation: two
+// grid-wide barriers per level, one more on the way back from bottom-up.
 //
 // Races: rows are ORed atomically while other groups read them: a stale read costs a redundant atomic. The thread that
 // sets the first bit of a word has read 0 there, and so loads the stamp; the first to exchange it puts the vertex

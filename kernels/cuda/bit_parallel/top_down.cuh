@@ -68,7 +68,7 @@ __device__ void expand(const Batch<Vertex, Offset>& b, const Word* frontier, Wor
                 Word start = 0;
                 if (at.lane == 0) start = atomicAdd(tail, static_cast<Word>(__popc(winners)));
                 start = __shfl_sync(ALL, start, 0);
-                if (wins) found[start + __popc(winners & ((1u << at.lane) - 1))] = neighbor[i];
+                if (wins) found[start + __popc(winners & lanes_below())] = neighbor[i];
             }
         }
     }
@@ -113,6 +113,6 @@ __device__ void list_frontier(const Batch<Vertex, Offset>& b, const Word* fronti
         Word start = 0;
         if (at.lane == 0) start = atomicAdd(tail, static_cast<Word>(__popc(holders)));
         start = __shfl_sync(ALL, start, 0);
-        if (holds && at.word == 0) found[start + __popc(holders & ((1u << at.lane) - 1))] = vertex;
+        if (holds && at.word == 0) found[start + __popc(holders & lanes_below())] = vertex;
     }
 }

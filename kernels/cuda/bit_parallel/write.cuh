@@ -1,3 +1,4 @@
+// Distances from the bit planes.
 #pragma once
 
 #include "batch.cuh"
@@ -8,8 +9,8 @@ __global__ void write(const __grid_constant__ Batch<Vertex, Offset> b) {
     constexpr int NEAR = 8;  // planes in registers
     const int bits = min(static_cast<long long>(32 - __clz(b.state->levels)), b.bits);
     const int lane = threadIdx.x % WARP;
-    const long long warp = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / WARP;
-    const long long warps = static_cast<long long>(gridDim.x) * blockDim.x / WARP;
+    const long long warp = thread_of_grid() / WARP;
+    const long long warps = threads_of_grid() / WARP;
     const long long plane_words = b.n * WIDTH;
     for (long long first = warp * WARP; first < b.n; first += warps * WARP) {
         const long long vertex = first + lane;

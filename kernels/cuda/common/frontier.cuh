@@ -40,9 +40,9 @@ __device__ inline long long slot_of(const Entry<Offset>* frontier, long long ver
     return slot;
 }
 
-// The lane whose entry has this lane's edge, in a window of 32 entries, one a lane, and 32 edges: `start` is the first
-// edge of this lane's entry, counted from the first of the window. Each entry that begins among the 32 edges marks its
-// first; the number of marks up to an edge tells its owner.
+// The lane whose entry has this lane's edge, in a window of 32 entries, one per lane, and 32 edges: `start` is the
+// first edge of this lane's entry, counted from the first of the window. Each entry that begins among the 32 edges
+// marks its first; the number of marks up to an edge tells its owner.
 template <typename Integer>
 __device__ inline int owner_of(Integer start) {
     const int before = __popc(__ballot_sync(ALL, start <= 0)) - 1;

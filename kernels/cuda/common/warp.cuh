@@ -50,8 +50,8 @@ __device__ inline unsigned long long warp_sum(unsigned long long value) {
     return __shfl_sync(ALL, warp_inclusive_scan(value), WARP - 1);
 }
 
-// The sum over the threads of the block below this one, and in `total` over all. `totals` has room for a number a warp;
-// the block must pass a barrier before it is used again.
+// The sum over the threads of the block below this one, and in `total` over all. `totals` has room for a number per
+// warp; the block must pass a barrier before it is used again.
 template <typename Integer>
 __device__ inline Integer block_exclusive_scan(Integer value, Integer* totals, Integer& total) {
     const int warps = blockDim.x / WARP;

@@ -3,8 +3,8 @@
 
 #include "ordered.cuh"
 
-// Put the last level in order, `unordered` levels after the last ordered one, whose frontier is behind `begin` in the
-// queue. Advances both to the last level.
+// Put the last level in order, `unordered` levels after the last ordered one, whose frontier is in the queue from
+// `begin` on. Advances both to the last level.
 template <typename Vertex, typename Offset>
 __device__ void reorder(const Search<Vertex, Offset>& s, const unsigned* before, const unsigned* visited,
                         unsigned char* siblings, int level, int unordered, long long& begin, Frontier& frontier,

@@ -9,7 +9,7 @@
 // bitmap over the edge numbers, and counted for each warp's run of numbers. The marks in order are the new frontier.
 //
 // *Wide* levels (wide.cuh), where the frontier has many edges. The vertices that one vertex reached are a sibling
-// group: they are adjacent in the queue, and ascend. A byte a vertex tells the first groups apart, and the others
+// group: they are adjacent in the queue, and ascend. A byte per vertex tells the first groups apart, and the others
 // roughly, always in order (siblings.cuh). The edges before the first large group are expanded, or as many as settle
 // nearly all vertices of high degree; the smallest slot of a discoverer wins. Each vertex that is still unvisited then
 // probes its in-neighbours for the first in order (probe.cuh), and stops at one of the earliest group left, which a
@@ -61,7 +61,7 @@
 // Synchronisation: three grid-wide barriers an ordered level; two a wide one, and two for each chunk of its
 // first edges; three barriers of the block or the cluster a small one.
 //
-// Races: a smallest number does not depend on the order in which numbers come. A bitmap has one writing warp a word
+// Races: a smallest number does not depend on the order in which numbers come. A bitmap has one writing warp per word
 // where it is not written by atomics. In a wide level threads read ranks, sibling groups and predecessors that earlier
 // levels wrote: those of the vertices that it reaches are in the other array, or read only by the warp that searches
 // for them, whose predecessor is the best so far.
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     // Every thread keeps track of the levels in its own variables.
     unsigned *visited = s.visited[0], *other = s.visited[1];
     unsigned char *siblings = s.siblings, *other_siblings = s.siblings + words * WARP;
-    Frontier frontier = {0, 0};  // the last ordered one, behind `begin` in the queue
+    Frontier frontier = {0, 0};  // the last ordered one, in the queue from `begin` on
     long long begin = 0;
     long long reached = 0;  // by the last level; those without edges may be left out
     long long unexplored = s.m;

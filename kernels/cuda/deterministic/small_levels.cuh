@@ -18,7 +18,7 @@ struct LocalQueue {
     }
 };
 
-// Load a frontier behind `begin` into shared memory.
+// Load a frontier, from `begin` on, into shared memory.
 template <typename Vertex, typename Offset>
 __device__ inline void load_queue(const Search<Vertex, Offset>& s, const LocalQueue<Vertex, Offset>& queue,
                                   long long begin, long long vertices) {
@@ -28,7 +28,7 @@ __device__ inline void load_queue(const Search<Vertex, Offset>& s, const LocalQu
     }
 }
 
-// Append a frontier in shared memory to the queue, behind `begin`.
+// Append a frontier in shared memory to the queue, from `begin` on.
 template <typename Vertex, typename Offset>
 __device__ inline void flush_queue(const Search<Vertex, Offset>& s, const LocalQueue<Vertex, Offset>& queue,
                                    long long begin, long long vertices, unsigned char* siblings) {
@@ -99,9 +99,9 @@ __device__ inline void enqueue(const Search<Vertex, Offset>& s, const LocalQueue
     }
 }
 
-// Ordered levels by one block, from the frontier behind `begin` until it has no vertices or more than `alone` edges,
-// which is then behind `begin + frontier.vertices`. Returns the last level; updates the frontier and the unexplored
-// edges.
+// Ordered levels by one block, with the frontier in the queue from `begin` on, until it has no vertices or more than
+// `alone` edges; then it is in the queue from `begin + frontier.vertices` on. Returns the last level; updates the
+// frontier and the unexplored edges.
 template <typename Vertex, typename Offset>
 __device__ int single_block_levels(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* siblings,
                                    int level, long long begin, Frontier& frontier, long long& unexplored,
@@ -206,7 +206,7 @@ __device__ inline void claim_edges(const Search<Vertex, Offset>& s, const unsign
 }
 
 // Distribute the edges of the neighbors that were claimed by their first edge, from `place` on, if the cluster goes on
-// to the next level; otherwise append them to the queue, behind `begin`.
+// to the next level; otherwise append them to the queue, from `begin` on.
 template <typename Vertex, typename Offset>
 __device__ inline void enqueue(const Search<Vertex, Offset>& s, unsigned char* siblings, Edge<Vertex, Offset>* edges,
                                int share, bool stay, long long begin, Counter place, const Each<bool>& live,
@@ -230,9 +230,9 @@ __device__ inline void enqueue(const Search<Vertex, Offset>& s, unsigned char* s
     }
 }
 
-// Ordered levels by a cluster of `size` blocks, from the frontier behind `begin` until it has no vertices or more than
-// `together` edges, which is then behind `begin + frontier.vertices`. Returns the last level; updates the frontier and
-// the unexplored edges.
+// Ordered levels by a cluster of `size` blocks, with the frontier in the queue from `begin` on, until it has no
+// vertices or more than `together` edges; then it is in the queue from `begin + frontier.vertices` on. Returns the last
+// level; updates the frontier and the unexplored edges.
 template <typename Vertex, typename Offset>
 __device__ int cluster_levels(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* siblings, int level,
                               long long begin, Frontier& frontier, long long& unexplored, int size,

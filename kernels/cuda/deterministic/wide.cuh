@@ -9,8 +9,8 @@ constexpr int CANDIDATE = 1 << 15;  // on the warp's list: the vertex has a pred
 constexpr int MIN_WIDTH = 2;        // lanes that probe a row together, at least,
 constexpr int MIN_WHOLE_WIDTH = 4;  // and where few rows end early
 
-// Settle the vertices that the first edges of an ordered frontier behind `begin` reached: those on the list, counted
-// from `origin`.
+// Settle the vertices that the first edges of an ordered frontier, from `begin` on, reached: those on the list,
+// counted from `origin`.
 template <typename Vertex, typename Offset>
 __device__ void settle_claims(const Search<Vertex, Offset>& s, unsigned char* siblings, int level, long long begin,
                               Vertex origin, const unsigned short* list, int count) {
@@ -141,7 +141,7 @@ __device__ __forceinline__ void keep_unfinished(const Search<Vertex, Offset>& s,
 // and then let the vertices that are still unreached search their in-neighbours, unless the level is `complete`. A warp
 // collects tiles of words until it has enough of these vertices. The frontier has no vertex of a sibling group before
 // `earliest` that any of them is adjacent to. `unordered` is how many levels above the frontier the last ordered one
-// is, behind `begin` in the queue. Returns how many vertices the warp reached.
+// is, from `begin` on in the queue. Returns how many vertices the warp reached.
 template <typename Vertex, typename Offset>
 __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming,
                          const unsigned char* siblings, unsigned char* next_siblings, int level, int unordered,

@@ -64,12 +64,12 @@ __device__ void write_distances(const Search<Vertex, Offset>& s, const BitmapRin
             }
         }
         const unsigned open = digits[0] | digits[1] | digits[2] | digits[3];
-        // Four vertices a lane: 8 lanes take a word.
+        // Four vertices per lane: 8 lanes take a word.
         for (int first = 0; first < width; first += 4) {
             if (!__ballot_sync(ALL, open != 0 && lane / 4 == first / 4)) continue;
             const int which = first + lane / 8;
             const int shift = lane % 8 * 4;
-            unsigned lacking = 0;  // a byte a vertex
+            unsigned lacking = 0;  // a byte per vertex
 #pragma unroll
             for (int digit = 0; digit < 4; ++digit) {
                 const unsigned four = __shfl_sync(ALL, digits[digit], which) >> shift & 15;
@@ -110,8 +110,8 @@ __device__ void reset_for_next_search(const Search<Vertex, Offset>& s, int warp,
     }
 }
 
-// Append the vertices that the last level reached, by its bitmap and the one before, to the queue behind `begin`,
-// and copy the bitmap.
+// Append the vertices that the last level reached, by its bitmap and the one before, to the queue from `begin`
+// on, and copy the bitmap.
 template <typename Vertex, typename Offset>
 __device__ void queue_from_bitmap(const Search<Vertex, Offset>& s, const unsigned* before, const unsigned* visited,
                                   unsigned* copy, long long begin, Counter* tail, int warp, int warps,

@@ -102,8 +102,8 @@ __device__ inline Frontier end_phase(State* state, int phase, int edge_bits, Pha
     return unpacked(result->counted, edge_bits);
 }
 
-// Append the vertices that this warp keeps, up to COUNT a lane, to the queue behind `begin`, but for those without
-// edges.
+// Append the vertices that this warp keeps, up to COUNT per lane, to the queue from `begin` on, but for those
+// without edges.
 template <int COUNT, typename Vertex, typename Offset>
 __device__ inline void enqueue(const Search<Vertex, Offset>& s, long long begin, Counter* tail,
                                const bool (&keep)[COUNT], const Vertex (&vertex)[COUNT], const Offset (&first)[COUNT],

@@ -1,4 +1,4 @@
-// What a graph's searches need beside its CSR, made once.
+// What the searches of a graph need besides its CSR, made once.
 #pragma once
 
 #include "parameters.cuh"
@@ -9,8 +9,8 @@ __global__ void prepare(Vertex n, Vertex near, const Offset* offsets, const Offs
                         const Vertex* in_targets, Vertex* hub, Vertex* heavy, unsigned* isolated) {
     constexpr long long ENOUGH = 1 << 16;  // in-edges among which they are searched for
     constexpr int INT_LIMIT = 0x7fffffff;
-    const long long warp = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / WARP;
-    const long long warps = static_cast<long long>(gridDim.x) * blockDim.x / WARP;
+    const long long warp = thread_of_grid() / WARP;
+    const long long warps = threads_of_grid() / WARP;
     for (long long word = warp; word * WARP < n; word += warps) {
         unsigned bits = 0;
         for (int i = 0; i < WARP; ++i) {

@@ -30,16 +30,16 @@
 //                                     bottom-up; the start first; null if not wanted
 //   status                            in the host's memory: see `report`
 //
-// Slots in the queue come from one 64-bit atomic a warp: its high part counts vertices, its low part their edges. So
+// Slots in the queue come from one 64-bit atomic per warp: its high part counts vertices, its low part their edges. So
 // each slot comes with the sum of the degrees before it, and nothing has to be scanned.
 //
-// Work: O(n / 32) to end. A top-down level costs one bit test a frontier edge and one atomic OR a vertex found; a
-// bottom-up level at most one bit test an edge into an unvisited vertex, and reading and writing a bitmap. Distances
-// and predecessors are written once a vertex and search: those of isolated vertices hold what they should from the
-// start, and `State::stale` says when the last search began at one. Where `fresh` says that the two arrays were never
-// written before, isolated vertices are written too.
-// Synchronisation: one grid-wide barrier a level, two in a dense one that goes top-down, one barrier of the block or of
-// the cluster a small level; the host waits once.
+// Work: O(n / 32) to end. A top-down level costs one bit test per frontier edge and one atomic OR per vertex found; a
+// bottom-up level at most one bit test per edge into an unvisited vertex, and reading and writing a bitmap. Distances
+// and predecessors are written once per vertex and search. Isolated vertices hold their answer from the start; where
+// the last search began at one, as `State::stale` says, they are reset. Otherwise their distances are rewritten only
+// where whole runs are written at the end, which is faster than leaving gaps; their predecessors only if `fresh`.
+// Synchronisation: one grid-wide barrier per level, two in a dense one that goes top-down, one barrier of the block or
+// of the cluster per small level; the host waits once.
 //
 // Races: threads race for a neighbour's bit; atomicOr lets one win, so nothing is enqueued twice, and the predecessor
 // is the winner's. The read before it may be stale, and then the atomic decides. A bottom-up level writes words that
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     for (;;) {
         const bool done = frontier.vertices == 0 || level >= s.depth_limit || given_up ||
                           (s.target >= 0 && is_reached(result.target_level, level));
-        const long long chunks = frontier.vertices + frontier.edges / CHUNK;  // at most
+        const long long chunks = frontier.vertices + frontier.edges / CHUNK;  // an upper bound
         const bool small = queued && !no_room && chunks <= (cluster > 1 ? s.together : s.alone);
         const bool bottom_up = !queued || frontier.edges > unexplored / s.alpha;
         const bool dense = !small && (bottom_up || frontier.edges > s.dense);

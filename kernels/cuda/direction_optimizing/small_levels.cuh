@@ -41,7 +41,7 @@ struct alignas(16) Chunk {
     Vertex vertex, near[NEAR ? GROUP : 1];
 };
 
-// What a block has in shared memory beside its queues.
+// What a block has in shared memory besides its queues.
 struct LocalState {
     int counts[3];   // chunks that this block appended: of this level's queue, of the next, and zero
     int stopped[2];  // do all stop before this level? By parity: some may be there yet when others find the next
@@ -200,13 +200,13 @@ __device__ __forceinline__ bool settle_chunk(const Search<Vertex, Offset>& s, Ve
     return next.rest > 0;
 }
 
-// A chunk of this block's queue or, where chunks are distributed, of the first block with more chunks up to it.
+// The chunk at `place`: of this block's queue or, where chunks are distributed, of the queue of the block that owns it.
 template <typename Chunk>
 __device__ __forceinline__ const Chunk* chunk_at(Chunk* queue, int place, bool inside, bool spread, int until,
                                                  int before) {
     const Chunk* chunk = queue + place;
     if (spread) {
-        int owner = 0;  // the first block with more chunks up to it
+        int owner = 0;  // the first block whose chunks, with those of all before it, reach past `place`
 #pragma unroll
         for (int step = WARP / 2; step; step /= 2) {
             const int passed = __shfl_sync(ALL, until, owner + step - 1);
@@ -242,15 +242,15 @@ struct Whole {
     static constexpr bool value = WHOLE;
 };
 
-// Top-down levels by a Block or a Cluster, from the frontier behind `begin` until it has more than `limit` chunks,
-// which then stands behind `begin + frontier.vertices`. Each block goes on with what it found. Where there are more
-// edges than threads and some blocks have many more than others, the chunks of the next level are distributed evenly.
-// Leaves its last level and the edges of the vertices that it reached in `state`.
+// Top-down levels by a Block or a Cluster, with the frontier in the queue from `begin` on, until it has more than
+// `limit` chunks; then it is in the queue from `begin + frontier.vertices` on. Each block goes on with what it found.
+// Where there are more edges than threads and some blocks have many more than others, the chunks of the next level are
+// distributed evenly. Leaves its last level and the edges of the vertices that it reached in `state`.
 template <typename Scope, bool NEAR, typename Vertex, typename Offset>
 __device__ void small_levels(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
                              Frontier frontier, int phase, int blocks, int limit, unsigned char* memory) {
     using Chunk = ::Chunk<NEAR, Vertex, Offset>;
-    constexpr int MEMORY = NEAR ? 2 * RECENT : RECENT;
+    constexpr int REMEMBERED = NEAR ? 2 * RECENT : RECENT;
     const int size = Scope::IS_CLUSTER ? blocks : 1;
     __shared__ LocalState local;
     const int threads = Scope::SIZE;
@@ -269,7 +269,7 @@ __device__ void small_levels(const Search<Vertex, Offset>& s, unsigned* visited,
     Counter explored = 0;
 
     if (threadIdx.x == 0) local = {};
-    for (int i = threadIdx.x; Scope::IS_CLUSTER && i < MEMORY; i += threads) recent[i] = -1;
+    for (int i = threadIdx.x; Scope::IS_CLUSTER && i < REMEMBERED; i += threads) recent[i] = -1;
     Scope::barrier();
     // Room for so many chunks of this warp in a queue: wherever there is some, or in the order of the warps. In order,
     // vertices with neighbours in common stay with one block.
@@ -351,7 +351,8 @@ __device__ void small_levels(const Search<Vertex, Offset>& s, unsigned* visited,
                 }
                 if constexpr (Scope::IS_CLUSTER) {
 #pragma unroll
-                    for (int k = 0; k < COUNT; ++k) won[k] = won[k] && not_recently_seen<MEMORY>(recent, neighbor[k]);
+                    for (int k = 0; k < COUNT; ++k)
+                        won[k] = won[k] && not_recently_seen<REMEMBERED>(recent, neighbor[k]);
                 }
                 claim(s, visited, won, neighbor, word, next);
 #pragma unroll
@@ -368,7 +369,7 @@ __device__ void small_levels(const Search<Vertex, Offset>& s, unsigned* visited,
                 }
             }
         };
-        // One edge a thread is less to wait for, one chunk a thread less to do.
+        // One edge per thread is less to wait for, one chunk per thread less to do.
         if ((stop - from) * CHUNK <= threads) {
             expand(Whole<false>());
         } else {

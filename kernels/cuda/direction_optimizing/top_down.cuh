@@ -5,8 +5,8 @@
 
 constexpr int MANY_EDGES = 1 << 11;  // of a level, for each warp
 
-// A top-down level: expand the frontier behind `begin`, a run of edges for each warp. DENSE: reach vertices in the
-// bitmap alone, and return how many this lane reached; else give them their distance and append them to the queue.
+// A top-down level: expand the frontier from `begin` on, a run of edges for each warp. DENSE: reach vertices in
+// the bitmap alone, and return how many this lane reached; else give them their distance and append them to the queue.
 template <bool DENSE, typename Vertex, typename Offset>
 __device__ unsigned top_down_level(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
                                    Frontier frontier, Counter* tail, int warp, int warps) {
@@ -21,7 +21,7 @@ __device__ unsigned top_down_level(const Search<Vertex, Offset>& s, unsigned* vi
     const bool probe = run > MANY_EDGES;  // before the atomic: most neighbours may be visited by then
     unsigned reached = 0;
 
-    // A window of 32 entries, one a lane, and the edges that it covers.
+    // A window of 32 entries, one per lane, and the edges that it covers.
     for (long long slot = slot_of(entries, frontier.vertices, next); next < stop; slot += WARP) {
         const bool inside = slot + lane < frontier.vertices;
         Entry<Offset> entry = {static_cast<Offset>(frontier.edges), 0};

@@ -8,8 +8,8 @@
 //   cursors[n]                        where the next edge of each vertex goes
 //   offsets[n + 1], targets[m]        a CSR; a block of its arcs is `count` of them from `first` on
 //
-// Work: two passes over the edges, each with one atomic an edge and direction, and one scattered store an edge in the
-// second. Nothing is sorted and no memory is needed beside the result. Lanes of a warp that all have the same vertex,
+// Work: two passes over the edges, each with one atomic per edge and direction, and one scattered store per edge in the
+// second. Nothing is sorted and no memory is needed besides the result. Lanes of a warp that all have the same vertex,
 // as they do in a sorted list or at a hub, share one atomic.
 // Synchronisation: none but the end of each kernel. Races: only atomics touch shared words, and `present`, where all
 // threads store the same.

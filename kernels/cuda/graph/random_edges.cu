@@ -1,4 +1,4 @@
-// The edges of random graphs, one thread an edge, as the CPU draws them: edge i has a stream of its own, keyed by the
+// The edges of random graphs, one thread per edge, as the CPU draws them: edge i has a stream of its own, keyed by the
 // graph's key and i, so that any piece of the list can be drawn anywhere.
 //
 //   sources[count], targets[count]    the edges `first`, `first` + 1, ...

@@ -1,5 +1,4 @@
 // Threads over the arcs of a CSR, each with the row of its arc.
-
 #pragma once
 
 #include "../common/grid.cuh"

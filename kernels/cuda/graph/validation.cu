@@ -1,4 +1,4 @@
-// The rules of a BFS answer that concern edges, one thread an arc.
+// The rules of a BFS answer that concern edges, one thread per arc.
 //
 //   offsets[n + 1], targets[m]    the graph
 //   distances[n]                  -1 where unreached

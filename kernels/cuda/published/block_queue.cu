@@ -1,4 +1,4 @@
-// Block queue: one block a frontier vertex, one thread an edge.
+// Block queue: one block per frontier vertex, one thread per edge.
 //
 // The frontier is a run of a queue. Blocks take its vertices in turn, the threads of a block the edges of one vertex,
 // as many at a time as there are threads. Whoever changes a neighbour's distance from -1 has won it and puts it in the

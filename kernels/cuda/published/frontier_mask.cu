@@ -1,4 +1,4 @@
-// Frontier mask: one thread a vertex, one launch a level.
+// Frontier mask: one thread per vertex, one launch per level.
 //
 // Every vertex has a thread at every level. The thread of a vertex in the frontier goes through the row, and each
 // neighbour that was not visited gets its cost and a flag in the frontier of the next level. The search ends with the

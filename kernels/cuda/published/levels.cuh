@@ -1,8 +1,7 @@
 // What the kernels share that a host launches once a level.
 //
 // Vertex is int or long long, Offset is int or long long; -1 stands for no vertex. Sources and target are vertices.
-// Masks are arrays of bool, a byte a vertex, so that threads set neighbouring flags by plain stores.
-
+// Masks are arrays of bool, a byte per vertex, so that threads set neighbouring flags by plain stores.
 #pragma once
 
 #include "../common/grid.cuh"

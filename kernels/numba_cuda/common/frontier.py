@@ -25,7 +25,7 @@ def unpacked(counter, edge_bits):
 
 @inlined
 def slot_of(queue, begin, vertices, edge):
-    """The slot behind ``begin`` of the vertex that has this edge of the level: the last whose prefix is at most it.
+    """The slot, counted from ``begin``, of the vertex that has this edge: the last whose prefix is at most it.
 
     A step compares 32 slots at once.
     """
@@ -44,7 +44,7 @@ def slot_of(queue, begin, vertices, edge):
 
 @inlined
 def owner_of(start):
-    """The lane whose entry has this lane's edge, in a window of 32 entries, one a lane, and 32 edges.
+    """The lane whose entry has this lane's edge, in a window of 32 entries, one per lane, and 32 edges.
 
     ``start`` is the first edge of this lane's entry, counted from the first of the window. Each entry that begins among
     the 32 edges marks its first; the number of marks up to an edge tells its owner.

@@ -17,7 +17,7 @@ from ..common.ptx import load_read_only
 from ..common.warp import WARP, ballot, inlined, lane_id, lanes_below
 from .parameters import adopt
 
-UNROLL = 4  # vertices or groups that a lane has under way at a time
+UNROLL = 4  # vertices or groups that a lane has in flight
 GROUPED = UNROLL * GROUP  # neighbours, where they are groups
 
 # What the probes of a warp work on. A vertex on the list is given by its `local` number, of 16 bits: TILE * WARP

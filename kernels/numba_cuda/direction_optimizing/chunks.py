@@ -1,4 +1,4 @@
-"""Queues of chunks in shared memory, one a block.
+"""Queues of chunks in shared memory, one per block.
 
 Chunk i of a queue is four elements from ``queue[4 * i]`` on: first, rest, vertex and nothing. It is up to CHUNK edges
 of a vertex, from `first` on; `rest` counts the edges from there to the end of the vertex's row. It is negated in all
@@ -80,11 +80,11 @@ def reserve_in_order(counts, totals, total, filled):
 def chunk_queue(reserve):
     @inlined
     def enqueue_chunks(s, block, queue, where, filled, level, begin, count, wanted, vertex, first, degree):
-        """Append the chunks of the vertices that this warp wants, ``count`` a lane, to the queue of its block.
+        """Append the chunks of the vertices that this warp wants, ``count`` per lane, to the queue of its block.
 
         Where there is room says ``reserve``, with ``where`` and ``filled``, which is returned as it is then. What finds
-        no room goes to the queue of the whole grid behind ``begin`` instead, unless it is there already (``begin`` is
-        negative), and then small levels stop before this one.
+        no room goes to the queue of the whole grid from ``begin`` on instead, unless it is there already (``begin``
+        is negative), and then small levels stop before this one.
         """
         lane = lane_id()
         capacity = np.int32(s.capacity)

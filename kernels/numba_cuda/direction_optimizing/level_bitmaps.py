@@ -149,7 +149,7 @@ def record(s, ring, unreached, with_isolated, warp, warps):
         inside = lane < width and start + lane < ring.words
         count_lacking(s, ring, bitmaps, with_isolated, inside, start + lane, bits, digits)
         some = ballot(digits[0] | digits[1] | digits[2] | digits[3] != 0)
-        # Four vertices a lane: 8 lanes take a word.
+        # Four vertices per lane: 8 lanes take a word.
         for first in range(0, width, 4):
             if some >> first & 15 == 0:
                 continue
@@ -166,7 +166,7 @@ def record(s, ring, unreached, with_isolated, warp, warps):
 
 @inlined
 def to_queue(s, before, visited, copy, begin, tail, warp, warps, found):
-    """Append the vertices that the last level reached to the queue behind ``begin``, and copy the bitmap.
+    """Append the vertices that the last level reached to the queue from ``begin`` on, and copy the bitmap.
 
     They are those in its bitmap and not in the one before. ``found`` has room for the vertices of a tile.
     """

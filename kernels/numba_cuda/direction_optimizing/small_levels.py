@@ -225,10 +225,10 @@ def small_levels(in_cluster):
 
     @inlined
     def go(s, visited, level, begin, vertices, edges, phase, blocks, limit, memory):
-        """Top-down levels by one block, or by a cluster of several, from the frontier behind ``begin`` on.
+        """Top-down levels by one block, or by a cluster of several, with the frontier in the queue from ``begin`` on.
 
-        Until it has more than ``limit`` chunks; it then stands behind ``begin + vertices``. If there is no room for
-        it, there is no level. Leaves the last level and the edges of the vertices that were reached in `state`.
+        Until it has more than ``limit`` chunks; then it is in the queue from ``begin + vertices`` on. If there is no
+        room for it, there is no level. Leaves the last level and the edges of the vertices reached in `state`.
         """
         counts = pointer_into(cuda.shared.array(COUNTS, np.int32), 0, np.int32)
         thread, lane = np.int32(cuda.threadIdx.x), lane_id()
@@ -270,7 +270,7 @@ def small_levels(in_cluster):
                 counts[spare] = 0
             upper = np.int32(level + 1)
             queues, share = (queue, upcoming), Share(from_here, stop, until, before)
-            # One edge a thread is less to wait for, one chunk a thread less to do.
+            # One edge per thread is less to wait for, one chunk per thread less to do.
             if (stop - from_here) * CHUNK <= threads:
                 found, filled = expand_edges(s, block, visited, upper, queues, next_counter, share, spread)
             else:

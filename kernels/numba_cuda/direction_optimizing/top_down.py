@@ -11,7 +11,7 @@ from ..common.warp import WARP, from_lane, inlined, lane_id
 from .parameters import adopt
 from .queue import enqueue
 
-UNROLL = 4  # edges that a lane has under way at a time; twice as many in a dense level
+UNROLL = 4  # edges that a lane has in flight; twice as many in a dense level
 MOST = 2 * UNROLL
 
 
@@ -35,7 +35,7 @@ def load_window(s, begin, vertices, edges, slot):
 
 @inlined
 def expand_batch(s, visited, level, window, place, end, probe, after, tail, reached, dense):
-    """Expand ``count`` edges a lane from ``place`` on; returns how many vertices this lane reached then."""
+    """Expand ``count`` edges per lane from ``place`` on; returns how many vertices this lane reached then."""
     prefix, shift, owner = window
     count = 2 * UNROLL if dense else UNROLL
     lane = lane_id()
@@ -81,7 +81,7 @@ def expand_batch(s, visited, level, window, place, end, probe, after, tail, reac
 
 @inlined
 def expand(s, visited, level, begin, vertices, edges, tail, warp, warps, dense):
-    """A top-down level: expand the frontier behind ``begin``, a run of edges for each warp.
+    """A top-down level: expand the frontier from ``begin`` on, a run of edges for each warp.
 
     Dense: reach vertices in the bitmap alone. Else give them their distance and append them to the queue. Returns
     how many this lane reached.
