@@ -206,5 +206,5 @@ def vertices_of_sources(graph: Graph, sources: Iterable[Hashable] | None) -> np.
     ids: Any = to_host(sources) if on_device(sources) else sources
     ids = ids.to_numpy() if hasattr(ids, "to_numpy") else ids
     if isinstance(ids, str) or not isinstance(ids, Iterable) or getattr(ids, "ndim", 1) != 1:
-        raise InputError(f"a batch takes a list of sources, not {ids!r}")
+        raise InputError(f"expected a list of vertex ids, not {ids!r}")
     return graph.vertices_of(ids)

@@ -43,6 +43,8 @@ def load(graph: str | os.PathLike[str], *, device: str = CPU, **options: Any) ->
 
 
 def _bundled(name: str, **options: Any) -> Graph:
+    for option in {"source", "target", "header"} & options.keys():
+        raise InputError(f"{name} is a bundled graph, which has no {OPTIONS[option]} to choose")
     with resources.as_file(resources.files("rapids_bfs.data") / BUNDLED[name][0]) as path:
         return read(path, **{"name": name} | options)
 

@@ -40,7 +40,7 @@ class GraphInput:
         options["header"] = None if self.header else False
         given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
         with messages.status(line(f"reading {self.graph}")):
-            if Path(self.graph) != STANDARD:
+            if self.graph != str(STANDARD):  # ./- is a file
                 return load(self.graph, **given)
             with _standard_input() as path:
                 return load(path, name="standard input", **given)
@@ -61,13 +61,15 @@ class GraphInput:
 
     def check_outputs(self, force: bool, **outputs: Path | None) -> None:
         """See the function `check_outputs`; the graph's own file is not an output either."""
-        path = Path(self.graph)
-        check_outputs({} if path == STANDARD else {"the graph": path}, force, **outputs)
+        taken = {} if self.graph == str(STANDARD) else {"the graph": Path(self.graph)}
+        check_outputs(taken, force, **outputs)
 
 
 @contextmanager
 def _standard_input() -> Iterator[Path]:
     """A file with what standard input holds. An `InputError` about it names standard input instead."""
+    if sys.stdin is None:
+        raise InputError("standard input is closed")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "input"
         with path.open("wb") as file:
@@ -90,6 +92,8 @@ def check_outputs(taken: Mapping[str, Path], force: bool, **outputs: Path | None
             check_output(path, force)
             if path.exists() and not os.access(path, os.W_OK):
                 raise InputError(f"{path} is not writable")
+        elif sys.stdout is None:
+            raise InputError("standard output is closed")
         for other, its_path in taken.items():
             if _same_file(path, its_path):
                 raise InputError(f"--{option} {path} is the file of {other}: give each its own")
@@ -113,6 +117,7 @@ def write_output(path: Path, write: Callable[[Path], object], suffix: str = "") 
         write(made)
         sys.stdout.flush()
         with made.open("rb") as file:
+            shutil.rmtree(folder, ignore_errors=True)  # now: a pipe whose reader is gone ends the process
             shutil.copyfileobj(file, sys.stdout.buffer)
 
 

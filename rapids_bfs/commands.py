@@ -342,7 +342,9 @@ def convert(
     from .adapters.files import check_graph_output
 
     given = GraphInput(graph, directed, source_column, target_column, not no_header)
-    if out != STANDARD:
+    if out == STANDARD:
+        check_outputs({}, force, out=out)
+    else:
         check_graph_output(out, force)
     loaded = given.load()
     if simple:

@@ -102,7 +102,7 @@ def _as_type(column: pa.ChunkedArray, type: pa.DataType, where: str) -> pa.Chunk
 
 def _require_suffix(path: Path) -> None:
     if path.suffix not in SUFFIXES:
-        raise InputError(f"{path}: results are written as {', '.join(SUFFIXES)}, not {path.suffix or 'without suffix'}")
+        raise InputError(f"{path}: the suffix of a result file is one of {', '.join(SUFFIXES)}")
 
 
 def _delimiter(path: Path) -> str:

@@ -189,8 +189,8 @@ class TestBadInput:
         ("arguments", "message"),
         [
             ({"sources": [0, 34]}, "34 is not a vertex of karate"),
-            ({"sources": 3}, "a batch takes a list of sources, not 3"),
-            ({"sources": "ab"}, "a batch takes a list of sources, not 'ab'"),
+            ({"sources": 3}, "expected a list of vertex ids, not 3"),
+            ({"sources": "ab"}, "expected a list of vertex ids, not 'ab'"),
             ({"keep": "sums"}, "keep must be 'distances' or 'summary', not 'sums'"),
             ({"keep": "summary", "on_batch": print}, "on_batch is called with distances"),
             ({"batch_size": 0}, "batch_size must be at least 1, not 0"),

@@ -85,6 +85,42 @@ def test_standard_output_that_is_full():
     assert (done.returncode, done.stderr) == (2, b"error: standard output: No space left on device\n")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a POSIX shell closes the streams")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("run - --source 0 <&-", "standard input is closed"),
+        ("convert karate - >&-", "standard output is closed"),
+        ("compare karate --engines=cpu --json=- >&-", "standard output is closed"),
+    ],
+)
+def test_streams_that_are_closed(arguments, message):
+    command = f'"{sys.executable}" -m rapids_bfs {arguments}'
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (2, f"error: {message}\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only there does a pipe without a reader end the process")
+def test_a_reader_that_goes_away_leaves_no_file_behind(tmp_path):
+    command = f'"{sys.executable}" -m rapids_bfs convert grid:200 - | head -c 1'
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    done = subprocess.run(command, shell=True, env=environment, capture_output=True, timeout=300, check=False)
+    assert len(done.stdout) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_may_have_the_name_of_standard_input(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("./-").write_text("3 4\n")
+    code, out, _ = command("run", "./-", "--source=3")
+    assert (code, "2 of 2 vertices reached" in out) == (0, True)
+
+
+def test_a_bundled_graph_is_named_by_its_name(command):
+    code, _, err = command("run", "karate", "--source=0", "--no-header")
+    assert (code, err) == (2, "error: karate is a bundled graph, which has no header to choose\n")
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz"])
 def test_a_table_without_a_header(tmp_path, suffix):
     import gzip

@@ -136,7 +136,7 @@ def test_without_vertices():
     ("arguments", "message"),
     [
         ({"vertices": [0, 34]}, "34 is not a vertex of karate"),
-        ({"vertices": 3}, "a batch takes a list of sources, not 3"),
+        ({"vertices": 3}, "expected a list of vertex ids, not 3"),
         ({"engine": "gpu"}, "unknown engine 'gpu'"),
         ({"engine": None}, "an engine is written as a string"),
     ],
