@@ -181,11 +181,11 @@ def test_help_lists_the_commands(rapids_bfs):
         (["compare", "karate", "--json", "no/such/dir.json"], "there is no directory no/such"),
         (
             ["compare", "karate", "--source-column", "u"],
-            "karate.mtx is Matrix Market, which has no source column to choose",
+            "karate is a bundled graph, which has no source column to choose",
         ),
         (["run", "karate", "--source", "x"], "'x' is not a vertex"),
         (["run", "karate", "--source", "0", "--target", "77"], "77 is not a vertex"),
-        (["run", "karate", "--source", "0", "--out", "r.xlsx"], "not .xlsx"),
+        (["run", "karate", "--source", "0", "--out", "r.xlsx"], "the suffix of a result file is one of .parquet"),
         (["run", "karate", "--source", "0", "--out", "taken.csv"], "taken.csv exists"),
         (["convert", "karate", "taken.csv"], "taken.csv exists"),
         (["convert", "karate", "out.xlsx"], "out.xlsx"),
