@@ -113,8 +113,6 @@ class DirectionOptimizing(Sequential):
         self.small = graph.num_arcs < SMALL
         self.kernel = direction_optimizing.search.serial if self.small else direction_optimizing.search
         self.stale = np.empty(0, np.int64)  # sources whose distance is not -1
-        self.distances.fill(-1)
-        self.predecessors.fill(-1)
         self.prepared = True
 
     def _is_near(self, sources: np.ndarray, depth_limit: int | None) -> bool:
@@ -133,6 +131,8 @@ class DirectionOptimizing(Sequential):
         self.steps = None
         noted = options.trace and not options.deterministic
         if noted and not self.prepared:
+            self.distances.fill(-1)  # the queue's answers, some of which the kernel would leave
+            self.predecessors.fill(-1)
             self._prepare()
         if self.prepared:
             self.distances[self.stale] = -1  # the kernel leaves sourceless vertices alone
