@@ -127,21 +127,26 @@ def bfs_batch(
         raise InputError(f"on_batch must be a function, not {on_batch!r}")
     if batch_size is not None:
         batch_size = whole_number(batch_size, "batch_size", 1)
+    if keep == "summary":
+        return summary(graph, vertices, engine, limit, batch_size)
     traversal = ready(engine).batch_traversal(graph)
     with traversal.lock, traversal.current():
-        if keep == "summary":
-            return _summary(traversal, vertices, limit, batch_size)
         if on_batch is None:
             return _distances(traversal, vertices, limit, batch_size)
         _hand_over(traversal, vertices, limit, batch_size, on_batch)
         return BatchResult(graph, vertices, depth_limit=limit)
 
 
-def _summary(traversal: BatchTraversal, vertices: np.ndarray, limit: int | None, size: int | None) -> BatchResult:
-    batches = _batches(len(vertices), size or traversal.batch_size)
-    found = [Summary.of(0), *(traversal.summary(vertices[rows], limit) for rows in batches)]
+def summary(
+    graph: Graph, vertices: np.ndarray, engine: str, limit: int | None = None, size: int | None = None
+) -> BatchResult:
+    """`bfs_batch` with ``keep="summary"``, from vertices (int64) rather than ids."""
+    traversal = ready(engine).batch_traversal(graph)
+    with traversal.lock, traversal.current():
+        batches = _batches(len(vertices), size or traversal.batch_size)
+        found = [Summary.of(0), *(traversal.summary(vertices[rows], limit) for rows in batches)]
     columns = {name: np.concatenate([getattr(each, name) for each in found]) for name in Summary._fields}
-    return BatchResult(traversal.graph.owner, vertices, **columns, depth_limit=limit)
+    return BatchResult(graph, vertices, **columns, depth_limit=limit)
 
 
 def _distances(traversal: BatchTraversal, vertices: np.ndarray, limit: int | None, size: int | None) -> BatchResult:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .batch import bfs_batch, vertices_of_sources
+from .batch import summary, vertices_of_sources
 from .components import labelled
 from .device import CPU, to_host
 from .engines import Options
@@ -224,8 +224,7 @@ class Bounds:
 
     def settle(self, vertices: np.ndarray) -> None:
         """Search from each of these vertices."""
-        ids = self.graph.ids_of(vertices)
-        found: Any = bfs_batch(self.graph, ids, keep="summary", engine=self.engine).eccentricity
+        found: Any = summary(self.graph, vertices, self.engine).eccentricity
         self.lower[vertices] = self.upper[vertices] = found
         if not self.graph.directed:
             eccentricities.spread(self.here.offsets, self.here.targets, vertices, self.lower, self.upper)
