@@ -22,8 +22,9 @@ __device__ inline void enqueue(const Batch<Vertex, Offset>& b, bool holds, Verte
     Word start = 0;
     if (at.lane == 0) start = atomicAdd(&b.state->items[level % SLOTS], static_cast<Word>(all));
     start = __shfl_sync(ALL, start, 0) + (upto - mine);
-    for (unsigned i = at.word; i < mine; i += WIDTH)
-        b.items[start + i] = {static_cast<Offset>(begin + i * PIECE), vertex};
+    for (unsigned i = at.word; i < mine; i += WIDTH) {
+        b.items[start + i] = {begin + static_cast<Offset>(i) * PIECE, vertex};
+    }
 }
 
 // Top-down, first phase: OR the rows of the items' vertices into their neighbours', and list these.
