@@ -12,11 +12,7 @@ __device__ inline void enqueue(const Batch<Vertex, Offset>& b, bool holds, Verte
         end = b.offsets[vertex + 1];
     }
     const unsigned mine = static_cast<unsigned>((end - begin + PIECE - 1) / PIECE);
-    unsigned upto = at.word == 0 ? mine : 0;
-    for (int distance = 1; distance < WARP; distance *= 2) {
-        const unsigned below = __shfl_up_sync(ALL, upto, distance);
-        if (at.lane >= distance) upto += below;
-    }
+    const unsigned upto = warp_inclusive_scan(at.word == 0 ? mine : 0);
     const unsigned all = __shfl_sync(ALL, upto, WARP - 1);
     if (all == 0) return;
     Word start = 0;
