@@ -9,6 +9,33 @@ constexpr int CANDIDATE = 1 << 15;  // on the warp's list: the vertex has a pred
 constexpr int MIN_WIDTH = 2;        // lanes that probe a row together, at least,
 constexpr int MIN_WHOLE_WIDTH = 4;  // and where few rows end early
 
+// What all warps know of a wide level.
+struct WideLevel {
+    const unsigned* visited;        // by earlier levels
+    unsigned* upcoming;             // by them and this one
+    const unsigned char* siblings;  // of the frontier
+    unsigned char* next_siblings;
+    int level;
+    int unordered;    // how many levels above the frontier the last ordered one is,
+    long long begin;  // which is in the queue from here on
+    bool claimed;     // have first edges been expanded,
+    bool complete;    // and were they all?
+    int earliest;     // the frontier has no vertex of a sibling group before it that an unvisited vertex is adjacent to
+};
+
+// The tiles of bitmap words that a warp searches at a time. The list has their vertices as numbers, TILE * WARP a tile.
+template <typename Vertex>
+struct Tiles {
+    Vertex origin;  // the first vertex
+    int stride;     // from the first vertex of a tile to that of the next
+    int count;
+
+    __device__ Vertex vertex(int local) const {
+        const int place = local % (TILE * WARP);
+        return origin + static_cast<Vertex>(local / (TILE * WARP)) * stride + place;
+    }
+};
+
 // Settle the vertices that the first edges of an ordered frontier, from `begin` on, reached: those on the list,
 // counted from `origin`.
 template <typename Vertex, typename Offset>
@@ -42,9 +69,9 @@ __device__ void settle_claims(const Search<Vertex, Offset>& s, unsigned char* si
 
 // Settle the vertices for which a probe has found the predecessor. Their sibling group is their parent's, or that of
 // their parent's slot if the frontier is ordered.
-template <typename Vertex, typename Offset, typename VertexOf>
+template <typename Vertex, typename Offset>
 __device__ __forceinline__ void settle_found(const Search<Vertex, Offset>& s, unsigned char* next_siblings, int level,
-                                             int unordered, const Block& block, const VertexOf& vertex_of,
+                                             int unordered, const Block& block, const Tiles<Vertex>& tiles,
                                              const int (&local)[UNROLL], const Probe (&best)[UNROLL],
                                              const Vertex (&parent)[UNROLL], Counter& reached) {
     typename Search<Vertex, Offset>::Number slot[UNROLL];
@@ -57,7 +84,7 @@ __device__ __forceinline__ void settle_found(const Search<Vertex, Offset>& s, un
 #pragma unroll
     for (int k = 0; k < UNROLL; ++k) {
         if (best[k] >= NOT_FOUND) continue;
-        const Vertex vertex = vertex_of(local[k]);
+        const Vertex vertex = tiles.vertex(local[k]);
         settle(s, vertex, parent[k], level);
         next_siblings[vertex] = unordered == 0 ? sibling_group(slot[k]) : siblings_of(best[k]);
         atomicOr(block.hits + local[k] / WARP, 1u << local[k] % WARP);
@@ -80,10 +107,10 @@ __device__ inline int width_of(int count) {
 }
 
 // Load the rows of vertices on the list, from `start` on, each for `width` lanes, and the best predecessors so far.
-template <typename Vertex, typename Offset, typename Number, typename VertexOf>
+template <typename Vertex, typename Offset, typename Number>
 __device__ __forceinline__ void load_long_rows(const Search<Vertex, Offset>& s, const unsigned char* siblings,
                                                const Block& block, int start, int count, int width,
-                                               const VertexOf& vertex_of, int (&local)[UNROLL],
+                                               const Tiles<Vertex>& tiles, int (&local)[UNROLL],
                                                bool (&is_candidate)[UNROLL], Number (&first)[UNROLL],
                                                Number (&degree)[UNROLL], Vertex (&parent)[UNROLL],
                                                Probe (&best)[UNROLL]) {
@@ -95,7 +122,7 @@ __device__ __forceinline__ void load_long_rows(const Search<Vertex, Offset>& s, 
         parent[k] = 0;
         is_candidate[k] = false;
         if (local[k] < 0) continue;
-        const Vertex vertex = vertex_of(local[k] % CANDIDATE);
+        const Vertex vertex = tiles.vertex(local[k] % CANDIDATE);
         first[k] = static_cast<Number>(__ldg(s.in_offsets + vertex));
         degree[k] = static_cast<Number>(__ldg(s.in_offsets + vertex + 1));
         is_candidate[k] = local[k] & CANDIDATE;
@@ -114,9 +141,9 @@ __device__ __forceinline__ void load_long_rows(const Search<Vertex, Offset>& s, 
 
 // Record the best predecessors so far, of which each row's first lane decides, and keep the vertices whose rows are not
 // finished on the list. `best` is left NOT_FOUND for these.
-template <typename Vertex, typename Offset, typename Number, typename VertexOf, typename VertexAt>
+template <typename Vertex, typename Offset, typename Number, typename VertexAt>
 __device__ __forceinline__ void keep_unfinished(const Search<Vertex, Offset>& s, const Block& block, int part,
-                                                const VertexOf& vertex_of, const VertexAt& vertex_at,
+                                                const Tiles<Vertex>& tiles, const VertexAt& vertex_at,
                                                 int (&local)[UNROLL], const Number (&degree)[UNROLL],
                                                 bool (&live)[UNROLL], Vertex (&parent)[UNROLL], Probe (&best)[UNROLL],
                                                 int& kept) {
@@ -131,59 +158,73 @@ __device__ __forceinline__ void keep_unfinished(const Search<Vertex, Offset>& s,
     for (int k = 0; k < UNROLL; ++k) {
         const bool found = best[k] < NOT_FOUND;
         local[k] %= CANDIDATE;
-        if (live[k] && found) s.predecessors[vertex_of(local[k])] = parent[k];
+        if (live[k] && found) s.predecessors[tiles.vertex(local[k])] = parent[k];
         keep(block, kept, live[k], found ? local[k] | CANDIDATE : local[k]);
         if (live[k]) best[k] = NOT_FOUND;
     }
 }
 
+// This lane's word of a tile; `none` where it has none.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ unsigned word_of_tile(const Search<Vertex, Offset>& s, const unsigned* bitmap,
+                                                 long long tile, unsigned none) {
+    const long long word = tile * s.tile + lane_id();
+    return lane_id() < s.tile && word < (s.n + WARP - 1) / WARP ? bitmap[word] : none;
+}
+
+// Collect tiles from `next` on, until there are enough unvisited vertices on the warp's list; settle what the first
+// edges claimed there. `prefetched` is the lane's word of tile `next`. Returns how many are on the list.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ int collect_unvisited(const Search<Vertex, Offset>& s, const WideLevel& wide,
+                                                 long long& next, unsigned& prefetched, Tiles<Vertex>& tiles,
+                                                 Counter& reached, const Block& block) {
+    const long long words = (s.n + WARP - 1) / WARP;
+    const int tile = static_cast<int>(s.tile), vertices_of_tile = tile * WARP;
+    int unvisited = 0;
+    tiles = {static_cast<Vertex>(next * vertices_of_tile), block.warps * vertices_of_tile, 0};
+    for (; tiles.count < TILES && unvisited <= LIST - TILE * WARP && next * tile < words;
+         ++tiles.count, next += block.warps) {
+        unsigned seen = prefetched;
+        prefetched = word_of_tile(s, wide.visited, next + block.warps, ALL);
+        if (wide.claimed) {
+            const unsigned claims = word_of_tile(s, s.fresh, next, 0);
+            if (claims) s.fresh[next * tile + lane_id()] = 0;
+            unsigned short* const list = block.list + unvisited;
+            const Vertex origin = static_cast<Vertex>(next * vertices_of_tile);
+            settle_claims(s, wide.next_siblings, wide.level, wide.begin, origin, list, list_bits(claims, list));
+            reached += __popc(claims);
+            seen |= claims;
+        }
+        block.hits[tiles.count * TILE + lane_id()] = seen;
+        if (!wide.complete) unvisited += list_bits(~seen, block.list + unvisited, tiles.count * TILE * WARP);
+    }
+    return unvisited;
+}
+
 // The last phase of a wide level, and the only one unless the frontier is ordered: settle what the first edges claimed,
 // and then let the vertices that are still unreached search their in-neighbours, unless the level is `complete`. A warp
-// collects tiles of words until it has enough of these vertices. The frontier has no vertex of a sibling group before
-// `earliest` that any of them is adjacent to. `unordered` is how many levels above the frontier the last ordered one
-// is, from `begin` on in the queue. Returns how many vertices the warp reached.
+// collects tiles of words until it has enough of these vertices. Returns how many vertices the warp reached.
 template <typename Vertex, typename Offset>
-__device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming,
-                         const unsigned char* siblings, unsigned char* next_siblings, int level, int unordered,
-                         long long begin, bool claimed, bool complete, int earliest, const Block& block) {
+__device__ Counter sweep(const Search<Vertex, Offset>& s, const WideLevel& wide, const Block& block) {
     using Number = typename Search<Vertex, Offset>::Number;
+    const unsigned char* const siblings = wide.siblings;
+    unsigned char* const next_siblings = wide.next_siblings;
+    const int level = wide.level, unordered = wide.unordered;
+    int earliest = wide.earliest;
     const long long words = (s.n + WARP - 1) / WARP;
     const int lane = lane_id();
-    const int tile = static_cast<int>(s.tile), vertices_of_tile = tile * WARP;
+    const int tile = static_cast<int>(s.tile);
     const int distinct = s.positions || unordered > 1 ? 0 : DISTINCT;
     if (earliest >= distinct) earliest = -1;  // its first in the adjacency need not be the first in order
     Counter reached = 0;
-    const auto words_of = [&](const unsigned* bitmap, long long which, unsigned none) {
-        const long long word = which * tile + lane;
-        return lane < tile && word < words ? bitmap[word] : none;
-    };
 
-    unsigned prefetched = words_of(visited, block.warp, ALL);  // of the next tile
+    unsigned prefetched = word_of_tile(s, wide.visited, block.warp, ALL);  // of the next tile
     for (long long next = block.warp; next * tile < words;) {
-        const Vertex origin = static_cast<Vertex>(next * vertices_of_tile);
-        int tiles = 0, unvisited = 0;
-        for (; tiles < TILES && unvisited <= LIST - TILE * WARP && next * tile < words; ++tiles, next += block.warps) {
-            unsigned seen = prefetched;
-            prefetched = words_of(visited, next + block.warps, ALL);
-            if (claimed) {
-                const unsigned claims = words_of(s.fresh, next, 0);
-                if (claims) s.fresh[next * tile + lane] = 0;
-                unsigned short* const list = block.list + unvisited;
-                const Vertex tile_origin = static_cast<Vertex>(next * vertices_of_tile);
-                settle_claims(s, next_siblings, level, begin, tile_origin, list, list_bits(claims, list));
-                reached += __popc(claims);
-                seen |= claims;
-            }
-            block.hits[tiles * TILE + lane] = seen;
-            if (!complete) unvisited += list_bits(~seen, block.list + unvisited, tiles * TILE * WARP);
-        }
-        const auto vertex_of = [&](int local) {
-            const int place = local % (TILE * WARP);
-            return origin + static_cast<Vertex>(local / (TILE * WARP)) * (block.warps * vertices_of_tile) + place;
-        };
+        Tiles<Vertex> tiles;
+        const int unvisited = collect_unvisited(s, wide, next, prefetched, tiles, reached, block);
 
         // A vertex in no sibling group, whose byte is cached: lanes load it in place of vertices that do not count.
-        const Vertex sentinel = vertex_of(block.list[0]);
+        const Vertex sentinel = tiles.vertex(block.list[0]);
         int left = 0;  // vertices on the list that are not finished
 
         // Up to four in-neighbours are in `hub` and `heavy`.
@@ -199,7 +240,7 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
             }
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
-                const Vertex vertex = local[k] >= 0 ? vertex_of(local[k]) : origin;
+                const Vertex vertex = local[k] >= 0 ? tiles.vertex(local[k]) : tiles.origin;
                 load_whole_group(s.heavy, vertex, group[k]);
                 hub[k] = __ldg(s.hub + vertex);
             }
@@ -220,7 +261,7 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
             update_best(s, unordered, distinct, best, 1, group, theirs, vertex_at);
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) parent[k] = element(group[k], place_of(best[k]) - 1);
-            settle_found(s, next_siblings, level, unordered, block, vertex_of, local, best, parent, reached);
+            settle_found(s, next_siblings, level, unordered, block, tiles, local, best, parent, reached);
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) keep(block, left, local[k] >= 0 && !is_short[k], local[k]);
         }
@@ -241,7 +282,7 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                 Number first[UNROLL], degree[UNROLL];  // 0 once its lanes are done
                 Vertex parent[UNROLL];
                 Probe best[UNROLL];
-                load_long_rows(s, siblings, block, start, count, width, vertex_of, local, is_candidate, first, degree,
+                load_long_rows(s, siblings, block, start, count, width, tiles, local, is_candidate, first, degree,
                                parent, best);
                 const auto vertex_at = [&](int which, int place) {
                     const Number from = (element(first, which) / GROUP + done) * GROUP;
@@ -305,16 +346,16 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const unsigned* visite
                     }
                     __syncwarp();
                 }
-                keep_unfinished(s, block, part, vertex_of, vertex_at, local, degree, live, parent, best, left);
-                settle_found(s, next_siblings, level, unordered, block, vertex_of, local, best, parent, reached);
+                keep_unfinished(s, block, part, tiles, vertex_at, local, degree, live, parent, best, left);
+                settle_found(s, next_siblings, level, unordered, block, tiles, local, best, parent, reached);
             }
             __syncwarp();
             done += STEPS * width;
         }
         __syncwarp();
-        for (int i = 0; i < tiles; ++i) {
-            const long long word = (next - static_cast<long long>(tiles - i) * block.warps) * tile + lane;
-            if (lane < tile && word < words) upcoming[word] = block.hits[i * TILE + lane];
+        for (int i = 0; i < tiles.count; ++i) {
+            const long long word = (next - static_cast<long long>(tiles.count - i) * block.warps) * tile + lane;
+            if (lane < tile && word < words) wide.upcoming[word] = block.hits[i * TILE + lane];
         }
         __syncwarp();
     }
