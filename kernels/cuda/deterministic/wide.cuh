@@ -21,6 +21,7 @@ struct WideLevel {
     bool claimed;     // have first edges been expanded,
     bool complete;    // and were they all?
     int earliest;     // the frontier has no vertex of a sibling group before it that an unvisited vertex is adjacent to
+    int distinct;     // in sibling groups from this one on, the first of a row need not be the first in order
 };
 
 // The tiles of bitmap words that a warp searches at a time. The list has their vertices as numbers, TILE * WARP a tile.
@@ -201,21 +202,69 @@ __device__ __forceinline__ int collect_unvisited(const Search<Vertex, Offset>& s
     return unvisited;
 }
 
+// Let the vertices on the list with up to four in-neighbours search these, which are in `hub` and `heavy`. The others
+// stay on the list; returns how many they are.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ int probe_short_rows(const Search<Vertex, Offset>& s, const WideLevel& wide,
+                                                const Tiles<Vertex>& tiles, int unvisited, Vertex sentinel,
+                                                Counter& reached, const Block& block) {
+    int left = 0;
+    for (int start = 0; start < unvisited; start += UNROLL * WARP) {
+        int local[UNROLL], theirs[UNROLL][GROUP];
+        Vertex group[UNROLL][GROUP], hub[UNROLL], parent[UNROLL];
+        bool is_short[UNROLL];
+        Probe best[UNROLL];
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const int place = start + k * WARP + lane_id();
+            local[k] = place < unvisited ? block.list[place] : -1;
+        }
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const Vertex vertex = local[k] >= 0 ? tiles.vertex(local[k]) : tiles.origin;
+            load_whole_group(s.heavy, vertex, group[k]);
+            hub[k] = __ldg(s.hub + vertex);
+        }
+        __syncwarp();
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            is_short[k] = local[k] >= 0 && group[k][GROUP - 1] == -1;
+            group[k][GROUP - 1] = hub[k];
+            best[k] = NOT_FOUND;
+            sort(group[k]);
+#pragma unroll
+            for (int i = 0; i < GROUP; ++i) {
+                theirs[k][i] = wide.siblings[is_short[k] && group[k][i] >= 0 ? group[k][i] : sentinel];
+            }
+        }
+        __syncwarp();
+        const auto vertex_at = [&](int which, int place) { return element(group, which * GROUP + place - 1); };
+        update_best(s, wide.unordered, wide.distinct, best, 1, group, theirs, vertex_at);
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) parent[k] = element(group[k], place_of(best[k]) - 1);
+        settle_found(s, wide.next_siblings, wide.level, wide.unordered, block, tiles, local, best, parent, reached);
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) keep(block, left, local[k] >= 0 && !is_short[k], local[k]);
+    }
+    __syncwarp();
+    return left;
+}
+
 // The last phase of a wide level, and the only one unless the frontier is ordered: settle what the first edges claimed,
 // and then let the vertices that are still unreached search their in-neighbours, unless the level is `complete`. A warp
 // collects tiles of words until it has enough of these vertices. Returns how many vertices the warp reached.
 template <typename Vertex, typename Offset>
-__device__ Counter sweep(const Search<Vertex, Offset>& s, const WideLevel& wide, const Block& block) {
+__device__ Counter sweep(const Search<Vertex, Offset>& s, WideLevel wide, const Block& block) {
     using Number = typename Search<Vertex, Offset>::Number;
     const unsigned char* const siblings = wide.siblings;
     unsigned char* const next_siblings = wide.next_siblings;
     const int level = wide.level, unordered = wide.unordered;
-    int earliest = wide.earliest;
     const long long words = (s.n + WARP - 1) / WARP;
     const int lane = lane_id();
     const int tile = static_cast<int>(s.tile);
-    const int distinct = s.positions || unordered > 1 ? 0 : DISTINCT;
-    if (earliest >= distinct) earliest = -1;  // its first in the adjacency need not be the first in order
+    const int distinct = wide.distinct = s.positions || unordered > 1 ? 0 : DISTINCT;
+    if (wide.earliest >= distinct) wide.earliest = -1;
+    const int earliest = wide.earliest;
     Counter reached = 0;
 
     unsigned prefetched = word_of_tile(s, wide.visited, block.warp, ALL);  // of the next tile
@@ -225,47 +274,7 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const WideLevel& wide,
 
         // A vertex in no sibling group, whose byte is cached: lanes load it in place of vertices that do not count.
         const Vertex sentinel = tiles.vertex(block.list[0]);
-        int left = 0;  // vertices on the list that are not finished
-
-        // Up to four in-neighbours are in `hub` and `heavy`.
-        for (int start = 0; start < unvisited; start += UNROLL * WARP) {
-            int local[UNROLL], theirs[UNROLL][GROUP];
-            Vertex group[UNROLL][GROUP], hub[UNROLL], parent[UNROLL];
-            bool is_short[UNROLL];
-            Probe best[UNROLL];
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                const int place = start + k * WARP + lane;
-                local[k] = place < unvisited ? block.list[place] : -1;
-            }
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                const Vertex vertex = local[k] >= 0 ? tiles.vertex(local[k]) : tiles.origin;
-                load_whole_group(s.heavy, vertex, group[k]);
-                hub[k] = __ldg(s.hub + vertex);
-            }
-            __syncwarp();
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                is_short[k] = local[k] >= 0 && group[k][GROUP - 1] == -1;
-                group[k][GROUP - 1] = hub[k];
-                best[k] = NOT_FOUND;
-                sort(group[k]);
-#pragma unroll
-                for (int i = 0; i < GROUP; ++i) {
-                    theirs[k][i] = siblings[is_short[k] && group[k][i] >= 0 ? group[k][i] : sentinel];
-                }
-            }
-            __syncwarp();
-            const auto vertex_at = [&](int which, int place) { return element(group, which * GROUP + place - 1); };
-            update_best(s, unordered, distinct, best, 1, group, theirs, vertex_at);
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) parent[k] = element(group[k], place_of(best[k]) - 1);
-            settle_found(s, next_siblings, level, unordered, block, tiles, local, best, parent, reached);
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) keep(block, left, local[k] >= 0 && !is_short[k], local[k]);
-        }
-        __syncwarp();
+        int left = probe_short_rows(s, wide, tiles, unvisited, sentinel, reached, block);
 
         // The other rows are probed a group at a time, round after round; the fewer vertices are left, the more lanes
         // each has. A row ends with a probe of the earliest sibling group.
