@@ -251,9 +251,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                 }
             }
             const bool complete = unordered == 0 && last == frontier.edges;
-            const Counter by_warp = sweep(
-                s, {visited, other, siblings, other_siblings, level, unordered, begin, last > 0, complete, earliest},
-                block);
+            const int distinct = s.positions || unordered > 1 ? 0 : DISTINCT;
+            if (earliest >= distinct) earliest = -1;
+            const Counter by_warp = sweep(s,
+                                          {visited, other, siblings, other_siblings, level, unordered, begin, last > 0,
+                                           complete, earliest, distinct},
+                                          block);
             Counter by_block;
             block_exclusive_scan(lane_id() == 0 ? by_warp : 0, totals, by_block);
             if (threadIdx.x == 0 && by_block) atomicAdd(&state->counters[phase % 3], by_block);
