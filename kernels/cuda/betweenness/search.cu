@@ -108,9 +108,8 @@ __device__ __forceinline__ Item<Vertex, Offset> item_of_level(const Batch<Vertex
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void push(const Batch<Vertex, Offset>& b, int level, long long begin, long long end) {
     const long long places = end - begin;
-    for_each(places + (b.piece_count << b.shift), [&](long long i) {
-        expand(b, item_of_level(b, level - 1, begin, places, i), level);
-    });
+    for_each(places + (b.piece_count << b.shift),
+             [&](long long i) { expand(b, item_of_level(b, level - 1, begin, places, i), level); });
 }
 
 // Forward: the places listed, or else all that miss a source, add up the paths of their in-neighbours; the log goes on

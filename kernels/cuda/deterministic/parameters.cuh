@@ -110,13 +110,36 @@ struct Search {
     long long number;               // of this search
 };
 
+// What a block knows at the end of a phase. It is in shared memory, since loads of one address by thousands of warps
+// would be serialised.
+struct PhaseResult {
+    long long counted;       // by all blocks, in the counter of this phase
+    long long target_level;  // so far
+    Progress progress;
+};
+
 // A warp's place in the grid, and its block's shared memory.
 struct Block {
     int warp, warps;
-    unsigned short* list;  // of the warp: room for LIST vertices
-    unsigned* hits;        // of the warp: the words of TILES tiles
-    Counter* totals;       // WARP numbers
-    Counter* bases;        // a number for each warp of the block
+    unsigned char* memory;  // all that is dynamic; also:
+    unsigned short* list;   // of the warp: room for LIST vertices
+    unsigned* hits;         // of the warp: the words of TILES tiles
+    Counter* totals;        // WARP numbers
+    Counter* bases;         // a number for each warp of the block
+    PhaseResult* result;
+};
+
+// How far the search has got. Every thread keeps track of it in its own variables.
+struct Traversal {
+    unsigned *visited, *other;
+    unsigned char *siblings, *other_siblings;
+    long long unexplored;  // edges
+    Frontier frontier;     // the last ordered one,
+    long long begin;       // in the queue from here on
+    long long reached;     // by the last level; vertices without edges may be left out
+    int level;
+    int unordered;  // levels since the last ordered one
+    int phase;
 };
 
 // An array with an element for each of the edges or vertices that a lane has in flight. Independent loads and atomics
@@ -132,18 +155,11 @@ __device__ inline void settle(const Search<Vertex, Offset>& s, Vertex vertex, Ve
     if (vertex == s.target) s.state->target_level = level;
 }
 
-// What a block knows at the end of a phase. It is in shared memory, since loads of one address by thousands of warps
-// would be serialised.
-struct PhaseResult {
-    long long counted;       // by all blocks, in the counter of this phase
-    long long target_level;  // so far
-    Progress progress;
-};
-
 // End a phase: wait for all blocks, and load what they counted. Meanwhile the counter of the next phase is reset.
 template <typename Vertex, typename Offset>
-__device__ inline void end_phase(const Search<Vertex, Offset>& s, Phase kind, int& phase, PhaseResult* result) {
+__device__ inline void end_phase(const Search<Vertex, Offset>& s, Phase kind, int& phase, const Block& block) {
     State* const state = s.state;
+    PhaseResult* const result = block.result;
     __syncthreads();
     if (threadIdx.x == 0) {
         if (blockIdx.x == 0) state->counters[(phase + 1) % 3] = 0;

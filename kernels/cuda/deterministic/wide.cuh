@@ -387,3 +387,63 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const WideLevel& wide,
     }
     return warp_sum(reached);
 }
+
+// Expand the first edges of an ordered frontier in chunks, the neighbors of each left out of the next. Returns how many
+// edges these are; sets the earliest sibling group that the others lead from.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ long long expand_first_edges(const Search<Vertex, Offset>& s, Traversal& at, int& earliest,
+                                                        const Block& block) {
+    const Frontier frontier = at.frontier;
+    const long long words = (s.n + WARP - 1) / WARP;
+    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
+    long long before_large = frontier.edges;
+    if (!s.positions) {
+        find_large_siblings(s, at.siblings, at.begin, frontier, at.unexplored / s.large,
+                            &s.state->counters[at.phase % 3]);
+        end_phase(s, LARGE_SIBLINGS, at.phase, block);
+        before_large -= block.result->counted >> SIBLINGS_BITS;
+        earliest = block.result->counted % (1 << SIBLINGS_BITS);
+    }
+    const long long share = (before_large < frontier.edges ? 2 : 1) * at.unexplored / s.share;
+    long long last = min(max(share, s.chunk), before_large);
+    last = min(frontier.edges, (last + WARP - 1) / WARP * WARP);
+    long long from = 0, to = min(last, max((last / (GROWTH * GROWTH) / WARP + 1) * WARP, s.chunk));
+    for (const unsigned* so_far = at.visited; from < last; so_far = at.other) {
+        if (from > 0) {
+            for (long long word = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x; word < words;
+                 word += threads) {
+                at.other[word] = at.visited[word] | s.fresh[word];
+            }
+            end_phase(s, MERGE, at.phase, block);
+        }
+        claim<true>(s, so_far, run_of(s, at.begin, frontier, from, to, block));
+        end_phase(s, FIRST_EDGES, at.phase, block);
+        from = to;
+        to = min(last, GROWTH * to);
+    }
+    if (last < before_large) {  // the sibling group of the first edge that is left
+        earliest = at.siblings[s.queued[at.begin + slot_of(s.queue + at.begin, frontier.vertices, last)]];
+    }
+    return last;
+}
+
+// A wide level.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void wide_level(const Search<Vertex, Offset>& s, Traversal& at, const Block& block) {
+    int earliest = 0;
+    const long long first_edges = at.unordered == 0 ? expand_first_edges(s, at, earliest, block) : 0;
+    const bool complete = at.unordered == 0 && first_edges == at.frontier.edges;
+    const int distinct = s.positions || at.unordered > 1 ? 0 : DISTINCT;
+    if (earliest >= distinct) earliest = -1;
+    const WideLevel wide = {at.visited, at.other,        at.siblings, at.other_siblings, at.level, at.unordered,
+                            at.begin,   first_edges > 0, complete,    earliest,          distinct};
+    const Counter by_warp = sweep(s, wide, block);
+    Counter by_block;
+    block_exclusive_scan(lane_id() == 0 ? by_warp : 0, block.totals, by_block);
+    if (threadIdx.x == 0 && by_block) atomicAdd(&s.state->counters[at.phase % 3], by_block);
+    end_phase(s, SWEEP, at.phase, block);
+    at.reached = block.result->counted;
+    swap(at.visited, at.other);
+    swap(at.siblings, at.other_siblings);
+    ++at.unordered;
+}
