@@ -23,26 +23,29 @@ COMMON = {
 }
 SIZES = (f"sizeof(State) <= {STATE_BYTES}", "sizeof(Entry<Offset>) == 2 * sizeof(Offset)")
 
+# Pointers that every kernel of this kind takes first.
+ARRAYS = {
+    "offsets": "const Offset",
+    "targets": "const Vertex",
+    "in_offsets": "const Offset",
+    "in_targets": "const Vertex",
+    "hub": "const Vertex",
+    "heavy": "const Vertex",
+    "isolated": "const unsigned",
+    "visited": "unsigned",
+    "queue": "Entry<Offset>",
+    "queued": "Vertex",
+    "distances": "int",
+    "predecessors": "Vertex",
+    "sources": "const Vertex",
+    "state": "State",
+    "trace": "Counter",
+    "status": "volatile long long",
+}
+
 SEARCH = Parameters(
     "Search",
-    pointers={
-        "offsets": "const Offset",
-        "targets": "const Vertex",
-        "in_offsets": "const Offset",
-        "in_targets": "const Vertex",
-        "hub": "const Vertex",
-        "heavy": "const Vertex",
-        "isolated": "const unsigned",
-        "visited": "unsigned",
-        "queue": "Entry<Offset>",
-        "queued": "Vertex",
-        "distances": "int",
-        "predecessors": "Vertex",
-        "sources": "const Vertex",
-        "state": "State",
-        "trace": "Counter",
-        "status": "volatile long long",
-    },
+    pointers=ARRAYS,
     numbers=(
         *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense", "alone", "together"),
         *("capacity", "edge_bits", "tail", "tile", "number", "fresh", "unreached"),

@@ -73,26 +73,27 @@ struct Search {
     const Vertex* targets;
     const Offset* in_offsets;
     const Vertex* in_targets;
-    const Vertex* positions;
     const Vertex* hub;
     const Vertex* heavy;
     const unsigned* isolated;
-    unsigned* visited[2];
-    unsigned* fresh;
-    unsigned char* siblings;
-    unsigned* marks;
-    Vertex* slots;
-    Counter* counts;
+    unsigned* visited;
     Entry<Offset>* queue;
     Vertex* queued;
-    Number* rank;
     int* distances;
     Vertex* predecessors;
     const Vertex* sources;
     State* state;
     Counter* trace;
-    Counter* phases;
     volatile long long* status;
+    const Vertex* positions;
+    unsigned* other;
+    unsigned* fresh;
+    unsigned char* siblings;
+    unsigned* marks;
+    Vertex* slots;
+    Counter* counts;
+    Number* rank;
+    Counter* phases;
     long long n, m;
     long long count;                // sources
     long long depth_limit, target;  // the target is no source; -1: none
@@ -131,7 +132,7 @@ struct Block {
 
 // How far the search has got. Every thread keeps track of it in its own variables.
 struct Traversal {
-    unsigned *visited, *other;
+    unsigned *visited, *other;  // the search's two, which change places, as its two of `siblings` do
     unsigned char *siblings, *other_siblings;
     long long unexplored;  // edges
     Frontier frontier;     // the last ordered one,

@@ -30,9 +30,9 @@
 //                                     the adjacencies of out-edges ascend, which makes vertices comparable themselves
 //   hub[n], heavy[n][4]               as in direction_optimizing: all in-neighbours of a vertex that has up to four
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
-//   visited[2][words]                 bitmaps of the vertices reached by earlier levels, and of the isolated ones. In a
+//   visited[words], other[words]      bitmaps of the vertices reached by earlier levels, and of the isolated ones. In a
 //                                     wide level the second also has what its first edges reached; after it, the
-//                                     vertices visited before it
+//                                     vertices visited before it, and the two change places
 //   fresh[words]                      vertices that edges of this level reached, or marked for reordering; zero between
 //                                     levels
 //   siblings[2][32 * words]           the sibling group of a vertex in an ordered frontier, or of its ancestor in the
@@ -52,7 +52,7 @@
 //   phases[MAX_PHASES]                the time at which each phase ended, in nanoseconds, and its `Phase`; a null
 //                                     pointer if they are not recorded
 //
-// A search finds only the isolated vertices in the first `visited`, every `rank` UNREACHED and every `siblings`
+// A search finds only the isolated vertices in `visited`, every `rank` UNREACHED and every `siblings`
 // NO_SIBLINGS, and leaves them like that.
 //
 // Work: O(n) to end. An ordered level reads each of its edges once, and the marked ones twice, and reads and writes a
@@ -103,7 +103,7 @@ __device__ Frontier seed(const Search<Vertex, Offset>& s, Counter* totals) {
             vertex = s.sources[start + threadIdx.x];
             first = __ldg(s.offsets + vertex);
             degree = __ldg(s.offsets + vertex + 1) - first;
-            reduce_or(s.visited[0] + word_of(vertex), bit_of(vertex));
+            reduce_or(s.visited + word_of(vertex), bit_of(vertex));
             s.distances[vertex] = 0;
             s.predecessors[vertex] = -1;
         }
@@ -166,7 +166,7 @@ __device__ __forceinline__ void settle_unreached(const Search<Vertex, Offset>& s
         s, block,
         [&](long long word) {
             const unsigned unreached = ~visited[word];
-            s.visited[0][word] = __ldg(s.isolated + word);
+            s.visited[word] = __ldg(s.isolated + word);
             return unreached;
         },
         [&](Vertex vertex) {
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         if (s.trace) s.trace[0] = nanoseconds() * 2;
         if (s.phases) s.phases[0] = nanoseconds() << PHASE_BITS | BEGIN;
     }
-    Traversal at = {s.visited[0], s.visited[1], s.siblings, s.siblings + words * WARP, s.m};
+    Traversal at = {s.visited, s.other, s.siblings, s.siblings + words * WARP, s.m};
     at.phase = 1;
     bool seeded = false;
     // As many levels as vertices, if each reaches one and the last none.
