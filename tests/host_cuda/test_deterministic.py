@@ -229,7 +229,9 @@ FAULTS = {
         "best[k] = min(best[k], static_cast<Probe>(siblings[k][i] << PLACE_BITS | (place + GROUP - 1 - i)));",
         *(search_graphs, "wide, few first edges"),
     ),
-    "wide: the end of a row": Fault("hits || at[k] + (width - part) * GROUP >= rows.degree[k]", "true", search_long_rows),
+    "wide: the end of a row": Fault(
+        "hits || at[k] + (width - part) * GROUP >= rows.degree[k]", "true", search_long_rows
+    ),
     "wide: past the end of a row": Fault(
         "at[k] + i < rows.degree[k] ? group[k][i] : sentinel", "group[k][i]", search_graphs, "wide, few first edges"
     ),
