@@ -263,8 +263,8 @@ FAULTS = {
         "place + (width - part) * GROUP < last[k]", "false", search_many_edges, "star:500"
     ),
     "bottom-up: a vertex takes a parent of its own level": Fault(
-        "word[k][i] = visited[word_of(group[k][i])];",
-        "word[k][i] = visited[word_of(group[k][i])] | hits[0];",
+        "word[k][i] = u.visited[word_of(group[k][i])];",
+        "word[k][i] = u.visited[word_of(group[k][i])] | u.words[0];",
         search_many_tiles,
     ),
     "bottom-up: the bitmap's last word": Fault(
@@ -273,7 +273,7 @@ FAULTS = {
         *(search_graphs, "bottom-up"),
     ),
     "bottom-up: past the end of the lists of tiles": Fault(
-        "tiles < TILES && unseen <= LIST - TILE * WARP", "unseen <= LIST", search_many_tiles
+        "tiles < TILES && u.listed <= LIST - TILE * WARP", "u.listed <= LIST", search_many_tiles
     ),
     "distances: past the end of the predecessors": Fault(
         "if (none && vertex + i < s.n) s.predecessors[vertex + i] = -1;",
