@@ -222,7 +222,7 @@ def test_a_refused_cluster_is_not_needed():
     assert_right(search, [69])
 
 
-EXPAND_DENSE = "mine = top_down_level<true>(s, upcoming, level, begin - expanded, frontier, nullptr, warp, warps);"
+EXPAND_DENSE = "reached = top_down_level<true>(s, upcoming, p.level, begin, p.frontier, nullptr, w.warp, w.warps);"
 FAULTS = {
     "prepare: another vertex in a row of `heavy`": Fault(
         "if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = candidate[0];",
@@ -249,7 +249,7 @@ FAULTS = {
         *(search_many_edges, "two sides"),
     ),
     "dense: no barrier before the copy of a bitmap is changed": Fault(
-        f"end_phase(state, phase++, edge_bits, &result);\n                {EXPAND_DENSE}",
+        f"end_phase(s.state, p.phase++, s.edge_bits, w.result);\n        {EXPAND_DENSE}",
         EXPAND_DENSE,
         *(search_many_words, "dense"),
     ),
@@ -282,7 +282,7 @@ FAULTS = {
     ),
     "back to the queue: without the edges before": Fault("bits & ~before[word]", "bits", search_graphs, "to and fro"),
     "the next search: a bitmap that is not reset": Fault(
-        "reset_for_next_search(s, warp, warps);", ";", search_graphs, "top-down"
+        "reset_for_next_search(s, w.warp, w.warps);", ";", search_graphs, "top-down"
     ),
     "the next search: a source without edges": Fault(
         "*stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);",
