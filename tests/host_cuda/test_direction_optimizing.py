@@ -317,7 +317,9 @@ FAULTS = {
     "cluster: the others are not told to stop": Fault(
         "*map_shared_rank(stopped, rank) = 1;", "*stopped = 1;", search_graphs, "cluster, without room"
     ),
-    "cluster: a chunk is distributed twice": Fault("from = rank * share;", "from = 0;", search_unequal_blocks),
+    "cluster: a chunk is distributed twice": Fault(
+        "share.from = rank * each;", "share.from = 0;", search_unequal_blocks
+    ),
     "cluster: another vertex counts as seen": Fault(
         "exchange(recent + place, vertex) != vertex",
         "exchange(recent + place / 64, vertex) == -1",
