@@ -174,6 +174,32 @@ def test_a_full_memory(monkeypatch):
     search_small_rows("cluster", range(4))
 
 
+def search_long_rows():
+    """Vertices that 4,000 others lead to, of which no search reaches more than the last."""
+    others, source, last = np.arange(4000), 4000, 4001
+    found, lost, after = 4002, 4003, 4004
+    ends = np.r_[others, others, others[:9]], np.repeat([found, lost, after], [4000, 4000, 9])
+    path = [source, last, found], [last, found, after]
+    graph = as_graph(tuple(np.r_[one, other] for one, other in zip(ends, path, strict=True)), directed=True)
+    for seed in range(2):
+        assert_right(search_of(graph, TUNINGS["bottom-up"], seed), [source])
+
+
+def test_a_long_row_is_not_left_to_one_warp(monkeypatch):
+    """After 16 rounds, of 32 groups each, the whole grid probes it."""
+    edits = (("done += width;", "done += width; if (done > 16 * 32) __trap();"),)
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+    search_long_rows()
+
+
+@pytest.mark.parametrize("types", [(SHORT, SHORT), (LONG, LONG)])
+def test_every_row_is_long(monkeypatch, types):
+    edits = (("MAX_ROUNDS = 16", "MAX_ROUNDS = 0"),)
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+    search_graphs("bottom-up", range(10), types)
+    search_graphs("to and fro", range(10), types)
+
+
 def search_into_new_arrays(name):
     """A search writes every element of the arrays of its result, and what it is to say where it found nothing."""
     rng = np.random.default_rng(len(name))
@@ -271,6 +297,15 @@ FAULTS = {
         "if (lane < tile && word < words) upcoming[word] = hits[i * TILE + lane];",
         "if (lane < tile && word + 1 < words) upcoming[word] = hits[i * TILE + lane];",
         *(search_graphs, "bottom-up"),
+    ),
+    "bottom-up: long rows that nobody probes": Fault(
+        "if (dense && result.explored) expand_long_rows(s, w, p, ring);", ";", search_long_rows
+    ),
+    "bottom-up: long rows are settled without a bit": Fault(
+        "!test_and_set(upcoming, vertex)", "!test(upcoming, vertex)", search_long_rows
+    ),
+    "bottom-up: the end of a run of long rows": Fault(
+        "min((warp + 1) * run, rows.edges)", "min((warp + 1) * run, rows.edges) - 1", search_long_rows
     ),
     "bottom-up: past the end of the lists of tiles": Fault(
         "tiles < TILES && u.listed <= LIST - TILE * WARP", "u.listed <= LIST", search_many_tiles

@@ -6,6 +6,7 @@
 constexpr int TILE = 32;                   // words of a tile, at most
 constexpr int TILES = 4;                   // tiles that a warp takes at a time, at most
 constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them on its list, at most
+constexpr int MAX_ROUNDS = 16;             // in which a warp probes their rows; the rest is left to the whole grid
 
 // The unvisited vertices of a few tiles, on a warp's list by their local numbers. Each stage of a bottom-up level probes
 // some of their in-neighbours. Those that miss stay on the list: its front may be overwritten, since a round of a stage
@@ -193,11 +194,12 @@ __device__ __forceinline__ void probe_groups(const Search<Vertex, Offset>& s, Un
     __syncwarp();
 }
 
-// Probe all in-neighbours, round after round; the fewer vertices are left, the more lanes each has.
+// Probe all in-neighbours, round after round; the fewer vertices are left, the more lanes each has. Those whose rows are
+// longer stay on the list.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void probe_rows(const Search<Vertex, Offset>& s, Unvisited<Vertex, Offset>& u) {
     long long done = 0;  // groups of each row that were probed
-    while (u.listed > 0) {
+    for (int round = 0; u.listed > 0 && round < MAX_ROUNDS; ++round) {
         int width = 1;
         while (width < WARP && u.listed * width * 2 <= UNROLL * WARP) width *= 2;
         probe_groups(s, u, width, done);
@@ -205,12 +207,30 @@ __device__ __forceinline__ void probe_rows(const Search<Vertex, Offset>& s, Unvi
     }
 }
 
+// Append the vertices on the list, with their rows, to the queue from `begin` on, for `probe_long_rows`.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void enqueue_long_rows(const Search<Vertex, Offset>& s, Unvisited<Vertex, Offset>& u,
+                                                  long long begin, Counter* tail) {
+    const int count = u.take();
+    for (int start = 0; start < count; start += WARP) {
+        const bool keep[1] = {start + u.lane < count};
+        const Vertex vertex[1] = {keep[0] ? u.vertex_of(u.list[start + u.lane]) : u.origin};
+        Offset first[1], degree[1];
+        load_rows(s.in_offsets, keep, vertex, first, degree);
+        degree[0] -= first[0];
+        enqueue(s, begin, tail, keep, vertex, first, degree);
+    }
+    __syncwarp();
+}
+
 // A bottom-up level: let unvisited vertices look for the frontier. A warp takes tiles of words until it has enough
-// unvisited vertices. Returns how many found the frontier, counted in the lanes. `list` has room for LIST vertices,
-// `hits` for the words of TILES tiles.
+// unvisited vertices. Returns how many found the frontier, counted in the lanes. Rows that are too long for a warp are
+// left in the queue from `begin` on, counted in `explored`. `list` has room for LIST vertices, `hits` for the words of TILES
+// tiles.
 template <typename Vertex, typename Offset>
 __device__ unsigned bottom_up_level(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming,
-                                    int level, int warp, int warps, unsigned short* list, unsigned* hits) {
+                                    int level, long long begin, int phase, int warp, int warps, unsigned short* list,
+                                    unsigned* hits) {
     const long long words = (s.n + WARP - 1) / WARP;
     const int lane = lane_id();
     const int tile = static_cast<int>(s.tile), vertices_of_tile = tile * WARP;
@@ -238,12 +258,52 @@ __device__ unsigned bottom_up_level(const Search<Vertex, Offset>& s, const unsig
             probe_hubs_and_heavy(s, u);
         }
         probe_rows(s, u);
+        if (u.listed > 0) enqueue_long_rows(s, u, begin, &s.state->explored[phase % 3]);
         for (int i = 0; i < tiles; ++i) {
             const long long word = (next - static_cast<long long>(tiles - i) * warps) * tile + lane;
             if (lane < tile && word < words) upcoming[word] = hits[i * TILE + lane];
         }
         __syncwarp();
         reached += u.reached;
+    }
+    return reached;
+}
+
+// Probe the rows that were left in the queue from `begin` on, a run of their edges for each warp. Returns how many
+// vertices found the frontier, counted in the lanes.
+template <typename Vertex, typename Offset>
+__device__ unsigned probe_long_rows(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming,
+                                    int level, long long begin, Frontier rows, int warp, int warps) {
+    const long long run = (rows.edges + warps - 1) / warps;
+    const long long stop = min((warp + 1) * run, rows.edges);
+    long long next = warp * run;
+    if (next >= stop) return 0;
+    const Entry<Offset>* const entries = s.queue + begin;
+    unsigned reached = 0;
+    for (long long slot = slot_of(entries, rows.vertices, next); next < stop; ++slot) {
+        const Vertex vertex = s.queued[begin + slot];
+        const Vertex* const row = s.in_targets + entries[slot].shift;
+        long long end = stop;
+        if (slot + 1 < rows.vertices) end = min(end, static_cast<long long>(entries[slot + 1].prefix));
+        Vertex parent = -1;
+        for (; next < end && !__any_sync(ALL, parent >= 0); next += UNROLL * WARP) {
+            Vertex neighbor[UNROLL];
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                const long long edge = next + k * WARP + lane_id();
+                neighbor[k] = edge < end ? __ldg(row + edge) : vertex;  // which is not visited
+            }
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                if (test(visited, neighbor[k])) parent = neighbor[k];
+            }
+        }
+        const unsigned hits = __ballot_sync(ALL, parent >= 0);
+        if (hits && lane_id() == __ffs(hits) - 1 && !test_and_set(upcoming, vertex)) {
+            settle(s, vertex, parent, level);
+            ++reached;
+        }
+        next = end;
     }
     return reached;
 }

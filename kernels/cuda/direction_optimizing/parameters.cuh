@@ -32,7 +32,8 @@ struct State {
     alignas(128) unsigned finished;  // blocks that are done with the search
     unsigned stale[2];               // did the last search that was not `fresh` begin at an isolated vertex? By parity
     long long target_level;          // that reached the target; 0 before
-    Counter explored[3];             // edges of the vertices that small levels reached, counted like `tails`
+    Counter explored[3];             // edges of the vertices that small levels reached, counted like `tails`; of a
+                                     // bottom-up level, what it left to the whole grid, packed
     long long level[2];              // that small levels have reached, in phases with its parity
 };
 
@@ -81,7 +82,7 @@ __device__ inline void settle(const Search<Vertex, Offset>& s, Vertex vertex, Ve
 // up.
 struct PhaseResult {
     Counter counted;         // in the tail of this phase
-    Counter explored;        // by small levels
+    Counter explored;        // by small levels, or left to the whole grid
     long long level;         // that small levels have reached
     long long target_level;  // so far
 };

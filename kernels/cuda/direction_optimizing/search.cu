@@ -4,12 +4,12 @@
 // neighbour's bit in the bitmap `visited` appends it to the queue; where the edges are many (*dense*), it does not: the
 // queue comes from the bitmap afterwards, if it is needed at all. *Bottom-up*: each unvisited vertex probes its
 // in-neighbours until one is visited. It probes its `hub` first, the in-neighbour with the most out-edges, then the
-// next four, then all; on skewed graphs few need more than the hub. Every edge out of an earlier level leads to a
-// visited vertex, so a visited in-neighbour of an unvisited vertex is always in the frontier: `visited` is the
-// frontier's bitmap too, and no queue need be turned into one. Levels without a queue leave each a bitmap behind, from
-// which their distances are written at the end, all at once and in order. *Small levels*: while the frontier is small,
-// one block goes from level to level with its queue in shared memory, or on graphs with many levels one cluster of
-// blocks, each with a queue of its own that the others read.
+// next four, then all; on skewed graphs few need more than the hub. Rows too long for a warp are left to the whole
+// grid. Every edge out of an earlier level leads to a visited vertex, so a visited in-neighbour of an unvisited vertex
+// is always in the frontier: `visited` is the frontier's bitmap too, and no queue need be turned into one. Levels
+// without a queue leave each a bitmap behind, from which their distances are written at the end, all at once and in
+// order. *Small levels*: while the frontier is small, one block goes from level to level with its queue in shared
+// memory, or on graphs with many levels one cluster of blocks, each with a queue of its own that the others read.
 //
 //   offsets[n + 1], targets[m]        out-edges
 //   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric); in_targets are aligned to
@@ -198,13 +198,24 @@ __device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, co
     unsigned* const upcoming = ring.add(p.level);
     unsigned reached;
     if (bottom_up) {
-        reached = bottom_up_level(s, visited, upcoming, p.level, w.warp, w.warps, w.list, w.hits);
+        reached = bottom_up_level(s, visited, upcoming, p.level, p.begin, p.phase, w.warp, w.warps, w.list, w.hits);
     } else {
         for (long long word = w.thread; word < ring.words; word += w.threads) upcoming[word] = __ldcg(visited + word);
         end_phase(s.state, p.phase++, s.edge_bits, w.result);
         reached = top_down_level<true>(s, upcoming, p.level, begin, p.frontier, nullptr, w.warp, w.warps);
     }
     count_reached(w, reached, &s.state->tails[p.phase % 3], s.edge_bits);
+}
+
+// Probe the rows that a bottom-up level left to the whole grid.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void expand_long_rows(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
+                                                 const BitmapRing& ring) {
+    const unsigned* const visited = ring.at(ring.newest - 1);
+    const Frontier rows = unpacked(w.result->explored, s.edge_bits);
+    const unsigned reached = probe_long_rows(s, visited, ring.visited(), p.level, p.begin, rows, w.warp, w.warps);
+    count_reached(w, reached, &s.state->tails[p.phase % 3], s.edge_bits);
+    p.frontier.vertices += end_phase(s.state, p.phase++, s.edge_bits, w.result).vertices;
 }
 
 // After a level that left no queue, should there be one again? After bottom-up levels, when the frontier has been small
@@ -302,6 +313,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         }
         p.queued = !dense;
         p.frontier = end_phase(s.state, p.phase++, s.edge_bits, w.result);
+        if (dense && result.explored) expand_long_rows(s, w, p, ring);
         if (s.trace && w.thread == 0) s.trace[p.level] = nanoseconds() * 2 + bottom_up;
         if (p.queued || p.frontier.vertices == 0) continue;
         if (needs_queue(s, p, bottom_up, expanded.vertices) && !ring.is_full()) return_to_queue(s, w, p, ring);
