@@ -17,18 +17,20 @@ from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
 
 NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
-SMALL = replace(DEFAULT, threads=64, grid=2, cluster=1, alone=0, capacity=64, dense=ALWAYS, dense_edges=ALWAYS)
-CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, together=800)
+SMALL = replace(
+    DEFAULT, threads=64, grid=2, cluster=1, single_block_chunks=0, capacity=64, dense=ALWAYS, dense_edges=ALWAYS
+)
+CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, cluster_chunks=800)
 TUNINGS = {
     "top-down": replace(SMALL, alpha=NEVER),
     "dense": replace(SMALL, alpha=NEVER, dense_edges=0),
     "bottom-up": replace(SMALL, alpha=ALWAYS, beta=ALWAYS),
-    "to and fro": replace(SMALL, alpha=3, beta=2, tail=1, dense_edges=8, alone=6),
-    "one block": replace(SMALL, alone=400),
-    "one block, without room": replace(SMALL, alone=400, capacity=7),
+    "to and fro": replace(SMALL, alpha=3, beta=2, shrinking_levels=1, dense_edges=8, single_block_chunks=6),
+    "one block": replace(SMALL, single_block_chunks=400),
+    "one block, without room": replace(SMALL, single_block_chunks=400, capacity=7),
     "cluster": CLUSTER,
     "cluster, without room": replace(CLUSTER, capacity=5),
-    "cluster, after one block": replace(CLUSTER, alone=9),
+    "cluster, after one block": replace(CLUSTER, single_block_chunks=9),
 }
 SHORT, LONG = np.int32, np.int64
 
@@ -78,7 +80,7 @@ def search_small_rows(name, seeds=range(8), types=(SHORT, SHORT), **changes):
         ends = tuple(rng.integers(0, 90, (2, 150)))
         graph = generate(spec) if seed < 4 else as_graph(ends, vertices=90, directed=False)
         search = search_of(with_types(graph, *types), replace(TUNINGS[name], **changes), seed)
-        assert search.near
+        assert search.small_rows
         assert_right(search, [graph.num_vertices // 2])
         assert_right(search, [0, graph.num_vertices - 1], target=graph.num_vertices // 3)
 
@@ -256,7 +258,7 @@ FAULTS = {
         *(search_graphs, "bottom-up"),
     ),
     "prepare: that there are more than four": Fault(
-        "near && round == GROUP && max_degree >= 0", "false", search_small_rows, "cluster"
+        "small_rows && round == GROUP && max_degree >= 0", "false", search_small_rows, "cluster"
     ),
     "top-down: two in one place of the queue": Fault(
         "place += packed(1, degree[k], s.edge_bits);", ";", search_graphs, "top-down"

@@ -61,10 +61,11 @@ struct Search {
     long long alpha;                // bottom-up when the frontier has more than 1/alpha of the unexplored edges
     long long beta;                 // top-down again when the frontier shrinks below 1/beta of the vertices
     long long dense;                // a frontier with more edges than this is expanded into a bitmap
-    long long alone, together;      // a frontier with no more chunks than this is one block's work, one cluster's
+    long long single_block_chunks;  // a frontier with no more chunks is expanded by one block,
+    long long cluster_chunks;       // and with no more than this by one cluster
     long long capacity;             // chunks of a block's queue in shared memory
     long long edge_bits;            // of a Counter
-    long long tail;                 // small frontiers in a row before it is top-down again
+    long long shrinking_levels;     // small and shrinking frontiers in a row before it is top-down again
     long long tile;                 // words that a warp sweeps at a time
     long long number;               // of this search
     long long fresh;                // are `distances` and `predecessors` of no search before?

@@ -16,7 +16,7 @@
 //                                     groups of four
 //   hub[n], heavy[n][4]               the in-neighbours to probe first, those with the most out-edges; the vertex
 //                                     itself if it has no in-edge, and -1 where there are no more. In a graph of small
-//                                     rows (`near`) the hub is among the four, and the last is MORE if there are others
+//                                     rows (`small_rows`) the hub is among the four, and the last is MORE if there are others
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
 //   visited[BITMAPS][words]           the vertices reached so far and the isolated ones, see `BitmapRing`; a search
 //                                     finds only the isolated ones in the first, and resets it to them
@@ -144,7 +144,8 @@ __device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s
         p.frontier.edges = __ldg(s.offsets + s.source + 1) - __ldg(s.offsets + s.source);
         p.frontier.vertices = p.frontier.edges > 0;
     }
-    if (one_source && p.frontier.edges > 0 && 1 + p.frontier.edges / CHUNK <= s.alone && s.depth_limit > 0) {
+    if (one_source && p.frontier.edges > 0 && 1 + p.frontier.edges / CHUNK <= s.single_block_chunks &&
+        s.depth_limit > 0) {
         __syncthreads();  // block 0 goes on, and what it wrote no other block needs before the next barrier
     } else {
         end_phase(state, 0, s.edge_bits, w.result);
@@ -157,14 +158,14 @@ __device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s
 }
 
 // Let one block, or the blocks of a cluster, expand a small frontier and those after it.
-template <bool NEAR, typename Vertex, typename Offset>
+template <bool SMALL_ROWS, typename Vertex, typename Offset>
 __device__ __forceinline__ void expand_small(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
                                              unsigned* visited, long long chunks, int cluster, unsigned char* memory) {
-    const int size = chunks <= s.alone ? 1 : cluster;
+    const int size = chunks <= s.single_block_chunks ? 1 : cluster;
     if (blockIdx.x < size) {
-        const int limit = static_cast<int>(size == 1 ? s.alone : s.together);
+        const int limit = static_cast<int>(size == 1 ? s.single_block_chunks : s.cluster_chunks);
         if (size > 1) {
-            small_levels<Cluster, NEAR>(s, visited, p.level, p.begin, p.frontier, p.phase, size, limit, memory);
+            small_levels<Cluster, SMALL_ROWS>(s, visited, p.level, p.begin, p.frontier, p.phase, size, limit, memory);
         } else {  // neighbours in the queue cost it more than they save
             small_levels<Block, false>(s, visited, p.level, p.begin, p.frontier, p.phase, size, limit, memory);
         }
@@ -225,7 +226,7 @@ __device__ __forceinline__ bool needs_queue(const Search<Vertex, Offset>& s, Pro
                                             long long expanded) {
     const long long vertices = p.frontier.vertices;
     p.shrinking = bottom_up && vertices < expanded && vertices < s.n / s.beta ? p.shrinking + 1 : 0;
-    return bottom_up ? p.shrinking >= s.tail : vertices * (s.m / s.n) <= p.unexplored / s.alpha;
+    return bottom_up ? p.shrinking >= s.shrinking_levels : vertices * (s.m / s.n) <= p.unexplored / s.alpha;
 }
 
 // Put the frontier back into the queue, and go on in a copy of the newest bitmap.
@@ -256,7 +257,7 @@ __device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, cons
     reset_for_next_search(s, w.warp, w.warps);  // while the host goes on
 }
 
-template <bool NEAR, typename Vertex, typename Offset>
+template <bool SMALL_ROWS, typename Vertex, typename Offset>
 __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant__ Search<Vertex, Offset> s) {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ PhaseResult result;
@@ -283,7 +284,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const bool reached_target = s.target >= 0 && is_reached(result.target_level, p.level);
         const bool done = expanded.vertices == 0 || p.level >= s.depth_limit || p.given_up || reached_target;
         const long long chunks = expanded.vertices + expanded.edges / CHUNK;  // an upper bound
-        const bool small = p.queued && !p.no_room && chunks <= (cluster > 1 ? s.together : s.alone);
+        const bool small = p.queued && !p.no_room && chunks <= (cluster > 1 ? s.cluster_chunks : s.single_block_chunks);
         const bool bottom_up = !p.queued || expanded.edges > p.unexplored / s.alpha;
         const bool dense = !small && (bottom_up || expanded.edges > s.dense);
         const bool with_isolated = done && (s.fresh || ring.newest > ring.oldest);
@@ -293,7 +294,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         }
         if (done) return end_search(s, w, p, with_isolated);
         if (small) {
-            expand_small<NEAR>(s, w, p, ring.visited(), chunks, cluster, memory);
+            expand_small<SMALL_ROWS>(s, w, p, ring.visited(), chunks, cluster, memory);
             continue;
         }
 

@@ -3,10 +3,10 @@
 
 #include "parameters.cuh"
 
-constexpr int RECENT = 1 << 11;       // vertices that a block of a cluster remembers, twice that if NEAR
-constexpr int MOST_LEVELS = 1 << 20;  // before the grid meets again, so that the others see some progress
-constexpr int CHUNK = GROUP;          // a thread for each edge of a chunk
-constexpr int HERE = -1;              // no place in `targets`
+constexpr int RECENT = 1 << 11;      // vertices that a block of a cluster remembers, twice that if SMALL_ROWS
+constexpr int MAX_LEVELS = 1 << 20;  // before the grid meets again, so that the others see some progress
+constexpr int CHUNK = GROUP;         // a thread for each edge of a chunk
+constexpr int HERE = -1;             // no place in `targets`
 
 // Who works on a small frontier.
 struct Block {
@@ -34,11 +34,11 @@ struct Cluster {
 
 // Up to CHUNK edges of a vertex, in a queue in shared memory. `rest` counts the edges from `first` to the end of the
 // vertex's row; it is negated in all chunks of a vertex but the first, and 0 where there is nothing. Where `first` is
-// HERE, the neighbours themselves are `near`, -1 in place of the one that the vertex was reached from.
-template <bool NEAR, typename Vertex, typename Offset>
+// HERE, the neighbours themselves are `neighbors`, -1 in place of the one that the vertex was reached from.
+template <bool SMALL_ROWS, typename Vertex, typename Offset>
 struct alignas(16) Chunk {
     Offset first, rest;
-    Vertex vertex, near[NEAR ? GROUP : 1];
+    Vertex vertex, neighbors[SMALL_ROWS ? GROUP : 1];
 };
 
 // What a block has in shared memory besides its queues.
@@ -49,12 +49,12 @@ struct LocalState {
 };
 
 // Append the vertex of a chunk to the queue of the whole grid.
-template <bool NEAR, typename Vertex, typename Offset>
+template <bool SMALL_ROWS, typename Vertex, typename Offset>
 __device__ inline void enqueue_global(const Search<Vertex, Offset>& s, long long behind, Counter* tail,
-                                      const Chunk<NEAR, Vertex, Offset>& chunk) {
+                                      const Chunk<SMALL_ROWS, Vertex, Offset>& chunk) {
     const Frontier before = unpacked(atomicAdd(tail, packed(1, chunk.rest, s.edge_bits)), s.edge_bits);
     const Offset prefix = static_cast<Offset>(before.edges);
-    const Offset first = NEAR && chunk.first == HERE ? __ldg(s.offsets + chunk.vertex) : chunk.first;
+    const Offset first = SMALL_ROWS && chunk.first == HERE ? __ldg(s.offsets + chunk.vertex) : chunk.first;
     s.queue[behind + before.vertices] = {prefix, static_cast<Offset>(first - prefix)};
     s.queued[behind + before.vertices] = chunk.vertex;
 }
@@ -86,10 +86,11 @@ __device__ inline void stop_all(int* stopped, int size) {
 // Append the wanted vertices of this warp, each given as the first of its chunks, to the queue of its block, where
 // `reserve`(the number of chunks) says. What finds no room goes to the queue of the whole grid instead, unless `behind`
 // is -1, and then all blocks stop.
-template <int COUNT, typename Reserve, bool NEAR, typename Vertex, typename Offset>
-__device__ inline void enqueue_local(const Search<Vertex, Offset>& s, Chunk<NEAR, Vertex, Offset>* queue,
+template <int COUNT, typename Reserve, bool SMALL_ROWS, typename Vertex, typename Offset>
+__device__ inline void enqueue_local(const Search<Vertex, Offset>& s, Chunk<SMALL_ROWS, Vertex, Offset>* queue,
                                      const Reserve& reserve, int* stopped, int size, long long behind, Counter* tail,
-                                     const bool (&keep)[COUNT], const Chunk<NEAR, Vertex, Offset> (&chunk)[COUNT]) {
+                                     const bool (&keep)[COUNT],
+                                     const Chunk<SMALL_ROWS, Vertex, Offset> (&chunk)[COUNT]) {
     const int capacity = static_cast<int>(s.capacity);
     int place[COUNT], mine = 0, before = 0, total = 0;
     bool large = false;
@@ -133,17 +134,17 @@ __device__ inline void enqueue_local(const Search<Vertex, Offset>& s, Chunk<NEAR
         queue[start + place[k]] = chunk[k];
 #pragma unroll 1
         for (Offset done = CHUNK; done < chunk[k].rest; done += CHUNK) {
-            Chunk<NEAR, Vertex, Offset>& next = queue[start + ++place[k]];
+            Chunk<SMALL_ROWS, Vertex, Offset>& next = queue[start + ++place[k]];
             next.first = chunk[k].first + done, next.rest = done - chunk[k].rest, next.vertex = chunk[k].vertex;
         }
     }
 }
 
-// Test and set the bits of neighbours, and load where their rows are or, if NEAR, the rows themselves.
-template <int COUNT, bool NEAR, typename Vertex, typename Offset>
+// Test and set the bits of neighbours, and load where their rows are or, if SMALL_ROWS, the rows themselves.
+template <int COUNT, bool SMALL_ROWS, typename Vertex, typename Offset>
 __device__ __forceinline__ void claim(const Search<Vertex, Offset>& s, unsigned* visited, const bool (&won)[COUNT],
                                       const Vertex (&neighbor)[COUNT], unsigned (&word)[COUNT],
-                                      Chunk<NEAR, Vertex, Offset> (&next)[COUNT]) {
+                                      Chunk<SMALL_ROWS, Vertex, Offset> (&next)[COUNT]) {
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
         word[k] = ALL;
@@ -151,18 +152,18 @@ __device__ __forceinline__ void claim(const Search<Vertex, Offset>& s, unsigned*
         next[k].vertex = neighbor[k];
         if (won[k]) {
             word[k] = atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
-            if constexpr (NEAR) {
-                load_group(s.heavy, neighbor[k], GROUP * s.n, GROUP * s.n, next[k].near);
+            if constexpr (SMALL_ROWS) {
+                load_group(s.heavy, neighbor[k], GROUP * s.n, GROUP * s.n, next[k].neighbors);
             } else {
                 next[k].first = __ldg(s.offsets + neighbor[k]);
                 next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
             }
         }
     }
-    if constexpr (NEAR) {
+    if constexpr (SMALL_ROWS) {
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
-            if (next[k].near[GROUP - 1] == MORE) {
+            if (next[k].neighbors[GROUP - 1] == MORE) {
                 next[k].first = __ldg(s.offsets + neighbor[k]);
                 next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
             }
@@ -171,19 +172,19 @@ __device__ __forceinline__ void claim(const Search<Vertex, Offset>& s, unsigned*
 }
 
 // Write down that a neighbour was reached, and complete the first of its chunks. Has it edges to expand?
-template <bool NEAR, typename Vertex, typename Offset>
+template <bool SMALL_ROWS, typename Vertex, typename Offset>
 __device__ __forceinline__ bool settle_chunk(const Search<Vertex, Offset>& s, Vertex neighbor, Vertex parent, int level,
-                                             Chunk<NEAR, Vertex, Offset>& next, Counter& explored, int* stopped,
+                                             Chunk<SMALL_ROWS, Vertex, Offset>& next, Counter& explored, int* stopped,
                                              int size) {
     bool here = false;
-    if constexpr (NEAR) {
-        here = next.near[GROUP - 1] != MORE;
+    if constexpr (SMALL_ROWS) {
+        here = next.neighbors[GROUP - 1] != MORE;
         if (here) next.first = HERE;
 #pragma unroll
         for (int i = 0; i < GROUP; ++i) {
-            const Vertex near = next.near[i];
-            if (here) next.rest += near >= 0;
-            if (near == parent) next.near[i] = -1;
+            const Vertex other = next.neighbors[i];
+            if (here) next.rest += other >= 0;
+            if (other == parent) next.neighbors[i] = -1;
         }
         // The next vertex straight on, if neighbours are numbered alike.
         const long long ahead = 2LL * neighbor - parent;
@@ -265,10 +266,10 @@ __device__ __forceinline__ int reserve_in_order(int* totals, int& filled, int to
 }
 
 // A block's part in the small levels of a Block or a Cluster.
-template <typename Scope, bool NEAR, typename Vertex, typename Offset>
+template <typename Scope, bool SMALL_ROWS, typename Vertex, typename Offset>
 struct SmallLevels {
-    using Chunk = ::Chunk<NEAR, Vertex, Offset>;
-    static constexpr int REMEMBERED = NEAR ? 2 * RECENT : RECENT;
+    using Chunk = ::Chunk<SMALL_ROWS, Vertex, Offset>;
+    static constexpr int REMEMBERED = SMALL_ROWS ? 2 * RECENT : RECENT;
 
     const Search<Vertex, Offset>& s;
     LocalState& local;
@@ -329,9 +330,9 @@ struct SmallLevels {
             const int part = WHOLE ? 0 : lane % CHUNK;  // of the chunk, from which on this thread's edges are
             if (inside) {
                 first = chunk->first, rest = abs(chunk->rest), parent = chunk->vertex;
-                if constexpr (NEAR) {
+                if constexpr (SMALL_ROWS) {
 #pragma unroll
-                    for (int k = 0; k < COUNT; ++k) neighbor[k] = chunk->near[part + k];
+                    for (int k = 0; k < COUNT; ++k) neighbor[k] = chunk->neighbors[part + k];
                 }
             }
             bool won[COUNT];
@@ -340,8 +341,8 @@ struct SmallLevels {
 #pragma unroll
             for (int k = 0; k < COUNT; ++k) {
                 won[k] = part + k < rest;
-                if (won[k] && !(NEAR && first == HERE)) neighbor[k] = __ldg(s.targets + first + part + k);
-                if (NEAR) won[k] = won[k] && neighbor[k] >= 0;
+                if (won[k] && !(SMALL_ROWS && first == HERE)) neighbor[k] = __ldg(s.targets + first + part + k);
+                if (SMALL_ROWS) won[k] = won[k] && neighbor[k] >= 0;
             }
             if constexpr (Scope::IS_CLUSTER) {
 #pragma unroll
@@ -382,15 +383,15 @@ struct SmallLevels {
 // `limit` chunks; then it is in the queue from `begin + frontier.vertices` on. Each block goes on with what it found.
 // Where there are more edges than threads and some blocks have many more than others, the chunks of the next level are
 // distributed evenly. Leaves its last level and the edges of the vertices that it reached in `state`.
-template <typename Scope, bool NEAR, typename Vertex, typename Offset>
+template <typename Scope, bool SMALL_ROWS, typename Vertex, typename Offset>
 __device__ void small_levels(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
                              Frontier frontier, int phase, int blocks, int limit, unsigned char* memory) {
-    using Levels = SmallLevels<Scope, NEAR, Vertex, Offset>;
+    using Levels = SmallLevels<Scope, SMALL_ROWS, Vertex, Offset>;
     __shared__ LocalState local;
     if (threadIdx.x >= Scope::SIZE) return;
     const int lane = lane_id();
     const int size = Scope::IS_CLUSTER ? blocks : 1, rank = Scope::IS_CLUSTER ? static_cast<int>(blockIdx.x) : 0;
-    const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + MOST_LEVELS));
+    const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + MAX_LEVELS));
     auto* const queue = reinterpret_cast<typename Levels::Chunk*>(memory);
     auto* const upcoming = queue + static_cast<int>(s.capacity);
     auto* const recent = reinterpret_cast<Vertex*>(upcoming + static_cast<int>(s.capacity));

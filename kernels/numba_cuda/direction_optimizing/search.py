@@ -180,7 +180,7 @@ def search(s):
     if one_source:
         edges = np.int64(row_of(s, s.source)[1])
         vertices = np.int64(edges > 0)
-    if one_source and edges > 0 and 1 + (edges >> 2) <= s.alone and s.depth_limit > 0:
+    if one_source and edges > 0 and 1 + (edges >> 2) <= s.single_block_chunks and s.depth_limit > 0:
         cuda.syncthreads()  # block 0 goes on by itself; what it wrote, no other block reads before the next barrier
     else:
         end_phase(s.state, np.int32(0), s.edge_bits, result)
@@ -202,7 +202,7 @@ def search(s):
         reached_target = s.target >= 0 and is_reached(result[TARGET_REACHED], level)
         done = vertices == 0 or level >= s.depth_limit or given_up or reached_target
         chunks = vertices + (edges >> 2)  # at most
-        small = queued and not stuck and chunks <= (s.together if cluster > 1 else s.alone)
+        small = queued and not stuck and chunks <= (s.cluster_chunks if cluster > 1 else s.single_block_chunks)
         bottom_up = not queued or edges > unexplored // s.alpha
         dense = not small and (bottom_up or edges > s.dense)
         if done or (dense and is_full(ring)):
@@ -214,9 +214,9 @@ def search(s):
         expanded = vertices
 
         if small:
-            size, limit = np.int32(1), s.alone
-            if chunks > s.alone:
-                size, limit = cluster, s.together
+            size, limit = np.int32(1), s.single_block_chunks
+            if chunks > s.single_block_chunks:
+                size, limit = cluster, s.cluster_chunks
             if cuda.blockIdx.x < size:
                 visited, most = newest(s, ring), np.int32(limit)
                 if size > 1:
@@ -267,7 +267,7 @@ def search(s):
         # Back to the queue? After bottom-up levels, when the frontier has been small and shrinking for some time.
         if bottom_up:
             shrinking = shrinking + 1 if vertices < expanded and vertices < s.n // s.beta else 0
-            back = shrinking >= s.tail
+            back = shrinking >= s.shrinking_levels
         else:
             shrinking = 0
             back = vertices * (s.m // s.n) <= unexplored // s.alpha

@@ -46,7 +46,7 @@ from .parameters import EXPLORED, LEVEL, TAILS, TARGET_LEVEL
 from .phase import of_phase
 from .queue import enqueue_one
 
-MOST_LEVELS = 1 << 20  # that a block does before the others see at the barrier that it is alive
+MAX_LEVELS = 1 << 20  # that a block does before the others see at the barrier that it is alive
 SINGLE_BLOCK_THREADS = 128  # of a block without a cluster: others would be in their way
 GOLDEN = np.uint32(0x9E3779B9)  # 2^32 over the golden ratio
 
@@ -238,7 +238,7 @@ def small_levels(in_cluster):
         if thread >= threads:
             return
         first_level = level
-        last = np.int32(min(s.depth_limit, level + MOST_LEVELS))
+        last = np.int32(min(s.depth_limit, level + MAX_LEVELS))
         queue = pointer_into(memory, 0, s.offsets)  # of this level
         upcoming = advance(queue, 4 * s.capacity)
         recent = pointer_into(memory, 8 * s.capacity * size_of(s.offsets), s.targets)
