@@ -285,7 +285,7 @@ struct SmallLevels {
     int round = 0;
     Counter explored = 0;
 
-    // The first thread of this warp. Loops go by it, and the lanes of a warp the same rounds.
+    // The first thread of this warp: loops count from it, so that all lanes of a warp go the same rounds.
     static __device__ __forceinline__ int warp_begin() { return threadIdx.x / WARP * WARP; }
 
     __device__ __forceinline__ void load_frontier(long long begin, Frontier frontier) {
