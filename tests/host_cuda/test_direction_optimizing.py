@@ -196,7 +196,7 @@ def test_a_long_row_is_not_left_to_one_warp(monkeypatch):
 
 @pytest.mark.parametrize("types", [(SHORT, SHORT), (LONG, LONG)])
 def test_every_row_is_long(monkeypatch, types):
-    edits = (("MAX_ROUNDS = 16", "MAX_ROUNDS = 0"),)
+    edits = (("MAX_GROUPS = 512", "MAX_GROUPS = 0"),)
     monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
     search_graphs("bottom-up", range(10), types)
     search_graphs("to and fro", range(10), types)

@@ -6,7 +6,7 @@
 constexpr int TILE = 32;                   // words of a tile, at most
 constexpr int TILES = 4;                   // tiles that a warp takes at a time, at most
 constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them on its list, at most
-constexpr int MAX_ROUNDS = 16;             // in which a warp probes their rows; the rest is left to the whole grid
+constexpr int MAX_GROUPS = 512;            // of a row that a warp probes; longer rows are left to the whole grid
 
 // The unvisited vertices of a few tiles, on a warp's list by their local numbers. Each stage of a bottom-up level probes
 // some of their in-neighbours. Those that miss stay on the list: its front may be overwritten, since a round of a stage
@@ -199,7 +199,7 @@ __device__ __forceinline__ void probe_groups(const Search<Vertex, Offset>& s, Un
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void probe_rows(const Search<Vertex, Offset>& s, Unvisited<Vertex, Offset>& u) {
     long long done = 0;  // groups of each row that were probed
-    for (int round = 0; u.listed > 0 && round < MAX_ROUNDS; ++round) {
+    while (u.listed > 0 && done < MAX_GROUPS) {
         int width = 1;
         while (width < WARP && u.listed * width * 2 <= UNROLL * WARP) width *= 2;
         probe_groups(s, u, width, done);
