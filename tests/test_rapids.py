@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from rapids_bfs import InputError, as_graph, bfs, compare, device, rapids
+from rapids_bfs import InputError, as_graph, bfs, compare, device, memory, rapids
 from rapids_bfs import cugraph as drop_in
 from rapids_bfs.adapters import EXPORTERS, IMPORTERS, cudf, cudf_files, export, importer_of
 from rapids_bfs.adapters.cudf import matches as is_cudf
@@ -230,6 +230,26 @@ class TestDropIn:
         assert not rapids.driver_allocates()
         monkeypatch.delitem(sys.modules, "rmm")
         assert not rapids.driver_allocates()
+
+    @pytest.mark.parametrize(("length", "allocations"), [(0, 1), (3, 1), (1 << 20, 1), (1 << 23, 2)])
+    def test_small_arrays_share_an_allocation(self, monkeypatch, length, allocations):
+        """Integers stand in for CuPy's pointers."""
+        sizes = []
+
+        def allocate(size):
+            sizes.append(size)
+            return 1 << 40 if len(sizes) == 1 else 1 << 50
+
+        fake = SimpleNamespace(ndarray=lambda *described: described, cuda=SimpleNamespace(alloc=allocate))
+        monkeypatch.setitem(sys.modules, "cupy", fake)
+        monkeypatch.setattr(memory, "driver_allocates", lambda: False)
+        (*first, begin), (*second, then) = memory.new_arrays(length, np.int32, np.int64)
+        assert (first, second) == ([length, np.int32], [length, np.int64])
+        assert len(sizes) == allocations
+        assert begin % 256 == then % 256 == 0
+        assert begin + 4 * length <= then
+        assert sum(sizes) >= 12 * length
+        assert allocations == 2 or then + 8 * length <= begin + sizes[0]
 
 
 class TestAdapters:

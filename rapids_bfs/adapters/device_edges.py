@@ -79,7 +79,7 @@ def from_device_edges(
     return Graph._trusted(
         offsets,
         placed,
-        labels=labels,
+        labels=labels if labels is None else labels.astype(np.int64, copy=False),  # as Python's integers are found best
         directed=not seen.symmetric if directed is None else directed,
         name=name,
         columns=columns,
