@@ -12,6 +12,7 @@ import gc
 import json
 import sys
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -72,7 +73,7 @@ def rows_of(spec, arguments):
             sources = sample_sources(graph, arguments.sources)
             arcs = f"{graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, {size(graph.nbytes)}"
             print(f"{spec}: {arcs}\n    {'':26}{'made s':>10}{'prepared s':>12}{'median ms':>12}  same", flush=True)
-        prepared, traversal = seconds(lambda: choose(engine).traversal(graph))  # noqa: B023
+        prepared, traversal = seconds(partial(choose(engine).traversal, graph))
         times, distances = measure(traversal, sources[:CPU_SOURCES] if engine == "cpu" else sources)
         expected = expected or distances
         same = all(map(np.array_equal, distances, expected))
