@@ -267,6 +267,7 @@ def main():
         found = about | {"graphs": rows, "geometric_means": means, "karate_us": small}
     if arguments.json:
         kept = json.loads(arguments.json.read_text()) if arguments.json.exists() else {}
+        kept = {key: each for key, each in kept.items() if "graphs" in (each if isinstance(each, dict) else {})}
         key = ("builds, " if arguments.builds else "") + ("no pool" if arguments.no_pool else "pool")
         arguments.json.write_text(json.dumps(kept | {key: found}, indent=1) + "\n")
 
