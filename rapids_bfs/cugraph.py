@@ -192,6 +192,7 @@ class Searcher:
         sources = self._sources(start)
         options = DEFAULT if depth_limit is None or depth_limit < 0 else Options(depth_limit)
         traversal = self.traversal
+        ids = None if self.graph.labels is None else self.vertices  # of CuPy's stream, which the search waits for
         found = new_arrays(self.graph.num_vertices, self.dtype, self.dtype)
         distances, predecessors = found if self.narrow else (traversal.distances, traversal.predecessors)
         if not return_predecessors:
@@ -201,16 +202,15 @@ class Searcher:
         followed = not self.narrow or (self.has_ids and return_predecessors)
         with traversal.search_into(distances, predecessors, unreached, sources, options, followed=followed):
             if followed:
-                self._translate(distances, predecessors, found)
+                self._translate(distances, predecessors, ids, found)
             yield found
 
-    def _translate(self, distances: Any, predecessors: Any, found: list[Any]) -> None:
+    def _translate(self, distances: Any, predecessors: Any, ids: Any, found: list[Any]) -> None:
         """Let the search's stream translate what it found, once it has."""
         n, vertex = self.graph.num_vertices, self.graph.targets.dtype
-        ids = None if self.graph.labels is None else self.vertices
-        given = (None if self.narrow else distances, predecessors, ids)
+        given = (None if self.narrow else distances, predecessors, ids, n, self.unreached, self.none)
         with self.traversal.device.active():
-            launch("answer", "translate", vertex, self.dtype, n, *given, n, self.unreached, self.none, *found)
+            launch("answer", "translate", vertex, self.dtype, n, *given, *found)
 
     @cached_property
     def vertices(self) -> Any:

@@ -129,6 +129,10 @@ def test_a_search_takes_one_more_launch_at_most(dtype, gaps, return_predecessors
             drop_in, "choose", lambda kind, kept=traversal: SimpleNamespace(traversal=lambda graph: kept)
         )
         searcher = drop_in.Searcher(named, np.dtype(dtype))
+        waited_with = []  # what the searcher has when CuPy's stream, which makes it, is waited for
+        monkeypatch.setattr(
+            _direction_optimizing, "finish", lambda kept=searcher, to=waited_with: to.append({*vars(kept)})
+        )
         for _ in range(5):
             counts |= {"arrays": 0, "launches": 0}
             traversal.device.waits = 0
@@ -146,3 +150,4 @@ def test_a_search_takes_one_more_launch_at_most(dtype, gaps, return_predecessors
             more = dtype == LONG or (gaps and return_predecessors)
             assert counts == {"arrays": 2, "launches": int(more)}
             assert traversal.device.waits == int(more)
+        assert not gaps or all("vertices" in each for each in waited_with)
