@@ -82,7 +82,7 @@ def from_device_edges(
     return Graph._trusted(
         offsets,
         placed,
-        labels=labels if labels is None else labels.astype(np.int64, copy=False),  # as Python's integers are found best
+        labels=None if labels is None else labels.astype(np.int64, copy=False),  # or each look-up would convert all
         directed=not seen.symmetric if directed is None else directed,
         name=name,
         columns=columns,
