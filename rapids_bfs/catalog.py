@@ -9,9 +9,10 @@ from typing import Any
 
 from .adapters.files import OPTIONS, read
 from .arguments import checked_directed, file_path
-from .device import CPU, checked_device
+from .device import CPU, checked_device, require_device
 from .errors import InputError
 from .graph import Graph
+from .host_adjacency import DEVICE, HOST, checked_adjacency, with_adjacency_on_host
 
 # Bundled graphs: file and what it is. Sources and licences are in data/SOURCES.md.
 BUNDLED = {
@@ -21,13 +22,16 @@ BUNDLED = {
 }
 
 
-def load(graph: str | os.PathLike[str], *, device: str = CPU, **options: Any) -> Graph:
+def load(graph: str | os.PathLike[str], *, device: str = CPU, adjacency: str = DEVICE, **options: Any) -> Graph:
     """A graph by name: a bundled one, a generator such as "rmat:20", or a path; a path wins over a name.
 
-    It lives on ``device``, "cpu" or "cuda"; random graphs are made there.
+    It lives on ``device``, "cpu" or "cuda"; random graphs are made there. With ``adjacency="host"`` a graph on "cuda"
+    keeps its adjacency in pinned memory of the host, where there is more room, and is made on the host.
     ``options`` are those of `rapids_bfs.read`, for a path.
     """
-    checked_device(device)
+    if checked_adjacency(adjacency, checked_device(device)) == HOST:
+        require_device()
+        return with_adjacency_on_host(load(graph, **options))
     name = file_path(graph)
     if not os.path.exists(name):  # unlike Path.exists, false for a name that is too long for a file
         kind = name.partition(":")[0]

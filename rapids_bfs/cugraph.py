@@ -11,14 +11,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .device import CUDA, finish
+from .device import CUDA, launch
 from .engines import DEFAULT, Options, choose
+from .engines._direction_optimizing import UNREACHED
 from .errors import InputError
 from .graph import Graph
 from .memory import new_arrays
@@ -149,7 +150,9 @@ class Searcher:
         self.names = names
         self.made_of = made_of
         self.unreached = int(np.iinfo(dtype).max)
-        self.as_found = dtype == graph.targets.dtype == np.int32 and graph.labels is None
+        self.none = -1 if names is None else len(names)  # as a predecessor; in `_names_and_none` it is the last row
+        self.narrow = dtype == graph.targets.dtype == np.int32  # can the search write straight into the answer?
+        self.has_ids = graph.labels is not None or names is not None  # other than the vertices that a search knows
         self.traversal: Any = choose(KIND).traversal(graph)
 
     @classmethod
@@ -181,31 +184,41 @@ class Searcher:
     @contextmanager
     def search(self, start: Any, depth_limit: int | None, return_predecessors: bool) -> Iterator[list[Any]]:
         """Distances and predecessors of all vertices, as integers, in new CuPy arrays that are filled while the body of
-        the ``with`` runs, and when it ends at the latest. The caller holds the traversal's lock."""
+        the ``with`` runs, and when it ends at the latest. The caller holds the traversal's lock.
+
+        A search writes into them where they are of its types, else into the traversal's own arrays. One kernel, behind
+        it in its stream, then makes ids of vertices and integers of the answer's type.
+        """
         sources = self._sources(start)
         options = DEFAULT if depth_limit is None or depth_limit < 0 else Options(depth_limit)
-        n = self.graph.num_vertices
-        found = new_arrays(n, self.dtype, self.dtype)
-        distances, predecessors = found if self.as_found else new_arrays(n, np.int32, self.graph.targets.dtype)
+        traversal = self.traversal
+        ids = None if self.graph.labels is None else self.vertices  # of CuPy's stream, which the search waits for
+        found = new_arrays(self.graph.num_vertices, self.dtype, self.dtype)
+        distances, predecessors = found if self.narrow else (traversal.distances, traversal.predecessors)
         if not return_predecessors:
-            found[1].fill(-1)
+            found[1].fill(self.none)
             predecessors = None
-        unreached = self.unreached if self.as_found else -1
-        with self.traversal.search_into(distances, predecessors, unreached, sources, options):
+        unreached = self.unreached if self.narrow else UNREACHED
+        followed = not self.narrow or (self.has_ids and return_predecessors)
+        with traversal.search_into(distances, predecessors, unreached, sources, options, followed=followed):
+            if followed:
+                self._translate(distances, predecessors, ids, found)
             yield found
-        if not self.as_found:
-            _unreached_as()(distances, self.unreached, found[0])
-            if return_predecessors:
-                found[1][...] = self.graph.ids_of(predecessors)
-            finish()
+
+    def _translate(self, distances: Any, predecessors: Any, ids: Any, found: list[Any]) -> None:
+        """Let the search's stream translate what it found, once it has."""
+        n, vertex = self.graph.num_vertices, self.graph.targets.dtype
+        given = (None if self.narrow else distances, predecessors, ids, n, self.unreached, self.none)
+        with self.traversal.device.active():
+            launch("answer", "translate", vertex, self.dtype, n, *given, *found)
 
     @cached_property
     def vertices(self) -> Any:
-        """The integers that cuGraph knows the vertices by, in a CuPy array."""
+        """The integers that cuGraph knows the vertices by, in a CuPy array of the answer's type, which frames share."""
         import cupy
 
-        ids = self.graph.ids_of(cupy.arange(self.graph.num_vertices, dtype=self.graph.targets.dtype))
-        return ids.astype(self.dtype, copy=False)
+        labels = self.graph.labels
+        return cupy.arange(self.graph.num_vertices, dtype=self.dtype) if labels is None else labels.astype(self.dtype)
 
     @cached_property
     def _frame_of(self) -> Callable[[Any, Any], Any]:
@@ -230,6 +243,8 @@ class Searcher:
     def _named_sources(self, start: Any) -> np.ndarray:
         import cudf
 
+        from .adapters.cudf import places_of
+
         if isinstance(start, cudf.DataFrame):
             wanted = start.copy()
         else:
@@ -241,31 +256,26 @@ class Searcher:
             raise InputError(f"start must have {len(columns)} columns, as the ids have, not {len(wanted.columns)}")
         wanted.columns = columns
         try:
-            found = wanted.astype(self.names.dtypes.to_dict()).merge(self._numbered, on=columns, how="left")
+            wanted = wanted.astype(self.names.dtypes.to_dict())
         except (TypeError, ValueError) as error:
             raise InputError(f"start is not of the ids' type ({error})") from None
-        if found["vertex"].null_count:
-            lost = found[columns][found["vertex"].isna()].to_pandas().iloc[0].tolist()
-            raise InputError(f"{lost[0] if len(lost) == 1 else tuple(lost)!r} is not a vertex of {self.graph.name}")
-        return np.unique(self.graph.vertices_of(found["vertex"].to_numpy().tolist()))
+        which, places = places_of(wanted, self.names)
+        if len(lost := np.setdiff1d(np.arange(len(wanted)), which)):
+            ids = wanted.iloc[lost[:1].tolist()].to_pandas().iloc[0].tolist()
+            raise InputError(f"{ids[0] if len(ids) == 1 else tuple(ids)!r} is not a vertex of {self.graph.name}")
+        return np.unique(self.graph.vertices_of(places.tolist()))
 
-    @cached_property
-    def _numbered(self) -> Any:
-        """The names, and the integers that cuGraph knows them by."""
-        return self.names.assign(vertex=np.arange(len(self.names)))
+    def _named(self, distances: Any, places: Any) -> Any:
+        """The frame of a graph that was renumbered, with its columns in cuGraph's order. ``places`` are those of the
+        predecessors in `_names_and_none`."""
+        from .adapters.cudf import frame_of, rows_at
 
-    def _named(self, distances: Any, predecessors: Any) -> Any:
-        """The frame of a graph that was renumbered, with its columns in cuGraph's order."""
-        import cudf
-        import cupy
-
-        n = len(self._names_and_none) - 1
-        before = self._names_and_none.take(cupy.where(predecessors < 0, n, predecessors)).reset_index(drop=True)
+        before = rows_at(self._names_and_none, places)
         many = len(self.names.columns) > 1
         columns = {f"{name}_predecessor" if many else "predecessor": before[name] for name in self.names.columns}
         vertices = self._rows
         columns |= {f"{name}_vertex" if many else "vertex": vertices[name] for name in self.names.columns}
-        return cudf.DataFrame({**columns, "distance": distances})
+        return frame_of({**columns, "distance": distances})
 
     @cached_property
     def _rows(self) -> Any:
@@ -304,13 +314,3 @@ def _on_host(start: Any) -> np.ndarray:
         return np.array([operator.index(start)])
     except TypeError:
         return np.asarray(start).ravel()
-
-
-@cache
-def _unreached_as() -> Any:
-    """A kernel: distances with another value where there is none."""
-    import cupy
-
-    return cupy.ElementwiseKernel(
-        "int32 distance, int64 unreached", "T wide", "wide = distance < 0 ? unreached : distance", "unreached_as"
-    )

@@ -341,7 +341,7 @@ class Graph:
         if self.labels is None:
             return integer if 0 <= integer < self.num_vertices else -1
         labels = self._host_labels
-        place = int(np.searchsorted(labels, integer))
+        place = int(labels.searchsorted(integer))
         return place if place < self.num_vertices and labels[place] == integer else -1
 
     @cached_property

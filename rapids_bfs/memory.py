@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from .rapids import driver_allocates, has_pool
 from .units import size
 
 CGROUP = Path("/sys/fs/cgroup")
+ALIGNMENT = 256  # of arrays on a device
+SHARED_BYTES = 1 << 26  # an allocation takes some microseconds, which larger searches do not notice
 
 
 def available_bytes() -> int:
@@ -42,12 +45,20 @@ def available_device_bytes() -> int:
 
 
 def new_arrays(length: int, *dtypes: Any) -> list[Any]:
-    """CuPy arrays, not filled. Where RMM would ask the driver for them, which takes longer than a small search, they
-    are of CuPy's pool."""
+    """CuPy arrays, not filled. Small ones share an allocation, which lives as long as any of them.
+
+    Where RMM would ask the driver for memory, which takes longer than a small search, it is of CuPy's pool.
+    """
     import cupy
 
     allocate = cupy.get_default_memory_pool().malloc if driver_allocates() else cupy.cuda.alloc
-    return [cupy.ndarray(length, dtype, allocate(length * np.dtype(dtype).itemsize)) for dtype in dtypes]
+    sizes = [-(-length * np.dtype(dtype).itemsize // ALIGNMENT) * ALIGNMENT for dtype in dtypes]
+    if sum(sizes) > SHARED_BYTES:
+        places = [allocate(size) for size in sizes]
+    else:
+        block = allocate(sum(sizes))
+        places = [block + start for start in accumulate(sizes[:-1], initial=0)]
+    return [cupy.ndarray(length, dtype, place) for dtype, place in zip(dtypes, places, strict=True)]
 
 
 class PeakDeviceBytes:

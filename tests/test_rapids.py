@@ -4,7 +4,6 @@ What needs a GPU is tested in `tests/rapids`.
 """
 
 import sys
-from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
@@ -14,9 +13,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from rapids_bfs import InputError, as_graph, bfs, compare, device, rapids
+from rapids_bfs import InputError, as_graph, bfs, compare, device, memory, rapids
 from rapids_bfs import cugraph as drop_in
-from rapids_bfs.adapters import EXPORTERS, IMPORTERS, cudf_files, export, importer_of
+from rapids_bfs.adapters import EXPORTERS, IMPORTERS, cudf, cudf_files, export, importer_of
 from rapids_bfs.adapters.cudf import matches as is_cudf
 from rapids_bfs.adapters.pylibcudf import NamedTable, _device_type, _names
 from rapids_bfs.driver import driver
@@ -157,45 +156,6 @@ class TestDropIn:
         assert found.tolist() == [3]
         assert found.dtype.kind == "i"
 
-    @pytest.mark.parametrize("limit", [None, -3, 1])
-    @pytest.mark.parametrize("return_predecessors", [True, False])
-    @pytest.mark.parametrize(
-        ("ids", "dtype"), [([0, 1, 2, 3], np.int32), ([0, 1, 2, 3], np.int64), ([9, 5, 7, 8], np.int32)]
-    )
-    def test_answers_are_in_cugraphs_types(self, monkeypatch, ids, dtype, return_predecessors, limit):
-        """NumPy stands in for CuPy, and the CPU for the kernel, which has not answered before the frame is made."""
-        graph = as_graph(([ids[0], ids[1], ids[3]], [ids[1], ids[2], ids[3]]))
-
-        class Late:
-            lock = nullcontext()
-
-            @contextmanager
-            def search_into(self, distances, predecessors, unreached, sources, options):
-                yield
-                result = bfs(graph, graph.ids_of(sources), depth_limit=options.depth_limit, engine="cpu")
-                distances[:] = np.where(result.distances < 0, unreached, result.distances)
-                if predecessors is not None:
-                    predecessors[:] = result.predecessors
-
-        def widened(distances, unreached, out):
-            out[:] = np.where(distances < 0, np.int64(unreached), distances)
-
-        monkeypatch.setattr(drop_in, "choose", lambda kind: SimpleNamespace(traversal=lambda graph: Late()))
-        monkeypatch.setattr(drop_in, "new_arrays", lambda n, *dtypes: [np.full(n, 77, each) for each in dtypes])
-        monkeypatch.setattr(drop_in, "_unreached_as", lambda: widened)
-        monkeypatch.setattr(drop_in, "finish", lambda: None)
-        searcher = drop_in.Searcher(graph, np.dtype(dtype))
-        with searcher.search(ids[0], limit, return_predecessors) as (distances, predecessors):
-            assert 1 not in distances
-        assert distances.dtype == predecessors.dtype == dtype
-        rows = {id: row for id, *row in zip(sorted(ids), distances.tolist(), predecessors.tolist(), strict=True)}
-        far = np.iinfo(dtype).max
-        third = [far, -1] if limit == 1 else [2, ids[1]]
-        expected = {ids[0]: [0, -1], ids[1]: [1, ids[0]], ids[2]: third, ids[3]: [far, -1]}
-        if not return_predecessors:
-            expected = {id: [distance, -1] for id, (distance, _) in expected.items()}
-        assert rows == expected
-
     @pytest.mark.parametrize(
         ("names", "predecessors"),
         [
@@ -209,12 +169,13 @@ class TestDropIn:
         ],
     )
     def test_frames_of_graphs_that_were_renumbered(self, monkeypatch, names, predecessors):
-        """pandas stands in for cuDF, and NumPy for CuPy."""
+        """pandas stands in for cuDF. A predecessor that there is not is the row behind the last."""
         monkeypatch.setitem(sys.modules, "cudf", pd)
-        monkeypatch.setitem(sys.modules, "cupy", np)
+        monkeypatch.setattr(cudf, "frame_of", pd.DataFrame)
+        monkeypatch.setattr(cudf, "rows_at", lambda frame, places: frame.take(places).reset_index(drop=True))
         searcher = object.__new__(drop_in.Searcher)
         searcher.names, searcher.vertices = pd.DataFrame(names), np.arange(3)
-        found = searcher._named(np.array([0, 1, 1]), np.array([-1, 0, 0]))
+        found = searcher._named(np.array([0, 1, 1]), np.array([3, 0, 0]))
         several = len(names) > 1
         vertices = {f"{name}_vertex" if several else "vertex": list(ids) for name, ids in names.items()}
         expected = predecessors | vertices | {"distance": [0, 1, 1]}
@@ -223,6 +184,33 @@ class TestDropIn:
         assert [found[name].dtype.kind for name in predecessors] == [
             np.asarray(each).dtype.kind.replace("U", "O") for each in predecessors.values()
         ]
+
+    @pytest.mark.parametrize(
+        ("start", "vertices", "lost"),
+        [
+            ("c", [2], None),
+            (["c", "a", "c"], [0, 2], None),
+            (["c", "z"], None, "'z' is not a vertex of"),
+            ([], None, "at least one start"),
+        ],
+    )
+    def test_starts_by_name(self, monkeypatch, start, vertices, lost):
+        """pandas stands in for cuDF."""
+
+        def places_of(rows, frame):
+            found = rows.reset_index().merge(frame.reset_index(), on=["0"])
+            return found["index_x"].to_numpy(), found["index_y"].to_numpy()
+
+        monkeypatch.setitem(sys.modules, "cudf", pd)
+        monkeypatch.setattr(pd.DataFrame, "to_pandas", pd.DataFrame.copy, raising=False)
+        monkeypatch.setattr(cudf, "places_of", places_of)
+        searcher = object.__new__(drop_in.Searcher)
+        searcher.names, searcher.graph = pd.DataFrame({"0": ["a", "b", "c"]}), generate("path:3")
+        if lost is None:
+            assert searcher._sources(start).tolist() == vertices
+        else:
+            with pytest.raises(InputError, match=lost):
+                searcher._sources(start)
 
     def test_memory_is_of_cupys_pool_where_rmm_has_none(self, monkeypatch):
         class Driver:
@@ -242,6 +230,26 @@ class TestDropIn:
         assert not rapids.driver_allocates()
         monkeypatch.delitem(sys.modules, "rmm")
         assert not rapids.driver_allocates()
+
+    @pytest.mark.parametrize(("length", "allocations"), [(0, 1), (3, 1), (1 << 20, 1), (1 << 23, 2)])
+    def test_small_arrays_share_an_allocation(self, monkeypatch, length, allocations):
+        """Integers stand in for CuPy's pointers."""
+        sizes = []
+
+        def allocate(size):
+            sizes.append(size)
+            return 1 << 40 if len(sizes) == 1 else 1 << 50
+
+        fake = SimpleNamespace(ndarray=lambda *described: described, cuda=SimpleNamespace(alloc=allocate))
+        monkeypatch.setitem(sys.modules, "cupy", fake)
+        monkeypatch.setattr(memory, "driver_allocates", lambda: False)
+        (*first, begin), (*second, then) = memory.new_arrays(length, np.int32, np.int64)
+        assert (first, second) == ([length, np.int32], [length, np.int64])
+        assert len(sizes) == allocations
+        assert begin % 256 == then % 256 == 0
+        assert begin + 4 * length <= then
+        assert sum(sizes) >= 12 * length
+        assert allocations == 2 or then + 8 * length <= begin + sizes[0]
 
 
 class TestAdapters:

@@ -11,6 +11,7 @@ from ..whole_search import SEARCH
 
 # The files that are compiled, each with what it includes.
 FILES = {
+    "answer": "graph/answer.cu",
     "betweenness": "betweenness/search.cu",
     "bit_parallel": "bit_parallel/search.cu",
     "block_queue": "published/block_queue.cu",
@@ -25,6 +26,7 @@ FILES = {
 }
 # The kernels of each file: a name for each, and the template instance that it stands for.
 KERNELS = {
+    "answer": {"translate": "translate<{vertex}, {offset}>"},
     "betweenness": {"betweenness": "betweenness<{vertex}, {offset}>"},
     "bit_parallel": {
         f"{kernel}_{width}": f"{kernel}<{width}, {{vertex}}, {{offset}}>"
@@ -37,6 +39,7 @@ KERNELS = {
         "count": "count<{vertex}, {offset}>",
         "place": "place<{vertex}, {offset}, long long>",
         "place_as_int": "place<{vertex}, {offset}, int>",
+        "sort_small_rows": "sort_small_rows<{vertex}, {offset}>",
         "expand": "expand<{vertex}, {offset}>",
         "pack": "pack<{vertex}, {offset}>",
         "distinct": "distinct<{vertex}, {offset}>",

@@ -33,7 +33,8 @@ def from_device_edges(
 
     The arrays are of any library that speaks ``__cuda_array_interface__`` or DLPack; int32 and int64 are read as they
     are. Ids, ``vertices`` and ``directed`` as in `rapids_bfs.adapters.edges.from_edges`; labels are on the device. With
-    ``keep_order`` each adjacency has the order of the rows, else none in particular, which is faster.
+    ``keep_order`` each adjacency has the order of the rows, else small ones ascend and others have no order, which is
+    faster.
     """
     if vertices is not None and vertices < 0:
         raise InputError(f"the number of vertices must be at least 0, not {vertices}")
@@ -76,10 +77,12 @@ def from_device_edges(
         offsets, placed = device_csr.place(edges, counts, mirror=mirror, rank=rank)
     if rank is not None:
         offsets = cupy.concatenate([offsets[labels], offsets[-1:]])
+    if not keep_order:
+        device_csr.sort_small_rows(offsets, placed)
     return Graph._trusted(
         offsets,
         placed,
-        labels=labels,
+        labels=None if labels is None else labels.astype(np.int64, copy=False),  # or each look-up would convert all
         directed=not seen.symmetric if directed is None else directed,
         name=name,
         columns=columns,

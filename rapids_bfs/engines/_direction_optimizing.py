@@ -194,26 +194,41 @@ class DirectionOptimizing(DeviceTraversal):
 
     @contextmanager
     def search_into(
-        self, distances: Any, predecessors: Any, unreached: int, sources: np.ndarray, options: Options
+        self,
+        distances: Any,
+        predecessors: Any,
+        unreached: int,
+        sources: np.ndarray,
+        options: Options,
+        *,
+        followed: bool = False,
     ) -> Iterator[None]:
         """Search while the body of the ``with`` runs, and have written, when it ends, every element of ``distances``
         (int32, n) and, unless it is None, of ``predecessors`` (of the graph's type of vertices, n); what they held does
-        not matter. They are CuPy's, whose current stream is waited for first.
+        not matter. They are CuPy's, whose current stream is waited for first, or this traversal's own.
 
-        Where no source reaches the distance is ``unreached`` and the predecessor -1.
+        Where no source reaches the distance is ``unreached``, in the traversal's own array -1, and the predecessor -1.
+        ``followed``: the body gives the device's stream more work, which is waited for too.
         """
-        with self.device.current(), self._into(distances, predecessors, unreached, sources, options):
+        with self.device.current(), self._into(distances, predecessors, unreached, sources, options, followed):
             yield
 
     def _into(
-        self, distances: Any, predecessors: Any, unreached: int, sources: np.ndarray, options: Options
+        self,
+        distances: Any,
+        predecessors: Any,
+        unreached: int,
+        sources: np.ndarray,
+        options: Options,
+        followed: bool = False,
     ) -> AbstractContextManager[None]:
         """`search_into` where the device is current."""
         finish()
         tree = None if predecessors is None else predecessors.data.ptr
-        self._write_to(distances.data.ptr, tree, unreached, fresh=True)
+        self._write_to(distances.data.ptr, tree, unreached, fresh=distances is not self.distances)
         self.parameters.source = int(sources[0])
-        return self.host.searching(sources, options, self.tuning.spin, (distances, predecessors))
+        spin = self.tuning.spin and not followed
+        return self.host.searching(sources, options, spin, (distances, predecessors))
 
     def _write_to(self, distances: int, predecessors: int | None, unreached: int, *, fresh: bool) -> None:
         """Let the next search write to the arrays at these addresses; ``fresh``: they may hold anything."""

@@ -3,7 +3,7 @@
     python3 tests/benchmarks/profile_dropin.py --json FILE
 
 Medians of calls; each step of the drop-in alone, ways to make its frame, and the whole beside `cugraph.bfs`. Needs
-RAPIDS and a GPU, takes some ten seconds.
+RAPIDS and a GPU, takes some ten seconds. RMM has a pool unless `--no-pool` is given.
 """
 
 import argparse
@@ -22,6 +22,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pylibcudf
+from bench_cugraph import use_pool
 from cudf.core.buffer import as_buffer
 from cudf.core.buffer.buffer import Buffer, BufferOwner
 from cudf.core.column import ColumnBase
@@ -66,9 +67,6 @@ def ways_to_make_a_frame(vertices, distances, predecessors):
         column = pylibcudf.Column(data_type, n, buffer, None, 0, 0, (), validate=False)
         return ColumnBase.create(column, dtype, validate=False)
 
-    def checked(array):
-        return ColumnBase.create(pylibcudf.Column.from_cuda_array_interface(array), dtype)
-
     def owned(array):
         return Buffer(owner=BufferOwner(ptr=array.data.ptr, size=array.nbytes, owner=array))
 
@@ -82,17 +80,17 @@ def ways_to_make_a_frame(vertices, distances, predecessors):
         vars(frame).update(_data=data, _index=cudf.RangeIndex(range(n)), _attrs={}, _flags=flags)
         return frame
 
-    def from_checked_columns():
-        columns = (series._column.copy(deep=False), *map(checked, arrays))
-        return cudf.DataFrame._from_data(dict(zip(NAMES, columns, strict=True)))
+    def from_pylibcudf():
+        columns = map(pylibcudf.Column.from_cuda_array_interface, (vertices, *arrays))
+        return cudf.DataFrame.from_pylibcudf(pylibcudf.Table([*columns]), {"columns": list(NAMES)})
 
     def from_owned_buffers():
         return cudf.DataFrame._from_data(accessor(*map(owned, arrays)), cudf.RangeIndex(range(n)))
 
     return {
         "cudf.DataFrame of arrays": lambda: cudf.DataFrame(dict(zip(NAMES, (vertices, *arrays), strict=True))),
-        "from_pylibcudf (frame_of)": lambda: frame_of(dict(zip(NAMES, (series, *arrays), strict=True))),
-        "_from_data, columns checked": from_checked_columns,
+        "from_pylibcudf": from_pylibcudf,
+        "_from_data, columns checked (frame_of)": lambda: frame_of(dict(zip(NAMES, (series, *arrays), strict=True))),
         "_from_data, columns unchecked (frames_of)": lambda: ours(*arrays),
         "the same, buffers owned outright": from_owned_buffers,
         "frames_of without DataFrame.__setattr__": lambda: without_setattr(accessor(*map(as_buffer, arrays))),
@@ -135,7 +133,7 @@ def parts_of_a_search(graph, searcher):
         "the searcher of the graph": lambda: drop_in._of_graph(graph),
         "sources": lambda: searcher._sources(0),
         "does the driver allocate?": driver_allocates,
-        "two new arrays": lambda: new_arrays(n, np.int32, np.int32),
+        "new arrays": lambda: new_arrays(n, np.int32, np.int32),
         "wait for CuPy's stream": finish,
         "prepare a launch": lambda: traversal.host.begin(sources, DEFAULT),
         "launch and wait": lambda: traversal.search(sources, DEFAULT),
@@ -144,18 +142,23 @@ def parts_of_a_search(graph, searcher):
     }
 
 
-def karate():
-    edges = np.array(nx.karate_club_graph().edges, np.int32).T
+def karate(dtype=np.int32, gap=1):
+    """With the ids 0, ``gap``, 2 ``gap``, ..."""
+    edges = gap * np.array(nx.karate_club_graph().edges, np.int32).T
+    frame = cudf.DataFrame({"src": edges[0], "dst": edges[1]}).astype(dtype)
     graph = cugraph.Graph()
-    graph.from_cudf_edgelist(cudf.DataFrame({"src": edges[0], "dst": edges[1]}), source="src", destination="dst")
+    graph.from_cudf_edgelist(frame, source="src", destination="dst")
     return graph
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--calls", type=int, default=500)
+    parser.add_argument("--no-pool", action="store_true", help="let RMM ask the driver for every array")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
+    if not arguments.no_pool:
+        use_pool()
 
     graph = karate()
     drop_in.bfs(graph, 0)
@@ -168,6 +171,9 @@ def main():
             "cugraph.bfs": partial(cugraph.bfs, graph, 0),
             "rapids_bfs.cugraph.bfs": partial(drop_in.bfs, graph, 0),
             "rapids_bfs.cugraph.bfs, distances alone": partial(drop_in.bfs, graph, 0, return_predecessors=False),
+            "rapids_bfs.cugraph.bfs, ids with gaps": partial(drop_in.bfs, karate(gap=3), 0),
+            "rapids_bfs.cugraph.bfs, int64": partial(drop_in.bfs, karate(np.int64), 0),
+            "rapids_bfs.cugraph.bfs, strings": partial(drop_in.bfs, karate("str"), "0"),
             "prepared search": partial(prepared.search, np.array([0]), DEFAULT),
             "prepared run": partial(prepared.run, np.array([0])),
             "bfs of a graph on the device": partial(bfs, device, 0, engine="cupy"),
@@ -190,6 +196,7 @@ def main():
     if arguments.json:
         card = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
         report = {"card": card, "date": datetime.now(UTC).date().isoformat(), "versions": machine.versions()}
+        report["pool"] = not arguments.no_pool
         arguments.json.write_text(json.dumps(report | {"microseconds": found}, indent=1) + "\n")
 
 

@@ -191,18 +191,25 @@ def test_multigraph_and_adjacency_lists_are_searched():
     assert drop_in.bfs(lists, 0)["distance"].to_arrow().to_pylist() == [0, 1, 2, FAR]
 
 
-def test_frames_do_not_share_what_is_written():
-    graph = karate()
+@pytest.mark.parametrize(("dtype", "gap"), [("int32", 1), ("int32", 3), ("int64", 1), ("int64", 3)])
+def test_frames_do_not_share_what_is_written(dtype, gap):
+    """Nor does the graph share it, which knows the ids by the column that frames share."""
+    edges = gap * np.array(nx.karate_club_graph().edges, dtype).T
+    graph = cugraph_graph(cudf.DataFrame({"src": edges[0], "dst": edges[1]}), False)
     first, second = drop_in.bfs(graph, 0), drop_in.bfs(graph, 0)
     third = drop_in.bfs(graph, 0)
     kept = rows_of(third)
     first.iloc[0, 0] = 77
+    first["vertex"].values[3] = 78
     first["distance"] += 5
     second.iloc[0, 2] = 9
-    drop_in.bfs(graph, 33)
+    second["vertex"] += 1
+    drop_in.bfs(graph, 33 * gap)
     assert rows_of(third) == kept
-    assert distances_of(third) == distances_of(drop_in.bfs(graph, 0))
-    assert third["vertex"].to_arrow().to_pylist() == list(range(34))
+    again = drop_in.bfs(graph, 0)
+    assert distances_of(third) == distances_of(again)
+    assert set(again["predecessor"].to_arrow().to_pylist()) <= {-1, *range(0, 34 * gap, gap)}
+    assert third["vertex"].to_arrow().to_pylist() == list(range(0, 34 * gap, gap))
 
 
 def test_an_isolated_start_leaves_nothing_behind():
