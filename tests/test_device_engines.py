@@ -277,18 +277,18 @@ class TestLaunch:
 
     @pytest.fixture
     def launches(self, monkeypatch):
-        """The sizes of each launch and the address of its arguments' addresses."""
+        """How each launch was to be, and its arguments' addresses."""
         noted = []
 
-        def launch(function, *arguments):
-            noted.append(([each.value for each in arguments[:8]], arguments[8]))
+        def launch(how, function, addresses, extra):
+            noted.append((how._obj, addresses))
             return 0
 
         def words(status, text):
             ctypes.cast(text, ctypes.POINTER(ctypes.c_char_p))[0] = b"out of luck"
 
-        names = {"cuLaunchKernel": launch, "cuLaunchCooperativeKernel": launch}
-        names |= {"cuGetErrorString": words, "cuFuncSetAttribute": lambda *arguments: 7}
+        names = {"cuLaunchKernelEx": launch, "cuGetErrorString": words}
+        names |= {"cuFuncSetAttribute": lambda *arguments: 7}
         monkeypatch.setattr(_launch, "library", lambda: SimpleNamespace(**names))
         return noted
 
@@ -296,14 +296,24 @@ class TestLaunch:
     def test_arguments_are_read_at_the_launch(self, launches, fields):
         pair, number = self.Pair(1, 2), ctypes.c_int64(3)
         kernel = _launch.CompiledKernel(99, None, fields=fields)
-        launch = kernel.launcher(5, 64, 128, 8, pair, number, cooperative=True)
+        launch = kernel.launcher(5, 64, 128, 8, pair, number)
         pair.second, number.value = 20, 30
         launch()
-        ((sizes, addresses),) = launches
-        assert sizes == [5, 1, 1, 64, 1, 1, 128, 8]
+        ((how, addresses),) = launches
+        assert [*how.grid, *how.block, how.shared, how.stream] == [5, 1, 1, 64, 1, 1, 128, 8]
         values = [ctypes.c_int64.from_address(address).value for address in addresses]
         assert values == ([1, 20, 30] if fields else [1, 30])
         assert fields or self.Pair.from_address(addresses[0]).second == 20
+
+    @pytest.mark.parametrize("cooperative", [False, True])
+    @pytest.mark.parametrize("cluster", [1, 4])
+    def test_attributes_of_a_launch(self, launches, cooperative, cluster):
+        """A device without clusters is not asked for one."""
+        _launch.CompiledKernel(99, None).launcher(8, 64, 0, 8, cooperative=cooperative, cluster=cluster)()
+        ((how, _),) = launches
+        attributes = {how.attributes[i].id: how.attributes[i].value[0] for i in range(how.number)}
+        expected = {_launch.COOPERATIVE: 1} if cooperative else {}
+        assert attributes == expected | ({_launch.CLUSTER_DIMENSION: cluster} if cluster > 1 else {})
 
     def test_the_driver_says_what_is_wrong(self, launches):
         kernel = _launch.CompiledKernel(99, None)

@@ -60,6 +60,7 @@ class Nothing(Device):
         self.arrays = weakref.WeakValueDictionary()
         self.launched = []
         self.asked = []  # bytes of shared memory
+        self.cooperative = []  # were the last launches?
         self.allocations = 0  # before one that fails; negative: none does
 
     def current(self):
@@ -127,6 +128,7 @@ class Kernel(CompiledKernel):
 
     def launcher(self, grid, threads, shared, stream, *arguments, cooperative=False, cluster=1):
         def launch():
+            self.device.cooperative.append(cooperative)
             parameters = type(arguments[0]).from_buffer_copy(arguments[0])
             for name, kind in getattr(parameters, "_fields_", ()):
                 assert kind is not ctypes.c_void_p or self.device.has(getattr(parameters, name)), f"{name} is gone"
@@ -155,6 +157,20 @@ def test_shared_memory_is_what_the_device_has(capability, types):
 
 
 SOURCES = np.arange(3)
+
+
+@pytest.mark.parametrize("arcs", [0, 1 << 14])
+def test_one_block_needs_no_cooperative_launch(arcs, monkeypatch):
+    """It waits for no other; blocks that do must all be resident."""
+    monkeypatch.setattr(_one_launch, "SMALL_ARCS", arcs)
+    device = Nothing()
+    search = DirectionOptimizing(generate("path:9"), device)
+    for options in Options(), Options(deterministic=True):
+        device.cooperative.clear()
+        search.run(SOURCES, options)
+        assert device.cooperative == [arcs == 0]
+
+
 OPERATIONS = {
     **{name: lambda search: search.run(SOURCES) for name in ALGORITHMS},
     "direction-optimizing": lambda search: search.run(SOURCES),
@@ -228,7 +244,7 @@ class Second(Nothing):
         super().__init__()
 
     def check(self):
-        assert self.contexts.current == self.context.value, "another device is current"
+        assert self.contexts.current == self.context, "another device is current"
 
     def _keep(self, array):
         self.check()

@@ -139,6 +139,7 @@ class Deterministic:
             self.host = OneLaunch(graph, device, self.parameters)
             self.tune(tuning)
         self.times: Any = None  # allocated by the first search that is traced
+        self.isolated = np.diff(graph.on(CPU).offsets) == 0
         self.stale = False  # did the last search leave a distance that the kernel does not reset?
 
     def tune(self, tuning: Tuning) -> None:
@@ -164,8 +165,7 @@ class Deterministic:
         """Search, wait, and return the levels if they are traced."""
         if self.stale:
             fill(self.distances, 0xFF, self.device.stream_handle)
-        offsets = self.graph.on(CPU).offsets
-        self.stale = bool((offsets[sources] == offsets[sources + 1]).any())
+        self.stale = bool(np.count_nonzero(self.isolated[sources]))
         self.parameters.phases = self._phases_buffer() if options.trace else None
         self.host.search(sources, options)
         return self.host.steps() if options.trace else None

@@ -6,6 +6,7 @@ The libraries that compile kernels take 6 (CuPy) to 60 microseconds (Numba) for 
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NoReturn
@@ -29,37 +30,50 @@ def fail(name: str, status: int) -> NoReturn:
     raise TraversalError(f"{name}: {(words.value or b'unknown error').decode()} ({status})")
 
 
-def current_context() -> ctypes.c_void_p:
+class Answer(threading.local):
+    """A pointer for the driver to fill in, and a reference to it: this thread's, not made for each call."""
+
+    def __init__(self) -> None:
+        pointer = ctypes.c_void_p()
+        self.both = pointer, ctypes.byref(pointer)
+
+
+answer = Answer()
+
+
+def current_context() -> int | None:
     """The driver's context of this thread."""
-    context = ctypes.c_void_p()
-    call("cuCtxGetCurrent", ctypes.byref(context))
-    return context
+    context, reference = answer.both
+    if status := library().cuCtxGetCurrent(reference):
+        fail("cuCtxGetCurrent", status)
+    return context.value
 
 
 @cache
-def primary_context(device: int) -> ctypes.c_void_p:
+def primary_context(device: int) -> int | None:
     """The driver's context of a device in which CUDA's runtime, and so every library here, works; never released."""
     handle, context = ctypes.c_int(), ctypes.c_void_p()
     call("cuDeviceGet", ctypes.byref(handle), device)
     call("cuDevicePrimaryCtxRetain", ctypes.byref(context), handle)
-    return context
+    return context.value
 
 
 class Within:
     """A context manager that makes a context of the driver current in this thread, and then the former one again."""
 
-    def __init__(self, context: ctypes.c_void_p) -> None:
+    __slots__ = ("before", "context")
+
+    def __init__(self, context: int | None) -> None:
         self.context = context
 
     def __enter__(self) -> None:
-        before = current_context()
-        self.before = None if before.value == self.context.value else before
-        if self.before is not None:
-            call("cuCtxSetCurrent", self.context)
+        self.before = current_context()
+        if self.before != self.context:
+            call("cuCtxSetCurrent", ctypes.c_void_p(self.context))
 
     def __exit__(self, *raised: object) -> None:
-        if self.before is not None:
-            call("cuCtxSetCurrent", self.before)
+        if self.before != self.context:
+            call("cuCtxSetCurrent", ctypes.c_void_p(self.before))
 
 
 def address(array: Any) -> int:
@@ -101,8 +115,10 @@ class Configuration(ctypes.Structure):
 
 
 def configuration(grid: int, threads: int, shared: int, stream: int, cluster: int, cooperative: bool) -> Configuration:
-    """How to launch ``grid`` blocks in clusters of ``cluster``."""
-    attributes = [Attribute(CLUSTER_DIMENSION, 0, (cluster, 1, 1))]
+    """How to launch ``grid`` blocks, in clusters of ``cluster`` unless that is 1."""
+    attributes = []
+    if cluster > 1:
+        attributes.append(Attribute(CLUSTER_DIMENSION, 0, (cluster, 1, 1)))
     if cooperative:
         attributes.append(Attribute(COOPERATIVE, 0, (1,)))
     array = (Attribute * len(attributes))(*attributes)
@@ -154,22 +170,14 @@ class CompiledKernel:
         """What launches the kernel with the values that ``arguments`` (of types of `ctypes`) have at that time."""
         addresses = [address for argument in arguments for address in self._addresses(argument)]
         pointers = (ctypes.c_void_p * len(addresses))(*addresses)
-        if cluster > 1:
-            name = "cuLaunchKernelEx"
-            how = configuration(grid, threads, shared, stream, cluster, cooperative)
-            everything = [ctypes.byref(how), self.function, pointers, ctypes.c_void_p()]
-        else:
-            name = "cuLaunchCooperativeKernel" if cooperative else "cuLaunchKernel"
-            sizes = (ctypes.c_uint(size) for size in (grid, 1, 1, threads, 1, 1, shared))
-            everything = [self.function, *sizes, ctypes.c_void_p(stream), pointers]
-            if not cooperative:
-                everything.append(ctypes.c_void_p())
-        function = getattr(library(), name)
+        how = configuration(grid, threads, shared, stream, cluster, cooperative)
+        everything = ctypes.byref(how), self.function, pointers, ctypes.c_void_p()
+        function = library().cuLaunchKernelEx  # fewer arguments than `cuLaunchKernel` has, each of which takes time
 
         # a default argument, so that what the pointers lead to lives as long as this function
         def launch(kept: Any = arguments) -> None:
             if status := function(*everything):
-                fail(name, status)
+                fail("cuLaunchKernelEx", status)
 
         return launch
 

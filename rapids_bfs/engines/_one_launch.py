@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,6 +38,7 @@ class OneLaunch:
         parameters.status = status.ctypes.data
         self.status = status.data  # a view that is looked at sooner than the array
         self.trace: Any = None  # allocated by the first search that is traced
+        self.no_limit = graph.num_vertices + 2  # levels; the kernel gives up before that
         self.running = False  # is there a search that nobody has waited for?
         self.written: Any = None  # arrays that it writes and others may let go of
         self._make_room(1)
@@ -49,14 +49,14 @@ class OneLaunch:
         graph, device, threads = self.graph, self.device, tuning.threads
         grid = blocks_of_grid(kernel, device, graph, tuning, shared)
         self.parameters.tile = words_per_tile(TILE, graph.num_vertices, grid * threads // WARP)
-        launcher = partial(kernel.launcher, cooperative=True)
         rest = threads, shared, device.stream_handle, self.parameters
         self.deep = tuning.deep
-        self.launch_shallow = self.launch_deep = launcher(grid, *rest)
+        self.launch_shallow = self.launch_deep = kernel.launcher(grid, *rest, cooperative=grid > 1)
         if tuning.cluster > 1 and grid > tuning.cluster:
             clusters = kernel.resident_clusters(tuning.cluster, threads, shared, device.stream_handle)
             if clusters:
-                self.launch_deep = launcher(clusters * tuning.cluster, *rest, cluster=tuning.cluster)
+                grid = clusters * tuning.cluster
+                self.launch_deep = kernel.launcher(grid, *rest, cooperative=True, cluster=tuning.cluster)
 
     def search(self, sources: np.ndarray, options: Options, spin: bool = True) -> None:
         """Search, and wait until it is done."""
@@ -111,7 +111,7 @@ class OneLaunch:
             self._make_room(count)
         room, parameters.sources = self.sources
         room[:count] = sources
-        limit = self.graph.num_vertices + 2  # the kernel gives up before that
+        limit = self.no_limit
         if options.depth_limit is not None:
             limit = min(options.depth_limit, limit)
         if options.target is None:
@@ -133,8 +133,8 @@ class OneLaunch:
                 break
         else:
             self.device.synchronize()
-        if self.number != number:
-            raise TraversalError(f"the search of {self.graph.name} did not report that it is done")
+            if self.number != number:
+                raise TraversalError(f"the search of {self.graph.name} did not report that it is done")
         self.running = False
         if status[0] & 1:
             vertices = self.graph.num_vertices

@@ -194,6 +194,14 @@ def test_clusters_distribute_edges():
         assert_sequential(search_of(generate("tree:63"), replace(CLUSTER, together=24), seed), np.array([0]), target=60)
 
 
+@pytest.mark.parametrize("name", ["ordered", "one block", "to and fro"])
+def test_one_block_waits_for_no_others(name, monkeypatch):
+    """Its launch is an ordinary one."""
+    edits = (("unsigned before = atomic_add_acq_rel(arrived, step);", "unsigned before = 0; __trap();"),)
+    monkeypatch.setattr(HostDevice, "edits", {"deterministic": edits})
+    search_graphs(name, seeds=[0, 4])
+
+
 FAULTS = {
     "ordered: a number that other edges have": Fault(
         "BY_SLOT ? slot[k] : edge + k * WARP + lane_id()",

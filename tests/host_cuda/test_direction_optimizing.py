@@ -250,6 +250,14 @@ def test_a_refused_cluster_is_not_needed():
     assert_right(search, [69])
 
 
+@pytest.mark.parametrize("name", ["dense", "to and fro", "one block"])
+def test_one_block_waits_for_no_others(name, monkeypatch):
+    """Its launch is an ordinary one."""
+    edits = (("unsigned before = atomic_add_acq_rel(arrived, step);", "unsigned before = 0; __trap();"),)
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+    search_graphs(name, [0, 4])
+
+
 EXPAND_DENSE = "reached = top_down_level<true>(s, upcoming, p.level, begin, p.frontier, nullptr, w.warp, w.warps);"
 FAULTS = {
     "prepare: another vertex in a row of `heavy`": Fault(

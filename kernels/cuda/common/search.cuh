@@ -9,7 +9,7 @@ __device__ inline void report(State* state, volatile long long* status, long lon
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
-        if (atomicInc(&state->finished, gridDim.x - 1) == gridDim.x - 1) {
+        if (gridDim.x == 1 || atomicInc(&state->finished, gridDim.x - 1) == gridDim.x - 1) {
             *status = number << NUMBER_SHIFT | static_cast<long long>(levels) << LEVELS_SHIFT | given_up;
         }
     }

@@ -16,8 +16,11 @@ def grid_barrier(state):
     """Wait for all blocks.
 
     What any thread of a block wrote before its first thread calls this, with the block's barriers around it, is seen
-    by every thread after. Block 0 adds what flips the top bit, so the count is never reset.
+    by every thread after. Block 0 adds what flips the top bit, so the count is never reset. A single block needs no
+    more than its own barriers, and so no cooperative launch.
     """
+    if cuda.gridDim.x == 1:
+        return
     step = np.int64(1)
     if cuda.blockIdx.x == 0:
         step = TOP_BIT - (cuda.gridDim.x - 1)

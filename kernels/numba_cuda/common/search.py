@@ -17,7 +17,7 @@ def report(state, finished, status, number, levels, given_up):
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:
         cuda.threadfence()
-        if atomic_add(state, finished, 1) == cuda.gridDim.x - 1:
+        if cuda.gridDim.x == 1 or atomic_add(state, finished, 1) == cuda.gridDim.x - 1:
             state[finished] = 0
             status[0] = number << NUMBER_SHIFT | np.int64(levels) << LEVELS_SHIFT | np.int64(given_up)
 
