@@ -14,8 +14,8 @@ the last are complete, it is in the frontier.
 ``visited[words of own]``             bitmap of the part's visited vertices, and of those without edges
 ``fresh[words of own]``               those of the last level, where it was bottom-up
 ``queue[own]``                        places of the part's vertices in the order in which they were found
-``pairs[parts, capacity, 2]``         vertices and parents for each owner
-``held[parts]``                       how many; more than ``capacity`` if not all found room
+``pairs[parts, 1 + capacity, 2]``     vertices and parents for each owner. In place of the first: how many they are,
+                                      and 1 if this part had no room for more, for any owner
 ====================================  ========================================================================
 
 Work: a bit test per edge of the frontier and a pair per vertex and sender, or at most a bit test per edge into an
@@ -195,10 +195,10 @@ def seed(places, offsets, visited, queue, distances, predecessors):
 
 
 @serial
-def expand(offsets, targets, queue, begin, end, base, stride, seen, pairs, held):
+def expand(offsets, targets, queue, begin, end, base, stride, seen, pairs):
     """Send the unseen neighbours of the frontier ``queue[begin:end]`` to their owners."""
-    capacity = pairs.shape[1]
-    held[:] = 0
+    parts, capacity = pairs.shape[0], pairs.shape[1] - 1
+    pairs[:, 0] = 0
     for i in range(begin, end):
         place = queue[i]
         for edge in range(offsets[place], offsets[place + 1]):
@@ -208,10 +208,14 @@ def expand(offsets, targets, queue, begin, end, base, stride, seen, pairs, held)
                 continue
             seen[word] |= bit
             owner = neighbor // stride
-            if held[owner] < capacity:
-                pairs[owner, held[owner], 0] = neighbor
-                pairs[owner, held[owner], 1] = base + place
-            held[owner] += 1
+            held = pairs[owner, 0, 0]
+            if held == capacity:
+                for part in range(parts):
+                    pairs[part, 0, 1] = 1
+                return
+            pairs[owner, 0, 0] = held + 1
+            pairs[owner, held + 1, 0] = neighbor
+            pairs[owner, held + 1, 1] = base + place
 
 
 @serial

@@ -17,11 +17,15 @@ LIMIT = 45.0  # seconds that a rank waits for the others
 REDUCTIONS: dict[str, Callable[..., Any]] = {"sum": np.sum, "max": np.max, "min": np.min, "any": np.any}
 
 
+class Stopped(TraversalError):
+    """A collective that did not come about, since another rank failed or does not answer."""
+
+
 class Peers(ABC):
     """The ranks 0..size-1 as one of them, `rank`, sees them.
 
     Every rank calls the same collectives in the same order. Each call waits for the others, at most ``limit`` seconds,
-    and raises `TraversalError` if one of them has failed, was stopped, or does not answer. After that no collective
+    and raises `Stopped` if one of them has failed, was stopped, or does not answer. After that no collective
     succeeds any more. Arrays are NumPy's or CuPy's; those on a device are read and written in its current stream.
     """
 
@@ -43,7 +47,7 @@ class Peers(ABC):
 
     @abstractmethod
     def abort(self, reason: str) -> None:
-        """Make all ranks fail with a `TraversalError` that gives this reason: those that wait, at once."""
+        """Make all ranks fail with a `Stopped` that gives this reason: those that wait, at once."""
 
     def all_gather(self, array: Any) -> Any:
         """The arrays of all ranks, of one shape and type, as the rows of one."""
@@ -96,7 +100,7 @@ class Meeting:
                     self.failure = f"no answer for {self.limit:g} s from {', '.join(late)}"
                     self._changed.notify_all()
             if self.failure is not None:
-                raise TraversalError(self.failure)
+                raise Stopped(self.failure)
             return values.copy()
 
     def fail(self, reason: str) -> None:
