@@ -277,3 +277,23 @@ def enqueue(offsets, fresh, queue):
             end += 1
             edges += offsets[place + ONE] - offsets[place]
     return end, edges
+
+
+@serial
+def check(in_offsets, in_targets, base, distances, predecessors, stopped_at, confirmed, above):
+    """Check the rules of Graph500 on the edges that lead to this part's vertices; ``distances`` are those of all.
+
+    ``confirmed`` is set where an edge comes from the predecessor, or without predecessors from one level up. ``above``
+    becomes the smallest distance that an edge must not come from.
+    """
+    for place in range(len(confirmed)):
+        level = distances[base + place]
+        for edge in range(in_offsets[place], in_offsets[place + 1]):
+            neighbor = in_targets[edge]
+            up = distances[neighbor]
+            if up < 0:
+                continue
+            if (level > up + 1 or (level < 0 and up < stopped_at)) and (above[place] < 0 or up < above[place]):
+                above[place] = up
+            if (predecessors[place] == neighbor) if len(predecessors) else (level == up + 1):
+                confirmed[place] = True

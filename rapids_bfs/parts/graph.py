@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import csr
+from ..arguments import engine_name
 from ..csr import Edges
-from ..device import CPU, checked_device, on_device, to_host
+from ..device import CPU, CUDA, checked_device, on_device, to_host
 from ..errors import InputError
 from ..graph import Graph, index_dtype
 from ..memory import require_bytes
@@ -177,10 +178,13 @@ class GraphInParts:
             targets[shifts + np.arange(len(ends))] = self.vertices(ends)
         return self.ids._with(offsets=offsets, targets=targets, directed=self.directed)
 
-    def search(self, sources: np.ndarray, options: Options) -> ResultInParts:
+    def search(self, sources: np.ndarray, options: Options, engine: str = "auto") -> ResultInParts:
         """`rapids_bfs.bfs` from numbers rather than ids."""
         from .result import searched
 
+        own = "cupy" if self.device == CUDA else "cpu"
+        if engine_name(engine) not in ("auto", own):
+            raise InputError(f"{self.name} is in parts on {self.device}, which {own!r} searches, not {engine!r}")
         return searched(self, sources, options)
 
 

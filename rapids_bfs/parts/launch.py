@@ -19,6 +19,7 @@ from ..driver import driver
 from ..errors import InputError, TraversalError
 from .peers import LIMIT, Peers, Stopped, ThreadPeers
 
+MOST_THREADS = 256  # parts in the host's memory
 GRACE = 10.0  # seconds that ranks have to end after one has failed
 Kept = Any  # what each rank keeps; a list by rank where that is this process
 
@@ -149,16 +150,11 @@ def said(error: BaseException) -> str:
     return line
 
 
-def launcher_for(devices: Any, limit: float = LIMIT) -> Threads:
-    """Threads for a number of GPUs, "all" of them, a list of their ordinals, or "cpu:4" for parts on the CPU.
+def device_names(devices: Any) -> list[str]:
+    """The device of each part: so many GPUs, "all", those with these ordinals, or "cpu:4" for parts on the CPU.
 
     Raises `InputError` if there are no such devices.
     """
-    return Threads(device_names(devices), limit)
-
-
-def device_names(devices: Any) -> list[str]:
-    """The devices of each part, see `launcher_for`."""
     if isinstance(devices, str) and devices.startswith(f"{CPU}:"):
         count = devices.partition(":")[2]
         if not (count.isascii() and count.isdigit() and 1 <= int(count) <= MOST_THREADS):
@@ -181,6 +177,3 @@ def device_names(devices: Any) -> list[str]:
             + ("; devices='cpu:4' makes 4 parts in the host's memory" if there == 0 else "")
         )
     return [f"{CUDA}:{each}" for each in ordinals]
-
-
-MOST_THREADS = 256
