@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -21,14 +22,25 @@ BUNDLED = {
 }
 
 
-def load(graph: str | os.PathLike[str], *, device: str = CPU, **options: Any) -> Graph:
+def load(
+    graph: str | os.PathLike[str],
+    *,
+    device: str = CPU,
+    devices: int | str | Sequence[int] | None = None,
+    **options: Any,
+) -> Any:
     """A graph by name: a bundled one, a generator such as "rmat:20", or a path; a path wins over a name.
 
-    It lives on ``device``, "cpu" or "cuda"; random graphs are made there.
+    It lives on ``device``, "cpu" or "cuda"; random graphs are made there. With ``devices`` it is a graph in parts, see
+    `rapids_bfs.as_graph`; random graphs are drawn and built in parts.
     ``options`` are those of `rapids_bfs.read`, for a path.
     """
     checked_device(device)
     name = file_path(graph)
+    if devices is not None:
+        from .parts.users import in_parts
+
+        return in_parts(name, devices, **options)
     if not os.path.exists(name):  # unlike Path.exists, false for a name that is too long for a file
         kind = name.partition(":")[0]
         if name in BUNDLED:

@@ -72,6 +72,10 @@ def validate(graph: Graph, result: BFSResult) -> Verdict:
     case somebody wrote to its arrays and removed one of them. Raises `InputError` if the result's arrays do not fit the
     graph.
     """
+    if hasattr(graph, "parts") and hasattr(result, "answers"):
+        from .parts.validation import validate_in_parts
+
+        return validate_in_parts(graph, result)
     require_kinds(graph, result, "validate")
     _require_fitting(graph, result)
     n = graph.num_vertices

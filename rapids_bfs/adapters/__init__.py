@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -58,7 +58,8 @@ def as_graph(
     vertices: int | None = None,
     directed: bool | None = None,
     name: str | None = None,
-) -> Graph:
+    devices: int | str | Sequence[int] | None = None,
+) -> Any:
     """A `Graph` from anything that is one. Weights are ignored.
 
     Parameters
@@ -82,6 +83,10 @@ def as_graph(
         True: the edges as they are. False: each edge in both directions, unless the edges are symmetric already.
         Default: as the type or file says; where it does not say, as they are, undirected if they are symmetric.
     name : str, optional
+    devices : int, str or list of int, optional
+        Make a graph in parts: on so many GPUs, "all" of them, those with these ordinals, or "cpu:4" for four parts in
+        the host's memory, a thread each. "auto" takes the fewest GPUs that the graph fits, and makes a plain `Graph`
+        for one. What `bfs` finds in it is in parts too.
 
     Raises
     ------
@@ -109,12 +114,19 @@ def as_graph(
         }.items()
         if value is not None
     }
+    if devices is not None:
+        from ..parts.users import in_parts
+
+        given = {"offsets": offsets, "targets": targets} if graph is None else {}
+        return in_parts(graph, devices, **options, **given)
     if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
         raise InputError("as_graph takes either a graph or offsets= and targets=")
     if graph is None:
         return _call(_function("csr", "from_csr"), offsets, targets, **options)
     if isinstance(graph, Graph):
         return _call(_itself, graph, **options)
+    if hasattr(graph, "launcher") and not options:  # a graph in parts
+        return graph
     if isinstance(graph, str | os.PathLike):
         from ..catalog import load
 

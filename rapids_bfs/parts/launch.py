@@ -1,0 +1,179 @@
+"""Who runs an SPMD function on all ranks, and keeps what they return: here the threads of one process.
+
+An SPMD function takes what each rank holds itself, then its `Peers`, then arguments that are the same on all ranks:
+``function(*mine, peers, *arguments)``.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from ..arguments import whole_number
+from ..device import CPU, CUDA
+from ..driver import driver
+from ..errors import InputError, TraversalError
+from .peers import LIMIT, Peers, Stopped, ThreadPeers
+
+MOST_THREADS = 256  # parts in the host's memory
+GRACE = 10.0  # seconds that ranks have to end after one has failed
+Kept = Any  # what each rank keeps; a list by rank where that is this process
+
+
+class Launcher(ABC):
+    """The ranks of a graph in parts."""
+
+    devices: tuple[str, ...]  # how messages call each rank's device
+    device: str  # where their arrays live, "cpu" or "cuda"
+
+    @property
+    def size(self) -> int:
+        return len(self.devices)
+
+    @abstractmethod
+    def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> Kept:
+        """Call ``function`` on every rank, with its own of ``each``, and let the ranks keep what it returns.
+
+        Raises what it raises: an `InputError` as it is, and anything else as a `TraversalError` that names the rank.
+        """
+
+    @abstractmethod
+    def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
+        """`keep`, and bring here what was returned, by rank."""
+
+    @abstractmethod
+    def spread(self, values: Sequence[Any]) -> Kept:
+        """Give each rank its own of these values."""
+
+
+class Threads(Launcher):
+    """Ranks that are threads of this process, each with a device of its own or sharing one."""
+
+    def __init__(self, devices: Sequence[str], limit: float = LIMIT) -> None:
+        self.devices = tuple(devices)
+        self.device = CUDA if self.devices[0].startswith(CUDA) else CPU
+        self.limit = limit
+        self._turns = threading.Lock()
+        self._communicators: list[Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Threads on {', '.join(self.devices)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Threads, (self.devices, self.limit)
+
+    def spread(self, values: Sequence[Any]) -> list[Any]:
+        return list(values)
+
+    def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
+        return self.keep(function, *arguments, each=each)
+
+    def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
+        with self._turns:
+            group = self._peers()
+            finished: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+
+            def work(peers: Peers, mine: list[Any]) -> None:
+                try:
+                    with self._current(peers.rank):
+                        finished.put((peers.rank, function(*mine, peers, *arguments), None))
+                except BaseException as error:
+                    finished.put((peers.rank, None, error))
+                    peers.abort(f"part {peers.rank} ({self.devices[peers.rank]}) failed: {said(error)}")
+
+            for peers in group:
+                mine = [kept[peers.rank] for kept in each]
+                threading.Thread(target=work, args=(peers, mine), daemon=True).start()
+            return self._collected(group, finished)
+
+    def _collected(self, group: Sequence[Peers], finished: SimpleQueue[Any]) -> list[Any]:
+        """What the ranks return. Raises the first failure, when the others have ended or had time to."""
+        values: list[Any] = [None] * self.size
+        failure: BaseException | None = None
+        try:
+            for _ in group:
+                rank, values[rank], error = finished.get(timeout=GRACE if failure else None)
+                if error is not None and (failure is None or isinstance(failure, Stopped)):
+                    failure = failure if failure and isinstance(error, Stopped) else self._failure(rank, error)
+        except Empty:  # who does not end is left behind: its thread cannot be stopped
+            pass
+        except BaseException:
+            group[0].abort("interrupted")
+            raise
+        if failure is not None:
+            self._communicators = None
+            raise failure
+        return values
+
+    def _failure(self, rank: int, error: BaseException) -> BaseException:
+        """The error that callers see."""
+        if isinstance(error, InputError | Stopped):
+            return error
+        failure = TraversalError(f"part {rank} of {self.size} ({self.devices[rank]}) failed: {said(error)}")
+        failure.__cause__ = error
+        return failure
+
+    def _peers(self) -> Sequence[Peers]:
+        """The peers of each rank, which serve one call."""
+        names = [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
+        if self.device == CPU or len(set(self.devices)) < self.size or self.size == 1:
+            return ThreadPeers.group(names, self.limit)
+        from .nccl import NcclPeers
+
+        if self._communicators is None:
+            self._communicators = NcclPeers.communicators([ordinal(device) for device in self.devices])
+        return NcclPeers.group(self._communicators, names, self.limit)
+
+    def _current(self, rank: int) -> AbstractContextManager[Any]:
+        """Within it the rank's device is that of this thread."""
+        if self.device == CPU:
+            return nullcontext()
+        import cupy
+
+        return cupy.cuda.Device(ordinal(self.devices[rank]))  # type: ignore[no-any-return]
+
+
+def ordinal(device: str) -> int:
+    """The number of a device such as "cuda:1"."""
+    return int(device.partition(":")[2])
+
+
+def said(error: BaseException) -> str:
+    """An error in one line, and what to do where memory ran out."""
+    line = str(error).strip().partition("\n")[0] or type(error).__name__
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return f"{line}: it does not fit, take more devices or free memory there"
+    return line
+
+
+def device_names(devices: Any) -> list[str]:
+    """The device of each part: so many GPUs, "all", those with these ordinals, or "cpu:4" for parts on the CPU.
+
+    Raises `InputError` if there are no such devices.
+    """
+    if isinstance(devices, str) and devices.startswith(f"{CPU}:"):
+        count = devices.partition(":")[2]
+        if not (count.isascii() and count.isdigit() and 1 <= int(count) <= MOST_THREADS):
+            raise InputError(f"devices={devices!r}: 'cpu:4' stands for 4 parts, at most {MOST_THREADS}")
+        return [CPU] * int(count)
+    there = len(driver().devices)
+    if isinstance(devices, str) and devices == "all":
+        ordinals = list(range(max(there, 1)))
+    elif isinstance(devices, list | tuple):
+        ordinals = [whole_number(each, "a device") for each in devices]
+    elif isinstance(devices, str):
+        raise InputError(f"devices is a number of GPUs, 'all', 'auto', a list as in [0, 1], or 'cpu:4', not {devices!r}")
+    else:
+        ordinals = list(range(whole_number(devices, "the number of devices", 1)))
+    if not ordinals:
+        raise InputError("devices is empty: at least one is needed")
+    if max(ordinals) >= there:
+        raise InputError(
+            f"there is no GPU {max(ordinals)}: this machine has {there}"
+            + ("; devices='cpu:4' makes 4 parts in the host's memory" if there == 0 else "")
+        )
+    return [f"{CUDA}:{each}" for each in ordinals]
