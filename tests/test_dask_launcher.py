@@ -13,33 +13,12 @@ from rapids_bfs import InputError, TraversalError
 
 distributed = pytest.importorskip("distributed")
 
-from rapids_bfs.parts import on_dask  # noqa: E402
+from rapids_bfs.parts import on_dask, seats  # noqa: E402
 from rapids_bfs.parts.on_dask import DaskLauncher  # noqa: E402
 
 
-WORKERS = 3
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """Workers in processes of their own, each with a nanny, which starts another one in the place of a killed one."""
-    with (
-        distributed.LocalCluster(
-            n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.fixture
-def client(cluster):
-    cluster.wait_for_workers(WORKERS, timeout=60)
-    return cluster
-
-
-def launcher_of(client, **options):
-    return DaskLauncher(client, sorted(client.nthreads()), **options)
+def launcher_of(dask_client, **options):
+    return DaskLauncher(dask_client, sorted(dask_client.nthreads()), **options)
 
 
 def who(peers, offset):
@@ -85,10 +64,9 @@ def stop(peers, rank):
     peers.barrier()
 
 
-def parts_kept(dask_worker):
-    from rapids_bfs.parts import seats
-
-    return len(seats._seats), sum(len(seat.kept) for seat in seats._seats.values())
+def kept_there(token):
+    """How much the launcher with this token keeps in this process; None if it has no seat."""
+    return {theirs: len(seat.kept) for (theirs, _), seat in seats._seats.items()}.get(token)
 
 
 def eventually(holds):
@@ -108,43 +86,45 @@ def works(launcher):
 
 
 class TestCalls:
-    def test_each_worker_is_a_rank(self, client):
-        launcher = launcher_of(client)
+    def test_each_worker_is_a_rank(self, dask_client):
+        launcher = launcher_of(dask_client)
         found = launcher.run(who, 5)
         assert len({pid for pid, _, _ in found}) == 3
         assert [rest for _, *rest in found] == [[5 + rank, [0, 1, 2]] for rank in range(3)]
 
-    def test_arrays_go_from_process_to_process(self, client):
-        launcher = launcher_of(client)
+    def test_arrays_go_from_process_to_process(self, dask_client):
+        launcher = launcher_of(dask_client)
         for n in (0, 3, 1000):
             expected = [([[10 * other + rank] * n for other in range(3)], [0, 1, 2]) for rank in range(3)]
             assert launcher.run(exchanged, n) == expected
 
-    def test_what_is_kept_stays_until_nobody_refers_to_it(self, client):
-        launcher = launcher_of(client)
+    def test_what_is_kept_stays_until_nobody_refers_to_it(self, dask_client):
+        launcher = launcher_of(dask_client)
+        token = launcher.token
         kept = launcher.keep(squares, 4)
         spread = launcher.spread([1, 10, 100])
         assert launcher.run(total, each=[kept, spread]) == [18 + 111] * 3
-        assert set(client.run(parts_kept).values()) == {(1, 2)}
+        assert set(dask_client.run(kept_there, token).values()) == {2}
         del kept
-        eventually(lambda: set(client.run(parts_kept).values()) == {(1, 1)})
+        eventually(lambda: set(dask_client.run(kept_there, token).values()) == {1})
         del spread, launcher
-        eventually(lambda: set(client.run(parts_kept).values()) == {(0, 0)})
+        eventually(lambda: set(dask_client.run(kept_there, token).values()) == {None})
 
-    def test_it_is_freed_when_the_client_goes(self, client):
-        with distributed.Client(client.scheduler.address, set_as_default=False) as other:
+    def test_it_is_freed_when_the_client_goes(self, dask_client):
+        with distributed.Client(dask_client.scheduler.address, set_as_default=False) as other:
             launcher = launcher_of(other)
-            launcher.keep(squares, 4)
-        eventually(lambda: set(client.run(parts_kept).values()) == {(0, 0)})
+            token = launcher.token
+            kept = launcher.keep(squares, 4)
+        eventually(lambda: set(dask_client.run(kept_there, token).values()) == {None})
         with pytest.raises(TraversalError, match="client of this graph is closed: make the graph again"):
-            launcher.run(squares, 4)
+            launcher.run(total, each=[kept, kept])
 
-    def test_one_worker(self, client):
-        launcher = DaskLauncher(client, list(client.nthreads())[:1])
+    def test_one_worker(self, dask_client):
+        launcher = DaskLauncher(dask_client, list(dask_client.nthreads())[:1])
         assert launcher.run(exchanged, 2) == [([[0, 0]], [0])]
 
-    def test_two_graphs_at_the_same_time(self, client):
-        launchers = [launcher_of(client) for _ in range(2)]
+    def test_two_graphs_at_the_same_time(self, dask_client):
+        launchers = [launcher_of(dask_client) for _ in range(2)]
         found = [[], []]
 
         def work(which):
@@ -159,28 +139,28 @@ class TestCalls:
         for which in range(2):
             assert found[which] == [launchers[which].run(exchanged, which)] * 5
 
-    def test_values_that_dask_has_on_the_workers_are_taken_and_given_back(self, client):
-        launcher = launcher_of(client)
+    def test_values_that_dask_has_on_the_workers_are_taken_and_given_back(self, dask_client):
+        launcher = launcher_of(dask_client)
         futures = [
-            [client.submit(int, value, workers=[worker], pure=False) for value in (rank, 7)]
+            [dask_client.submit(int, value, workers=[worker], pure=False) for value in (rank, 7)]
             for rank, worker in enumerate(launcher.workers)
         ]
         kept = launcher.hold(max, futures)
         taken = launcher.taken(kept)
-        assert client.gather(taken) == [7, 7, 7]
-        assert [list(client.who_has(each).values())[0][0] for each in taken] == list(launcher.workers)
+        assert dask_client.gather(taken) == [7, 7, 7]
+        assert [list(dask_client.who_has(each).values())[0][0] for each in taken] == list(launcher.workers)
 
-    def test_it_is_not_pickled(self, client):
+    def test_it_is_not_pickled(self, dask_client):
         import pickle
 
         with pytest.raises(InputError, match=r"stays there: take it here by on\('cpu'\)"):
-            pickle.dumps(launcher_of(client))
+            pickle.dumps(launcher_of(dask_client))
 
 
 class TestFailures:
     @pytest.mark.parametrize("rank", [0, 2])
-    def test_an_input_error_comes_out_as_it_is(self, client, rank):
-        launcher = launcher_of(client)
+    def test_an_input_error_comes_out_as_it_is(self, dask_client, rank):
+        launcher = launcher_of(dask_client)
         with pytest.raises(InputError, match=r"^no such vertex$"):
             launcher.run(refuse, rank, InputError("no such vertex"))
         assert launcher.run(exchanged, 1)
@@ -193,8 +173,8 @@ class TestFailures:
             (SystemExit(3), "failed: 3"),
         ],
     )
-    def test_other_errors_name_the_worker(self, client, error, line):
-        launcher = launcher_of(client)
+    def test_other_errors_name_the_worker(self, dask_client, error, line):
+        launcher = launcher_of(dask_client)
         kept = launcher.keep(squares, 3)
         with pytest.raises(TraversalError) as raised:
             launcher.run(refuse, 1, error)
@@ -203,9 +183,9 @@ class TestFailures:
         assert launcher.run(exchanged, 1)
 
     @pytest.mark.parametrize("rank", [0, 1])
-    def test_a_rank_that_does_not_come_is_named(self, client, rank, tmp_path, monkeypatch):
+    def test_a_rank_that_does_not_come_is_named(self, dask_client, rank, tmp_path, monkeypatch):
         monkeypatch.setattr(on_dask, "GRACE", 0.5)
-        launcher, other = (launcher_of(client, limit=limit) for limit in (1, 45))
+        launcher, other = (launcher_of(dask_client, limit=limit) for limit in (1, 45))
         with pytest.raises(TraversalError, match=rf"part {rank} of 3 .worker tcp.* does not answer: restart it"):
             launcher.run(await_file, rank, str(tmp_path / "go"))
         with pytest.raises(TraversalError, match=rf"part {rank} of 3 .* has not ended an earlier call: restart"):
@@ -215,9 +195,9 @@ class TestFailures:
         eventually(lambda: works(launcher))
 
     @pytest.mark.parametrize("rank", [0, 1])
-    def test_a_worker_that_is_killed(self, client, rank):
-        launcher = launcher_of(client)
-        other = DaskLauncher(client, launcher.workers[1 - rank :: 2][:1])
+    def test_a_worker_that_is_killed(self, dask_client, rank):
+        launcher = launcher_of(dask_client)
+        other = DaskLauncher(dask_client, launcher.workers[1 - rank :: 2][:1])
         kept = other.keep(squares, 3)
         launcher.run(exchanged, 1)
         begin = time.monotonic()
@@ -229,12 +209,12 @@ class TestFailures:
         assert time.monotonic() - begin < 30
         assert other.run(exchanged, 1)
         assert [each.tolist() for each in other.run(lambda mine, peers: mine, each=[kept])] == [[0, 0, 0]]
-        assert client.submit(lambda: 5).result() == 5
+        assert dask_client.submit(lambda: 5).result() == 5
 
-    def test_a_worker_that_is_stopped(self, client, monkeypatch):
+    def test_a_worker_that_is_stopped(self, dask_client, monkeypatch):
         monkeypatch.setattr(on_dask, "GRACE", 1)
-        launcher = launcher_of(client, limit=2)
-        pids = client.run(os.getpid)
+        launcher = launcher_of(dask_client, limit=2)
+        pids = dask_client.run(os.getpid)
         try:
             with pytest.raises(TraversalError, match=r"part 1 of 3 .*does not answer: restart it"):
                 launcher.run(stop, 1)
@@ -242,8 +222,8 @@ class TestFailures:
             os.kill(pids[launcher.workers[1]], signal.SIGCONT)
         eventually(lambda: works(launcher))
 
-    def test_an_interrupt(self, client, tmp_path):
-        launcher = launcher_of(client)
+    def test_an_interrupt(self, dask_client, tmp_path):
+        launcher = launcher_of(dask_client)
         launcher.run(exchanged, 1)
         threading.Timer(0.5, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
         with pytest.raises(KeyboardInterrupt):

@@ -50,13 +50,16 @@ def test_what_is_sent_arrives(data):
     rounds = []
     for _ in range(data.draw(st.integers(1, 4))):
         lengths = data.draw(st.lists(st.integers(0, 300), min_size=size * size, max_size=size * size))
-        rounds.append((np.reshape(lengths, (size, size)), data.draw(st.sampled_from(DTYPES))))
+        rounds.append((np.reshape(lengths, (size, size)), data.draw(st.sampled_from(DTYPES)), data.draw(st.booleans())))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    sent = [[[rng.integers(0, 99, n).astype(dtype) for n in row] for row in lengths] for lengths, dtype in rounds]
+    sent = [
+        [[rng.integers(0, 99, (2, n) if wide else n).astype(dtype) for n in row] for row in lengths]
+        for lengths, dtype, wide in rounds
+    ]
 
     def every_round(peers):
         received = []
-        for (lengths, dtype), pieces in zip(rounds, sent, strict=True):
+        for (lengths, dtype, _), pieces in zip(rounds, sent, strict=True):
             received.append(peers.all_to_all(pieces[peers.rank]))
             assert [each.dtype for each in received[-1]] == [dtype] * size
             whole = np.full((size, int(lengths[0, 0])), 100, dtype)

@@ -14,6 +14,7 @@ from ..graph import Graph
 
 # What each kind of object is taken by: the first module whose `matches` says so.
 IMPORTERS = {
+    "dask": "from_dask",
     "cudf": "from_cudf",
     "pylibcudf": "from_pylibcudf",
     "cugraph": "from_cugraph",
@@ -66,7 +67,7 @@ def as_graph(
     ----------
     graph
         A `Graph` (returned as it is); a NetworkX graph; a SciPy sparse array or matrix; a dict of neighbour lists;
-        a pandas, Polars or Arrow table of edges; a pair ``(sources, targets)`` of arrays; a list of ``(u, v)``
+        a pandas, Polars, Arrow or Dask table of edges; a pair ``(sources, targets)`` of arrays; a list of ``(u, v)``
         pairs or an m x 2 array; a path, a generator such as "rmat:20" or a bundled graph's name. From the device,
         where the graph then lives: a cuDF, cudf.pandas or pylibcudf table, an Arrow table, a pair of arrays that
         speak ``__cuda_array_interface__`` or DLPack, a CuPy sparse matrix, a graph of cuGraph, pylibcugraph or

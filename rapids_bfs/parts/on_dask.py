@@ -227,4 +227,3 @@ class OnWorkers:
 def _forget(launcher: DaskLauncher, key: str) -> None:
     if launcher.client.status == "running":
         launcher.client.loop.add_callback(launcher._tell, seats.forget, key)
-

@@ -180,11 +180,10 @@ class ProcessPeers(Peers):
 
 
 class Letter(NamedTuple):
-    """Arrays in an outbox: its file, and the type, first byte and length of each array."""
+    """Arrays in an outbox: its file, and the type, first byte and shape of each array."""
 
     path: str
-    dtype: str
-    places: list[tuple[int, int]]
+    places: list[tuple[str, int, tuple[int, ...]]]
 
 
 class Outbox:
@@ -203,22 +202,21 @@ class Outbox:
         return box
 
     def put(self, arrays: Sequence[np.ndarray]) -> Letter:
-        """Copy arrays of one type here."""
+        """Copy arrays here."""
         places, needed = [], 0
         for array in arrays:
-            places.append((needed, len(array)))
+            places.append((array.dtype.str, needed, array.shape))
             needed += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
         if needed > len(self._memory):
             self._grow(needed)
-        letter = Letter(self.path, arrays[0].dtype.str, places)
+        letter = Letter(self.path, places)
         for place, array in zip(self.read(letter), arrays, strict=True):
             place[:] = array
         return letter
 
     def read(self, letter: Letter) -> list[np.ndarray]:
         """The arrays that lie here, not copied."""
-        dtype = np.dtype(letter.dtype)
-        return [self._memory[first : first + count * dtype.itemsize].view(dtype) for first, count in letter.places]
+        return [np.ndarray(shape, dtype, self._memory, first) for dtype, first, shape in letter.places]
 
     def unlink(self) -> None:
         """Take the file's name away; what is mapped stays."""
