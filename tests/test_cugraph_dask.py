@@ -6,8 +6,8 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from oracle import assert_right
 from hypothesis import given, settings
+from oracle import assert_right
 from strategies import graphs
 
 from rapids_bfs import InputError, as_graph, bfs, compare, rapids

@@ -148,7 +148,7 @@ class TestCalls:
         kept = launcher.hold(max, futures)
         taken = launcher.taken(kept)
         assert dask_client.gather(taken) == [7, 7, 7]
-        assert [list(dask_client.who_has(each).values())[0][0] for each in taken] == list(launcher.workers)
+        assert [next(iter(dask_client.who_has(each).values()))[0] for each in taken] == list(launcher.workers)
 
     def test_it_is_not_pickled(self, dask_client):
         import pickle
@@ -175,7 +175,6 @@ class TestFailures:
     )
     def test_other_errors_name_the_worker(self, dask_client, error, line):
         launcher = launcher_of(dask_client)
-        kept = launcher.keep(squares, 3)
         with pytest.raises(TraversalError) as raised:
             launcher.run(refuse, 1, error)
         assert str(raised.value).startswith(f"part 1 of 3 (worker {launcher.workers[1]}) {line}")

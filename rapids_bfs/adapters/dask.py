@@ -42,16 +42,16 @@ def from_dask(
     i, j = choose_columns(names, source, target, name)
     frame, columns = obj[[obj.columns[i], obj.columns[j]]], (names[i], names[j])
     if type(obj._meta).__module__.startswith("cudf."):
-        from ..parts.frames import from_dask_cudf
+        from ..parts.frames import from_dask_frame
 
-        return from_dask_cudf(frame, columns, vertices=vertices, directed=directed, name=name)
+        return from_dask_frame(frame, columns, vertices=vertices, directed=directed, name=name)
     partitions = Partitions(frame, columns, name)
     table = EdgeTable(name, columns, partitions.types, partitions.rows, partitions.pairs)
     return from_edge_table(table, vertices=vertices, directed=directed, frame=FRAME)
 
 
 class Partitions:
-    """The partitions of a frame of edges, each computed once, as pairs of Arrow arrays of the smallest type that will do.
+    """The partitions of a frame of edges, each computed once, as pairs of Arrow arrays of small types.
 
     On a cluster they stay on its workers, and are brought here one at a time; without one they are here.
     """
@@ -110,7 +110,7 @@ def _ids(series: Any, where: str) -> pa.Array:
         return ids.cast(pa.large_string()).dictionary_encode()
     if pa.types.is_integer(ids.type):
         lowest, highest = pc.min_max(ids).values()
-        if lowest.is_valid and 0 <= lowest.as_py() and highest.as_py() < INT32_LIMIT:
+        if lowest.is_valid and lowest.as_py() >= 0 and highest.as_py() < INT32_LIMIT:
             return ids.cast(pa.int32())
     return ids
 
@@ -130,7 +130,9 @@ def _common(types: set[pa.DataType], where: str) -> pa.DataType:
         return pa.int64()
     if all(is_number(type) for type in types):
         return pa.float64()
-    raise InputError(f"{where}: its partitions hold ids of types {', '.join(sorted(map(str, types)))}: cast them to one")
+    raise InputError(
+        f"{where}: its partitions hold ids of types {', '.join(sorted(map(str, types)))}: cast them to one"
+    )
 
 
 def _cast(ids: pa.Array, type: pa.DataType, where: str) -> pa.Array:

@@ -79,6 +79,12 @@ class DaskLauncher(Launcher):
         """What the ranks keep, as Dask's futures instead."""
         return [self._task(rank, seats.take, self._seats[rank], kept.key) for rank in self._ranks]
 
+    def frame(self, result: Any) -> Any:
+        """A frame of Dask with what a search found, see `frames`."""
+        from .frames import frame_of_result
+
+        return frame_of_result(self, result)
+
     @property
     def _ranks(self) -> range:
         return range(self.size)

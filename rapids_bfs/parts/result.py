@@ -135,7 +135,7 @@ class ResultInParts:
         Where the graph came from a frame in parts, the frame is in parts too.
         """
         frame = getattr(self.graph.launcher, "frame", None)
-        if frame is not None and kind is None:
+        if frame is not None and (kind or self.graph.frame) == "dask":
             return frame(self)
         return self._of(self.graph.ids).to_frame(kind)
 

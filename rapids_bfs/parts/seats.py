@@ -98,7 +98,7 @@ class Seat:
         self.peers = None
 
     def call(self, function: Callable[..., Any], arguments: Sequence[Any], keys: Sequence[str], key: str | None) -> Any:
-        """What an SPMD function returns, given what is kept under ``keys``. If there is a ``key`` it is kept under that."""
+        """What an SPMD function returns, given what is kept under ``keys``; if there is a ``key``, keep it under that."""
         found = function(*(self.kept[each] for each in keys), self.peers, *arguments)
         if key is None:
             return found
