@@ -38,7 +38,9 @@ class CuGraphDask(RapidsEngine):
         return None
 
     def unsuited(self, graph: Graph) -> str | None:
-        return "cugraph.dask is for several GPUs: compare with --gpus, or name this engine"
+        if isinstance(graph, Graph):
+            return "cugraph.dask is for several GPUs: compare with --gpus, or name this engine"
+        return None
 
     def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if options.depth_limit == 0:
@@ -46,7 +48,10 @@ class CuGraphDask(RapidsEngine):
         return super().declines(graph, algorithm, options, sources)
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        return CuGraphDaskBFS(graph)
+        return CuGraphDaskBFS(graph, len(driver().devices))
+
+    def prepare_over(self, graph: Graph, algorithm: str, gpus: int) -> Traversal:
+        return CuGraphDaskBFS(graph, gpus)
 
     def end_to_end(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
         import dask_cudf
@@ -66,10 +71,10 @@ class CuGraphDaskBFS(RapidsTraversal):
 
     searches_on = CPU
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, gpus: int) -> None:
         super().__init__(graph)
         here = graph.on(CPU)
-        frame = spread(started(len(driver().devices)), here.vertex_pairs())
+        frame = spread(started(gpus), here.vertex_pairs())
         self.cugraph_graph = graph_of(frame, COLUMNS, directed=graph.directed)
         self.has_out_edges = here.degrees > 0
 

@@ -77,7 +77,7 @@ def source_of(columns: tuple[str, str], name: str, *partitions: Any) -> Source:
 def _numbers(ids: Any, where: str) -> Any:
     if ids.dtype.kind not in NUMBERS:
         raise InputError(
-            f"{where}: over several GPUs ids are integers, not {ids.dtype}: number them first, or search frame.compute()"
+            f"{where}: over several GPUs ids are integers, not {ids.dtype}: number them, or search frame.compute()"
         )
     if ids.isnull().any():
         raise InputError(f"{where}: null is not a vertex id: drop the rows without one")

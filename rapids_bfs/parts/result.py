@@ -84,6 +84,17 @@ class ResultInParts:
             limits.append(distance)
         return min(limits, default=None)
 
+    @property
+    def level_sizes(self) -> np.ndarray:
+        """How many vertices are at each distance."""
+        sizes: np.ndarray = self._levels[0]
+        return sizes
+
+    @property
+    def _levels(self) -> np.ndarray:
+        """How many vertices are at each distance, and how many out-edges they have: two rows."""
+        return np.sum(self._each(_levels, self.depth), axis=0)
+
     def distance_to(self, id: Hashable) -> int:
         """The distance of the vertex with this id, -1 if it was not reached."""
         return self._at(self.graph.vertex_of(id))[0]

@@ -98,7 +98,7 @@ class Seat:
         self.peers = None
 
     def call(self, function: Callable[..., Any], arguments: Sequence[Any], keys: Sequence[str], key: str | None) -> Any:
-        """What an SPMD function returns, given what is kept under ``keys``; if there is a ``key``, keep it under that."""
+        """Call an SPMD function with what is kept under ``keys``. Keep what it returns under ``key``, or return it."""
         found = function(*(self.kept[each] for each in keys), self.peers, *arguments)
         if key is None:
             return found

@@ -43,6 +43,7 @@ class Drawn:
 def in_parts(graph: Any, devices: Any, **options: Any) -> Graph | GraphInParts:
     """What ``devices`` asks for, see `rapids_bfs.as_graph`."""
     from ..adapters import as_graph
+    from ..catalog import load
 
     if isinstance(graph, GraphInParts):
         raise InputError(f"{graph.name} is in parts already, on {', '.join(graph.devices)}")
@@ -51,12 +52,13 @@ def in_parts(graph: Any, devices: Any, **options: Any) -> Graph | GraphInParts:
         for option in options:
             raise InputError(f"{graph} is a generated graph, which has no {option} to choose")
         return drawn(graph, devices)
+    make: Any = load if isinstance(graph, str | os.PathLike) else as_graph
     if isinstance(devices, str) and devices == "auto":
-        whole = as_graph(graph, **options)
+        whole = make(graph, **options)
         count = fewest(whole.nbytes * (2 if whole.directed else 1), whole.num_vertices)
         return whole.on(CUDA if count else CPU) if count <= 1 else from_graph(whole, launcher_for(count))
     launcher = launcher_for(devices)
-    return from_graph(as_graph(graph, **options), launcher)
+    return from_graph(make(graph, **options), launcher)
 
 
 def is_random(graph: Any) -> bool:
