@@ -19,6 +19,6 @@ EXCHANGE = Parameters(
         "gathered": "long long",
         "told": "volatile long long",
     },
-    numbers=("parts", "rank", "stride", "room", "share", "level", "begin", "end", "vertices", "edges"),
+    numbers=("parts", "rank", "stride", "room", "share", "level", "begin", "end", "vertices", "edges", "target"),
     constants={"COLUMNS": COLUMNS},
 )

@@ -77,7 +77,7 @@ def test_a_rank_that_does_not_answer():
         assert bfs(other, 0).depth == 59
         """
     first, second = run(program, limit=1).splitlines()
-    assert first == "no answer for 1 s from part 2 (cpu)"
+    assert first.startswith("no answer for 1 s from part 2 (cpu): all were stopped")
     assert second == "part 2 (cpu) did not end after an earlier failure: make the graph again"
 
 

@@ -61,7 +61,7 @@ class Threads(Launcher):
         self.limit = limit
         self._turns: dict[int, threading.Lock] = {}  # by process: another thread may hold one when this one forks
         self._lost = ""  # which rank did not end
-        self._communicators: list[Any] | None = None
+        self._communicators: Any = None  # made when first needed, and after a failure again
 
     def __repr__(self) -> str:
         return f"<Threads on {', '.join(self.devices)}>"
@@ -132,11 +132,12 @@ class Threads(Launcher):
         names = [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
         if self.device == CPU or len(set(self.devices)) < self.size or self.size == 1:
             return ThreadPeers.group(names, self.limit)
-        from .nccl import NcclPeers
+        from .nccl import NcclPeers, Ranks
 
         if self._communicators is None:
-            self._communicators = NcclPeers.communicators([ordinal(device) for device in self.devices])
-        return NcclPeers.group(self._communicators, names, self.limit)
+            ordinals = [ordinal(device) for device in self.devices]
+            self._communicators = Ranks.of_process(ordinals, names, self.limit)
+        return NcclPeers.group(self._communicators)
 
     def _current(self, rank: int) -> AbstractContextManager[Any]:
         """Within it the rank's device is that of this thread."""

@@ -8,7 +8,7 @@
 //
 // `Search` has the part's own arrays: offsets, targets, in_offsets, in_targets, isolated, visited, queue, queued and
 // distances by place; hub, heavy and predecessors hold numbers. It is the structure of a search in one piece, of which
-// this uses a part: n is how many vertices the part owns, the target a place, -1 where it is another part's.
+// this uses a part: n is how many vertices the part owns, and there is no target.
 //
 //   seen[words of all]                bitmap over all numbers: visited, or sent to the owner by this part
 //   upcoming, fresh[words of own]     bitmaps of the next level's visited vertices, and of those it found
@@ -18,6 +18,7 @@
 //   gathered[parts][COLUMNS]          what all ranks tell each other after a level; told: the same, where the host reads
 //   share                             how many pairs this level has room for, at most `room`
 //   begin, vertices, edges            the frontier in the queue; end: where the next one begins
+//   target                            its place; -1 where there is none, or it is another part's
 //
 // Work: one bit test per edge of the frontier, a pair per vertex and sender, an atomic OR per pair; or at most one bit
 // test per edge into an unvisited vertex, and reading and writing a bitmap.
@@ -44,7 +45,7 @@ struct Exchange {
     Counter* found;
     long long* gathered;
     volatile long long* told;
-    long long parts, rank, stride, room, share, level, begin, end, vertices, edges;
+    long long parts, rank, stride, room, share, level, begin, end, vertices, edges, target;
 };
 
 // The pairs to or from a part, and the two numbers before them.
@@ -75,9 +76,10 @@ __global__ void weigh(const Offset* offsets, long long own, unsigned char* weigh
 
 // Fill `hub`, `heavy` and `isolated` from the weights of all numbers.
 template <typename Vertex, typename Offset>
-__global__ void prepare_part(Vertex own, const Offset* offsets, const Offset* in_offsets, const Vertex* in_targets,
-                             const unsigned char* weights, Vertex* hub, Vertex* heavy, unsigned* isolated) {
-    find_heavy(own, Vertex(0), offsets, in_offsets, in_targets, hub, heavy, isolated,
+__global__ void prepare_part(Vertex own, Vertex base, const Offset* offsets, const Offset* in_offsets,
+                             const Vertex* in_targets, const unsigned char* weights, Vertex* hub, Vertex* heavy,
+                             unsigned* isolated) {
+    find_heavy(own, base, Vertex(0), offsets, in_offsets, in_targets, hub, heavy, isolated,
                [=](Vertex neighbor) { return static_cast<int>(weights[neighbor]); });
 }
 
@@ -309,7 +311,7 @@ __global__ void report(const Search<Vertex, Offset> s, const Exchange<Vertex, Of
     long long* const row = x.gathered + COLUMNS * x.rank;
     row[0] = static_cast<long long>(*x.found);
     row[1] = frontier.edges;
-    row[2] = s.target >= 0 && test(s.visited, s.target);
+    row[2] = x.target >= 0 && test(s.visited, x.target);
     row[3] = overflown;
     row[4] = frontier.vertices;
     *x.tail = *x.found = 0;
