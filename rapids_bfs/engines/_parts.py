@@ -94,13 +94,14 @@ COUNTERS = ("vertices", "edges", "at_target", "overflown")
 
 def search(part: Part, peers: Peers, sources: np.ndarray, options: Options) -> Answer:
     """Search from these numbers (int64, distinct); ``options.target`` is a number too."""
-    walk = walk_of(part)
+    walk: Walk = part.kept["walk"]
     limit = INT32_LIMIT if options.depth_limit is None else options.depth_limit
     target = -1 if options.target is None else options.target
     if target in sources:
         limit = 0
     with walk.active():
         walk.begin(_places(sources, part), int(_places(np.array([target]), part, -1)[0]), options.predecessors)
+        peers.ready()
         frontier = _told(walk, peers)
         unexplored, reached, depth, bottom_up = sum(part.arcs), frontier.vertices, 0, False
         steps = []
@@ -143,11 +144,9 @@ def _told(walk: Walk, peers: Peers) -> Frontier:
     return Frontier(sum(vertices), tuple(edges), any(at_target), any(overflown))
 
 
-def walk_of(part: Part) -> Walk:
-    """What the part prepared for searches, made once."""
-    if "walk" not in part.kept:
-        name, kind = ("_parts_cuda", "DeviceWalk") if on_device(part.targets) else ("_parts_cpu", "HostWalk")
-        make: Callable[[Part], Walk] = getattr(import_module(f".{name}", __package__), kind)
-        part.kept["walk"] = make(part)
-    walk: Walk = part.kept["walk"]
-    return walk
+def prepare(part: Part, peers: Peers) -> None:
+    """Make what the part's searches need; all ranks do it, and then search."""
+    name, kind = ("_parts_cuda", "DeviceWalk") if on_device(part.targets) else ("_parts_cpu", "HostWalk")
+    make: Callable[[Part, Peers], Walk] = getattr(import_module(f".{name}", __package__), kind)
+    part.kept.clear()
+    part.kept["walk"] = make(part, peers)

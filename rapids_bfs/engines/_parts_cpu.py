@@ -18,7 +18,7 @@ from ._parts import Walk
 class HostWalk(Walk):
     """The buffers of one part."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Part, peers: Peers) -> None:
         super().__init__(part)
         size, stride, dtype = part.partition.size, part.partition.stride, part.partition.dtype
         pair_bytes = 2 * size * (self.room + 1) * dtype.itemsize

@@ -64,6 +64,7 @@ class GraphInParts:
         self.columns = columns
         self.frame = frame
         self._labels = labels
+        self._prepared = False
 
     def __repr__(self) -> str:
         size = graph_size(self.num_vertices, self.num_edges, self.directed)
@@ -177,6 +178,14 @@ class GraphInParts:
             shifts = np.repeat(offsets[vertices] - starts[:-1], np.diff(starts))
             targets[shifts + np.arange(len(ends))] = self.vertices(ends)
         return self.ids._with(offsets=offsets, targets=targets, directed=self.directed)
+
+    def prepare(self) -> None:
+        """Let all ranks prepare what searches need, unless they have."""
+        if not self._prepared:
+            from ..engines._parts import prepare
+
+            self.launcher.run(prepare, each=[self.parts])
+            self._prepared = True
 
     def search(self, sources: np.ndarray, options: Options, engine: str = "auto") -> ResultInParts:
         """`rapids_bfs.bfs` from numbers rather than ids."""

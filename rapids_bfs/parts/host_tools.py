@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,10 +60,6 @@ def simplified(offsets: np.ndarray, targets: np.ndarray, limit: int) -> Edges:
     new_targets = np.empty(int(new_offsets[-1]), targets.dtype)
     kernels.compact(offsets, targets, new_offsets, new_targets)
     return new_offsets, new_targets
-
-
-def joined(pieces: Sequence[np.ndarray]) -> np.ndarray:
-    return np.concatenate(pieces, axis=-1)
 
 
 def count_loops(offsets: np.ndarray, targets: np.ndarray, base: int) -> int:

@@ -10,13 +10,15 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
+from time import monotonic
 from typing import Any
 
 from ..arguments import whole_number
 from ..device import CPU, CUDA
 from ..driver import driver
 from ..errors import InputError, TraversalError
+from ..forks import generation
 from .peers import LIMIT, Peers, Stopped, ThreadPeers
 
 MOST_THREADS = 256  # parts in the host's memory
@@ -57,8 +59,9 @@ class Threads(Launcher):
         self.devices = tuple(devices)
         self.device = CUDA if self.devices[0].startswith(CUDA) else CPU
         self.limit = limit
-        self._turns = threading.Lock()
-        self._communicators: list[Any] | None = None
+        self._turns: dict[int, threading.Lock] = {}  # by process: another thread may hold one when this one forks
+        self._lost = ""  # which rank did not end
+        self._communicators: Any = None  # made when first needed, and after a failure again
 
     def __repr__(self) -> str:
         return f"<Threads on {', '.join(self.devices)}>"
@@ -73,41 +76,48 @@ class Threads(Launcher):
         return self.keep(function, *arguments, each=each)
 
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
-        with self._turns:
+        with self._turns.setdefault(generation(), threading.Lock()):
+            if self._lost:
+                raise TraversalError(f"{self._lost} did not end after an earlier failure: make the graph again")
             group = self._peers()
             finished: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
 
-            def work(peers: Peers, mine: list[Any]) -> None:
+            def work(peers: Peers) -> None:
                 try:
                     with self._current(peers.rank):
+                        mine = [kept[peers.rank] for kept in each]
                         finished.put((peers.rank, function(*mine, peers, *arguments), None))
                 except BaseException as error:
                     finished.put((peers.rank, None, error))
                     peers.abort(f"part {peers.rank} ({self.devices[peers.rank]}) failed: {said(error)}")
 
-            for peers in group:
-                mine = [kept[peers.rank] for kept in each]
-                threading.Thread(target=work, args=(peers, mine), daemon=True).start()
-            return self._collected(group, finished)
+            ranks = [threading.Thread(target=work, args=(peers,), daemon=True) for peers in group]
+            values: list[Any] = [None] * self.size
+            try:
+                for rank in ranks:
+                    rank.start()
+                for _ in ranks:
+                    number, values[number], error = finished.get()
+                    if error is not None:
+                        raise self._failure(number, error)
+            except BaseException:
+                group[0].abort("interrupted")
+                self._communicators = None
+                self._end(ranks)
+                raise
+            return values
 
-    def _collected(self, group: Sequence[Peers], finished: SimpleQueue[Any]) -> list[Any]:
-        """What the ranks return. Raises the first failure, when the others have ended or had time to."""
-        values: list[Any] = [None] * self.size
-        failure: BaseException | None = None
-        try:
-            for _ in group:
-                rank, values[rank], error = finished.get(timeout=GRACE if failure else None)
-                if error is not None and (failure is None or isinstance(failure, Stopped)):
-                    failure = failure if failure and isinstance(error, Stopped) else self._failure(rank, error)
-        except Empty:  # who does not end is left behind: its thread cannot be stopped
-            pass
-        except BaseException:
-            group[0].abort("interrupted")
-            raise
-        if failure is not None:
-            self._communicators = None
-            raise failure
-        return values
+    def _end(self, ranks: Sequence[threading.Thread]) -> None:
+        """Wait until no rank works on its part any more. One that does not end cannot be stopped; nothing will be asked
+        of these ranks again."""
+        deadline = monotonic() + GRACE
+        for rank, thread in enumerate(ranks):
+            self._lost = f"part {rank} ({self.devices[rank]})"
+            if thread.ident is not None:
+                thread.join(max(deadline - monotonic(), 0))
+            if thread.is_alive():
+                return
+        self._lost = ""
 
     def _failure(self, rank: int, error: BaseException) -> BaseException:
         """The error that callers see."""
@@ -122,11 +132,12 @@ class Threads(Launcher):
         names = [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
         if self.device == CPU or len(set(self.devices)) < self.size or self.size == 1:
             return ThreadPeers.group(names, self.limit)
-        from .nccl import NcclPeers
+        from .nccl import NcclPeers, Ranks
 
         if self._communicators is None:
-            self._communicators = NcclPeers.communicators([ordinal(device) for device in self.devices])
-        return NcclPeers.group(self._communicators, names, self.limit)
+            ordinals = [ordinal(device) for device in self.devices]
+            self._communicators = Ranks.of_process(ordinals, names, self.limit)
+        return NcclPeers.group(self._communicators)
 
     def _current(self, rank: int) -> AbstractContextManager[Any]:
         """Within it the rank's device is that of this thread."""

@@ -26,7 +26,8 @@ class Peers(ABC):
 
     Every rank calls the same collectives in the same order. Each call waits for the others, at most ``limit`` seconds,
     and raises `Stopped` if one of them has failed, was stopped, or does not answer. After that no collective
-    succeeds any more. Arrays are NumPy's or CuPy's; those on a device are read and written in its current stream.
+    succeeds any more. Arrays are NumPy's or CuPy's; those on a device are read and written in its current stream, and
+    are there after `wait`.
     """
 
     rank: int
@@ -42,8 +43,8 @@ class Peers(ABC):
         """Complete ``whole``, of which each rank has written its own of ``size`` equal slices."""
 
     @abstractmethod
-    def all_to_all(self, pieces: Sequence[Any]) -> list[Any]:
-        """What each rank had in its ``pieces`` for this one; pieces are arrays of any length and of one type."""
+    def exchange(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
+        """Write to ``into[r]`` what rank r had in its ``pieces`` for this one, an array of the same shape and type."""
 
     @abstractmethod
     def abort(self, reason: str) -> None:
@@ -53,8 +54,21 @@ class Peers(ABC):
         """The arrays of all ranks, of one shape and type, as the rows of one."""
         whole = _like(array, (self.size, *array.shape))
         whole[self.rank] = array
+        self.ready()
         self.gather_slices(whole)
+        if on_device(whole):
+            self.wait()
         return whole
+
+    def all_to_all(self, pieces: Sequence[Any]) -> list[Any]:
+        """What each rank had in its ``pieces`` for this one; pieces are arrays of any shape and of one type."""
+        shapes = self.share([piece.shape for piece in pieces])
+        into = [_like(pieces[0], theirs[self.rank]) for theirs in shapes]
+        self.ready()
+        self.exchange(pieces, into)
+        if on_device(into[0]):
+            self.wait()
+        return into
 
     def all_reduce(self, array: np.ndarray, how: str = "sum") -> np.ndarray:
         """The "sum", "max", "min" or "any" of a small array over the ranks."""
@@ -65,6 +79,13 @@ class Peers(ABC):
         """Wait for all ranks."""
         self.share(None)
 
+    def wait(self, finished: Callable[[], None] = finish) -> None:
+        """Wait for what was begun on the device, by ``finished``; no longer than others may keep this rank waiting."""
+        finished()
+
+    def ready(self) -> None:
+        """To be called before collectives on arrays that follow allocations."""
+
 
 def _like(array: Any, shape: tuple[int, ...]) -> Any:
     if not on_device(array):
@@ -72,6 +93,11 @@ def _like(array: Any, shape: tuple[int, ...]) -> Any:
     import cupy
 
     return cupy.empty(shape, array.dtype)
+
+
+def no_answer(names: Sequence[str], limit: float) -> str:
+    """What is said where these ranks did not answer in time."""
+    return f"no answer for {limit:g} s from {', '.join(names)}: all were stopped; see what keeps its device busy"
 
 
 class Meeting:
@@ -97,7 +123,7 @@ class Meeting:
             while self.failure is None and min(self._rounds) < now:
                 if not self._changed.wait(deadline - monotonic()):
                     late = [name for name, round in zip(self.names, self._rounds, strict=True) if round < now]
-                    self.failure = f"no answer for {self.limit:g} s from {', '.join(late)}"
+                    self.failure = no_answer(late, self.limit)
                     self._changed.notify_all()
             if self.failure is not None:
                 raise Stopped(self.failure)
@@ -136,10 +162,10 @@ class ThreadPeers(Peers):
                 slices[rank] = slice
         self._done(whole)
 
-    def all_to_all(self, pieces: Sequence[Any]) -> list[Any]:
-        received = [theirs[self.rank].copy() for theirs in self._lent(pieces)]
-        self._done(pieces[0])
-        return received
+    def exchange(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
+        for mine, theirs in zip(into, self._lent(pieces), strict=True):
+            mine[...] = theirs[self.rank]
+        self._done(into[0])
 
     def _lent(self, arrays: Any) -> list[Any]:
         """What each rank lends to the others until all have called `_done`."""

@@ -169,6 +169,7 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
     if options.check:
         raise InputError("a search of a graph in parts cannot check its levels: validate the result")
     launcher = graph.launcher
+    graph.prepare()
     answers = launcher.keep(search, np.asarray(sources, np.int64), options, each=[graph.parts])
     reached, depth, steps = launcher.run(_told, each=[answers])[0]
     trace = None

@@ -87,17 +87,19 @@ __device__ __forceinline__ void probe_heavy(const Search<Vertex, Offset>& s, con
 
 // A bottom-up level: let unvisited vertices look for the frontier. A warp takes tiles of words until it has enough
 // unvisited vertices. Returns how many found the frontier, counted in the lanes. `list` has room for LIST vertices,
-// `hits` for the words of TILES tiles.
+// `hits` for the words of TILES tiles. `mine` has the vertices that look, `visited` their in-neighbours: the same
+// bitmap, unless this is one part of a graph.
 template <typename Vertex, typename Offset>
-__device__ unsigned bottom_up_level(const Search<Vertex, Offset>& s, const unsigned* visited, unsigned* upcoming,
-                                    int level, int warp, int warps, unsigned short* list, unsigned* hits) {
+__device__ unsigned bottom_up_level(const Search<Vertex, Offset>& s, const unsigned* mine, const unsigned* visited,
+                                    unsigned* upcoming, int level, int warp, int warps, unsigned short* list,
+                                    unsigned* hits) {
     const long long words = (s.n + WARP - 1) / WARP;
     const int lane = lane_id();
     const int tile = static_cast<int>(s.tile), vertices_of_tile = tile * WARP;
     unsigned reached = 0;
     const auto words_of = [&](long long which) {
         const long long word = which * tile + lane;
-        return lane < tile && word < words ? visited[word] : ALL;
+        return lane < tile && word < words ? mine[word] : ALL;
     };
 
     unsigned ahead = words_of(warp);  // of the next tile

@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             unsigned* const upcoming = ring.add(level);
             unsigned mine;
             if (bottom_up) {
-                mine = bottom_up_level(s, visited, upcoming, level, warp, warps, list, hits);
+                mine = bottom_up_level(s, visited, visited, upcoming, level, warp, warps, list, hits);
             } else {
                 for (long long word = thread; word < words; word += threads) upcoming[word] = __ldcg(visited + word);
                 end_phase(state, phase++, edge_bits, &result);
