@@ -10,7 +10,6 @@ from strategies import edges_of, graphs
 from test_parts import assert_searched, searches
 
 from rapids_bfs import InputError, TraversalError, as_graph, bfs, validate
-from rapids_bfs.engines._parts import walk_of
 from rapids_bfs.parts.graph import from_graph
 
 distributed = pytest.importorskip("distributed")
@@ -57,7 +56,7 @@ def test_errors_are_those_of_one_device(dask_client):
 
 def die_in_the_second_level(part, peers, rank):
     """Let this rank's process be killed when it next tells the others how far it is, for the second time."""
-    walk, calls = walk_of(part), []
+    walk, calls = part.kept["walk"], []
     counters = walk.counters
 
     def dying(peers):
@@ -74,6 +73,7 @@ def test_a_worker_killed_in_the_middle_of_a_search(dask_client, rank):
     whole = as_graph("karate")
     graph = from_graph(whole, launcher_of(dask_client))
     other = from_graph(whole, DaskLauncher(dask_client, graph.launcher.workers[1:2]))
+    graph.prepare()
     graph.launcher.run(die_in_the_second_level, rank, each=[graph.parts])
     line = rf"^part {rank} of 3 \(worker {graph.launcher.workers[rank]}\) is gone, and with it its part: make the graph"
     for _ in range(2):
@@ -87,6 +87,7 @@ def test_a_worker_killed_in_the_middle_of_a_search(dask_client, rank):
 
 def test_a_rank_out_of_memory(dask_client):
     graph = from_graph(as_graph("karate"), launcher_of(dask_client))
+    graph.prepare()
     graph.launcher.run(exhaust, 1, each=[graph.parts])
     with pytest.raises(TraversalError, match=r"part 1 of 3 \(worker tcp:.*\) failed: .*it does not fit"):
         bfs(graph, 0)
@@ -95,7 +96,7 @@ def test_a_rank_out_of_memory(dask_client):
 
 def exhaust(part, peers, rank):
     """Let this rank find no memory in its next search."""
-    walk = walk_of(part)
+    walk = part.kept["walk"]
     begin = walk.begin
 
     def exhausted(*arguments):

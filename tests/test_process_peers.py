@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.parts import processes
-from rapids_bfs.parts.peers import Stopped
+from rapids_bfs.parts.peers import Stopped, no_answer
 from rapids_bfs.parts.processes import Outbox, ProcessPeers
 
 
@@ -115,7 +115,7 @@ def test_who_does_not_answer_is_named(silent):
     with Group(3, limit=0.5) as group:
         errors = [error for error in group.each(work) if error]
         assert [type(error) for error in errors] == [Stopped] * 2
-        assert {str(error) for error in errors} == {f"no answer for 0.5 s from part {silent}"}
+        assert {str(error) for error in errors} == {no_answer([f"part {silent}"], 0.5)}
 
 
 @pytest.mark.parametrize("lost", [0, 1])

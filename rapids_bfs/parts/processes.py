@@ -22,7 +22,7 @@ import numpy as np
 
 from ..errors import TraversalError
 from ..units import size as bytes_as_text
-from .peers import LIMIT, Meeting, Peers, Stopped
+from .peers import LIMIT, Meeting, Peers, Stopped, no_answer
 
 MARGIN = 5.0  # seconds after which rank 0, which watches the limit of the others, is missing itself
 ALIGNMENT = 64
@@ -101,7 +101,7 @@ class Line:
                 if self._connection.poll(self.limit + MARGIN):
                     values, self.failure = self._connection.recv()
                 else:
-                    self.failure = f"no answer for {self.limit:g} s from {self.first}"
+                    self.failure = no_answer([self.first], self.limit)
         except LOST:
             self.failure = f"the process of {self.first} has ended"
         if self.failure is not None:
@@ -155,19 +155,16 @@ class ProcessPeers(Peers):
         def take(rank: int, theirs: list[np.ndarray]) -> None:
             slices[rank] = theirs[0]
 
-        self._exchange([slices[self.rank]], take)
+        self._show([slices[self.rank]], take)
 
-    def all_to_all(self, pieces: Sequence[Any]) -> list[Any]:
-        received: list[Any] = [None] * self.size
-        received[self.rank] = np.array(pieces[self.rank])
-
+    def exchange(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
         def take(rank: int, theirs: list[np.ndarray]) -> None:
-            received[rank] = theirs[self.rank].copy()
+            into[rank][...] = theirs[self.rank]
 
-        self._exchange(pieces, take)
-        return received
+        into[self.rank][...] = pieces[self.rank]
+        self._show(pieces, take)
 
-    def _exchange(self, mine: Sequence[np.ndarray], take: Callable[[int, list[np.ndarray]], None]) -> None:
+    def _show(self, mine: Sequence[np.ndarray], take: Callable[[int, list[np.ndarray]], None]) -> None:
         """Show these arrays to the others, and ``take`` what each of them shows."""
         shown = self.share(self._outbox.put(mine))
         for rank, letter in enumerate(shown):

@@ -83,10 +83,10 @@ class Seat:
         if size == 1:
             (self.peers,) = ThreadPeers.group(self.names, self.limit)
         elif self.device == CUDA:
-            from .nccl import NcclPeers
+            from .nccl import NcclPeers, Ranks
 
             self._part()
-            self.peers = NcclPeers.join(size, invitation, self.rank, self.names)
+            self.peers = NcclPeers(Ranks.joined(invitation, self.rank, self.names, self.limit), self.rank)
         elif self.rank:
             self._part()
             self.peers = ProcessPeers.join(invitation, self.rank, self.names, self.limit)
