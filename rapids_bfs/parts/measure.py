@@ -49,6 +49,10 @@ class InParts(Traversal):
 
     graph: Any
 
+    def __init__(self, graph: Any) -> None:
+        super().__init__(graph)
+        graph.prepare()
+
     def search(self, sources: np.ndarray, options: Options) -> ResultInParts:
         return searched(self.graph, sources, options)
 
@@ -123,7 +127,7 @@ def graph500_in_parts(run: Graph500, devices: int | str | Sequence[int], roots: 
     spec = f"rmat:{run.scale}:{run.edge_factor}"
     steps = roots + 3
     progress(0, steps, "compile")
-    small = drawn("rmat:8", devices, seed=run.seed)
+    small: Any = drawn("rmat:8", devices, seed=run.seed)
     _searched(small, int(sampled(small, 1, run.seed)[0]))
     launcher = small.launcher
     source = Drawn(spec, launcher.device, run.seed)
@@ -135,7 +139,8 @@ def graph500_in_parts(run: Graph500, devices: int | str | Sequence[int], roots: 
 
     progress(2, steps, "construct")
     begin = perf_counter()
-    graph = drawn(spec, devices, seed=run.seed)
+    graph: Any = drawn(spec, devices, seed=run.seed)
+    graph.prepare()
     run.construction_time = perf_counter() - begin
     degrees = graph.launcher.keep(_drawn_degrees, source, each=[graph.parts])
 

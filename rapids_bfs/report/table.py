@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from statistics import median
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich import box
 from rich.console import Group
 from rich.table import Table

@@ -61,7 +61,7 @@ def frame_of(client, spec, device):
 
 
 class Watch:
-    """On a worker: the most bytes of its GPU that are taken at a time, by whatever takes them, looked at every 0.5 ms."""
+    """On a worker: the most bytes of its GPU that are taken at a time, looked at every 0.5 ms."""
 
     def __init__(self):
         import cupy
