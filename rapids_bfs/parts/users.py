@@ -58,6 +58,24 @@ def in_parts(graph: Any, devices: Any, **options: Any) -> Graph | GraphInParts:
         count = fewest(whole.nbytes * (2 if whole.directed else 1), whole.num_vertices)
         return whole.on(CUDA if count else CPU) if count <= 1 else from_graph(whole, launcher_for(count))
     launcher = launcher_for(devices)
+    if isinstance(graph, str | os.PathLike) and not options.keys() - {
+        "source",
+        "target",
+        "directed",
+        "vertices",
+        "name",
+    }:
+        from .files import edges_of
+
+        edges = edges_of(graph, launcher.device, options.get("source"), options.get("target"))
+        if edges is not None:
+            plan = Plan(
+                launcher.device,
+                options.get("vertices"),
+                options.get("directed"),
+                name=options.get("name") or edges.name,
+            )
+            return from_source(edges, launcher, plan, columns=edges.columns)
     return from_graph(make(graph, **options), launcher)
 
 
