@@ -53,8 +53,9 @@ def _by_worker(client: Any, frame: Any, workers: Sequence[str]) -> list[list[Any
         if future.status == "error":
             raise future.exception()
     held: dict[str, list[Any]] = {worker: [] for worker in workers}
-    for future, holders in zip(futures, client.who_has(futures).values(), strict=True):
-        held[min(holders, key=lambda worker: len(held[worker]))].append(future)
+    where = client.who_has(futures)
+    for future in futures:
+        held[min(where[future.key], key=lambda worker: len(held[worker]))].append(future)
     return list(held.values())
 
 

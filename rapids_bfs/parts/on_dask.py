@@ -38,7 +38,8 @@ class DaskLauncher(Launcher):
         self.device = device
         self.limit = limit
         self.token = secrets.token_hex(8)
-        self._together = False  # have the ranks joined, and has none failed since?
+        self._together = False  # have the ranks met, and has none failed since?
+        self._meeting = 0  # how often they have met
         self._names = [f"part {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
         self._seats = [self._task(rank, Seat, self.token, rank, self._names, device, limit) for rank in self._ranks]
         self._settled([self._task(rank, seats.settle, seat) for rank, seat in enumerate(self._seats)], limit)
@@ -108,14 +109,15 @@ class DaskLauncher(Launcher):
         with _turns:
             try:
                 if not self._together:
-                    (invitation,) = self._on_workers(seats.invite, ranks=range(1))
-                    self._on_workers(seats.join, invitation)
+                    self._meeting += 1
+                    (invitation,) = self._on_workers(seats.invite, self._meeting, ranks=range(1))
+                    self._on_workers(seats.join, self._meeting, invitation)
                     self._together = True
                 return self._on_workers(seats.call, function, arguments, keys, key)
             except BaseException as error:
                 self._together = False
                 if not isinstance(error, Exception):
-                    self.client.loop.add_callback(self._abort, "interrupted")
+                    self.client.loop.add_callback(self._tell, seats.abort, self._meeting, "interrupted")
                 raise
 
     def _on_workers(self, function: Callable[..., Any], *arguments: Any, ranks: range | None = None) -> list[Any]:
@@ -156,7 +158,7 @@ class DaskLauncher(Launcher):
         """
         waiting = {asyncio.ensure_future(call): rank for rank, call in calls.items()}
         outcomes: dict[int, Outcome] = {}
-        heard = monotonic()
+        meeting, heard = self._meeting, monotonic()
         deadline = heard + patience
         failed = False
         while waiting:
@@ -183,7 +185,7 @@ class DaskLauncher(Launcher):
             if not failed and (reasons := [outcome.value for outcome in outcomes.values() if outcome.failure]):
                 failed = True
                 deadline = min(deadline, now + GRACE)
-                self.client.loop.add_callback(self._abort, reasons[0])
+                self.client.loop.add_callback(self._tell, seats.abort, meeting, reasons[0])
         return [outcome for _, outcome in sorted(outcomes.items())]
 
     def _ended(self, rank: int, call: asyncio.Future[Outcome]) -> Outcome:
@@ -210,10 +212,6 @@ class DaskLauncher(Launcher):
         with suppress(asyncio.TimeoutError):
             return bool(await asyncio.wait_for(call, GRACE / 2))
         return False
-
-    async def _abort(self, reason: str) -> None:
-        """Tell all ranks to end what they do."""
-        await self._tell(seats.abort, reason)
 
     async def _tell(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Call ``function(token, *arguments)`` on the workers that are there, and do not care what becomes of it."""

@@ -39,6 +39,7 @@ class Seat:
         self.limit = limit
         self.kept: dict[str, Any] = {}
         self.peers: Peers | None = None
+        self.meeting = 0  # the number of that in which it met them
         self._turn = threading.Lock()  # an earlier call may still be running, if it did not end when it was told to
         _seats[token, rank] = self
 
@@ -65,9 +66,9 @@ class Seat:
         finally:
             self._turn.release()
 
-    def invite(self) -> Any:
+    def invite(self, meeting: int) -> Any:
         """What the ranks need to `join`; asked of rank 0."""
-        self._part()
+        self._part(meeting)
         if len(self.names) == 1:
             return None
         if self.device == CUDA:
@@ -77,7 +78,7 @@ class Seat:
         self.peers, invitation = ProcessPeers.first(self.names, self.limit)
         return invitation
 
-    def join(self, invitation: Any) -> None:
+    def join(self, meeting: int, invitation: Any) -> None:
         """Meet the other ranks."""
         size = len(self.names)
         if size == 1:
@@ -85,14 +86,15 @@ class Seat:
         elif self.device == CUDA:
             from .nccl import NcclPeers, Ranks
 
-            self._part()
+            self._part(meeting)
             self.peers = NcclPeers(Ranks.joined(invitation, self.rank, self.names, self.limit), self.rank)
         elif self.rank:
-            self._part()
+            self._part(meeting)
             self.peers = ProcessPeers.join(invitation, self.rank, self.names, self.limit)
 
-    def _part(self) -> None:
-        """Leave the peers of earlier calls."""
+    def _part(self, meeting: int) -> None:
+        """Leave the peers of earlier meetings."""
+        self.meeting = meeting
         if isinstance(self.peers, ProcessPeers):
             self.peers.close()
         self.peers = None
@@ -128,12 +130,12 @@ def take(seat: Seat, key: str) -> Any:
     return seat.kept.pop(key)
 
 
-async def invite(token: str, rank: int) -> Outcome:
-    return await _in_thread(_seats[token, rank], "invite")
+async def invite(token: str, rank: int, meeting: int) -> Outcome:
+    return await _in_thread(_seats[token, rank], "invite", meeting)
 
 
-async def join(token: str, rank: int, invitation: Any) -> Outcome:
-    return await _in_thread(_seats[token, rank], "join", invitation)
+async def join(token: str, rank: int, meeting: int, invitation: Any) -> Outcome:
+    return await _in_thread(_seats[token, rank], "join", meeting, invitation)
 
 
 async def call(token: str, rank: int, *arguments: Any) -> Outcome:
@@ -151,10 +153,10 @@ async def _in_thread(seat: Seat, method: str, *arguments: Any) -> Outcome:
     return await asyncio.wrap_future(future)
 
 
-def abort(token: str, reason: str) -> None:
-    """Tell the ranks in this process to end what they do."""
+def abort(token: str, meeting: int, reason: str) -> None:
+    """Tell the ranks in this process to end what they do, unless they have met anew since."""
     for (theirs, _), seat in list(_seats.items()):
-        if theirs == token and seat.peers is not None:
+        if theirs == token and seat.meeting == meeting and seat.peers is not None:
             seat.peers.abort(reason)
 
 
