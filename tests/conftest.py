@@ -104,5 +104,5 @@ def dask_cluster():
 @pytest.fixture
 def dask_client(dask_cluster):
     """The client of `dask_cluster`, all of whose workers are there."""
-    dask_cluster.wait_for_workers(WORKERS, timeout=60)
+    dask_cluster.wait_for_workers(WORKERS, timeout=300)
     return dask_cluster
