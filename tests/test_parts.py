@@ -92,11 +92,16 @@ def test_without_room_a_level_goes_bottom_up(data, whole, size):
 
 
 @settings(max_examples=40)
-@given(st.data(), graphs(min_vertices=1, max_vertices=40, max_edges=160), PARTS, st.sampled_from([1, 1 << 40]))
-def test_either_direction(data, whole, size, beta):
+@given(
+    st.data(),
+    graphs(min_vertices=1, max_vertices=40, max_edges=160),
+    PARTS,
+    st.sampled_from([(2, 1), (1 << 20, 1 << 40)]),
+)
+def test_either_direction(data, whole, size, when):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_parts, "ALPHA", 1 << 20)
-        patch.setattr(_parts, "BETA", beta)
+        patch.setattr(_parts, "ALPHA", when[0])
+        patch.setattr(_parts, "BETA", when[1])
         assert_searched(from_graph(whole, threads(size)), whole, data.draw(searches(whole)))
 
 

@@ -37,13 +37,13 @@ __device__ inline void find_heavy(Vertex n, Vertex base, Vertex near, const Offs
                 }
             }
             for (int round = 0; round <= GROUP; ++round) {
-                const int most = warp_reduce_max(heaviest[0]);
-                const int lane = __ffs(__ballot_sync(ALL, heaviest[0] == most)) - 1;
+                const int max_degree = warp_reduce_max(heaviest[0]);
+                const int lane = __ffs(__ballot_sync(ALL, heaviest[0] == max_degree)) - 1;
                 if (lane_id() == lane) {
                     const int place = near ? round : round - 1;
-                    if (round == 0) hub[vertex] = most < 0 ? static_cast<Vertex>(base + vertex) : candidate[0];
+                    if (round == 0) hub[vertex] = max_degree < 0 ? static_cast<Vertex>(base + vertex) : candidate[0];
                     if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = candidate[0];
-                    if (near && round == GROUP && most >= 0) heavy[vertex * GROUP + GROUP - 1] = MORE;
+                    if (near && round == GROUP && max_degree >= 0) heavy[vertex * GROUP + GROUP - 1] = MORE;
                     heaviest[0] = heaviest[1], candidate[0] = candidate[1];
                     heaviest[1] = -1, candidate[1] = -1;
                 }
