@@ -1,5 +1,7 @@
 """Graphs in parts on the CPU: built, searched, validated and brought back, against SciPy on the graph in one piece."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -118,7 +120,7 @@ def in_blocks(edges, cuts):
         return Source(blocks)
 
     ends = [0, *cuts, len(sources)]
-    return [source(first, last) for first, last in zip(ends[:-1], ends[1:], strict=True)]
+    return [source(first, last) for first, last in pairwise(ends)]
 
 
 @settings(max_examples=100)

@@ -1,7 +1,7 @@
 """The search over parts of a graph: one SPMD function, which every launcher of `rapids_bfs.parts` runs.
 
-Levels go top-down or bottom-up; all ranks decide it from the same counters, which they exchange once a level. The bitmap
-of visited vertices is replicated where that is needed, before a level that goes bottom-up.
+Levels go top-down or bottom-up; all ranks decide it from the same counters, which they exchange once a level. Before a
+level that goes bottom-up, the bitmap of visited vertices is replicated.
 """
 
 from __future__ import annotations

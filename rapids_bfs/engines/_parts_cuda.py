@@ -1,4 +1,4 @@
-"""A part of a graph searched by a device, see `kernels/cuda/parts/search.cu`: a few launches and one wait for a level."""
+"""A part of a graph searched by a device, see `kernels/cuda/parts/search.cu`: a few launches and one wait a level."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class DeviceWalk(Walk):
         if own.bit_length() + edge_bits > 64:
             raise InputError("a part has too many vertices and edges to count both in 64 bits: take more devices")
         pairs = 2 * (1 + self.room) * parts
-        needs = {
+        needs: dict[str, tuple[int, Any]] = {
             "hub": (own, dtype),
             "heavy": (GROUP * own, dtype),
             "queue": (2 * own, np.int64),
@@ -75,7 +75,9 @@ class DeviceWalk(Walk):
             "counters": (2, np.uint64),
             "gathered": (parts * COLUMNS, np.int64),
         }
-        needed = sum(length * np.dtype(kind).itemsize for length, kind in needs.values()) + 2 * own * (4 + dtype.itemsize)
+        needed = sum(length * np.dtype(kind).itemsize for length, kind in needs.values()) + 2 * own * (
+            4 + dtype.itemsize
+        )
         if needed > device.free_bytes():
             raise InputError(f"a search of this part needs {size(needed)} of device memory: take more devices")
         with device.working():
@@ -162,12 +164,10 @@ class DeviceWalk(Walk):
     def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
         device, stream, own = self.device, self.device.stream_handle, self.part.own
         tree = device.empty(own, self.part.partition.dtype) if predecessors else None
-        self.answers = device.empty(own, np.int32), tree
+        self.answers: Any = device.empty(own, np.int32), tree
         for array, byte in ((self.answers[0], 0xFF), (self.answers[1], 0xFF), (self.arrays["counters"], 0)):
             if array is not None:
                 fill(array, byte, stream)
-        for name in ("sent", "received"):
-            fill(self.arrays[name], 0, stream)
         fill(self.arrays["seen"], 0, stream)
         copy(address(self.arrays["visited"]), address(self.arrays["isolated"]), 4 * self.own_words, stream)
         self.sources = device.upload(np.ascontiguousarray(sources, self.part.partition.dtype))
@@ -230,5 +230,3 @@ class DeviceWalk(Walk):
         distances, predecessors = self.answers
         self.answers = self.sources = None
         return distances, predecessors
-
-

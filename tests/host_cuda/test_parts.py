@@ -11,12 +11,11 @@ from host_device import HostDevice
 from host_faults import Fault, assert_seen
 from oracle import expected_distances, random_graph, random_options
 
-from rapids_bfs import bfs, validate
+from rapids_bfs import as_graph, bfs, validate
 from rapids_bfs.engines import _parts, _parts_cuda
 from rapids_bfs.engines._parts_cuda import DeviceWalk, Tuning
 from rapids_bfs.generators import generate
 from rapids_bfs.parts import host_tools, partition, validation
-from rapids_bfs.parts.build import Plan
 from rapids_bfs.parts.graph import from_graph
 from rapids_bfs.parts.launch import Threads
 from rapids_bfs.parts.partition import Partition
@@ -87,7 +86,14 @@ def test_bottom_up():
 
 
 def back_to_top_down():
-    bottom_up(alpha=2, beta=1)
+    """A star, at one of whose leaves a binary tree begins."""
+    children = np.arange(201, 260)
+    parents = np.append(np.append(np.zeros(199, int), 1), (children - 199) // 2 + 199)
+    ends = np.append(np.arange(1, 201), children), parents
+    with mock.patch.multiple(_parts, ALPHA=3, BETA=1):
+        steps = assert_right(as_graph(ends, directed=False), 3, [0]).trace
+        assert [step.direction for step in steps][:3] == ["bottom-up", "bottom-up", "top-down"]
+        random_searches(6)
 
 
 def test_back_to_top_down():
@@ -138,7 +144,7 @@ def number_vertices():
             there = Partition.of(n, size)
             for ids in (np.arange(n, dtype=np.int32), np.arange(n)):
                 numbers = there.numbers(ids)
-                with mock.patch.object(partition, "on_device", lambda array: True):
+                with mock.patch.object(partition, "on_device", return_value=True):
                     np.testing.assert_array_equal(there.numbers(ids), numbers)
                     np.testing.assert_array_equal(there.ids(np.append(numbers, -1)), np.append(ids, -1))
 
@@ -205,7 +211,7 @@ def check_answers():
         for part, answer in zip(graph.parts, result.answers, strict=True):
             given = part, answer, everywhere, int(rng.integers(6)), np
             wanted = validation._edge_rules(*given)
-            with mock.patch.object(validation, "on_device", lambda array: True):
+            with mock.patch.object(validation, "on_device", return_value=True):
                 found = validation._edge_rules(*given)
             for one, other in zip(found, wanted, strict=True):
                 np.testing.assert_array_equal(one, other)

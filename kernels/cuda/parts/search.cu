@@ -83,9 +83,16 @@ __global__ void prepare_part(Vertex own, Vertex base, const Offset* offsets, con
                [=](Vertex neighbor) { return static_cast<int>(weights[neighbor]); });
 }
 
-// Begin at the part's own sources.
+// No pairs to the part, nor from it.
+template <typename Vertex, typename Offset>
+__device__ inline void reset(const Exchange<Vertex, Offset>& x, long long part) {
+    for (int i = 0; i < 2; ++i) segment(x, x.sent, part)[i] = segment(x, x.received, part)[i] = 0;
+}
+
+// Begin at the part's own sources; by one block.
 template <typename Vertex, typename Offset>
 __global__ void begin(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
+    for (long long part = threadIdx.x; part < x.parts; part += blockDim.x) reset(x, part);
     const long long stride = threads_of_grid();
     for (long long start = thread_of_grid() - lane_id(); start < s.count; start += stride) {
         const bool keep[1] = {start + lane_id() < s.count};
@@ -304,8 +311,7 @@ __global__ void report(const Search<Vertex, Offset> s, const Exchange<Vertex, Of
     bool overflown = false;
     for (int part = 0; part < x.parts; ++part) {
         overflown = overflown || segment(x, x.received, part)[1];
-        segment(x, x.received, part)[1] = 0;
-        segment(x, x.sent, part)[0] = segment(x, x.sent, part)[1] = 0;
+        reset(x, part);
     }
     const Frontier frontier = unpacked(*x.tail, static_cast<int>(s.edge_bits));
     long long* const row = x.gathered + COLUMNS * x.rank;
