@@ -56,7 +56,7 @@ class DeviceWalk(Walk):
         own, dtype = part.own, part.partition.dtype
         parts, stride = part.partition.size, part.partition.stride
         self.own_words, self.words = stride // WARP, parts * stride // WARP
-        edge_bits = max(len(part.targets), 1).bit_length()
+        edge_bits = max(len(part.targets), len(part.in_targets), 1).bit_length()
         if own.bit_length() + edge_bits > 64:
             raise InputError("a part has too many vertices and edges to count both in 64 bits: take more devices")
         pairs = 2 * (1 + self.room) * parts
@@ -72,7 +72,7 @@ class DeviceWalk(Walk):
             "seen": (self.words, np.uint32),
             "sent": (pairs, dtype),
             "received": (pairs, dtype),
-            "counters": (2, np.uint64),
+            "counters": (3, np.uint64),
             "gathered": (parts * COLUMNS, np.int64),
         }
         needed = sum(length * np.dtype(kind).itemsize for length, kind in needs.values()) + 2 * own * (
@@ -115,6 +115,7 @@ class DeviceWalk(Walk):
             **{name: at[name] for name in ("seen", "upcoming", "fresh", "sent", "received", "gathered")},
             tail=at["counters"],
             found=at["counters"] + 8,
+            left=at["counters"] + 16,
             told=np.asarray(self.told).ctypes.data,  # with unified addressing, the device's address too
             parts=part.partition.size,
             rank=part.rank,
@@ -129,7 +130,8 @@ class DeviceWalk(Walk):
         grid = max(self.kernels["sweep"].resident_blocks(tuning.threads, shared), 1) * device.multiprocessors
         self.s.tile = words_per_tile(TILE, self.part.own, grid * tuning.threads // WARP)
         many = tuning.blocks * device.multiprocessors
-        grids = {"begin": 1, "report": 1, "expand": many, "settle_received": many, "note": many, "list": many}
+        grids = {"begin": 1, "report": 1, "expand": many, "settle_received": many}
+        grids |= dict.fromkeys(("sweep_rows", "note", "list"), many)
         self.launch = {
             name: self.kernels[name].launcher(blocks, tuning.others, 0, stream, self.s, self.x)
             for name, blocks in grids.items()
@@ -220,6 +222,7 @@ class DeviceWalk(Walk):
     def bottom_up(self, level: int) -> None:
         self.x.level = level
         self.launch["sweep"]()
+        self.launch["sweep_rows"]()
         self.launch["note"]()
 
     def enqueue(self) -> None:

@@ -79,6 +79,7 @@ def bottom_up(alpha=1 << 20, beta=1 << 40):
     """All levels, or all until few vertices are left."""
     with mock.patch.multiple(_parts, ALPHA=alpha, BETA=beta):
         random_searches(6)
+        assert_right(generate("star:3000"), 2, [5])
 
 
 def test_bottom_up():
@@ -238,11 +239,14 @@ FAULTS = {
             top_down,
         ),
         "note: nothing is visited": Fault("if (fresh) s.visited[word] = upcoming;", ";", bottom_up),
+        "sweep: long rows are left": Fault(
+            "probe_long_rows(s, x.seen, x.upcoming, static_cast<int>(x.level), 0, rows, warp, warps);", ";", bottom_up
+        ),
         "list: no degrees": Fault("degree[0] -= row[0];", "degree[0] = 1;", back_to_top_down),
         "prepare: the hub of who has no in-edges is another's": Fault(
             "static_cast<Vertex>(base + vertex)", "static_cast<Vertex>(vertex)", random_searches
         ),
-        "report: the next level goes on counting": Fault("*x.tail = *x.found = 0;", ";", top_down),
+        "report: the next level goes on counting": Fault("*x.tail = *x.found = *x.left = 0;", ";", top_down),
     },
     "parts_build": {
         "number: parts and places": Fault(
