@@ -16,6 +16,7 @@ EXCHANGE = Parameters(
         "received": "Vertex",
         "tail": "Counter",
         "found": "Counter",
+        "left": "Counter",
         "gathered": "long long",
         "told": "volatile long long",
     },

@@ -6,13 +6,16 @@ import os
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .adapters.files import OPTIONS, read
 from .arguments import checked_directed, file_path
 from .device import CPU, checked_device
 from .errors import InputError
 from .graph import Graph
+
+if TYPE_CHECKING:
+    from .parts.graph import GraphInParts
 
 # Bundled graphs: file and what it is. Sources and licences are in data/SOURCES.md.
 BUNDLED = {
@@ -22,13 +25,19 @@ BUNDLED = {
 }
 
 
+@overload
+def load(graph: str | os.PathLike[str], *, device: str = CPU, devices: None = None, **options: Any) -> Graph: ...
+@overload
+def load(
+    graph: str | os.PathLike[str], *, device: str = CPU, devices: int | str | Sequence[int], **options: Any
+) -> Graph | GraphInParts: ...
 def load(
     graph: str | os.PathLike[str],
     *,
     device: str = CPU,
     devices: int | str | Sequence[int] | None = None,
     **options: Any,
-) -> Any:
+) -> Graph | GraphInParts:
     """A graph by name: a bundled one, a generator such as "rmat:20", or a path; a path wins over a name.
 
     It lives on ``device``, "cpu" or "cuda"; random graphs are made there. With ``devices`` it is a graph in parts, see

@@ -129,10 +129,10 @@ class Drawing:
 
 
 def rmat_edges(
-    scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU, parts: int = 1
+    scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU, checked: bool = True
 ) -> Drawing:
-    """The edges that `rmat` is made of, self-loops and duplicates among them, for a graph on so many devices."""
-    n, m = _random_size("rmat", scale, edge_factor, device, parts)
+    """The edges that `rmat` is made of, self-loops and duplicates among them. ``checked``: the graph must fit."""
+    n, m = _random_size("rmat", scale, edge_factor, device, checked)
     key = _key(seed)
     thresholds = tuple(np.uint64(share * 2**32) for share in (A, A + B, A + B + C))
     naming = np.random.default_rng(seed).integers(1 << 63, size=(3, 2), dtype=np.uint64)
@@ -167,10 +167,10 @@ def urand(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, devic
 
 
 def urand_edges(
-    scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU, parts: int = 1
+    scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU, checked: bool = True
 ) -> Drawing:
-    """The edges that `urand` is made of, self-loops and duplicates among them, for a graph on so many devices."""
-    n, m = _random_size("urand", scale, edge_factor, device, parts)
+    """The edges that `urand` is made of, self-loops and duplicates among them. ``checked``: the graph must fit."""
+    n, m = _random_size("urand", scale, edge_factor, device, checked)
     key = _key(seed)
 
     def draw(first: int, source: np.ndarray, target: np.ndarray) -> None:
@@ -185,8 +185,8 @@ def urand_edges(
     return Drawing(name, n, m, draw_on_device if device == CUDA else draw, device)
 
 
-def _random_size(kind: str, scale: int, edge_factor: int, device: str, parts: int = 1) -> tuple[int, int]:
-    """Vertices and edges drawn. Raises `InputError` if the graph does not fit the device, or its share does not."""
+def _random_size(kind: str, scale: int, edge_factor: int, device: str, checked: bool = True) -> tuple[int, int]:
+    """Vertices and edges drawn. If it is ``checked``, raises `InputError` if the graph does not fit the device."""
     checked_device(device)
     whole_number(edge_factor, f"{kind}: the edge factor")
     if whole_number(scale, f"{kind}: the scale") > 48:
@@ -195,8 +195,10 @@ def _random_size(kind: str, scale: int, edge_factor: int, device: str, parts: in
     m = edge_factor * n
     vertex_bytes = np.dtype(index_dtype(n)).itemsize
     what = f"generating {kind}:{scale}:{edge_factor}"
+    if not checked:  # whoever makes it in parts asks for what each needs
+        return n, m
     if device == CUDA:  # edges in both directions, three times: unsorted, sorted, and without duplicates
-        require_device_bytes((40 * n + 6 * m * vertex_bytes) // parts, what)
+        require_device_bytes(40 * n + 6 * m * vertex_bytes, what)
     else:  # degrees and names of the vertices; edges in both directions, twice while they are sorted
         require_bytes(40 * n + 4 * m * vertex_bytes, what)
     return n, m

@@ -48,7 +48,7 @@ KERNELS = {
     "direction_optimizing": {
         "prepare": "prepare<{vertex}, {offset}>",
         "search": "search<false, {vertex}, {offset}>",
-        "search_near": "search<true, {vertex}, {offset}>",
+        "search_small_rows": "search<true, {vertex}, {offset}>",
     },
     "deterministic": {"search": "search<{vertex}, {offset}>"},
     "frontier_mask": {
@@ -77,7 +77,17 @@ KERNELS = {
         "prepare_part": "prepare_part<{vertex}, {offset}>",
         **{
             kernel: f"{kernel}<{{vertex}}, {{offset}}>"
-            for kernel in ("begin", "expand", "settle_received", "sweep", "note", "list", "report", "tell")
+            for kernel in (
+                "begin",
+                "expand",
+                "settle_received",
+                "sweep",
+                "sweep_rows",
+                "note",
+                "list",
+                "report",
+                "tell",
+            )
         },
     },
     "parts_build": {

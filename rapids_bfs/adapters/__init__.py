@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .. import rapids
 from ..arguments import checked_directed, checked_name, whole_number
 from ..errors import InputError
 from ..graph import Graph
+
+if TYPE_CHECKING:
+    from ..parts.graph import GraphInParts
 
 # What each kind of object is taken by: the first module whose `matches` says so.
 IMPORTERS = {
@@ -49,6 +52,32 @@ EXPORTERS = {
 }
 
 
+@overload
+def as_graph(
+    graph: Any = None,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    offsets: Any = None,
+    targets: Any = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    name: str | None = None,
+    devices: None = None,
+) -> Graph: ...
+@overload
+def as_graph(
+    graph: Any = None,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    offsets: Any = None,
+    targets: Any = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    name: str | None = None,
+    devices: int | str | Sequence[int],
+) -> Graph | GraphInParts: ...
 def as_graph(
     graph: Any = None,
     *,

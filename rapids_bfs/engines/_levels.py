@@ -41,7 +41,7 @@ class Device(ABC):
     resident_blocks: int  # that run at the same time
     multiprocessors: int
     most_shared_bytes: int  # of a block
-    near: ClassVar[bool] = False  # has it the kernel `search_near`?
+    small_rows: ClassVar[bool] = False  # has it the kernel `search_small_rows`?
     context: Any  # the driver's
     stream_handle: int  # the driver's
 
@@ -101,7 +101,9 @@ class Device(ABC):
     ) -> CompiledKernel:
         """A kernel for these types and blocks of at most so many threads, so many of them on a multiprocessor."""
 
-    def compiled_together(self, file: str, vertex: np.dtype, offset: np.dtype, threads: int) -> dict[str, CompiledKernel]:
+    def compiled_together(
+        self, file: str, vertex: np.dtype, offset: np.dtype, threads: int
+    ) -> dict[str, CompiledKernel]:
         """All kernels of a file, for these types and blocks of at most so many threads."""
         raise NotImplementedError(f"engine {self.engine!r} has no {file}")
 

@@ -1,7 +1,7 @@
 """The search over parts of a graph: one SPMD function, which every launcher of `rapids_bfs.parts` runs.
 
-Levels go top-down or bottom-up; all ranks decide it from the same counters, which they exchange once a level. The bitmap
-of visited vertices is replicated where that is needed, before a level that goes bottom-up.
+Levels go top-down or bottom-up; all ranks decide it from the same counters, which they exchange once a level. Before a
+level that goes bottom-up, the bitmap of visited vertices is replicated.
 """
 
 from __future__ import annotations
@@ -114,16 +114,14 @@ def search(part: Part, peers: Peers, sources: np.ndarray, options: Options) -> A
                     walk.top_down(depth + 1, frontier.edges, peers)
                     frontier = _told(walk, peers)
                     bottom_up = frontier.overflown
-                if bottom_up:
-                    walk.replicate(peers)
             went = "bottom-up" if bottom_up else "top-down"
             if bottom_up:
+                walk.replicate(peers)
                 walk.bottom_up(depth + 1)
                 frontier = _told(walk, peers)
-                if frontier.vertices:
-                    walk.replicate(peers)
-                if frontier.vertices < min(before, part.partition.n // BETA):
+                if 0 < frontier.vertices < min(before, part.partition.n // BETA):
                     bottom_up = False
+                    walk.replicate(peers)
                     walk.enqueue()
                     frontier = _told(walk, peers)
             steps.append(Step(went, 1e3 * (perf_counter() - begin)))

@@ -1,4 +1,4 @@
-"""A part of a graph searched by a device, see `kernels/cuda/parts/search.cu`: a few launches and one wait for a level."""
+"""A part of a graph searched by a device, see `kernels/cuda/parts/search.cu`: a few launches and one wait a level."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class DeviceWalk(Walk):
         own, dtype = part.own, part.partition.dtype
         parts, stride = part.partition.size, part.partition.stride
         self.own_words, self.words = stride // WARP, parts * stride // WARP
-        edge_bits = max(len(part.targets), 1).bit_length()
+        edge_bits = max(len(part.targets), len(part.in_targets), 1).bit_length()
         if own.bit_length() + edge_bits > 64:
             raise InputError("a part has too many vertices and edges to count both in 64 bits: take more devices")
         pairs = 2 * (1 + self.room) * parts
-        needs = {
+        needs: dict[str, tuple[int, Any]] = {
             "hub": (own, dtype),
             "heavy": (GROUP * own, dtype),
             "queue": (2 * own, np.int64),
@@ -72,10 +72,12 @@ class DeviceWalk(Walk):
             "seen": (self.words, np.uint32),
             "sent": (pairs, dtype),
             "received": (pairs, dtype),
-            "counters": (2, np.uint64),
+            "counters": (3, np.uint64),
             "gathered": (parts * COLUMNS, np.int64),
         }
-        needed = sum(length * np.dtype(kind).itemsize for length, kind in needs.values()) + 2 * own * (4 + dtype.itemsize)
+        needed = sum(length * np.dtype(kind).itemsize for length, kind in needs.values()) + 2 * own * (
+            4 + dtype.itemsize
+        )
         if needed > device.free_bytes():
             raise InputError(f"a search of this part needs {size(needed)} of device memory: take more devices")
         with device.working():
@@ -113,6 +115,7 @@ class DeviceWalk(Walk):
             **{name: at[name] for name in ("seen", "upcoming", "fresh", "sent", "received", "gathered")},
             tail=at["counters"],
             found=at["counters"] + 8,
+            left=at["counters"] + 16,
             told=np.asarray(self.told).ctypes.data,  # with unified addressing, the device's address too
             parts=part.partition.size,
             rank=part.rank,
@@ -127,7 +130,8 @@ class DeviceWalk(Walk):
         grid = max(self.kernels["sweep"].resident_blocks(tuning.threads, shared), 1) * device.multiprocessors
         self.s.tile = words_per_tile(TILE, self.part.own, grid * tuning.threads // WARP)
         many = tuning.blocks * device.multiprocessors
-        grids = {"begin": 1, "report": 1, "expand": many, "settle_received": many, "note": many, "list": many}
+        grids = {"begin": 1, "report": 1, "expand": many, "settle_received": many}
+        grids |= dict.fromkeys(("sweep_rows", "note", "list"), many)
         self.launch = {
             name: self.kernels[name].launcher(blocks, tuning.others, 0, stream, self.s, self.x)
             for name, blocks in grids.items()
@@ -162,12 +166,10 @@ class DeviceWalk(Walk):
     def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
         device, stream, own = self.device, self.device.stream_handle, self.part.own
         tree = device.empty(own, self.part.partition.dtype) if predecessors else None
-        self.answers = device.empty(own, np.int32), tree
+        self.answers: Any = device.empty(own, np.int32), tree
         for array, byte in ((self.answers[0], 0xFF), (self.answers[1], 0xFF), (self.arrays["counters"], 0)):
             if array is not None:
                 fill(array, byte, stream)
-        for name in ("sent", "received"):
-            fill(self.arrays[name], 0, stream)
         fill(self.arrays["seen"], 0, stream)
         copy(address(self.arrays["visited"]), address(self.arrays["isolated"]), 4 * self.own_words, stream)
         self.sources = device.upload(np.ascontiguousarray(sources, self.part.partition.dtype))
@@ -220,6 +222,7 @@ class DeviceWalk(Walk):
     def bottom_up(self, level: int) -> None:
         self.x.level = level
         self.launch["sweep"]()
+        self.launch["sweep_rows"]()
         self.launch["note"]()
 
     def enqueue(self) -> None:
@@ -230,5 +233,3 @@ class DeviceWalk(Walk):
         distances, predecessors = self.answers
         self.answers = self.sources = None
         return distances, predecessors
-
-

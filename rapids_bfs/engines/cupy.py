@@ -73,7 +73,7 @@ class CuPyDevice(Device):
 
     engine = CuPy.name
     searches_on = CUDA
-    near = True
+    small_rows = True
     threads = 256
 
     def __init__(self, graph: Graph | None = None) -> None:
@@ -144,7 +144,9 @@ class CuPyDevice(Device):
         function = code.get_function(names[kernel])
         return CompiledKernel(function.kernel.ptr, function)
 
-    def compiled_together(self, file: str, vertex: np.dtype, offset: np.dtype, threads: int) -> dict[str, CompiledKernel]:
+    def compiled_together(
+        self, file: str, vertex: np.dtype, offset: np.dtype, threads: int
+    ) -> dict[str, CompiledKernel]:
         code, names = module(file, vertex.itemsize, offset.itemsize, f"-DTHREADS={threads}", "-DBLOCKS=1")
         functions = {name: code.get_function(instance) for name, instance in names.items()}
         return {name: CompiledKernel(function.kernel.ptr, function) for name, function in functions.items()}

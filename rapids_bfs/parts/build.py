@@ -25,7 +25,6 @@ from .partition import Partition
 from .peers import Peers
 
 SPREAD = 8  # ids below this many times the edges may be dealt; others get labels
-LARGEST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,9 @@ class Builder:
         for pair in self.source.of_rank(self.peers.rank, self.peers.size):
             for first in range(0, len(pair[0]), self.tools.BLOCK):
                 block = [
-                    vertex_ids(ids[first : first + self.tools.BLOCK], f"{self.plan.name}, column {column!r}", row + first)
+                    vertex_ids(
+                        ids[first : first + self.tools.BLOCK], f"{self.plan.name}, column {column!r}", row + first
+                    )
                     for ids, column in zip(pair, columns, strict=True)
                 ]
                 dtype = np.int32 if all(ids.dtype == np.int32 for ids in block) else np.int64
@@ -166,18 +167,16 @@ class Builder:
     def look(self) -> Seen:
         """What the edges of all ranks are like."""
         key = self.peers.share(csr.KEY)[0]
-        rows, lowest, highest, asymmetry = 0, LARGEST, -1, 0
+        rows, highest, asymmetry = 0, -1, 0
         for sources, targets in self.checked():
             if len(sources):
-                low, high, sum = self.tools.summary(sources, targets, key)
-                rows, lowest, highest = rows + len(sources), min(lowest, low), max(highest, high)
-                asymmetry += sum
+                high, hashes = self.tools.summary(sources, targets, key)
+                rows, highest, asymmetry = rows + len(sources), max(highest, high), asymmetry + hashes
         limit = self.plan.vertices
         if limit is not None and highest >= limit:
             raise InputError(f"{self.plan.name}: the id {highest} is past the last of {limit} vertices, {limit - 1}")
-        all = self.peers.share((rows, highest, asymmetry))
-        rows, highests, asymmetries = zip(*all, strict=True)
-        return Seen(_sum(rows), max(highests), _sum(asymmetries) % 2**64 == 0)
+        counts, highests, asymmetries = zip(*self.peers.share((rows, highest, asymmetry)), strict=True)
+        return Seen(sum(counts), max(highests), sum(asymmetries) % 2**64 == 0)
 
     def arcs(self, partition: Partition, numbers: Callable[[Any], Any], *, turned: bool = False) -> Iterator[Any]:
         """The arcs that this rank owns, some at a time: places and targets; ``turned``: by their targets."""
@@ -187,8 +186,7 @@ class Builder:
             pieces = self.tools.deal(
                 edges, partition.size, partition.stride, mirror=self.mirror, loops=not self.plan.simple
             )
-            for places, ends in self.peers.all_to_all(pieces):
-                yield places, ends
+            yield from self.peers.all_to_all(pieces)
 
     def degrees(self, partition: Partition, numbers: Callable[[Any], Any], directed: bool) -> tuple[Any, Any]:
         """Out- and in-degrees of this rank's vertices; the same array where the graph is undirected."""
@@ -213,17 +211,16 @@ class Builder:
         if into is not None:
             in_offsets, in_targets = self._rows(partition, numbers, into, turned=True)
         arcs = tuple(self.peers.share(len(targets)))
-        part = Part(
-            partition, self.peers.rank, into is not None, offsets, targets, in_offsets, in_targets, arcs=arcs
-        )
-        part.loops = _sum(self.peers.share(self.tools.count_loops(offsets, targets, part.base)))
+        part = Part(partition, self.peers.rank, into is not None, offsets, targets, in_offsets, in_targets, arcs=arcs)
+        part.loops = sum(self.peers.share(self.tools.count_loops(offsets, targets, part.base)))
         return part
 
     def _rows(self, partition: Partition, numbers: Callable[[Any], Any], degrees: Any, *, turned: bool) -> Edges:
         offsets = self.tools.xp.zeros(len(degrees) + 1, np.int64)
-        self.tools.xp.cumsum(degrees, out=offsets[1:])
+        offsets[1:] = self.tools.xp.cumsum(degrees)
         arcs = int(offsets[-1])
-        self.tools.require(arcs * partition.dtype.itemsize, f"a part of {counted(arcs, 'edge')}")
+        copies = 2 if self.plan.simple else 1
+        self.tools.require(copies * arcs * partition.dtype.itemsize, f"a part of {counted(arcs, 'edge')}")
         placed = self.tools.xp.empty(arcs, partition.dtype)
         cursors = offsets[:-1].copy()
         for places, targets in self.arcs(partition, numbers, turned=turned):
@@ -233,7 +230,3 @@ class Builder:
         if self.plan.simple:
             return self.tools.simplified(offsets, placed, partition.size * partition.stride)
         return offsets, placed
-
-
-def _sum(numbers: Iterable[int]) -> int:
-    return sum(numbers)

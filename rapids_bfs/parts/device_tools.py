@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import cupy
@@ -17,13 +18,13 @@ BLOCK = 1 << 26  # edges that are dealt at a time
 require = require_device_bytes
 
 
-def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int, int]:
-    """Lowest id, highest id, and the asymmetry of a block that is not empty; hashes on a device need no key."""
+def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int]:
+    """The highest id and the asymmetry of a block that is not empty; hashes on a device take no key."""
     seen = cupy.array([device_csr.LARGEST, -1, 0], np.int64)
     size = len(sources)
     launch("csr", "summarize", sources.dtype, np.int32, size, sources, targets, size, seen)
-    lowest, highest, asymmetry = seen.tolist()
-    return lowest, highest, asymmetry
+    _, highest, asymmetry = seen.tolist()
+    return highest, asymmetry
 
 
 def deal(edges: Edges, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
@@ -37,7 +38,7 @@ def deal(edges: Edges, size: int, stride: int, *, mirror: bool, loops: bool) -> 
     arcs = cupy.empty(2 * starts[-1], vertex)
     cursors = cupy.zeros(size, np.int64)
     launch("parts_build", "deal", vertex, np.int64, count, *given, cupy.array(starts), cursors, arcs)
-    return [arcs[2 * first : 2 * last].reshape(2, -1) for first, last in zip(starts, starts[1:], strict=False)]
+    return [arcs[2 * first : 2 * last].reshape(2, -1) for first, last in pairwise(starts)]
 
 
 def count(places: Any, counts: Any) -> None:

@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..graph import Graph, index_dtype
 from ..memory import require_bytes
 from ..units import counted, graph_size
-from .build import Part, Plan, build
+from .build import Part, Plan, build, tools_of
 from .launch import Kept, Launcher
 from .partition import Partition
 from .peers import Peers
@@ -147,10 +147,11 @@ class GraphInParts:
     def _places(self) -> np.ndarray:
         """The vertex of each number, where there are labels; -1 for unused numbers."""
         partition = self.partition
+        ids = self.ids._host_labels
         places = np.full(partition.size * partition.stride, -1, np.int64)
         for rank, labels in enumerate(self.launcher.run(_ids, each=[self.parts])):
             first = rank * partition.stride
-            places[first : first + len(labels)] = np.searchsorted(self.ids.labels, labels)
+            places[first : first + len(labels)] = np.searchsorted(ids, labels)
         return places
 
     def ids_of(self, numbers: np.ndarray) -> np.ndarray:
@@ -158,7 +159,7 @@ class GraphInParts:
         return self.ids.ids_of(self.vertices(numbers))
 
     def on(self, device: str) -> Graph:
-        """The graph as a `Graph` in one piece, on "cpu" or "cuda", made once. Raises `InputError` if it does not fit."""
+        """The graph in one piece, a `Graph` on "cpu" or "cuda", made once. Raises `InputError` if it does not fit."""
         checked_device(device)
         return self._whole.on(device)
 
@@ -215,8 +216,9 @@ def _ids(part: Part, peers: Peers) -> np.ndarray:
 
 
 def _find(part: Part, peers: Peers, id: int) -> int:
-    place = int(part.labels.searchsorted(part.labels.dtype.type(id))) if part.own else 0
-    return part.base + place if place < part.own and int(part.labels[place]) == id else -1
+    xp = tools_of(part.labels).xp
+    places = xp.flatnonzero(part.labels == id)
+    return part.base + int(places[0]) if len(places) else -1
 
 
 def _rows(part: Part, peers: Peers) -> tuple[np.ndarray, np.ndarray]:
@@ -247,14 +249,10 @@ def from_graph(graph: Graph, launcher: Launcher) -> GraphInParts:
     host = graph.on(CPU)
     plan = Plan(launcher.device, vertices=graph.num_vertices, directed=graph.directed, name=graph.name)
     parts = launcher.keep(build, plan, each=[launcher.spread([Rows(host)] * launcher.size)])
-    return GraphInParts(
-        parts, launcher, labels=host.labels, name=graph.name, columns=graph.columns, frame=graph.frame
-    )
+    return GraphInParts(parts, launcher, labels=host.labels, name=graph.name, columns=graph.columns, frame=graph.frame)
 
 
 def from_source(source: Any, launcher: Launcher, plan: Plan, **options: Any) -> GraphInParts:
     """The graph of a `Source` that all ranks read their share of, such as random edges."""
     parts = launcher.keep(build, plan, each=[launcher.spread([source] * launcher.size)])
     return GraphInParts(parts, launcher, name=plan.name, **options)
-
-

@@ -9,7 +9,6 @@ import numpy as np
 from .. import csr
 from ..csr import Edges
 from ..kernels.cpu import parts as kernels
-from ..kernels.cpu.compiled import serial
 from ..memory import require_bytes
 
 xp = np
@@ -17,18 +16,10 @@ BLOCK = csr.BLOCK
 require = require_bytes
 
 
-@serial
-def _asymmetry(sources, targets, key):
-    total = np.uint64(0)
-    for i in range(len(sources)):
-        total += csr._signed_hash(sources[i], targets[i], key)
-    return total
-
-
-def summary(sources: np.ndarray, targets: np.ndarray, key: np.ndarray) -> tuple[int, int, int]:
-    """Lowest id, highest id, and the asymmetry (see `rapids_bfs.csr`) of a block that is not empty."""
-    lowest, highest = min(sources.min(), targets.min()), max(sources.max(), targets.max())
-    return int(lowest), int(highest), int(_asymmetry(csr.as_block(sources), csr.as_block(targets), key))
+def summary(sources: np.ndarray, targets: np.ndarray, key: np.ndarray) -> tuple[int, int]:
+    """The highest id and the asymmetry (see `rapids_bfs.csr`) of a block that is not empty."""
+    highest = max(sources.max(), targets.max())
+    return int(highest), csr.asymmetry(sources, targets, key)
 
 
 def deal(edges: Edges, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:

@@ -37,28 +37,35 @@ class Labels:
         xp = tools.xp
         own = xp.empty(0, np.int64)
         for sources, targets in blocks:
-            ids = xp.unique(xp.concatenate([sources, targets]).astype(np.int64))
-            received = peers.all_to_all(_split(ids, peers.size, xp)[0])
-            own = xp.unique(xp.concatenate([own, *received]))
+            ids = _distinct(xp.concatenate([sources, targets]).astype(np.int64), xp)
+            received = peers.all_to_all(grouped(ids, owners(ids, peers.size), peers.size, xp)[0])
+            own = _distinct(xp.concatenate([own, *received]), xp)
         partition = Partition(tuple(peers.share(len(own))), dealt=False)
         return cls(partition, own, peers, xp)
 
     def numbers(self, ids: Any) -> Any:
         """The numbers of ids, which all are labels of some part. Every rank asks at the same time."""
-        distinct, back = self.xp.unique(ids.astype(np.int64), return_inverse=True)
-        asked, order = _split(distinct, self.peers.size, self.xp)
+        distinct = _distinct(ids.astype(np.int64), self.xp)
+        asked, order = grouped(distinct, owners(distinct, self.peers.size), self.peers.size, self.xp)
         dtype = self.partition.dtype
         base = self.peers.rank * self.partition.stride
-        told = [self.xp.searchsorted(self.own, some).astype(dtype) + dtype.type(base) for some in self.peers.all_to_all(asked)]
+        received = self.peers.all_to_all(asked)
+        told = [self.xp.searchsorted(self.own, some).astype(dtype) + dtype.type(base) for some in received]
         numbers = self.xp.empty(len(distinct), dtype)
         numbers[order] = self.xp.concatenate(self.peers.all_to_all(told))
-        return numbers[back]
+        return numbers[self.xp.searchsorted(distinct, ids.astype(np.int64))]
 
 
-def _split(ids: Any, size: int, xp: ModuleType) -> tuple[list[Any], Any]:
-    """The ids of each owner, and where in ``ids`` they were, owner after owner."""
-    owner = owners(ids, size)
-    order = xp.argsort(owner, kind="stable") if xp is np else xp.argsort(owner)
-    ends = xp.searchsorted(owner[order], xp.arange(1, size)).tolist()
-    grouped = ids[order]
-    return [grouped[first:last] for first, last in zip([0, *ends], [*ends, len(ids)], strict=True)], order
+def _distinct(ids: Any, xp: ModuleType) -> Any:
+    """The distinct ids, ascending."""
+    return xp.unique(ids) if len(ids) else ids
+
+
+def grouped(values: Any, owner: Any, size: int, xp: ModuleType) -> tuple[list[Any], Any]:
+    """The values of each of ``size`` owners, and where they were, owner after owner."""
+    if not len(values):
+        return [values] * size, xp.empty(0, np.int64)
+    order = xp.argsort(owner)
+    ends = xp.searchsorted(owner[order], xp.arange(1, size, dtype=owner.dtype)).tolist()
+    in_order = values[order]
+    return [in_order[first:last] for first, last in zip([0, *ends], [*ends, len(values)], strict=True)], order

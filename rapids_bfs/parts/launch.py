@@ -47,6 +47,10 @@ class Launcher(ABC):
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
         """`keep`, and bring here what was returned, by rank."""
 
+    def first(self, function: Callable[..., Any], kept: Kept) -> Any:
+        """``function(value)`` of what rank 0 keeps."""
+        return self.run(_called, function, each=[kept])[0]
+
     @abstractmethod
     def spread(self, values: Sequence[Any]) -> Kept:
         """Give each rank its own of these values."""
@@ -71,6 +75,9 @@ class Threads(Launcher):
 
     def spread(self, values: Sequence[Any]) -> list[Any]:
         return list(values)
+
+    def first(self, function: Callable[..., Any], kept: Kept) -> Any:
+        return function(kept[0])
 
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
         return self.keep(function, *arguments, each=each)
@@ -145,7 +152,12 @@ class Threads(Launcher):
             return nullcontext()
         import cupy
 
-        return cupy.cuda.Device(ordinal(self.devices[rank]))  # type: ignore[no-any-return]
+        device: AbstractContextManager[Any] = cupy.cuda.Device(ordinal(self.devices[rank]))
+        return device
+
+
+def _called(value: Any, peers: Peers, function: Callable[..., Any]) -> Any:
+    return function(value)
 
 
 def ordinal(device: str) -> int:
@@ -177,7 +189,9 @@ def device_names(devices: Any) -> list[str]:
     elif isinstance(devices, list | tuple):
         ordinals = [whole_number(each, "a device") for each in devices]
     elif isinstance(devices, str):
-        raise InputError(f"devices is a number of GPUs, 'all', 'auto', a list as in [0, 1], or 'cpu:4', not {devices!r}")
+        raise InputError(
+            f"devices is a number of GPUs, 'all', 'auto', a list as in [0, 1], or 'cpu:4', not {devices!r}"
+        )
     else:
         ordinals = list(range(whole_number(devices, "the number of devices", 1)))
     if not ordinals:

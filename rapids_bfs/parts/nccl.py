@@ -55,13 +55,6 @@ class Ranks:
         """All ranks in this process, one for each of these devices."""
         return cls(dict(enumerate(library().NcclCommunicator.initAll(list(ordinals)))), names, limit)
 
-    @classmethod
-    def joined(
-        cls, identity: tuple[int, ...], rank: int, names: Sequence[str], limit: float = LIMIT
-    ) -> Ranks:
-        """One rank in this process, on CuPy's current device. All ranks call it; it waits for them."""
-        return cls({rank: library().NcclCommunicator(len(names), identity, rank)}, names, limit)
-
     def fail(self, reason: str) -> None:
         """Stop all that is under way."""
         with self._turn:
@@ -111,6 +104,13 @@ class NcclPeers(Peers):
         meeting = Meeting(ranks.names, ranks.limit)
         return [cls(ranks, rank, meeting) for rank in ranks.communicators]
 
+    @classmethod
+    def join(
+        cls, size: int, identity: tuple[int, ...], rank: int, names: Sequence[str], limit: float = LIMIT
+    ) -> NcclPeers:
+        """The only rank of this process, on CuPy's current device. All ranks call it; it waits for them."""
+        return cls(Ranks({rank: library().NcclCommunicator(size, identity, rank)}, names, limit), rank)
+
     def _call(self, begin: Callable[[Any, int], None]) -> None:
         """Begin a collective: with the communicator and the current stream."""
         from cupy.cuda import get_current_stream
@@ -122,15 +122,18 @@ class NcclPeers(Peers):
         try:
             begin(self._communicator, get_current_stream().ptr)
         except self._nccl.NcclError as error:
-            raise self._stopped() from error
+            raise self._stopped(error) from error
 
-    def _stopped(self) -> Stopped:
-        self.ranks.fail("NCCL failed: see what keeps the devices busy, or whether one is gone")
+    def _stopped(self, error: Exception) -> Stopped:
+        """What others made of this rank's work; if nobody else failed, this one has."""
+        self.ranks.fail(f"{self.ranks.names[self.rank]} failed: {error}")
         return Stopped(self.ranks.failure)
 
     def wait(self, finished: Callable[[], None] = finish) -> None:
         try:
             finished()
+        except Exception as error:
+            raise self._stopped(error) from error
         finally:
             self.ranks.deadlines[self.rank] = NEVER
         if self.ranks.failure is not None:

@@ -1,7 +1,7 @@
 """Which part a vertex belongs to, and its place there.
 
-The numbers of part r are ``r * stride``, ``r * stride + 1``, ...: as many as it has vertices, and then unused ones up to
-the next part's. So the number alone tells a vertex's owner, and the bitmap over all numbers consists of equal slices.
+The numbers of part r are ``r * stride``, ``r * stride + 1``, ...: as many as it has vertices, and then unused ones up
+to the next part's. So a number alone tells its vertex's owner, and a bitmap over all numbers consists of equal slices.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def stride_of(most: int) -> int:
 class Partition:
     """So many vertices on each part, and how ids become numbers.
 
-    With ``dealt`` the ids are 0..n-1, and their numbers are computed: scrambled, since neighbouring ids may have similar
-    degrees, and then dealt to the parts in turn. Otherwise parts have labels, see `labels`.
+    With ``dealt`` the ids are 0..n-1, and their numbers are computed: scrambled, since neighbouring ids may have
+    similar degrees, and then dealt to the parts in turn. Otherwise parts have labels, see `labels`.
     """
 
     counts: tuple[int, ...]
@@ -71,7 +71,8 @@ class Partition:
 
             computed = cupy.empty(len(values), dtype)
             suffix = "" if dtype.itemsize == 8 else "_as_int"
-            launch("parts_build", kernel + suffix, values.dtype, np.int64, len(values), values, len(values), *given, computed)
+            size, values = len(values), cupy.ascontiguousarray(values)
+            launch("parts_build", kernel + suffix, values.dtype, np.int64, size, values, size, *given, computed)
         else:
             computed = np.empty(len(values), dtype)
             getattr(kernels, kernel)(np.ascontiguousarray(values), *given, computed)

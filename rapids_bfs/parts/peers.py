@@ -83,7 +83,7 @@ class Peers(ABC):
         """Wait for what was begun on the device, by ``finished``; no longer than others may keep this rank waiting."""
         finished()
 
-    def ready(self) -> None:
+    def ready(self) -> None:  # noqa: B027 - only some kinds of peers need it
         """To be called before collectives on arrays that follow allocations."""
 
 

@@ -18,6 +18,7 @@ from ..result import BFSResult
 from ..trace import Level, Step, Trace
 from .build import Part, tools_of
 from .graph import GraphInParts
+from .labels import grouped
 from .launch import Kept
 from .peers import Peers
 
@@ -171,7 +172,7 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
     launcher = graph.launcher
     graph.prepare()
     answers = launcher.keep(search, np.asarray(sources, np.int64), options, each=[graph.parts])
-    reached, depth, steps = launcher.run(_told, each=[answers])[0]
+    reached, depth, steps = launcher.first(_told, answers)
     trace = None
     if options.trace:
         sizes = launcher.run(_levels, depth, each=[graph.parts, answers])
@@ -199,18 +200,15 @@ def rows(part: Part, answer: Answer, peers: Peers) -> tuple[Any, Any, Any | None
     xp = tools_of(answer.distances).xp
     stride = part.partition.stride
     owner = xp.where(answer.predecessors < 0, part.rank, answer.predecessors // stride)
-    order = xp.argsort(owner)
-    ends = xp.searchsorted(owner[order], xp.arange(1, peers.size)).tolist()
-    asked = (answer.predecessors % stride)[order]
-    places = peers.all_to_all([asked[i:j] for i, j in zip([0, *ends], [*ends, len(asked)], strict=True)])
+    asked, order = grouped(answer.predecessors % stride, owner, peers.size, xp)
     padded = xp.append(part.labels, xp.zeros(stride - part.own, np.int64))
-    names = xp.empty(len(asked), np.int64)
-    names[order] = xp.concatenate(peers.all_to_all([padded[some] for some in places]))
+    names = xp.empty(part.own, np.int64)
+    names[order] = xp.concatenate(peers.all_to_all([padded[places] for places in peers.all_to_all(asked)]))
     names[answer.predecessors < 0] = -1
     return part.labels, answer.distances, names
 
 
-def _told(answer: Answer, peers: Peers) -> tuple[int, int, list[Step]]:
+def _told(answer: Answer) -> tuple[int, int, list[Step]]:
     return answer.reached, answer.depth, answer.steps
 
 
@@ -252,6 +250,8 @@ def _levels(part: Part, answer: Answer, peers: Peers, depth: int) -> np.ndarray:
     xp = tools_of(answer.distances).xp
     reached = answer.distances >= 0
     at = answer.distances[reached]
+    if not len(at):
+        return np.zeros((2, depth + 1), np.int64)
     degrees = xp.diff(part.offsets)[reached].astype(np.float64)
     vertices = xp.bincount(at, minlength=depth + 1)
     edges = xp.bincount(at, weights=degrees, minlength=depth + 1)

@@ -28,12 +28,13 @@ class Drawn:
     device: str
     seed: int = SEED
 
-    def drawing(self, parts: int) -> Drawing:
+    @property
+    def drawing(self) -> Drawing:
         kind, sizes = parsed(self.spec)
-        return DRAWN[kind](*sizes, seed=self.seed, device=self.device, parts=parts)
+        return DRAWN[kind](*sizes, seed=self.seed, device=self.device, checked=False)
 
     def of_rank(self, rank: int, size: int) -> Iterator[Edges]:
-        drawing = self.drawing(size)
+        drawing = self.drawing
         first, last = drawing.m * rank // size, drawing.m * (rank + 1) // size
         step = BLOCKS[self.device]
         for begin in range(first, last, step):

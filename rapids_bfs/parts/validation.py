@@ -13,7 +13,7 @@ from ..arguments import whole_number
 from ..device import launch, on_device
 from ..errors import InputError
 from ..kernels.cpu import parts as kernels
-from ..validation import RULES, Verdict
+from ..validation import RULES, Verdict, require_kinds
 from .build import Part, tools_of
 from .graph import GraphInParts
 from .peers import Peers
@@ -24,6 +24,8 @@ NAMES = tuple(RULES)
 
 def validate_in_parts(graph: GraphInParts, result: ResultInParts) -> Verdict:
     """`rapids_bfs.validate` of a result in parts: the first rule broken, and the first vertex that breaks it."""
+    if not (isinstance(graph, GraphInParts) and isinstance(result, ResultInParts)):
+        require_kinds(graph, result, "validate")
     if result.graph is not graph:
         raise InputError(f"this result is of {result.graph.name}, another graph in parts than {graph.name}")
     stopped_at = result.stopped_at
@@ -36,9 +38,7 @@ def validate_in_parts(graph: GraphInParts, result: ResultInParts) -> Verdict:
     name = graph.ids_of(np.array([number])).tolist()[0]
     if predecessor is not None and 0 <= predecessor < graph.partition.size * graph.partition.stride:
         predecessor = graph.ids_of(np.array([predecessor])).tolist()[0]
-    text = RULES[NAMES[rule]].format(
-        distance=distance, predecessor=predecessor, stopped_at=stopped_at, above=above
-    )
+    text = RULES[NAMES[rule]].format(distance=distance, predecessor=predecessor, stopped_at=stopped_at, above=above)
     return Verdict(NAMES[rule], number, f"rule {NAMES[rule]!r} is broken: vertex {name!r} {text}")
 
 
@@ -51,7 +51,10 @@ def check(part: Part, answer: Answer, peers: Peers, sources: np.ndarray, stopped
     partition, distances, predecessors = part.partition, answer.distances, answer.predecessors
     everywhere = xp.full(partition.size * partition.stride, -1, np.int32)
     everywhere[part.base : part.base + part.own] = distances
+    peers.ready()
     peers.gather_slices(everywhere)
+    if on_device(everywhere):
+        peers.wait()
 
     def broken(rule: str, breaks: Any, above: Any = None) -> Broken | None:
         if not breaks.any():
@@ -107,7 +110,9 @@ def _edge_rules(part: Part, answer: Answer, everywhere: Any, stopped_at: int, xp
         arcs = len(part.in_targets)
         given = (part.in_offsets, part.in_targets, part.own, arcs, part.base, everywhere, predecessors)
         unsigned = above.view(np.uint32)  # in which -1 is the largest
-        launch("parts_validation", "check", part.in_targets.dtype, np.int64, arcs, *given, stopped_at, confirmed, unsigned)
+        launch(
+            "parts_validation", "check", part.in_targets.dtype, np.int64, arcs, *given, stopped_at, confirmed, unsigned
+        )
     else:
         kept = np.empty(0, part.in_targets.dtype) if predecessors is None else predecessors
         kernels.check(part.in_offsets, part.in_targets, part.base, everywhere, kept, stopped_at, confirmed, above)

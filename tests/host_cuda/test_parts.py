@@ -11,12 +11,11 @@ from host_device import HostDevice
 from host_faults import Fault, assert_seen
 from oracle import expected_distances, random_graph, random_options
 
-from rapids_bfs import bfs, validate
+from rapids_bfs import as_graph, bfs, validate
 from rapids_bfs.engines import _parts, _parts_cuda
 from rapids_bfs.engines._parts_cuda import DeviceWalk, Tuning
 from rapids_bfs.generators import generate
 from rapids_bfs.parts import host_tools, partition, validation
-from rapids_bfs.parts.build import Plan
 from rapids_bfs.parts.graph import from_graph
 from rapids_bfs.parts.launch import Threads
 from rapids_bfs.parts.partition import Partition
@@ -80,6 +79,7 @@ def bottom_up(alpha=1 << 20, beta=1 << 40):
     """All levels, or all until few vertices are left."""
     with mock.patch.multiple(_parts, ALPHA=alpha, BETA=beta):
         random_searches(6)
+        assert_right(generate("star:3000"), 2, [2999])
 
 
 def test_bottom_up():
@@ -87,7 +87,14 @@ def test_bottom_up():
 
 
 def back_to_top_down():
-    bottom_up(beta=1)
+    """A star, at one of whose leaves a binary tree begins."""
+    children = np.arange(201, 260)
+    parents = np.append(np.append(np.zeros(199, int), 1), (children - 199) // 2 + 199)
+    ends = np.append(np.arange(1, 201), children), parents
+    with mock.patch.multiple(_parts, ALPHA=3, BETA=1):
+        steps = assert_right(as_graph(ends, directed=False), 3, [0]).trace
+        assert [step.direction for step in steps][:3] == ["bottom-up", "bottom-up", "top-down"]
+        random_searches(6)
 
 
 def test_back_to_top_down():
@@ -138,7 +145,7 @@ def number_vertices():
             there = Partition.of(n, size)
             for ids in (np.arange(n, dtype=np.int32), np.arange(n)):
                 numbers = there.numbers(ids)
-                with mock.patch.object(partition, "on_device", lambda array: True):
+                with mock.patch.object(partition, "on_device", return_value=True):
                     np.testing.assert_array_equal(there.numbers(ids), numbers)
                     np.testing.assert_array_equal(there.ids(np.append(numbers, -1)), np.append(ids, -1))
 
@@ -192,19 +199,23 @@ def test_rows_are_made():
 
 
 def check_answers():
-    """The device finds the rule broken that the host finds, whatever is wrong."""
+    """The device says of every vertex what the host says, whatever the distances are."""
     for seed in range(10):
         rng = np.random.default_rng(seed)
         whole = random_graph(rng, most_vertices=40, most_edges=200)
         graph = from_graph(whole, Threads(["cpu"] * (1 + seed % 3)))
         result = bfs(graph, 0, predecessors=seed % 3 != 0)
-        if seed % 2:
-            for answer in result.answers:
-                if len(answer.distances):
-                    answer.distances[rng.integers(len(answer.distances))] = rng.integers(-1, 6)
-        wanted = validate(graph, result)
-        with mock.patch.object(validation, "on_device", lambda array: True):
-            assert validate(graph, result) == wanted
+        everywhere = np.full(graph.partition.size * graph.partition.stride, -1, np.int32)
+        for part, answer in zip(graph.parts, result.answers, strict=True):
+            changed = rng.integers(-1, 6, part.own) if seed % 2 else answer.distances
+            everywhere[part.base : part.base + part.own] = changed
+        for part, answer in zip(graph.parts, result.answers, strict=True):
+            given = part, answer, everywhere, int(rng.integers(6)), np
+            wanted = validation._edge_rules(*given)
+            with mock.patch.object(validation, "on_device", return_value=True):
+                found = validation._edge_rules(*given)
+            for one, other in zip(found, wanted, strict=True):
+                np.testing.assert_array_equal(one, other)
 
 
 def test_answers_are_checked():
@@ -213,21 +224,35 @@ def test_answers_are_checked():
 
 FAULTS = {
     "parts": {
-        "expand: parents of another part": Fault("parent[k] = base + __shfl", "parent[k] = __shfl", top_down),
+        "expand: parents of another part": Fault(
+            "base + __shfl_sync(ALL, place, source)", "__shfl_sync(ALL, place, source)", top_down
+        ),
         "send: no room for the last": Fault("place < x.share", "place <= x.share", no_room),
         "send: nobody is told": Fault("segment(x, x.sent, part)[1] = 1;", ";", no_room),
         "settle: though somebody had no room": Fault("if (segment(x, x.received, part)[1]) return;", ";", no_room),
         "settle: the wrong level": Fault(
             "s.distances[vertex[k]] = static_cast<int>(x.level);", "s.distances[vertex[k]] = 0;", top_down
         ),
-        "settle: over the frontier": Fault("enqueue(s, x.end, x.tail", "enqueue(s, x.begin, x.tail", top_down),
+        "settle: over the frontier": Fault(
+            "enqueue(s, x.end, x.tail, won, vertex, first, degree);",
+            "enqueue(s, x.begin, x.tail, won, vertex, first, degree);",
+            top_down,
+        ),
         "note: nothing is visited": Fault("if (fresh) s.visited[word] = upcoming;", ";", bottom_up),
+        "sweep: long rows are left": Fault(
+            "probe_long_rows(s, x.seen, x.upcoming, static_cast<int>(x.level), 0, rows, warp, warps);", ";", bottom_up
+        ),
         "list: no degrees": Fault("degree[0] -= row[0];", "degree[0] = 1;", back_to_top_down),
-        "report: the next level goes on counting": Fault("*x.tail = *x.found = 0;", ";", top_down),
+        "prepare: the hub of who has no in-edges is another's": Fault(
+            "static_cast<Vertex>(base + vertex)", "static_cast<Vertex>(vertex)", random_searches
+        ),
+        "report: the next level goes on counting": Fault("*x.tail = *x.found = *x.left = 0;", ";", top_down),
     },
     "parts_build": {
-        "number: not scrambled again": Fault("while (x >= n)", "while (false)", number_vertices),
-        "deal: loops twice": Fault("if (mirror) visit(inside && u != v,", "if (mirror) visit(inside,", deal_edges),
+        "number: parts and places": Fault(
+            "x % parts * stride + x / parts", "x / parts * stride + x % parts", number_vertices
+        ),
+        "deal: loops twice": Fault("inside && u != v", "inside", deal_edges),
     },
     "parts_validation": {
         "an edge over two levels": Fault("level > up + 1", "level > up + 2", check_answers),

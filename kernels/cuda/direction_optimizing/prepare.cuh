@@ -6,9 +6,9 @@
 // Fill `hub`, `heavy` and `isolated`: a warp takes 32 vertices, its lanes the in-edges of one after the other. The
 // heaviest in-neighbours are those of the largest `weight_of`, an int. In `in_targets` the first vertex is `base`.
 template <typename Vertex, typename Offset, typename WeightOf>
-__device__ inline void find_heavy(Vertex n, Vertex base, Vertex near, const Offset* offsets, const Offset* in_offsets,
-                                  const Vertex* in_targets, Vertex* hub, Vertex* heavy, unsigned* isolated,
-                                  const WeightOf& weight_of) {
+__device__ inline void find_heavy(Vertex n, Vertex base, Vertex small_rows, const Offset* offsets,
+                                  const Offset* in_offsets, const Vertex* in_targets, Vertex* hub, Vertex* heavy,
+                                  unsigned* isolated, const WeightOf& weight_of) {
     constexpr long long ENOUGH = 1 << 16;  // in-edges among which they are searched for
     const long long warp = thread_of_grid() / WARP;
     const long long warps = threads_of_grid() / WARP;
@@ -37,13 +37,13 @@ __device__ inline void find_heavy(Vertex n, Vertex base, Vertex near, const Offs
                 }
             }
             for (int round = 0; round <= GROUP; ++round) {
-                const int most = warp_reduce_max(heaviest[0]);
-                const int lane = __ffs(__ballot_sync(ALL, heaviest[0] == most)) - 1;
+                const int max_degree = warp_reduce_max(heaviest[0]);
+                const int lane = __ffs(__ballot_sync(ALL, heaviest[0] == max_degree)) - 1;
                 if (lane_id() == lane) {
-                    const int place = near ? round : round - 1;
-                    if (round == 0) hub[vertex] = most < 0 ? static_cast<Vertex>(base + vertex) : candidate[0];
+                    const int place = small_rows ? round : round - 1;
+                    if (round == 0) hub[vertex] = max_degree < 0 ? static_cast<Vertex>(base + vertex) : candidate[0];
                     if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = candidate[0];
-                    if (near && round == GROUP && most >= 0) heavy[vertex * GROUP + GROUP - 1] = MORE;
+                    if (small_rows && round == GROUP && max_degree >= 0) heavy[vertex * GROUP + GROUP - 1] = MORE;
                     heaviest[0] = heaviest[1], candidate[0] = candidate[1];
                     heaviest[1] = -1, candidate[1] = -1;
                 }
@@ -56,11 +56,12 @@ __device__ inline void find_heavy(Vertex n, Vertex base, Vertex near, const Offs
 
 // `find_heavy` of a graph in one piece: the heaviest have the most out-edges.
 template <typename Vertex, typename Offset>
-__global__ void prepare(Vertex n, Vertex near, const Offset* offsets, const Offset* in_offsets,
+__global__ void prepare(Vertex n, Vertex small_rows, const Offset* offsets, const Offset* in_offsets,
                         const Vertex* in_targets, Vertex* hub, Vertex* heavy, unsigned* isolated) {
     constexpr int INT_LIMIT = 0x7fffffff;
-    find_heavy(n, Vertex(0), near, offsets, in_offsets, in_targets, hub, heavy, isolated, [=](Vertex neighbor) {
-        const long long out = offsets[neighbor + 1] - offsets[neighbor];
+    const auto degree_of = [=](Vertex vertex) {
+        const long long out = offsets[vertex + 1] - offsets[vertex];
         return static_cast<int>(min(out, static_cast<long long>(INT_LIMIT)));
-    });
+    };
+    find_heavy(n, Vertex(0), small_rows, offsets, in_offsets, in_targets, hub, heavy, isolated, degree_of);
 }

@@ -15,6 +15,7 @@
 //   sent, received[parts][1 + room]   pairs to each part and from each; the first is how many they are, and 1 if the
 //                                     sender had no room for more, for whomever: then nobody settles anything
 //   tail, found                       counters of the vertices enqueued and their edges, and of all found
+//   left                              counter of the rows that a sweep left in the queue for `sweep_rows`
 //   gathered[parts][COLUMNS]          what all ranks tell each other after a level; told: the same, where the host reads
 //   share                             how many pairs this level has room for, at most `room`
 //   begin, vertices, edges            the frontier in the queue; end: where the next one begins
@@ -43,6 +44,7 @@ struct Exchange {
     Vertex* received;
     Counter* tail;
     Counter* found;
+    Counter* left;
     long long* gathered;
     volatile long long* told;
     long long parts, rank, stride, room, share, level, begin, end, vertices, edges, target;
@@ -83,9 +85,16 @@ __global__ void prepare_part(Vertex own, Vertex base, const Offset* offsets, con
                [=](Vertex neighbor) { return static_cast<int>(weights[neighbor]); });
 }
 
-// Begin at the part's own sources.
+// No pairs to the part, nor from it.
+template <typename Vertex, typename Offset>
+__device__ inline void reset(const Exchange<Vertex, Offset>& x, long long part) {
+    for (int i = 0; i < 2; ++i) segment(x, x.sent, part)[i] = segment(x, x.received, part)[i] = 0;
+}
+
+// Begin at the part's own sources; by one block.
 template <typename Vertex, typename Offset>
 __global__ void begin(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
+    for (long long part = threadIdx.x; part < x.parts; part += blockDim.x) reset(x, part);
     const long long stride = threads_of_grid();
     for (long long start = thread_of_grid() - lane_id(); start < s.count; start += stride) {
         const bool keep[1] = {start + lane_id() < s.count};
@@ -227,7 +236,7 @@ __global__ void settle_received(const Search<Vertex, Offset> s, const Exchange<V
     if (lane == 0 && found) atomicAdd(x.found, found);
 }
 
-// Let the unvisited vertices look for a visited in-neighbour.
+// Let the unvisited vertices look for a visited in-neighbour. The queue is free to take long rows meanwhile.
 template <typename Vertex, typename Offset>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     sweep(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
@@ -239,7 +248,15 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     unsigned short* const list =
         reinterpret_cast<unsigned short*>(memory + THREADS / WARP * TILES * TILE * sizeof(unsigned)) +
         warp_of_block * LIST;
-    bottom_up_level(s, s.visited, x.seen, x.upcoming, static_cast<int>(x.level), warp, warps, list, hits);
+    bottom_up_level(s, s.visited, x.seen, x.upcoming, static_cast<int>(x.level), 0, x.left, warp, warps, list, hits);
+}
+
+// Probe the rows that the sweep left to the whole grid.
+template <typename Vertex, typename Offset>
+__global__ void sweep_rows(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
+    const int warp = static_cast<int>(thread_of_grid() / WARP), warps = static_cast<int>(threads_of_grid() / WARP);
+    const Frontier rows = unpacked(*x.left, static_cast<int>(s.edge_bits));
+    probe_long_rows(s, x.seen, x.upcoming, static_cast<int>(x.level), 0, rows, warp, warps);
 }
 
 // Call visit(bits, first vertex, chunk's words of lane) for runs of 32 words of the part's bitmaps, a run to a warp.
@@ -304,8 +321,7 @@ __global__ void report(const Search<Vertex, Offset> s, const Exchange<Vertex, Of
     bool overflown = false;
     for (int part = 0; part < x.parts; ++part) {
         overflown = overflown || segment(x, x.received, part)[1];
-        segment(x, x.received, part)[1] = 0;
-        segment(x, x.sent, part)[0] = segment(x, x.sent, part)[1] = 0;
+        reset(x, part);
     }
     const Frontier frontier = unpacked(*x.tail, static_cast<int>(s.edge_bits));
     long long* const row = x.gathered + COLUMNS * x.rank;
@@ -314,7 +330,7 @@ __global__ void report(const Search<Vertex, Offset> s, const Exchange<Vertex, Of
     row[2] = x.target >= 0 && test(s.visited, x.target);
     row[3] = overflown;
     row[4] = frontier.vertices;
-    *x.tail = *x.found = 0;
+    *x.tail = *x.found = *x.left = 0;
 }
 
 // Show the host what all ranks told each other.
