@@ -14,6 +14,8 @@ from ..adapters.files import File, damage_named, files_matching
 from ..csr import Edges
 from ..device import CUDA, to_device
 
+MOST_GROUPS = 1 << 31  # more than a file can have: their numbers are of 16 bits
+
 
 @dataclass(frozen=True)
 class ParquetEdges:
@@ -27,7 +29,7 @@ class ParquetEdges:
     def of_rank(self, rank: int, size: int) -> Iterator[Edges]:
         for place, file in enumerate(self.files):
             with damage_named(file, "Parquet"):
-                table = parquet_table(file, *self.columns, lambda group, place=place: (group + place) % size == rank)
+                table = parquet_table(file, *self.columns, range((rank - place) % size, MOST_GROUPS, size).__contains__)
                 for source, target in table.numbers():
                     yield (to_device(source), to_device(target)) if self.device == CUDA else (source, target)
 

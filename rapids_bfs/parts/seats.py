@@ -84,10 +84,10 @@ class Seat:
         if size == 1:
             (self.peers,) = ThreadPeers.group(self.names, self.limit)
         elif self.device == CUDA:
-            from .nccl import NcclPeers, Ranks
+            from .nccl import NcclPeers
 
             self._part(meeting)
-            self.peers = NcclPeers(Ranks.joined(invitation, self.rank, self.names, self.limit), self.rank)
+            self.peers = NcclPeers.join(size, invitation, self.rank, self.names, self.limit)
         elif self.rank:
             self._part(meeting)
             self.peers = ProcessPeers.join(invitation, self.rank, self.names, self.limit)
