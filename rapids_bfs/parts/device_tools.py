@@ -19,10 +19,11 @@ require = require_device_bytes
 
 
 def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int]:
-    """The highest id and the asymmetry of a block that is not empty; hashes on a device take no key."""
+    """The highest id and the asymmetry of a block that is not empty."""
     seen = cupy.array([device_csr.LARGEST, -1, 0], np.int64)
     size = len(sources)
-    launch("csr", "summarize", sources.dtype, np.int32, size, sources, targets, size, seen)
+    odd = [int(number) >> 1 | 1 for number in key]
+    launch("csr", "summarize", sources.dtype, np.int32, size, sources, targets, size, *odd, seen)
     _, highest, asymmetry = seen.tolist()
     return highest, asymmetry
 

@@ -15,7 +15,7 @@ import cupy
 import numpy as np
 
 from rapids_bfs import load, validate
-from rapids_bfs.engines import DEFAULT, Options
+from rapids_bfs.engines import DEFAULT, Options, _parts
 from rapids_bfs.machine import describe, versions
 from rapids_bfs.parts.build import Builder, Plan
 from rapids_bfs.parts.users import Drawn
@@ -65,9 +65,12 @@ def main():
     parser.add_argument("graph", nargs="?", default="rmat:26")
     parser.add_argument("--gpus", default="all", help="how many, or their ordinals as in 0,0")
     parser.add_argument("--roots", type=int, default=64)
+    parser.add_argument("--alpha", type=int, default=_parts.ALPHA, help="see rapids_bfs/engines/_parts.py")
+    parser.add_argument("--beta", type=int, default=_parts.BETA)
     parser.add_argument("--trace", action="store_true", help="print the levels of one more search")
     parser.add_argument("--json", type=Path, metavar="FILE")
     arguments = parser.parse_args()
+    _parts.ALPHA, _parts.BETA = arguments.alpha, arguments.beta
     gpus = [int(each) for each in arguments.gpus.split(",")] if "," in arguments.gpus else arguments.gpus
     gpus = int(gpus) if isinstance(gpus, str) and gpus.isdigit() else gpus
 
@@ -110,6 +113,8 @@ def main():
             "date": datetime.now(UTC).date().isoformat(),
             "graph": graph.name,
             "devices": graph.devices,
+            "alpha": _parts.ALPHA,
+            "beta": _parts.BETA,
             "vertices": graph.num_vertices,
             "arcs": graph.num_arcs,
             "built_s": generated,

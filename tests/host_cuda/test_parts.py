@@ -10,13 +10,15 @@ from emulator import emulate
 from host_device import HostDevice
 from host_faults import Fault, assert_seen
 from oracle import expected_distances, random_graph, random_options
+from strategies import edges_of
 
 from rapids_bfs import as_graph, bfs, validate
 from rapids_bfs.engines import _parts, _parts_cuda
 from rapids_bfs.engines._parts_cuda import DeviceWalk, Tuning
 from rapids_bfs.generators import generate
 from rapids_bfs.parts import host_tools, partition, validation
-from rapids_bfs.parts.graph import from_graph
+from rapids_bfs.parts.build import Plan, Source, build
+from rapids_bfs.parts.graph import GraphInParts, from_graph
 from rapids_bfs.parts.launch import Threads
 from rapids_bfs.parts.partition import Partition
 
@@ -30,9 +32,11 @@ SMALL = Tuning(threads=64, others=64, blocks=1)
 def host(monkeypatch):
     emulate(monkeypatch, _parts_cuda)
     monkeypatch.setitem(sys.modules, "cupy", np)
+    monkeypatch.setitem(sys.modules, device_tools.__name__, device_tools)
     for module in (device_tools, device_tools.device_csr, partition, validation):
         monkeypatch.setattr(module, "launch", host_device.launch)
-    monkeypatch.setattr(device_tools.device_csr, "require_device_bytes", lambda *_: None)
+    for module in (device_tools, device_tools.device_csr):
+        monkeypatch.setattr(module, "require" if module is device_tools else "require_device_bytes", lambda *_: None)
     monkeypatch.setattr(device_tools.device_csr, "BLOCK", 100)
     monkeypatch.setattr(device_tools.device_csr, "PIECE", 120)
 
@@ -196,6 +200,28 @@ def make_rows():
 
 def test_rows_are_made():
     make_rows()
+
+
+def build_graphs():
+    """From edges in parts, ids with gaps or not, each rank with a share of them."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        size, factor, directed, simple = 1 + seed % 4, 1 + 2 * (seed % 2), bool(seed & 2), bool(seed & 4)
+        ends = factor * rng.integers(0, 40, (2, 300))
+        whole = as_graph((*ends,), directed=directed)
+        cuts = np.sort(rng.integers(0, 300, size - 1))
+        shares = [(*each,) for each in np.split(ends, cuts, axis=1)]
+        launcher = Threads(["cpu"] * size)
+        sources = [Source(lambda share=share: [share]) for share in shares]
+        graph = GraphInParts(
+            launcher.keep(build, Plan("cuda", directed=directed, simple=simple), each=[sources]), launcher
+        )
+        assert edges_of(graph.on("cpu")) == edges_of(whole.simple if simple else whole)
+        assert graph.num_edges == (whole.simple if simple else whole).num_edges
+
+
+def test_graphs_are_built():
+    build_graphs()
 
 
 def check_answers():
