@@ -250,6 +250,11 @@ def test_a_graph_without_vertices():
         bfs(graph, 0)
 
 
+def test_device_and_devices():
+    with pytest.raises(InputError, match="device= or devices=, not both"):
+        load("path:3", device="cuda", devices="cpu:2")
+
+
 def test_a_bad_id_is_named():
     ends = np.array([0, 1, 2]), np.array([1, -2, 0])
     launcher = threads(2)
