@@ -47,6 +47,8 @@ def load(
     checked_device(device)
     name = file_path(graph)
     if devices is not None:
+        if device != CPU:
+            raise InputError(f"load takes device= or devices=, not both: {device!r} and {devices!r}")
         from .parts.users import in_parts
 
         return in_parts(name, devices, **options)

@@ -229,6 +229,32 @@ def test_devices_that_there_are_not(devices):
         load("path:3", devices=devices)
 
 
+@pytest.mark.parametrize("spacing", [1, 5])
+def test_edges_that_change_while_they_are_read(spacing):
+    reads = iter(range(99))
+
+    def blocks():
+        rng = np.random.default_rng(next(reads))
+        yield spacing * np.append(np.arange(40), rng.integers(0, 40, 400)), spacing * rng.integers(0, 40, 440)
+
+    launcher = threads(1)
+    with pytest.raises(InputError, match="changed while they were read"):
+        launcher.keep(build, Plan(directed=True), each=[[Source(blocks)]])
+
+
+def test_a_graph_without_vertices():
+    graph = from_graph(as_graph(([], []), vertices=0), threads(3))
+    assert (graph.num_vertices, graph.num_edges) == (0, 0)
+    assert graph.on("cpu").num_vertices == 0
+    with pytest.raises(InputError, match="0 is not a vertex"):
+        bfs(graph, 0)
+
+
+def test_device_and_devices():
+    with pytest.raises(InputError, match="device= or devices=, not both"):
+        load("path:3", device="cuda", devices="cpu:2")
+
+
 def test_a_bad_id_is_named():
     ends = np.array([0, 1, 2]), np.array([1, -2, 0])
     launcher = threads(2)

@@ -124,17 +124,19 @@ def deal(sources, targets, stride, mirror, loops, cursors, arcs):
 
 @serial
 def count(places, counts):
-    """Count arcs at their sources."""
+    """Count arcs at their sources; those at no place of this part are left out."""
     for i in range(len(places)):
-        counts[places[i]] += 1
+        if places[i] < len(counts):
+            counts[places[i]] += 1
 
 
 @serial
 def put(places, targets, cursors, placed):
-    """Write targets where the cursors of their sources stand, which move on."""
+    """Write targets where the cursors of their sources stand, which move on; nothing beyond the arrays."""
     for i in range(len(places)):
-        placed[cursors[places[i]]] = targets[i]
-        cursors[places[i]] += 1
+        if places[i] < len(cursors) and cursors[places[i]] < len(placed):
+            placed[cursors[places[i]]] = targets[i]
+            cursors[places[i]] += 1
 
 
 @serial

@@ -23,7 +23,7 @@ def library() -> Any:
     """CuPy's NCCL. Raises `InputError` if it is not installed."""
     from cupy.cuda import nccl
 
-    if not getattr(nccl, "available", False):
+    if not getattr(nccl, "available", True):
         raise InputError("several GPUs need NCCL, which is not installed: pip install nvidia-nccl-cu13 (or -cu12)")
     return nccl
 
