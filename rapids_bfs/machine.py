@@ -67,9 +67,11 @@ def nccl_version() -> str | None:
     """The version of the NCCL that CuPy uses; None without it."""
     if missing():
         return None
-    from cupy.cuda import nccl
-
-    if not nccl.available:
+    try:
+        from cupy.cuda import nccl
+    except ImportError:  # its library
+        return None
+    if not getattr(nccl, "available", True):
         return None
     version = nccl.get_version()  # 22809 is 2.28.9
     return f"{version // 10000}.{version // 100 % 100}.{version % 100}"
