@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .adapters.files import OPTIONS, read
 from .arguments import checked_directed, file_path
@@ -13,6 +14,9 @@ from .device import CPU, checked_device, require_device
 from .errors import InputError
 from .graph import Graph
 from .host_adjacency import DEVICE, HOST, checked_adjacency, with_adjacency_on_host
+
+if TYPE_CHECKING:
+    from .parts.graph import GraphInParts
 
 # Bundled graphs: file and what it is. Sources and licences are in data/SOURCES.md.
 BUNDLED = {
@@ -22,17 +26,44 @@ BUNDLED = {
 }
 
 
-def load(graph: str | os.PathLike[str], *, device: str = CPU, adjacency: str = DEVICE, **options: Any) -> Graph:
+@overload
+def load(
+    graph: str | os.PathLike[str], *, device: str = CPU, adjacency: str = DEVICE, devices: None = None, **options: Any
+) -> Graph: ...
+@overload
+def load(
+    graph: str | os.PathLike[str],
+    *,
+    device: str = CPU,
+    adjacency: str = DEVICE,
+    devices: int | str | Sequence[int],
+    **options: Any,
+) -> Graph | GraphInParts: ...
+def load(
+    graph: str | os.PathLike[str],
+    *,
+    device: str = CPU,
+    adjacency: str = DEVICE,
+    devices: int | str | Sequence[int] | None = None,
+    **options: Any,
+) -> Graph | GraphInParts:
     """A graph by name: a bundled one, a generator such as "rmat:20", or a path; a path wins over a name.
 
     It lives on ``device``, "cpu" or "cuda"; random graphs are made there. With ``adjacency="host"`` a graph on "cuda"
-    keeps its adjacency in pinned memory of the host, where there is more room, and is made on the host.
+    keeps its adjacency in pinned memory of the host, where there is more room, and is made on the host. With
+    ``devices`` it is a graph in parts, see `rapids_bfs.as_graph`; random graphs are drawn and built in parts.
     ``options`` are those of `rapids_bfs.read`, for a path.
     """
     if checked_adjacency(adjacency, checked_device(device)) == HOST:
         require_device()
         return with_adjacency_on_host(load(graph, **options))
     name = file_path(graph)
+    if devices is not None:
+        if device != CPU:
+            raise InputError(f"load takes device= or devices=, not both: {device!r} and {devices!r}")
+        from .parts.users import in_parts
+
+        return in_parts(name, devices, **options)
     if not os.path.exists(name):  # unlike Path.exists, false for a name that is too long for a file
         kind = name.partition(":")[0]
         if name in BUNDLED:

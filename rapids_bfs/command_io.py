@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -31,14 +32,19 @@ class GraphInput:
     source_column: str | None
     target_column: str | None
     header: bool
+    devices: int | str | None = None  # as of `rapids_bfs.load`
 
     def load(self) -> Graph:
         """Read, generate or look up the graph."""
         from .catalog import load
 
-        options = {"directed": self.directed, "source": self.source_column, "target": self.target_column}
-        options["header"] = None if self.header else False
-        given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+        options: dict[str, Any] = {
+            "directed": self.directed,
+            "source": self.source_column,
+            "target": self.target_column,
+        }
+        options |= {"header": None if self.header else False, "devices": self.devices}
+        given = {name: value for name, value in options.items() if value is not None}
         with messages.status(line(f"reading {self.graph}")):
             if self.graph != str(STANDARD):  # ./- is a file
                 return load(self.graph, **given)
@@ -50,7 +56,7 @@ class GraphInput:
         from .adapters.cudf_files import read_edges
         from .edges import Edges
 
-        if not self.header:
+        if not self.header or self.devices is not None:
             return None
         with messages.status(line(f"reading {self.graph}")):
             read = read_edges(self.graph, self.source_column, self.target_column)
@@ -63,6 +69,17 @@ class GraphInput:
         """See the function `check_outputs`; the graph's own file is not an output either."""
         taken = {} if self.graph == str(STANDARD) else {"the graph": Path(self.graph)}
         check_outputs(taken, force, **outputs)
+
+
+def devices_of(gpus: str | None) -> int | str | None:
+    """``--gpus`` as ``devices`` of `rapids_bfs.load`. Raises `InputError` if there are no such devices."""
+    if gpus is None or gpus == "auto":
+        return gpus
+    from .parts.launch import device_names
+
+    devices = int(gpus) if re.fullmatch("-?[0-9]{1,9}", gpus) else gpus
+    device_names(devices)
+    return devices
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .cli import INTERRUPTED, WRONG
-from .command_io import STANDARD, GraphInput, check_outputs, table_console, with_progress, write_output
+from .command_io import STANDARD, GraphInput, check_outputs, devices_of, table_console, with_progress, write_output
 from .errors import InputError
 from .report.console import line, screen, show
 from .units import graph_size
@@ -58,6 +58,15 @@ Directed = Annotated[
 ]
 EngineName = Annotated[
     str, typer.Option("--engine", metavar="ENGINE[:ALGORITHM]", help="Engine to run; 'info' lists them.")
+]
+Gpus = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help="Spread the graph over so many GPUs, or 'all'; 'auto' takes the fewest that it fits; 'cpu:N' makes N "
+        "parts in the host's memory.",
+        show_default=False,
+    ),
 ]
 DepthLimit = Annotated[
     int | None,
@@ -110,6 +119,7 @@ def compare(
         typer.Option(metavar="ENGINE", help="Engine that ratios are relative to.", show_default="cugraph, else scipy"),
     ] = None,
     depth_limit: DepthLimit = None,
+    gpus: Gpus = None,
     json: JsonFile = None,
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a row for each run as CSV.", show_default=False)
@@ -137,12 +147,14 @@ def compare(
       rapids-bfs compare edges.parquet --source-column src --target-column dst --source 17
 
       rapids-bfs compare rmat:16 --html report.html
+
+      rapids-bfs compare rmat:28 --gpus 4
     """
     from .comparison import compare as run_comparison
     from .comparison import planned
     from .report.table import comparison_table
 
-    given = GraphInput(graph, directed, source_column, target_column, not no_header)
+    given = GraphInput(graph, directed, source_column, target_column, not no_header, devices_of(gpus))
     given.check_outputs(force, json=json, csv=csv, html=html)
     planned(sources, engines, baseline, seed, depth_limit)
     edges = given.edges()
@@ -192,6 +204,7 @@ def run(
         ),
     ] = None,
     engine: EngineName = "auto",
+    gpus: Gpus = None,
     deterministic: Annotated[
         bool, typer.Option("--deterministic", help="Build the tree of a sequential search, as NetworkX does.")
     ] = False,
@@ -214,7 +227,7 @@ def run(
     from .report.table import levels_table
     from .search import bfs, checked_depth_limit
 
-    given = GraphInput(graph, directed, source_column, target_column, not no_header)
+    given = GraphInput(graph, directed, source_column, target_column, not no_header, devices_of(gpus))
     if out and out != STANDARD:
         check_frame_output(out, force)
     given.check_outputs(force, out=out)
@@ -366,6 +379,7 @@ def graph500(
     edge_factor: Annotated[int, typer.Option(metavar="F", help="Edges drawn per vertex.")] = 16,
     roots: Annotated[int, typer.Option(metavar="N", help="Number of random roots.")] = 64,
     engine: EngineName = "auto",
+    gpus: Gpus = None,
     seed: Annotated[int, typer.Option(help="Seed of the graph and the roots.")] = 2,
     json: JsonFile = None,
     force: Force = False,
@@ -379,14 +393,17 @@ def graph500(
       rapids-bfs graph500 --scale 20
 
       rapids-bfs graph500 --scale 26 --engine cupy --json scale26.json
+
+      rapids-bfs graph500 --scale 30 --gpus 4
     """
     from .graph500 import graph500 as run_benchmark
     from .outcome import write_json
 
     check_outputs({}, force, json=json)
+    devices = devices_of(gpus)
     report = with_progress(
         lambda progress: run_benchmark(
-            scale, edge_factor=edge_factor, roots=roots, engine=engine, seed=seed, progress=progress
+            scale, edge_factor=edge_factor, roots=roots, engine=engine, seed=seed, devices=devices, progress=progress
         )
     )
     if json:

@@ -9,7 +9,9 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import import_module
 from time import perf_counter
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -34,7 +36,7 @@ SEED = 1
 END_TO_END = 3  # runs from a list of edges to an answer
 LONG_MS = 1e3
 ORIGIN = np.array([0])
-BASELINES = ("cugraph", "scipy", "networkx")  # what others are measured against, the first that ran
+BASELINES = ("cugraph", "cugraph-dask", "scipy", "networkx")  # what others are measured against, the first that ran
 
 
 class Progress(Protocol):
@@ -68,14 +70,16 @@ def compare(
     ----------
     graph : Graph, Edges or anything that `as_graph` takes
         From a list of edges, a table or a pair of arrays, each engine is also timed end to end: it builds its own
-        kind of graph and searches once.
+        kind of graph and searches once. A graph over several devices is searched there by ours, and by the others in
+        one piece or as they spread it themselves.
     sources : int or ids
         How many vertices with an out-edge to draw at random, or which to search from.
     engines : names, in a list or separated by commas
-        Default: every engine, those that can't run here with their reason.
+        Default: every engine, those that can't run here with their reason; for a graph over several devices those
+        that can search it.
     baseline : str
-        The engine that ratios refer to. Default: the first of cugraph, scipy and networkx that ran, else the first
-        engine that ran.
+        The engine that ratios refer to. Default: the first of cugraph, cugraph-dask, scipy and networkx that ran, else
+        the first engine that ran.
     seed : int
         Seed of the random sources.
     depth_limit : int, optional
@@ -95,7 +99,10 @@ def compare(
     plan = planned(sources, engines, baseline, seed, depth_limit)
     edges = graph if isinstance(graph, Edges) else Edges.of(graph, **graph_options)
     graph = as_graph(graph, **graph_options) if edges is None else edges.graph
-    graph.check()  # a graph whose arrays were written to would make right engines look wrong
+    if isinstance(graph, Graph):
+        graph.check()  # a graph whose arrays were written to would make right engines look wrong
+    elif engines is None:
+        plan = plan._replace(choices=_in_parts().choices_for(graph))
     if drawn := isinstance(sources, int | np.integer):
         vertices = sample_sources(graph, sources, seed)
     else:
@@ -168,9 +175,11 @@ def _command() -> str:
     return shlex.join(["rapids-bfs" if program in ("cli.py", "__main__.py") else program, *sys.argv[1:]])
 
 
-def sample_sources(graph: Graph, count: int | np.integer[Any], seed: int = SEED) -> np.ndarray:
+def sample_sources(graph: Any, count: int | np.integer[Any], seed: int = SEED) -> np.ndarray:
     """``count`` distinct vertices with an out-edge, at random, or all of them if there are fewer."""
     count, seed = _checked_sample(count, seed)
+    if not isinstance(graph, Graph):
+        return _in_parts().sampled(graph, count, seed)
     candidates: Any = np.flatnonzero(graph.degrees)
     if not len(candidates):
         raise InputError(f"{graph.name} has no edges to search along: name a source")
@@ -221,7 +230,7 @@ def _run(
                 run, result = _timed(traversal, vertices[turn : turn + 1], ids[turn], options)
                 runs.runs.append(run)
                 if turn == 0 and run.valid:
-                    comparison.levels = Trace.of(graph, result.distances, None)
+                    comparison.levels = _levels(result)
 
     for runs, traversal in ready:
         if traversal.traces and not runs.unavailable:
@@ -244,6 +253,8 @@ def _reason_into(runs: EngineRuns) -> Iterator[None]:
 
 def _prepared(runs: EngineRuns, choice: Choice, graph: Graph, source: np.ndarray, options: Options) -> Traversal:
     """A warm traversal of ``graph``. Compilation happens on a graph of two vertices and is part of the warm-up."""
+    if not isinstance(graph, Graph):
+        return _prepared_over(runs, choice, graph, source, options)
     begin = perf_counter()
     many = 1 << 12  # edges each way: engines may search a tiny graph in another way
     offsets = np.array([0, many, 2 * many], graph.offsets.dtype)
@@ -262,6 +273,28 @@ def _prepared(runs: EngineRuns, choice: Choice, graph: Graph, source: np.ndarray
     runs.warmup_ms = 1e3 * (compiled - begin + warm - again)
     runs.prepare_ms = 1e3 * (prepared - compiled)
     return traversal
+
+
+def _prepared_over(runs: EngineRuns, choice: Choice, graph: Any, source: np.ndarray, options: Options) -> Traversal:
+    """A warm traversal of a graph in parts. How much memory the devices gave is not known here."""
+    begin = perf_counter()
+    traversal: Traversal = _in_parts().traversal_of(choice, graph)
+    prepared = perf_counter()
+    traversal.search(source, options)
+    runs.prepare_ms, runs.warmup_ms = 1e3 * (prepared - begin), 1e3 * (perf_counter() - prepared)
+    return traversal
+
+
+def _levels(result: Any) -> Trace:
+    if isinstance(result, BFSResult):
+        return Trace.of(result.graph, result.distances, None)
+    levels: Trace = _in_parts().levels_of(result)
+    return levels
+
+
+def _in_parts() -> ModuleType:
+    """What graphs over several devices need."""
+    return import_module(".parts.measure", __package__)
 
 
 def _peak_bytes(choice: Choice) -> AbstractContextManager[PeakDeviceBytes | None]:

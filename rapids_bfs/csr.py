@@ -76,6 +76,14 @@ def _asymmetry(offsets, targets, key):
     return asymmetry
 
 
+@serial
+def _asymmetry_of_block(source, target, key):
+    asymmetry = np.uint64(0)
+    for i in range(len(source)):
+        asymmetry += _signed_hash(source[i], target[i], key)
+    return asymmetry
+
+
 @parallel
 def _place(source, target, mirror, limit, cursors, targets, threads):
     """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on; with ``mirror`` in
@@ -170,6 +178,11 @@ def as_block(ids: np.ndarray) -> np.ndarray:
     """``ids`` as the kernels take them: contiguous, read-only, int32 or int64."""
     dtype = ids.dtype if ids.dtype in (np.int32, np.int64) else np.int64
     return frozen(np.ascontiguousarray(ids, dtype))
+
+
+def asymmetry(source: np.ndarray, target: np.ndarray, key: np.ndarray) -> int:
+    """The sum of the signed hashes of some edges, by one thread. Edges are symmetric if it is 0 modulo 2**64."""
+    return int(_asymmetry_of_block(as_block(source), as_block(target), key))
 
 
 def gather(values: np.ndarray, indices: np.ndarray) -> np.ndarray:

@@ -160,11 +160,16 @@ def count_loops(offsets: Any, targets: Any) -> int:
     return sum(int((source == target).sum()) for source, target in edge_blocks(offsets, targets))
 
 
-def ascending(offsets: Any, targets: Any, *, symmetric: bool = False) -> Edges:
-    """The CSR with each adjacency in ascending order, sorted some rows at a time; ``symmetric`` is of no use here."""
+def ascending(
+    offsets: Any, targets: Any, *, symmetric: bool = False, limit: int | None = None, result: Any = None
+) -> Edges:
+    """The CSR with each adjacency in ascending order, sorted some rows at a time; ``symmetric`` is of no use here.
+
+    Targets are below ``limit``, by default n. ``result`` may be the targets themselves.
+    """
     n = len(offsets) - 1
-    bits = n.bit_length()
-    result = cupy.empty_like(targets)
+    bits = (n if limit is None else limit).bit_length()
+    result = cupy.empty_like(targets) if result is None else result
     for row, first, last in _pieces(offsets, len(targets)):
         size = last - first
         keys = cupy.empty(size, np.int64)
@@ -196,13 +201,18 @@ def count_repeats(offsets: Any, targets: Any) -> int:
 
 def without_repeats_and_loops(offsets: Any, targets: Any) -> Edges:
     """The CSR of the distinct edges other than self-loops. Each adjacency must ascend."""
+    return distinct(offsets, targets, loops=False)
+
+
+def distinct(offsets: Any, targets: Any, *, loops: bool) -> Edges:
+    """The CSR of the distinct edges, self-loops among them if they are wanted. Each adjacency must ascend."""
     counts = cupy.zeros(len(offsets), offsets.dtype)
-    for _ in _distinct_blocks(offsets, targets, counts[1:], loops=False):
+    for _ in _distinct_blocks(offsets, targets, counts[1:], loops=loops):
         pass
     new_offsets = cupy.cumsum(counts, dtype=counts.dtype)
     new_targets = cupy.empty(int(new_offsets[-1]), targets.dtype)
     end = 0
-    for some in _distinct_blocks(offsets, targets, cupy.zeros_like(counts), loops=False):
+    for some in _distinct_blocks(offsets, targets, cupy.zeros_like(counts), loops=loops):
         new_targets[end : end + len(some)] = some
         end += len(some)
     return new_offsets.astype(index_dtype(len(new_targets)), copy=False), new_targets

@@ -53,6 +53,29 @@ def driver() -> Driver:
 in_each_child(driver.cache_clear)
 
 
+SUPPORTED, ATOMIC = 2, 3  # CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED and _NATIVE_ATOMIC_SUPPORTED
+NVLINK, PCIE, NO_LINK = "NVLink", "PCIe", "none"
+
+
+def links() -> dict[tuple[int, int], str]:
+    """How each pair of devices reaches each other's memory; only over NVLink does that include atomics."""
+    count = len(driver().devices)
+    return {(one, other): _link(one, other) for one in range(count) for other in range(one + 1, count)}
+
+
+def _link(one: int, other: int) -> str:
+    cuda, ends = library(), []
+    for ordinal in (one, other):
+        device = ctypes.c_int()
+        cuda.cuDeviceGet(ctypes.byref(device), ordinal)
+        ends.append(device)
+    for attribute, link in ((ATOMIC, NVLINK), (SUPPORTED, PCIE)):
+        holds = ctypes.c_int()
+        if not cuda.cuDeviceGetP2PAttribute(ctypes.byref(holds), attribute, *ends) and holds.value:
+            return link
+    return NO_LINK
+
+
 def no_device() -> str | None:
     """None, or one line: why there is no device here, and how to fix it."""
     cuda, devices, forked = driver()

@@ -128,9 +128,11 @@ class Drawing:
         return from_edge_list(EdgeList(self.m, blocks, name=self.name), vertices=self.n, directed=False).simple
 
 
-def rmat_edges(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU) -> Drawing:
-    """The edges that `rmat` is made of, self-loops and duplicates among them."""
-    n, m = _random_size("rmat", scale, edge_factor, device)
+def rmat_edges(
+    scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU, checked: bool = True
+) -> Drawing:
+    """The edges that `rmat` is made of, self-loops and duplicates among them. ``checked``: the graph must fit."""
+    n, m = _random_size("rmat", scale, edge_factor, device, checked)
     key = _key(seed)
     thresholds = tuple(np.uint64(share * 2**32) for share in (A, A + B, A + B + C))
     naming = np.random.default_rng(seed).integers(1 << 63, size=(3, 2), dtype=np.uint64)
@@ -161,7 +163,14 @@ def urand(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, devic
 
     Undirected, without self-loops and duplicates, so that slightly fewer edges remain (Erdos, Renyi 1959).
     """
-    n, m = _random_size("urand", scale, edge_factor, device)
+    return urand_edges(scale, edge_factor, seed=seed, device=device).graph()
+
+
+def urand_edges(
+    scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU, checked: bool = True
+) -> Drawing:
+    """The edges that `urand` is made of, self-loops and duplicates among them. ``checked``: the graph must fit."""
+    n, m = _random_size("urand", scale, edge_factor, device, checked)
     key = _key(seed)
 
     def draw(first: int, source: np.ndarray, target: np.ndarray) -> None:
@@ -173,10 +182,11 @@ def urand(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, devic
         launch("random_edges", "uniform", source.dtype, np.int32, len(source), *given)
 
     name = f"urand:{scale}:{edge_factor}"
-    return Drawing(name, n, m, draw_on_device if device == CUDA else draw, device).graph()
+    return Drawing(name, n, m, draw_on_device if device == CUDA else draw, device)
 
 
-def _random_size(kind: str, scale: int, edge_factor: int, device: str) -> tuple[int, int]:
+def _random_size(kind: str, scale: int, edge_factor: int, device: str, checked: bool = True) -> tuple[int, int]:
+    """Vertices and edges drawn. If it is ``checked``, raises `InputError` if the graph does not fit the device."""
     checked_device(device)
     whole_number(edge_factor, f"{kind}: the edge factor")
     if whole_number(scale, f"{kind}: the scale") > 48:
@@ -185,6 +195,8 @@ def _random_size(kind: str, scale: int, edge_factor: int, device: str) -> tuple[
     m = edge_factor * n
     vertex_bytes = np.dtype(index_dtype(n)).itemsize
     what = f"generating {kind}:{scale}:{edge_factor}"
+    if not checked:  # whoever makes it in parts asks for what each needs
+        return n, m
     if device == CUDA:  # edges in both directions, three times: unsorted, sorted, and without duplicates
         require_device_bytes(40 * n + 6 * m * vertex_bytes, what)
     else:  # degrees and names of the vertices; edges in both directions, twice while they are sorted
@@ -243,6 +255,7 @@ def _undirected(name: str, n: int, source: np.ndarray, target: np.ndarray) -> Gr
 
 
 RANDOM = {"rmat": rmat, "urand": urand}
+DRAWN = {"rmat": rmat_edges, "urand": urand_edges}
 REGULAR = {"grid": grid, "path": path, "star": star, "complete": complete, "tree": tree}
 SIZE = re.compile("-?[0-9]{1,18}")
 
@@ -253,16 +266,22 @@ def generate(spec: str, *, seed: int = SEED, device: str = CPU) -> Graph:
     It lives on ``device``, "cpu" or "cuda"; the random ones are made there.
     Raises `InputError` if that is no generator, or its graph would not fit the memory.
     """
+    kind, sizes = parsed(spec)
+    if kind in RANDOM:
+        return RANDOM[kind](*sizes, seed=seed, device=device)
+    return REGULAR[kind](sizes[0]).on(device)
+
+
+def parsed(spec: str) -> tuple[str, list[int]]:
+    """The kind and the sizes that a generator is written with. Raises `InputError` if there is none like this."""
     kind, *numbers = spec.split(":")
     if not all(SIZE.fullmatch(number) for number in numbers):
         raise InputError(
             f"{spec!r:.60}: the sizes of a generator are whole numbers of at most 18 digits, as in rmat:20:16"
         )
     sizes = [int(number) for number in numbers]
-    if kind in RANDOM and 1 <= len(sizes) <= 2:
-        return RANDOM[kind](*sizes, seed=seed, device=device)
-    if kind in REGULAR and len(sizes) == 1:
-        return REGULAR[kind](sizes[0]).on(device)
+    if (kind in RANDOM and 1 <= len(sizes) <= 2) or (kind in REGULAR and len(sizes) == 1):
+        return kind, sizes
     raise InputError(
         f"{spec!r:.60} is not a generator: there are rmat:S[:F], urand:S[:F] and {', '.join(REGULAR)}, each :N"
     )

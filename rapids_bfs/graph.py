@@ -139,7 +139,9 @@ class Graph:
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
+        """Arrays that were sent out of band, as Dask does, may lie anywhere."""
+        aligned = {name: np.require(a, requirements="A") for name, a in state.items() if isinstance(a, np.ndarray)}
+        self.__init__(**state | aligned)  # type: ignore[misc]
 
     def replace(self, **changes: Any) -> Graph:
         """A graph like this one but for these arguments of the constructor, which checks them."""

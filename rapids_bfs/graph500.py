@@ -5,7 +5,7 @@ Graph500 specification, sections 3 to 6; the report is that of the reference cod
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
 from typing import Any
@@ -87,12 +87,14 @@ def graph500(
     roots: int = ROOTS,
     engine: str = "auto",
     seed: int = SEED,
+    devices: int | str | Sequence[int] | None = None,
     progress: Progress = quiet,
 ) -> Graph500:
     """Run the benchmark. With an engine of the GPU nothing leaves the device but roots, times and verdicts.
 
     Construction is all that the searches need: the CSR of the edges in both directions, without self-loops and
-    duplicates, and what the engine prepares. One search goes ahead untimed.
+    duplicates, and what the engine prepares. One search goes ahead untimed. With ``devices`` all of it happens in
+    parts, see `rapids_bfs.as_graph`.
 
     Raises
     ------
@@ -101,8 +103,12 @@ def graph500(
     TraversalError
         If an answer is wrong, naming the rule of Graph500 that it breaks.
     """
-    choice = ready(engine)
     roots = whole_number(roots, "the number of roots", 1)
+    if devices is not None:
+        from .parts.measure import graph500_in_parts
+
+        return graph500_in_parts(Graph500(scale, edge_factor, seed, engine), devices, roots, progress)
+    choice = ready(engine)
     device = choice.engine.searches_on
     run = Graph500(scale, edge_factor, seed, choice.name)
     steps = roots + 3

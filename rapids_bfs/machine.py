@@ -8,7 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from .device import missing
 from .driver import driver
+from .driver import links as driver_links
 
 PACKAGES = (
     "rapids-bfs",
@@ -30,6 +32,11 @@ PACKAGES = (
     "pylibcugraph-cu12",
     "nx-cugraph-cu13",
     "nx-cugraph-cu12",
+    "dask",
+    "distributed",
+    "dask-cuda",
+    "nvidia-nccl-cu13",
+    "nvidia-nccl-cu12",
 )
 
 
@@ -44,6 +51,30 @@ def describe() -> dict[str, Any]:
         "memory_bytes": int(psutil.virtual_memory().total),
         "cuda_devices": list(driver().devices),
     }
+
+
+def links() -> str:
+    """How the CUDA devices reach each other's memory, pairs with the same link together."""
+    pairs: dict[str, list[str]] = {}
+    for (one, other), link in driver_links().items():
+        pairs.setdefault(link, []).append(f"{one}-{other}")
+    if len(pairs) == 1:
+        return f"{next(iter(pairs))}, all pairs"
+    return "; ".join(f"{link}: {', '.join(those)}" for link, those in pairs.items())
+
+
+def nccl_version() -> str | None:
+    """The version of the NCCL that CuPy uses; None without it."""
+    if missing():
+        return None
+    try:
+        from cupy.cuda import nccl
+    except ImportError:  # its library
+        return None
+    if not getattr(nccl, "available", True):
+        return None
+    version = nccl.get_version()  # 22809 is 2.28.9
+    return f"{version // 10000}.{version // 100 % 100}.{version % 100}"
 
 
 def usable_cores() -> int:

@@ -87,6 +87,11 @@ class BFSResult:
         return int(self.distances.max()) if len(self.distances) else -1
 
     @property
+    def level_sizes(self) -> np.ndarray:
+        """How many vertices are at each distance."""
+        return to_host(np.bincount(self.distances[self.distances >= 0]))
+
+    @property
     def stopped_at(self) -> int | None:
         """The distance at which the search stopped early: its depth limit, or that of its target; else None."""
         limits = [] if self.depth_limit is None else [self.depth_limit]

@@ -32,7 +32,8 @@ def bfs(
     Parameters
     ----------
     graph : Graph or anything that `as_graph` takes
-        Searching a `Graph` again costs the search alone: what the engine prepared is kept with it.
+        Searching a `Graph` again costs the search alone: what the engine prepared is kept with it. The result of a
+        graph over several devices is in parts too, see ``devices`` of `as_graph`.
     source : vertex id, or list, set or array of ids
         A tuple is one id if the graph has such a vertex.
     depth_limit : int, optional
@@ -71,7 +72,7 @@ def bfs(
     >>> result.path_to("d")[0], result.distance_to("d")
     ('a', 2)
     """
-    graph = as_searchable(graph)
+    graph = as_searchable(graph, in_parts=True)
     options = DEFAULT  # which saves a fifth of the time of a search of a tiny graph
     limited = depth_limit is not None or target is not None
     if limited or predecessors is not True or not (deterministic is trace is check is False):
@@ -86,8 +87,10 @@ def bfs(
     return search(graph, source_vertices(graph, source), options, engine)
 
 
-def search(graph: Graph, sources: np.ndarray, options: Options, engine: str) -> BFSResult:
-    """`bfs` from vertices (int64, distinct) rather than ids."""
+def search(graph: Any, sources: np.ndarray, options: Options, engine: str) -> Any:
+    """`bfs` from vertices (int64, distinct) rather than ids; a graph in parts is searched in parts."""
+    if not isinstance(graph, Graph):
+        return graph.search(sources, options, engine)
     choice = ready(engine, options.deterministic)
     reason = choice.engine.declines(graph, choice.algorithm, options, len(sources))
     if reason:
@@ -100,13 +103,19 @@ def search(graph: Graph, sources: np.ndarray, options: Options, engine: str) -> 
     return result
 
 
-def as_searchable(graph: Any) -> Graph:
-    """``graph`` itself if it is a `Graph`, else what `as_graph` makes of it."""
+def as_searchable(graph: Any, *, in_parts: bool = False) -> Any:
+    """``graph`` itself if it is a `Graph`, else what `as_graph` makes of it. Raises `InputError` for a graph in parts
+    unless that will do."""
     if isinstance(graph, Graph):
         return graph
     from .adapters import as_graph
 
-    return as_graph(graph)
+    made = as_graph(graph)
+    if not (in_parts or isinstance(made, Graph)):
+        raise InputError(
+            f"{made.name} is in {made.launcher.size} parts, of which only bfs makes use: take graph.on('cpu')"
+        )
+    return made
 
 
 def checked_depth_limit(depth_limit: int | None) -> int | None:

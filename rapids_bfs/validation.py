@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import prange
@@ -19,6 +19,10 @@ from .graph import Graph, csr_for
 from .kernels.cpu.compiled import parallel
 from .result import BFSResult
 from .threads import pool
+
+if TYPE_CHECKING:
+    from .parts.graph import GraphInParts
+    from .parts.result import ResultInParts
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ RULES = {
 }
 
 
-def validate(graph: Graph, result: BFSResult) -> Verdict:
+def validate(graph: Graph | GraphInParts, result: BFSResult | ResultInParts) -> Verdict:
     """Check a result by these rules, in this order, and name the first vertex that breaks the first one broken.
 
     ===================  ==========================================================================================
@@ -68,11 +72,17 @@ def validate(graph: Graph, result: BFSResult) -> Verdict:
     edge-reach           no edge leads from a reached vertex to one that is not, unless the search stopped there
     ===================  ==========================================================================================
 
-    It runs where the result lives. On the host every edge of an undirected graph is checked in both directions, in
-    case somebody wrote to its arrays and removed one of them. Raises `InputError` if the result's arrays do not fit the
-    graph.
+    It runs where the result lives, in parts where that is in parts. On the host every edge of an undirected graph is
+    checked in both directions, in case somebody wrote to its arrays and removed one of them. Raises `InputError` if the
+    result's arrays do not fit the graph.
     """
+    if not isinstance(graph, Graph) and not isinstance(result, BFSResult):
+        from .parts.validation import validate_in_parts
+
+        return validate_in_parts(graph, result)
     require_kinds(graph, result, "validate")
+    assert isinstance(graph, Graph)
+    assert isinstance(result, BFSResult)
     _require_fitting(graph, result)
     n = graph.num_vertices
     distances, predecessors, stopped_at = result.distances, result.predecessors, result.stopped_at

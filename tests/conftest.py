@@ -84,3 +84,25 @@ def put_on_device(monkeypatch):
         return replace(result, graph=graph, **arrays)
 
     return put
+
+
+WORKERS = 3
+
+
+@pytest.fixture(scope="session")
+def dask_cluster():
+    """A client of workers in processes of their own; in the place of one that is killed comes another."""
+    distributed = pytest.importorskip("distributed")
+    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "memory_limit": 0}
+    with (
+        distributed.LocalCluster(n_workers=WORKERS, **options) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def dask_client(dask_cluster):
+    """The client of `dask_cluster`, all of whose workers are there."""
+    dask_cluster.wait_for_workers(WORKERS, timeout=300)
+    return dask_cluster

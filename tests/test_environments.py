@@ -20,6 +20,7 @@ def split(requirement):
     """Name and bounds: "cupy-cuda13x[ctk]>=14,!=14.1" is "cupy" and {">=14", "!=14.1"}; =1.2 of conda is ==1.2.*."""
     name, bounds = re.fullmatch(r"([\w-]+)(?:\[\w+\])?([^;]*)", requirement.partition(";")[0].strip()).groups()
     name = re.sub(r"-cu(da)?1[23]x?$", "", name)
+    name = "nccl" if name == "nvidia-nccl" else name  # as conda calls it
     return name, {re.sub(r"^=([\d.]+)$", r"==\1.*", bound.strip()) for bound in bounds.split(",") if bound.strip()}
 
 

@@ -7,6 +7,7 @@ from posixpath import dirname, join, normpath
 from ..batch import BATCH, WIDTHS
 from ..brandes import BATCH as BRANDES
 from ..deterministic import SEARCH as DETERMINISTIC
+from ..parts import EXCHANGE
 from ..whole_search import SEARCH
 
 # The files that are compiled, each with what it includes.
@@ -20,6 +21,9 @@ FILES = {
     "direction_optimizing": "direction_optimizing/search.cu",
     "frontier_mask": "published/frontier_mask.cu",
     "frontier_mask_texture": "published/frontier_mask_texture.cu",
+    "parts": "parts/search.cu",
+    "parts_build": "parts/build.cu",
+    "parts_validation": "parts/validation.cu",
     "random_edges": "graph/random_edges.cu",
     "two_kernel": "published/two_kernel.cu",
     "validation": "graph/validation.cu",
@@ -71,6 +75,36 @@ KERNELS = {
         "seed": "seed<{vertex}>",
         "expand": "expand<{vertex}, {offset}>",
     },
+    "parts": {
+        "weigh": "weigh<{offset}>",
+        "prepare_part": "prepare_part<{vertex}, {offset}>",
+        **{
+            kernel: f"{kernel}<{{vertex}}, {{offset}}>"
+            for kernel in (
+                "begin",
+                "expand",
+                "settle_received",
+                "sweep",
+                "sweep_rows",
+                "note",
+                "list",
+                "report",
+                "tell",
+            )
+        },
+    },
+    "parts_build": {
+        "number": "number<{vertex}, long long>",
+        "number_as_int": "number<{vertex}, int>",
+        "name": "name<{vertex}, long long>",
+        "name_as_int": "name<{vertex}, int>",
+        "count_owners": "count_owners<{vertex}>",
+        "deal": "deal<{vertex}>",
+    },
+    "parts_validation": {
+        "check": "check<{vertex}, {offset}>",
+        "count_loops": "count_loops<{vertex}, {offset}>",
+    },
     "random_edges": {
         "rmat": "rmat<{vertex}>",
         "uniform": "uniform<{vertex}>",
@@ -85,6 +119,7 @@ PARAMETERS = {
     "bit_parallel": BATCH,
     "deterministic": DETERMINISTIC,
     "direction_optimizing": SEARCH,
+    "parts": EXCHANGE,
 }
 TYPES = {4: "int", 8: "long long"}  # by the bytes of an integer
 OPTIONS = ("-std=c++17", "-default-device")  # without the second, NVRTC 12 refuses generic lambdas

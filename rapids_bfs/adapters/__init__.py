@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .. import rapids
 from ..arguments import checked_directed, checked_name, whole_number
 from ..errors import InputError
 from ..graph import Graph
 
+if TYPE_CHECKING:
+    from ..parts.graph import GraphInParts
+
 # What each kind of object is taken by: the first module whose `matches` says so.
 IMPORTERS = {
+    "dask": "from_dask",
     "cudf": "from_cudf",
     "pylibcudf": "from_pylibcudf",
     "cugraph": "from_cugraph",
@@ -48,6 +52,7 @@ EXPORTERS = {
 }
 
 
+@overload
 def as_graph(
     graph: Any = None,
     *,
@@ -58,14 +63,40 @@ def as_graph(
     vertices: int | None = None,
     directed: bool | None = None,
     name: str | None = None,
-) -> Graph:
+    devices: None = None,
+) -> Graph: ...
+@overload
+def as_graph(
+    graph: Any = None,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    offsets: Any = None,
+    targets: Any = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    name: str | None = None,
+    devices: int | str | Sequence[int],
+) -> Graph | GraphInParts: ...
+def as_graph(
+    graph: Any = None,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    offsets: Any = None,
+    targets: Any = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    name: str | None = None,
+    devices: int | str | Sequence[int] | None = None,
+) -> Any:
     """A `Graph` from anything that is one. Weights are ignored.
 
     Parameters
     ----------
     graph
         A `Graph` (returned as it is); a NetworkX graph; a SciPy sparse array or matrix; a dict of neighbour lists;
-        a pandas, Polars or Arrow table of edges; a pair ``(sources, targets)`` of arrays; a list of ``(u, v)``
+        a pandas, Polars, Arrow or Dask table of edges; a pair ``(sources, targets)`` of arrays; a list of ``(u, v)``
         pairs or an m x 2 array; a path, a generator such as "rmat:20" or a bundled graph's name. From the device,
         where the graph then lives: a cuDF, cudf.pandas or pylibcudf table, an Arrow table, a pair of arrays that
         speak ``__cuda_array_interface__`` or DLPack, a CuPy sparse matrix, a graph of cuGraph, pylibcugraph or
@@ -82,6 +113,10 @@ def as_graph(
         True: the edges as they are. False: each edge in both directions, unless the edges are symmetric already.
         Default: as the type or file says; where it does not say, as they are, undirected if they are symmetric.
     name : str, optional
+    devices : int, str or list of int, optional
+        Make a graph in parts: on so many GPUs, "all" of them, those with these ordinals, or "cpu:4" for four parts in
+        the host's memory, a thread each. "auto" takes the fewest GPUs that the graph fits, and makes a plain `Graph`
+        for one. What `bfs` finds in it is in parts too.
 
     Raises
     ------
@@ -109,12 +144,19 @@ def as_graph(
         }.items()
         if value is not None
     }
+    if devices is not None:
+        from ..parts.users import in_parts
+
+        given = {"offsets": offsets, "targets": targets} if graph is None else {}
+        return in_parts(graph, devices, **options, **given)
     if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
         raise InputError("as_graph takes either a graph or offsets= and targets=")
     if graph is None:
         return _call(_function("csr", "from_csr"), offsets, targets, **options)
     if isinstance(graph, Graph):
         return _call(_itself, graph, **options)
+    if hasattr(graph, "launcher") and not options:  # a graph in parts
+        return graph
     if isinstance(graph, str | os.PathLike):
         from ..catalog import load
 

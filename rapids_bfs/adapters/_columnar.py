@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 import pyarrow as pa
@@ -25,25 +25,33 @@ def read_parquet(
     directed: bool | None = None,
 ) -> Graph:
     """A graph from two columns of a Parquet file."""
+    table = parquet_table(file, source, target)
+    require_bytes(4 * table.rows, f"a graph of {table.rows:,} edges")
+    return from_edge_table(table, vertices=vertices, directed=directed)
+
+
+def parquet_table(
+    file: File, source: str | None, target: str | None, share: Callable[[int], bool] = lambda group: True
+) -> EdgeTable:
+    """The two columns of a Parquet file, in those of its row groups whose number belongs to the ``share``."""
     import pyarrow.parquet as pq
 
     # No pre-buffering: a row group may be as large as the file. The string limit is for labels in the metadata.
     options = {"pre_buffer": False, "buffer_size": 1 << 20, "thrift_string_size_limit": (1 << 31) - 1}
     with pq.ParquetFile(file.path, **options) as parquet:
         schema = parquet.schema_arrow
-        rows = parquet.metadata.num_rows
+        groups = [group for group in range(parquet.num_row_groups) if share(group)]
+        rows = sum(parquet.metadata.row_group(group).num_rows for group in groups)
     fields = chosen_fields(schema, source, target, file)
-    columns = tuple(field.name for field in fields)
+    columns = fields[0].name, fields[1].name
     strings = [field.name for field in fields if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
-    require_bytes(4 * rows, f"a graph of {rows:,} edges")
-    with pq.ParquetFile(file.path, read_dictionary=strings, **options) as parquet:
 
-        def batches() -> Iterator[Columns]:
-            for batch in parquet.iter_batches(BLOCK, columns=list(columns)):
+    def batches() -> Iterator[Columns]:
+        with pq.ParquetFile(file.path, read_dictionary=strings, **options) as parquet:
+            for batch in parquet.iter_batches(BLOCK, row_groups=groups, columns=list(columns)):
                 yield batch.column(columns[0]), batch.column(columns[1])
 
-        table = EdgeTable(str(file), columns, (fields[0].type, fields[1].type), rows, batches, schema.metadata)
-        return from_edge_table(table, vertices=vertices, directed=directed)
+    return EdgeTable(str(file), columns, (fields[0].type, fields[1].type), rows, batches, schema.metadata)
 
 
 def write_parquet(graph: Graph, stream: IO[bytes]) -> None:

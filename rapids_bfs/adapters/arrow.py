@@ -159,4 +159,11 @@ def _listed(values: np.ndarray) -> Any:
     return values.tolist() if values.dtype == object else values
 
 
-FRAMES = {"pandas": _pandas_frame, "polars": _polars_frame, "arrow": _arrow_frame}
+def _dask_frame(columns: dict[str, np.ndarray]) -> Any:
+    import dask.dataframe as dd
+
+    return dd.from_pandas(_pandas_frame(columns), chunksize=PARTITION)
+
+
+FRAMES = {"pandas": _pandas_frame, "polars": _polars_frame, "arrow": _arrow_frame, "dask": _dask_frame}
+PARTITION = 1 << 20  # rows of a partition of Dask's

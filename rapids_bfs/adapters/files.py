@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import os
 import secrets
@@ -143,7 +144,8 @@ def read(
         Matrix Market (``.mtx``), Parquet, Arrow (``.arrow``, ``.feather``), CSV or TSV, edge lists of white-space
         separated ids (SNAP's ``.txt``, GAP's ``.el``), GAP's ``.sg``, or NumPy's ``.npz`` from `Graph.save` or
         `scipy.sparse.save_npz`. Text may be packed by gzip. Matrix Market counts from 1, and ids here from 0: its row
-        1 is vertex 0. Weights and other columns are ignored.
+        1 is vertex 0. Weights and other columns are ignored. A pattern such as ``"edges/*.parquet"`` names Parquet
+        files with the same columns that hold one graph.
     source, target : str, optional
         The columns of a table that hold the edges; in a CSV or TSV the place of a column, from 0, will do. By default
         a pair with usual names, or the only two.
@@ -163,12 +165,16 @@ def read(
     InputError
         If the file is not there, damaged or of no known format, or holds no graph; the message names the place.
     """
-    file = file_at(path)
     checked_name(name)
     given = {"source": source, "target": target, "vertices": vertices, "directed": directed}
     options: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
     if not flag(header, "header"):
         options["header"] = False
+    if files := files_matching(path):
+        from ._several import read_several
+
+        return read_several(file_path(path), files, name, **options)
+    file = file_at(path)
     with damage_named(file, "a graph"):
         file = File(file.path, gzipped=file.head().startswith(GZIP))
         if not file.head():
@@ -181,6 +187,17 @@ def read(
         graph = format.read(file, **options)
     graph.name = name or file.path.name.removesuffix(".gz").rpartition(".")[0] or file.path.name
     return graph
+
+
+def files_matching(path: str | os.PathLike[str]) -> list[File]:
+    """The files that a pattern such as ``edges/*.parquet`` matches; none if it is no pattern. Raises `InputError` if it
+    is one and matches none."""
+    pattern = file_path(path)
+    if not glob.has_magic(pattern) or os.path.lexists(pattern):
+        return []
+    if not (found := sorted(glob.glob(pattern, recursive=True))):
+        raise InputError(f"{pattern} does not exist, and no file matches it")
+    return [file_at(each) for each in found]
 
 
 def file_at(path: str | os.PathLike[str]) -> File:

@@ -171,6 +171,10 @@ class Engine(ABC):
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         """Do all that does not depend on the source."""
 
+    def prepare_over(self, graph: Graph, algorithm: str, gpus: int) -> Traversal:
+        """`prepare`, over so many GPUs if the engine can use several."""
+        return self.prepare(graph, algorithm)
+
     def end_to_end(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
         """Build the engine's own kind of graph from a list of edges, as its users do, and search it from the vertex
         with this id. Returns a function that counts the vertices reached."""

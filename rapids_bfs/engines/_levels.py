@@ -101,6 +101,12 @@ class Device(ABC):
     ) -> CompiledKernel:
         """A kernel for these types and blocks of at most so many threads, so many of them on a multiprocessor."""
 
+    def compiled_together(
+        self, file: str, vertex: np.dtype, offset: np.dtype, threads: int
+    ) -> dict[str, CompiledKernel]:
+        """All kernels of a file, for these types and blocks of at most so many threads."""
+        raise NotImplementedError(f"engine {self.engine!r} has no {file}")
+
     @abstractmethod
     def synchronize(self) -> None:
         """Wait until the stream has done its work."""

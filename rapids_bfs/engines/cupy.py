@@ -76,11 +76,11 @@ class CuPyDevice(Device):
     small_rows = True
     threads = 256
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph | None = None) -> None:
         import cupy
 
         self.cupy = cupy
-        there: Any = graph.on(CUDA).targets.device if graph.is_on(CUDA) else cupy.cuda.Device()
+        there: Any = graph.on(CUDA).targets.device if graph and graph.is_on(CUDA) else cupy.cuda.Device()
         self.id = int(there.id)
         self.context = primary_context(self.id)
         with self.current():
@@ -143,6 +143,13 @@ class CuPyDevice(Device):
         code, names = module(file, *sizes, f"-DTHREADS={threads}", f"-DBLOCKS={blocks}", kernel=kernel)
         function = code.get_function(names[kernel])
         return CompiledKernel(function.kernel.ptr, function)
+
+    def compiled_together(
+        self, file: str, vertex: np.dtype, offset: np.dtype, threads: int
+    ) -> dict[str, CompiledKernel]:
+        code, names = module(file, vertex.itemsize, offset.itemsize, f"-DTHREADS={threads}", "-DBLOCKS=1")
+        functions = {name: code.get_function(instance) for name, instance in names.items()}
+        return {name: CompiledKernel(function.kernel.ptr, function) for name, function in functions.items()}
 
     def synchronize(self) -> None:
         self.stream.synchronize()

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from statistics import median
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich import box
 from rich.console import Group
 from rich.table import Table
@@ -100,7 +99,7 @@ def levels_table(result: BFSResult) -> Group:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("distance", justify="right")
     table.add_column("vertices", justify="right")
-    for distance, vertices in enumerate(np.bincount(result.distances[result.distances >= 0]).tolist()):
+    for distance, vertices in enumerate(result.level_sizes.tolist()):
         table.add_row(str(distance), f"{vertices:,}")
     return Group(line(title, "italic"), table)
 
@@ -137,6 +136,9 @@ def info_tables() -> Group:
     about.add_row("cores", str(described["cores"]))
     about.add_row("memory", size(described["memory_bytes"]))
     about.add_row("CUDA devices", ", ".join(described["cuda_devices"]) or Text("none", style="yellow"))
+    if len(described["cuda_devices"]) > 1:
+        about.add_row("their links", machine.links())
+        about.add_row("NCCL", machine.nccl_version() or Text("none: pip install 'rapids-bfs[cu13]'", style="yellow"))
     packages = _plain_table("package", "version")
     for package, version in machine.versions().items():
         packages.add_row(package, version)

@@ -9,6 +9,7 @@ import tempfile
 from functools import cache
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from rapids_bfs.kernels import cuda
 
@@ -17,6 +18,8 @@ COMPILER = "g++"
 FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas")
 FLAGS += ("-ftrivial-auto-var-init=pattern", "-fno-omit-frame-pointer", f"-I{HERE}")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+
+TOGETHER = {"parts", "parts_build"}  # files of many small kernels
 
 KIND = r"(?:unsigned )?(?:long long|\w+(?:<\w+>)?)"
 SHARED = re.compile(rf"^( *)(extern )?__shared__ (?:__align__\(\d+\) )?({KIND}) (\w[^;\n]*);", re.MULTILINE)
@@ -58,10 +61,10 @@ def on_host(text: str) -> str:
     return SHARED.sub(references, text)
 
 
-def launcher(instance: str) -> str:
+def launcher(kernel: str, instance: str) -> str:
     """A C++ function that launches a kernel."""
     return (
-        'extern "C" const char* launch(const on_host::Shape* shape, void** arguments) {\n'
+        f'extern "C" const char* launch_{kernel}(const on_host::Shape* shape, void** arguments) {{\n'
         f"    return on_host::launch(*shape, ::{instance}, arguments);\n}}\n"
     )
 
@@ -73,15 +76,25 @@ def edited(text: str, edits: Edits) -> str:
     return text
 
 
+def function(name: str, kernel: str, *how: Any) -> Any:
+    """What launches a kernel of a file, see `library`."""
+    code = library(name, None if name in TOGETHER else kernel, *how)
+    launch = getattr(code, f"launch_{kernel}")
+    launch.restype = ctypes.c_char_p
+    return launch
+
+
 @cache
 def library(
-    name: str, kernel: str, vertex_bytes: int, offset_bytes: int, options: Options, edits: Edits
+    name: str, kernel: str | None, vertex_bytes: int, offset_bytes: int, options: Options, edits: Edits
 ) -> ctypes.CDLL:
-    """The library with one kernel of a file, compiled for these types from the edited text."""
+    """The library with one kernel of a file or all, compiled for these types from the edited text."""
     text, binary = (folder() / f"{name}-{kernel}-{next(numbers)}{suffix}" for suffix in (".cpp", ".so"))
     kernels = on_host(edited(cuda.source(name), edits))
-    instance = cuda.expressions(name, vertex_bytes, offset_bytes)[kernel]
-    text.write_text(f'#include "cuda.h"\n{kernels}\n{launcher(instance)}')
+    instances = cuda.expressions(name, vertex_bytes, offset_bytes)
+    wanted = instances if kernel is None else {kernel: instances[kernel]}
+    launchers = "".join(launcher(*each) for each in wanted.items())
+    text.write_text(f'#include "cuda.h"\n{kernels}\n{launchers}')
     compiled("-shared", *SANITIZE, *options, text, "-o", binary)
     runtime()
     return ctypes.CDLL(str(binary))

@@ -1,13 +1,14 @@
 """A device that runs the kernels of `kernels/cuda`, compiled for the host and launched by the code that ships."""
 
 import ctypes
+import threading
 import weakref
 from typing import ClassVar
 
 import numpy as np
 from emulated_gpu import RUBBISH
 from emulator import EmulatedDevice, address
-from host_build import Edits, Shape, library, runtime
+from host_build import Edits, Shape, function, runtime
 
 from rapids_bfs.engines._launch import CompiledKernel
 from rapids_bfs.errors import TraversalError
@@ -15,6 +16,7 @@ from rapids_bfs.kernels import cuda
 
 ALIGNMENT = 256  # of memory, as on a device
 libc = ctypes.CDLL(None)
+one_at_a_time = threading.Lock()
 
 
 def empty(nbytes: int) -> np.ndarray:
@@ -49,10 +51,10 @@ class HostKernel(CompiledKernel):
             if self.device.refuses(cluster):
                 raise TraversalError("refused")
             shape = Shape(grid, threads, shared, cluster, self.device.random.getrandbits(32))
-            code = library(*self.instance)
-            code.launch.restype = ctypes.c_char_p
-            ctypes.c_int.in_dll(runtime(), "planted").value = self.device.planted
-            failure = code.launch(ctypes.byref(shape), pointers)
+            with one_at_a_time:  # as the fibers are
+                run = function(*self.instance)
+                ctypes.c_int.in_dll(runtime(), "planted").value = self.device.planted
+                failure = run(ctypes.byref(shape), pointers)
             assert failure is None, failure.decode()
 
         return launch
@@ -100,6 +102,11 @@ class HostDevice(EmulatedDevice):
             kernel.launcher(blocks, self.threads, 0, 0, *map(passed, arguments))()
 
         return launch
+
+    def compiled_together(self, file, vertex, offset, threads):
+        names = cuda.expressions(file, vertex.itemsize, offset.itemsize)
+        options = f"-DTHREADS={threads}", "-DBLOCKS=1"
+        return {name: self.kernel(file, name, vertex, offset, *options) for name in names}
 
     def compiled(self, file, kernel, vertex, offset, threads, blocks):
         return self.kernel(file, kernel, vertex, offset, f"-DTHREADS={threads}", f"-DBLOCKS={blocks}")

@@ -3,12 +3,13 @@
 
 #include "parameters.cuh"
 
-// Fill `hub`, `heavy` and `isolated`: a warp takes 32 vertices, its lanes the in-edges of one after the other.
-template <typename Vertex, typename Offset>
-__global__ void prepare(Vertex n, Vertex small_rows, const Offset* offsets, const Offset* in_offsets,
-                        const Vertex* in_targets, Vertex* hub, Vertex* heavy, unsigned* isolated) {
+// Fill `hub`, `heavy` and `isolated`: a warp takes 32 vertices, its lanes the in-edges of one after the other. The
+// heaviest in-neighbours are those of the largest `weight_of`, an int. In `in_targets` the first vertex is `base`.
+template <typename Vertex, typename Offset, typename WeightOf>
+__device__ inline void find_heavy(Vertex n, Vertex base, Vertex small_rows, const Offset* offsets,
+                                  const Offset* in_offsets, const Vertex* in_targets, Vertex* hub, Vertex* heavy,
+                                  unsigned* isolated, const WeightOf& weight_of) {
     constexpr long long ENOUGH = 1 << 16;  // in-edges among which they are searched for
-    constexpr int INT_LIMIT = 0x7fffffff;
     const long long warp = thread_of_grid() / WARP;
     const long long warps = threads_of_grid() / WARP;
     for (long long word = warp; word * WARP < n; word += warps) {
@@ -27,13 +28,12 @@ __global__ void prepare(Vertex n, Vertex small_rows, const Offset* offsets, cons
             Vertex candidate[2] = {-1, -1};
             for (long long edge = begin + lane_id(); edge < end; edge += WARP) {
                 const Vertex neighbor = in_targets[edge];
-                const long long out = offsets[neighbor + 1] - offsets[neighbor];
-                const int degree = static_cast<int>(min(out, static_cast<long long>(INT_LIMIT)));
-                if (degree > heaviest[0]) {
+                const int weight = weight_of(neighbor);
+                if (weight > heaviest[0]) {
                     heaviest[1] = heaviest[0], candidate[1] = candidate[0];
-                    heaviest[0] = degree, candidate[0] = neighbor;
-                } else if (degree > heaviest[1]) {
-                    heaviest[1] = degree, candidate[1] = neighbor;
+                    heaviest[0] = weight, candidate[0] = neighbor;
+                } else if (weight > heaviest[1]) {
+                    heaviest[1] = weight, candidate[1] = neighbor;
                 }
             }
             for (int round = 0; round <= GROUP; ++round) {
@@ -41,7 +41,7 @@ __global__ void prepare(Vertex n, Vertex small_rows, const Offset* offsets, cons
                 const int lane = __ffs(__ballot_sync(ALL, heaviest[0] == max_degree)) - 1;
                 if (lane_id() == lane) {
                     const int place = small_rows ? round : round - 1;
-                    if (round == 0) hub[vertex] = max_degree < 0 ? static_cast<Vertex>(vertex) : candidate[0];
+                    if (round == 0) hub[vertex] = max_degree < 0 ? static_cast<Vertex>(base + vertex) : candidate[0];
                     if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = candidate[0];
                     if (small_rows && round == GROUP && max_degree >= 0) heavy[vertex * GROUP + GROUP - 1] = MORE;
                     heaviest[0] = heaviest[1], candidate[0] = candidate[1];
@@ -52,4 +52,16 @@ __global__ void prepare(Vertex n, Vertex small_rows, const Offset* offsets, cons
         }
         if (lane_id() == 0) isolated[word] = bits;
     }
+}
+
+// `find_heavy` of a graph in one piece: the heaviest have the most out-edges.
+template <typename Vertex, typename Offset>
+__global__ void prepare(Vertex n, Vertex small_rows, const Offset* offsets, const Offset* in_offsets,
+                        const Vertex* in_targets, Vertex* hub, Vertex* heavy, unsigned* isolated) {
+    constexpr int INT_LIMIT = 0x7fffffff;
+    const auto degree_of = [=](Vertex vertex) {
+        const long long out = offsets[vertex + 1] - offsets[vertex];
+        return static_cast<int>(min(out, static_cast<long long>(INT_LIMIT)));
+    };
+    find_heavy(n, Vertex(0), small_rows, offsets, in_offsets, in_targets, hub, heavy, isolated, degree_of);
 }

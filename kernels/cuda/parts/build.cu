@@ -1,0 +1,148 @@
+// The numbers of vertices in a graph over several parts, and edges on their way to the parts that own them.
+//
+//   ids[count], numbers[count]        vertices 0..n-1, and their numbers: scrambled, then dealt to the parts in turn;
+//                                     number g is place g % stride of part g / stride
+//   sources[count], targets[count]    edges between numbers
+//   counts[parts]                     arcs of each part, by their sources
+//   starts[parts + 1]                 where in `arcs` each part's begin, in arcs; two numbers are there for each
+//   cursors[parts]                    how many of each part have been written; zero before
+//   arcs                              for each part the places of its sources, then its targets
+//
+// Work: one pass over the edges to count, one to write. Lanes of a warp whose arcs go to the same part share an atomic.
+// Races: none but atomics. Source of the scramble: the finaliser of splitmix64, on as many bits as n has; a number that
+// is not below n is scrambled again.
+
+#include "../common/grid.cuh"
+#include "../common/warp.cuh"
+
+using Bits = unsigned long long;
+
+constexpr int MOST_PARTS = 256;
+constexpr int ROUNDS = 2;
+
+// As in kernels/cpu/parts.py.
+__device__ inline Bits multiplier(int round) { return round ? 0xBF58476D1CE4E5B9ull : 0x9E3779B97F4A7C15ull; }
+
+__device__ inline Bits summand(int round) { return round ? 0xD6E8FEB86659FD93ull : 0x94D049BB133111EBull; }
+
+// The inverse of the multiplier modulo 2^64, by Newton's iteration: each doubles the bits that are right.
+__device__ inline Bits inverse(int round) {
+    const Bits odd = multiplier(round);
+    Bits found = odd;  // right in three bits
+    for (int i = 0; i < 5; ++i) found *= 2 - odd * found;
+    return found;
+}
+
+// A permutation of 0..n-1.
+struct Scramble {
+    Bits n, mask;
+    int half;  // of the bits of the mask
+
+    __device__ explicit Scramble(long long count) : n(count) {
+        const int bits = n > 2 ? 64 - __clzll(static_cast<long long>(n - 1)) : 1;
+        mask = (1ull << bits) - 1;
+        half = (bits + 1) / 2;
+    }
+
+    __device__ Bits there(Bits x) const {
+        do {
+            for (int round = 0; round < ROUNDS; ++round) {
+                x = (x * multiplier(round) + summand(round)) & mask;
+                x ^= x >> half;
+            }
+        } while (x >= n);
+        return x;
+    }
+
+    __device__ Bits back(Bits x) const {
+        do {
+            for (int round = ROUNDS - 1; round >= 0; --round) {
+                x ^= x >> half;
+                x = (x - summand(round)) * inverse(round) & mask;
+            }
+        } while (x >= n);
+        return x;
+    }
+};
+
+template <typename Id, typename Vertex>
+__global__ void number(const Id* ids, long long count, long long n, long long parts, long long stride,
+                       Vertex* numbers) {
+    const Scramble scramble(n);
+    for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) {
+        const Bits x = scramble.there(static_cast<Bits>(ids[i]));
+        numbers[i] = static_cast<Vertex>(x % parts * stride + x / parts);
+    }
+}
+
+// The inverse of `number`; -1 stays.
+template <typename Vertex, typename Id>
+__global__ void name(const Vertex* numbers, long long count, long long n, long long parts, long long stride, Id* ids) {
+    const Scramble scramble(n);
+    for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) {
+        const long long g = numbers[i];
+        ids[i] = g < 0 ? -1 : static_cast<Id>(scramble.back(g % stride * parts + g / stride));
+    }
+}
+
+// Call visit(wanted, part of the source, source, target) for each arc that `count` edges make, by whole warps: with
+// `mirror` in both directions, self-loops once, and unless `loops` not at all.
+template <typename Vertex, typename Visit>
+__device__ inline void for_each_arc_of(const Vertex* sources, const Vertex* targets, long long count, long long stride,
+                                       long long mirror, long long loops, const Visit& visit) {
+    for (long long start = thread_of_grid() - lane_id(); start < count; start += threads_of_grid()) {
+        const bool inside = start + lane_id() < count;
+        const Vertex u = inside ? sources[start + lane_id()] : 0;
+        const Vertex v = inside ? targets[start + lane_id()] : 0;
+        visit(inside && (loops || u != v), static_cast<int>(u / stride), u, v);
+        if (mirror) visit(inside && u != v, static_cast<int>(v / stride), v, u);
+    }
+}
+
+// Add to the counts of arcs.
+template <typename Vertex>
+__global__ void count_owners(const Vertex* sources, const Vertex* targets, long long count, long long stride,
+                             long long mirror, long long loops, long long parts, unsigned long long* counts) {
+    __shared__ unsigned long long mine[MOST_PARTS];
+    for (int part = threadIdx.x; part < parts; part += blockDim.x) mine[part] = 0;
+    __syncthreads();
+    for_each_arc_of(sources, targets, count, stride, mirror, loops, [&](bool wanted, int part, Vertex, Vertex) {
+        for (unsigned left = __ballot_sync(ALL, wanted); left;) {
+            const int leader = __ffs(left) - 1;
+            const int chosen = __shfl_sync(ALL, part, leader);
+            const unsigned same = __ballot_sync(ALL, wanted && part == chosen);
+            if (lane_id() == leader) atomicAdd(mine + chosen, static_cast<unsigned long long>(__popc(same)));
+            left &= ~same;
+        }
+    });
+    __syncthreads();
+    for (int part = threadIdx.x; part < parts; part += blockDim.x) {
+        if (mine[part]) atomicAdd(counts + part, mine[part]);
+    }
+}
+
+// Write the arcs, each where its owner's are.
+template <typename Vertex>
+__global__ void deal(const Vertex* sources, const Vertex* targets, long long count, long long stride, long long mirror,
+                     long long loops, const long long* starts, unsigned long long* cursors, Vertex* arcs) {
+    const auto write = [&](bool wanted, int part, Vertex source, Vertex target) {
+        for (unsigned left = __ballot_sync(ALL, wanted); left;) {
+            const int leader = __ffs(left) - 1;
+            const int chosen = __shfl_sync(ALL, part, leader);
+            const unsigned same = __ballot_sync(ALL, wanted && part == chosen);
+            unsigned long long first = 0;
+            if (lane_id() == leader) {
+                first = atomicAdd(cursors + chosen, static_cast<unsigned long long>(__popc(same)));
+            }
+            first = __shfl_sync(ALL, first, leader);
+            if (wanted && part == chosen) {
+                const long long size = starts[part + 1] - starts[part];
+                const long long place = 2 * starts[part] + static_cast<long long>(first) + __popc(same & lanes_below());
+                arcs[place] = static_cast<Vertex>(source % stride);
+                arcs[place + size] = target;
+            }
+            left &= ~same;
+        }
+    };
+    for_each_arc_of(sources, targets, count, stride, mirror, loops, write);
+}

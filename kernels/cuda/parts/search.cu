@@ -1,0 +1,340 @@
+// A search over several parts of a graph: what one part does between two collectives, a kernel for each step of a level.
+//
+// The vertices of all parts are numbered through: number g is place g % stride of part g / stride. A part has the rows
+// of its own vertices, by place; targets are numbers. *Top-down*: `expand` sends a pair (vertex, parent) to the owner of
+// each neighbour that this part has not seen, and after the exchange owners `settle` what they received. *Bottom-up*:
+// `sweep` lets the unvisited vertices of the part look for a visited in-neighbour, see `bottom_up.cuh`, after the
+// bitmaps of all parts were gathered; `note` tells what it found, and `list` makes a queue of that.
+//
+// `Search` has the part's own arrays: offsets, targets, in_offsets, in_targets, isolated, visited, queue, queued and
+// distances by place; hub, heavy and predecessors hold numbers. It is the structure of a search in one piece, of which
+// this uses a part: n is how many vertices the part owns, and there is no target.
+//
+//   seen[words of all]                bitmap over all numbers: visited, or sent to the owner by this part
+//   upcoming, fresh[words of own]     bitmaps of the next level's visited vertices, and of those it found
+//   sent, received[parts][1 + room]   pairs to each part and from each; the first is how many they are, and 1 if the
+//                                     sender had no room for more, for whomever: then nobody settles anything
+//   tail, found                       counters of the vertices enqueued and their edges, and of all found
+//   left                              counter of the rows that a sweep left in the queue for `sweep_rows`
+//   gathered[parts][COLUMNS]          what all ranks tell each other after a level; told: the same, where the host reads
+//   share                             how many pairs this level has room for, at most `room`
+//   begin, vertices, edges            the frontier in the queue; end: where the next one begins
+//   target                            its place; -1 where there is none, or it is another part's
+//
+// Work: one bit test per edge of the frontier, a pair per vertex and sender, an atomic OR per pair; or at most one bit
+// test per edge into an unvisited vertex, and reading and writing a bitmap.
+// Synchronisation: the end of each kernel. The host waits once a level.
+// Races: threads race for the bits of neighbours; atomicOr lets one win. Those that find no room store the same.
+//
+// Sources: A. Buluc, K. Madduri, Parallel breadth-first search on distributed memory systems, SC 2011; S. Beamer et al.,
+// Distributed memory breadth-first search revisited, MTAAP 2013; and those of direction_optimizing.
+
+#include "../direction_optimizing/bottom_up.cuh"
+#include "../direction_optimizing/parameters.cuh"
+#include "../direction_optimizing/prepare.cuh"
+
+constexpr int COLUMNS = 5;
+
+template <typename Vertex, typename Offset>
+struct Exchange {
+    unsigned* seen;
+    unsigned* upcoming;
+    unsigned* fresh;
+    Vertex* sent;
+    Vertex* received;
+    Counter* tail;
+    Counter* found;
+    Counter* left;
+    long long* gathered;
+    volatile long long* told;
+    long long parts, rank, stride, room, share, level, begin, end, vertices, edges, target;
+};
+
+// The pairs to or from a part, and the two numbers before them.
+template <typename Vertex, typename Offset>
+__device__ inline Vertex* segment(const Exchange<Vertex, Offset>& x, Vertex* pairs, long long part) {
+    return pairs + 2 * (1 + x.room) * part;
+}
+
+// Add to a counter that has the type of vertices. Returns the value before.
+__device__ inline int add(int* counter, int value) { return atomicAdd(counter, value); }
+
+__device__ inline long long add(long long* counter, int value) {
+    return static_cast<long long>(
+        atomicAdd(reinterpret_cast<unsigned long long*>(counter), static_cast<unsigned long long>(value)));
+}
+
+// Degrees of this part's vertices in eight bits, rounded down: enough to choose the heaviest among in-neighbours.
+template <typename Offset>
+__global__ void weigh(const Offset* offsets, long long own, unsigned char* weights) {
+    constexpr int FRACTION = 3;  // bits after the first
+    for (long long place = thread_of_grid(); place < own; place += threads_of_grid()) {
+        const unsigned long long degree = static_cast<unsigned long long>(offsets[place + 1] - offsets[place]);
+        const int bits = degree ? 64 - __clzll(static_cast<long long>(degree)) : 0;
+        const unsigned long long next = (degree << FRACTION >> max(bits - 1, 0)) & ((1 << FRACTION) - 1);
+        weights[place] = static_cast<unsigned char>(min((bits << FRACTION) + static_cast<int>(next), 255));
+    }
+}
+
+// Fill `hub`, `heavy` and `isolated` from the weights of all numbers.
+template <typename Vertex, typename Offset>
+__global__ void prepare_part(Vertex own, Vertex base, const Offset* offsets, const Offset* in_offsets,
+                             const Vertex* in_targets, const unsigned char* weights, Vertex* hub, Vertex* heavy,
+                             unsigned* isolated) {
+    find_heavy(own, base, Vertex(0), offsets, in_offsets, in_targets, hub, heavy, isolated,
+               [=](Vertex neighbor) { return static_cast<int>(weights[neighbor]); });
+}
+
+// No pairs to the part, nor from it.
+template <typename Vertex, typename Offset>
+__device__ inline void reset(const Exchange<Vertex, Offset>& x, long long part) {
+    for (int i = 0; i < 2; ++i) segment(x, x.sent, part)[i] = segment(x, x.received, part)[i] = 0;
+}
+
+// Begin at the part's own sources; by one block.
+template <typename Vertex, typename Offset>
+__global__ void begin(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
+    for (long long part = threadIdx.x; part < x.parts; part += blockDim.x) reset(x, part);
+    const long long stride = threads_of_grid();
+    for (long long start = thread_of_grid() - lane_id(); start < s.count; start += stride) {
+        const bool keep[1] = {start + lane_id() < s.count};
+        Vertex vertex[1] = {0};
+        Offset first[1] = {0}, degree[1] = {0};
+        if (keep[0]) {
+            vertex[0] = s.sources[start + lane_id()];
+            first[0] = s.offsets[vertex[0]];
+            degree[0] = s.offsets[vertex[0] + 1] - first[0];
+            atomicOr(s.visited + word_of(vertex[0]), bit_of(vertex[0]));
+            s.distances[vertex[0]] = 0;
+        }
+        enqueue(s, 0, x.tail, keep, vertex, first, degree);
+    }
+    if (thread_of_grid() == 0) *x.found = static_cast<Counter>(s.count);
+}
+
+// Send the pairs of the lanes that won to the owners of the vertices, by the whole warp.
+template <typename Vertex, typename Offset>
+__device__ inline void send(const Exchange<Vertex, Offset>& x, bool won, Vertex vertex, Vertex parent) {
+    const int owner = static_cast<int>(vertex / static_cast<Vertex>(x.stride));
+    for (unsigned left = __ballot_sync(ALL, won); left;) {
+        const int leader = __ffs(left) - 1;
+        const int chosen = __shfl_sync(ALL, owner, leader);
+        const unsigned same = __ballot_sync(ALL, won && owner == chosen);
+        Vertex* const pairs = segment(x, x.sent, chosen);
+        Vertex place = 0;
+        if (lane_id() == leader) place = add(pairs, __popc(same));
+        place = __shfl_sync(ALL, place, leader) + __popc(same & lanes_below());
+        if (won && owner == chosen) {
+            if (place < x.share) {
+                pairs[2 + 2 * place] = vertex;
+                pairs[3 + 2 * place] = parent;
+            } else {
+                for (int part = 0; part < x.parts; ++part) segment(x, x.sent, part)[1] = 1;
+            }
+        }
+        left &= ~same;
+    }
+}
+
+// Send the unseen neighbours of the frontier, a run of its edges for each warp.
+template <typename Vertex, typename Offset>
+__global__ void expand(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
+    const int lane = lane_id();
+    const long long warp = thread_of_grid() / WARP, warps = threads_of_grid() / WARP;
+    const long long share = (x.edges + warps - 1) / warps;
+    const long long run = (share + WARP - 1) / WARP * WARP;
+    long long next = warp * run;
+    const long long stop = min(next + run, x.edges);
+    if (next >= stop) return;
+    const Entry<Offset>* const entries = s.queue + x.begin;
+    const Vertex base = static_cast<Vertex>(x.rank * x.stride);
+
+    // A window of 32 entries, one per lane, and the edges that it covers.
+    for (long long slot = slot_of(entries, x.vertices, next); next < stop; slot += WARP) {
+        const bool inside = slot + lane < x.vertices;
+        Entry<Offset> entry = {static_cast<Offset>(x.edges), 0};
+        if (inside) entry = entries[slot + lane];
+        const Vertex place = inside ? s.queued[x.begin + slot + lane] : 0;
+        long long end = x.edges;
+        if (slot + WARP < x.vertices) end = entries[slot + WARP].prefix;
+        end = min(end, stop);
+
+        for (; next < end; next += UNROLL * WARP) {
+            bool won[UNROLL];
+            Vertex neighbor[UNROLL], parent[UNROLL];
+            unsigned word[UNROLL];
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                const long long batch = next + k * WARP;
+                const int source = owner_of(entry.prefix - batch);
+                const Offset shift = __shfl_sync(ALL, entry.shift, source);
+                parent[k] = base + __shfl_sync(ALL, place, source);
+                won[k] = batch + lane < end;
+                neighbor[k] = 0;
+                if (won[k]) neighbor[k] = __ldg(s.targets + (shift + batch + lane));
+            }
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) word[k] = x.seen[word_of(neighbor[k])];
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                won[k] = won[k] && !(word[k] & bit_of(neighbor[k]));
+                if (won[k]) word[k] = atomicOr(x.seen + word_of(neighbor[k]), bit_of(neighbor[k]));
+            }
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                send(x, won[k] && !(word[k] & bit_of(neighbor[k])), neighbor[k], parent[k]);
+            }
+        }
+        next = end;
+    }
+}
+
+// Settle what other parts and this one sent, unless it was settled before, or some part had no room.
+template <typename Vertex, typename Offset>
+__global__ void settle_received(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
+    for (int part = 0; part < x.parts; ++part) {
+        if (segment(x, x.received, part)[1]) return;
+    }
+    const int lane = lane_id();
+    const Vertex base = static_cast<Vertex>(x.rank * x.stride);
+    Counter found = 0;
+    for (int part = 0; part < x.parts; ++part) {
+        const Vertex* const pairs = segment(x, x.received, part);
+        const long long count = pairs[0];
+        for (long long start = (thread_of_grid() - lane) * UNROLL; start < count; start += threads_of_grid() * UNROLL) {
+            bool won[UNROLL];
+            Vertex vertex[UNROLL], parent[UNROLL];
+            unsigned word[UNROLL];
+            Offset first[UNROLL], degree[UNROLL];
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                const long long pair = start + k * WARP + lane;
+                won[k] = pair < count;
+                vertex[k] = won[k] ? pairs[2 + 2 * pair] - base : 0;
+                parent[k] = won[k] ? pairs[3 + 2 * pair] : 0;
+            }
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                word[k] = ALL;
+                if (won[k]) word[k] = atomicOr(s.visited + word_of(vertex[k]), bit_of(vertex[k]));
+            }
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) won[k] = !(word[k] & bit_of(vertex[k]));
+            load_rows(s.offsets, won, vertex, first, degree);
+#pragma unroll
+            for (int k = 0; k < UNROLL; ++k) {
+                degree[k] -= first[k];
+                if (!won[k]) continue;
+                ++found;
+                s.distances[vertex[k]] = static_cast<int>(x.level);
+                if (s.predecessors) s.predecessors[vertex[k]] = parent[k];
+            }
+            enqueue(s, x.end, x.tail, won, vertex, first, degree);
+        }
+    }
+    found = warp_sum(found);
+    if (lane == 0 && found) atomicAdd(x.found, found);
+}
+
+// Let the unvisited vertices look for a visited in-neighbour. The queue is free to take long rows meanwhile.
+template <typename Vertex, typename Offset>
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    sweep(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    const int warp_of_block = threadIdx.x / WARP;
+    const int warps = gridDim.x * (THREADS / WARP);
+    const int warp = warp_of_block * gridDim.x + blockIdx.x;  // neighbouring warps on different multiprocessors
+    unsigned* const hits = reinterpret_cast<unsigned*>(memory) + warp_of_block * TILES * TILE;
+    unsigned short* const list =
+        reinterpret_cast<unsigned short*>(memory + THREADS / WARP * TILES * TILE * sizeof(unsigned)) +
+        warp_of_block * LIST;
+    bottom_up_level(s, s.visited, x.seen, x.upcoming, static_cast<int>(x.level), 0, x.left, warp, warps, list, hits);
+}
+
+// Probe the rows that the sweep left to the whole grid.
+template <typename Vertex, typename Offset>
+__global__ void sweep_rows(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
+    const int warp = static_cast<int>(thread_of_grid() / WARP), warps = static_cast<int>(threads_of_grid() / WARP);
+    const Frontier rows = unpacked(*x.left, static_cast<int>(s.edge_bits));
+    probe_long_rows(s, x.seen, x.upcoming, static_cast<int>(x.level), 0, rows, warp, warps);
+}
+
+// Call visit(bits, first vertex, chunk's words of lane) for runs of 32 words of the part's bitmaps, a run to a warp.
+template <typename Visit>
+__device__ inline void for_each_run(long long own, const Visit& visit) {
+    const long long words = (own + WARP - 1) / WARP;
+    const long long warps = threads_of_grid() / WARP;
+    for (long long first = thread_of_grid() / WARP * WARP; first < words; first += warps * WARP) {
+        visit(first, first + lane_id() < words);
+    }
+}
+
+// Write down what a sweep found.
+template <typename Vertex, typename Offset>
+__global__ void note(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
+    Counter found = 0;
+    for_each_run(s.n, [&](long long first, bool inside) {
+        const long long word = first + lane_id();
+        const unsigned upcoming = inside ? x.upcoming[word] : 0;
+        const unsigned fresh = inside ? upcoming & ~s.visited[word] : 0;
+        if (inside) {
+            x.fresh[word] = fresh;
+            if (fresh) s.visited[word] = upcoming;
+        }
+        found += __popc(fresh);
+        for (unsigned left = __ballot_sync(ALL, fresh != 0); left; left &= left - 1) {
+            const int lane = __ffs(left) - 1;
+            const unsigned bits = __shfl_sync(ALL, fresh, lane);
+            if (bits >> lane_id() & 1) s.distances[(first + lane) * WARP + lane_id()] = static_cast<int>(x.level);
+        }
+    });
+    found = warp_sum(found);
+    if (lane_id() == 0 && found) atomicAdd(x.found, found);
+}
+
+// Make a queue of what the last sweep found, from its begin.
+template <typename Vertex, typename Offset>
+__global__ void list(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
+    Counter found = 0;
+    for_each_run(s.n, [&](long long first, bool inside) {
+        const unsigned fresh = inside ? x.fresh[first + lane_id()] : 0;
+        found += __popc(fresh);
+        for (unsigned left = __ballot_sync(ALL, fresh != 0); left; left &= left - 1) {
+            const int lane = __ffs(left) - 1;
+            const unsigned bits = __shfl_sync(ALL, fresh, lane);
+            const bool keep[1] = {(bits >> lane_id() & 1) != 0};
+            const Vertex vertex[1] = {static_cast<Vertex>((first + lane) * WARP + lane_id())};
+            Offset row[1], degree[1];
+            load_rows(s.offsets, keep, vertex, row, degree);
+            degree[0] -= row[0];
+            enqueue(s, 0, x.tail, keep, vertex, row, degree);
+        }
+    });
+    found = warp_sum(found);
+    if (lane_id() == 0 && found) atomicAdd(x.found, found);
+}
+
+// Write this rank's row of what all tell each other, and reset the counters; by one thread.
+template <typename Vertex, typename Offset>
+__global__ void report(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
+    if (thread_of_grid() != 0) return;
+    bool overflown = false;
+    for (int part = 0; part < x.parts; ++part) {
+        overflown = overflown || segment(x, x.received, part)[1];
+        reset(x, part);
+    }
+    const Frontier frontier = unpacked(*x.tail, static_cast<int>(s.edge_bits));
+    long long* const row = x.gathered + COLUMNS * x.rank;
+    row[0] = static_cast<long long>(*x.found);
+    row[1] = frontier.edges;
+    row[2] = x.target >= 0 && test(s.visited, x.target);
+    row[3] = overflown;
+    row[4] = frontier.vertices;
+    *x.tail = *x.found = *x.left = 0;
+}
+
+// Show the host what all ranks told each other.
+template <typename Vertex, typename Offset>
+__global__ void tell(const Exchange<Vertex, Offset> x) {
+    for (long long i = thread_of_grid(); i < x.parts * COLUMNS; i += threads_of_grid()) x.told[i] = x.gathered[i];
+}

@@ -1,0 +1,58 @@
+"""Several Parquet files that hold one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..graph import Graph
+from ..memory import require_bytes
+from ._columnar import parquet_table
+from ._ids import Columns
+from ._tables import EdgeTable, from_edge_table
+from .files import OPTIONS, File, damage_named, format_of
+
+
+def read_several(pattern: str, files: Sequence[File], name: str | None, **options: Any) -> Graph:
+    """A graph from the files that match a pattern, see `rapids_bfs.read`."""
+    if "header" in options:
+        raise InputError(f"{pattern} names Parquet files, which have no {OPTIONS['header']} to choose")
+    table = joined(pattern, files, options.pop("source", None), options.pop("target", None))
+    require_bytes(4 * table.rows, f"a graph of {table.rows:,} edges")
+    graph = from_edge_table(table, **options)
+    graph.name = name or name_of(pattern)
+    return graph
+
+
+def name_of(pattern: str) -> str:
+    """What a graph is called whose files match this."""
+    return Path(pattern).parent.name or "files"
+
+
+def joined(pattern: str, files: Sequence[File], source: str | None, target: str | None) -> EdgeTable:
+    """The edges of all files, one after the other. What `Graph.save` notes besides the edges does not count."""
+    tables = []
+    for file in files:
+        with damage_named(file, "Parquet"):
+            if format_of(file).key != "parquet":
+                raise InputError(f"{file} is not Parquet: a pattern of files goes with Parquet alone")
+            tables.append(parquet_table(file, source, target))
+    first = tables[0]
+    for table in tables[1:]:
+        if (table.columns, table.types) != (first.columns, first.types):
+            raise InputError(
+                f"{table.name} has edges in {_told(table)}, and {first.name} in {_told(first)}: write them alike"
+            )
+
+    def batches() -> Iterator[Columns]:
+        for file, table in zip(files, tables, strict=True):
+            with damage_named(file, "Parquet"):
+                yield from table.batches()
+
+    return EdgeTable(pattern, first.columns, first.types, sum(table.rows for table in tables), batches)
+
+
+def _told(table: EdgeTable) -> str:
+    return " and ".join(f"{column!r} ({type})" for column, type in zip(table.columns, table.types, strict=True))

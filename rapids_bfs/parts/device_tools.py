@@ -1,0 +1,71 @@
+"""What building a part needs of arrays on a device; `host_tools` has the same for the host's memory."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import cupy
+import numpy as np
+
+from .. import device_csr
+from ..csr import Edges
+from ..device import launch
+from ..memory import require_device_bytes
+
+xp = cupy
+BLOCK = 1 << 26  # edges that are dealt at a time
+require = require_device_bytes
+
+
+def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int]:
+    """The highest id and the asymmetry of a block that is not empty."""
+    seen = cupy.array([device_csr.LARGEST, -1, 0], np.int64)
+    size = len(sources)
+    odd = [int(number) >> 1 | 1 for number in key]
+    launch("csr", "summarize", sources.dtype, np.int32, size, sources, targets, size, *odd, seen)
+    _, highest, asymmetry = seen.tolist()
+    return highest, asymmetry
+
+
+def deal(edges: Edges, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
+    """For each part its arcs of a block of edges between numbers: an array of two rows, places and targets."""
+    sources, targets = edges
+    count, vertex = len(sources), sources.dtype
+    counts = cupy.zeros(size, np.int64)
+    given = (sources, targets, count, stride, int(mirror), int(loops))
+    launch("parts_build", "count_owners", vertex, np.int64, count, *given, size, counts)
+    starts = [0, *np.cumsum(counts.tolist()).tolist()]
+    arcs = cupy.empty(2 * starts[-1], vertex)
+    cursors = cupy.zeros(size, np.int64)
+    launch("parts_build", "deal", vertex, np.int64, count, *given, cupy.array(starts), cursors, arcs)
+    return [arcs[2 * first : 2 * last].reshape(2, -1) for first, last in pairwise(starts)]
+
+
+def count(places: Any, counts: Any) -> None:
+    """Add to the counts how often each place occurs."""
+    size = len(places)
+    launch("csr", "count", places.dtype, np.int64, size, places, places, size, 0, counts)
+
+
+def put(places: Any, targets: Any, cursors: Any, placed: Any) -> None:
+    """Write targets where the cursors of their sources stand, which move on."""
+    size = len(places)
+    kernel = "place_as_int" if placed.dtype == np.int32 else "place"
+    launch("csr", kernel, places.dtype, np.int64, size, places, targets, size, 0, None, cursors, placed)
+
+
+def simplified(offsets: Any, targets: Any, limit: int) -> Edges:
+    """The rows with their distinct targets, ascending. They are sorted in place; targets are below ``limit``."""
+    device_csr.ascending(offsets, targets, limit=limit, result=targets)
+    kept_offsets, kept = device_csr.distinct(offsets, targets, loops=True)
+    return kept_offsets.astype(np.int64, copy=False), kept
+
+
+def count_loops(offsets: Any, targets: Any, base: int) -> int:
+    """Number of arcs from a vertex to itself, where the row of place 0 is that of number ``base``."""
+    loops = cupy.zeros(1, np.int64)
+    arcs = len(targets)
+    given = (offsets, targets, len(offsets) - 1, arcs, base, loops)
+    launch("parts_validation", "count_loops", targets.dtype, np.int64, arcs, *given)
+    return int(loops[0])

@@ -1,0 +1,46 @@
+"""Parquet files as a graph in parts: each rank reads its share of the row groups, and the host holds no graph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..adapters._columnar import parquet_table
+from ..adapters._several import joined, name_of
+from ..adapters._tables import is_number
+from ..adapters.files import File, damage_named, files_matching
+from ..csr import Edges
+from ..device import CUDA, to_device
+
+MOST_GROUPS = 1 << 31  # more than a file can have: their numbers are of 16 bits
+
+
+@dataclass(frozen=True)
+class ParquetEdges:
+    """The edges in some files, as a rank of a build reads them."""
+
+    name: str
+    files: tuple[File, ...]
+    columns: tuple[str, str]
+    device: str
+
+    def of_rank(self, rank: int, size: int) -> Iterator[Edges]:
+        for place, file in enumerate(self.files):
+            with damage_named(file, "Parquet"):
+                table = parquet_table(file, *self.columns, range((rank - place) % size, MOST_GROUPS, size).__contains__)
+                for source, target in table.numbers():
+                    yield (to_device(source), to_device(target)) if self.device == CUDA else (source, target)
+
+
+def edges_of(path: str | os.PathLike[str], device: str, source: Any = None, target: Any = None) -> ParquetEdges | None:
+    """The edges in files that match a pattern; None if they must be read in one piece: it is no pattern, or ids are not
+    numbers."""
+    if not (files := files_matching(path)):
+        return None
+    pattern = os.fsdecode(path)
+    table = joined(pattern, files, source, target)
+    if not all(map(is_number, table.plain_types)):
+        return None
+    return ParquetEdges(name_of(pattern), tuple(files), table.columns, device)

@@ -1,0 +1,258 @@
+"""A graph whose rows are dealt to several devices, and its vertices' ids."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import csr
+from ..arguments import engine_name
+from ..csr import Edges
+from ..device import CPU, CUDA, checked_device, on_device, to_host
+from ..errors import InputError
+from ..graph import Graph, index_dtype
+from ..memory import require_bytes
+from ..units import counted, graph_size
+from .build import Part, Plan, build, tools_of
+from .launch import Kept, Launcher
+from .partition import Partition
+from .peers import Peers
+
+if TYPE_CHECKING:
+    from ..engines import Options
+    from .result import ResultInParts
+
+
+class GraphInParts:
+    """A graph over several devices. Make one with ``devices=`` of `rapids_bfs.load` or `rapids_bfs.as_graph`.
+
+    Its parts stay where they are: what a search of it finds is in parts too. Inside, vertices have numbers that tell
+    where they are, see `partition`; users see ids alone.
+
+    Attributes
+    ----------
+    launcher : Launcher
+    parts : what the launcher's ranks keep, a `Part` each
+    partition : Partition
+    directed : bool
+    name, columns, frame : as of a `Graph`
+    """
+
+    def __init__(
+        self,
+        parts: Kept,
+        launcher: Launcher,
+        *,
+        labels: np.ndarray | None = None,
+        name: str = "graph",
+        columns: tuple[str, str] = ("source", "target"),
+        frame: str = "pandas",
+    ) -> None:
+        self.parts = parts
+        self.launcher = launcher
+        facts = launcher.run(_facts, each=[parts])
+        self.partition: Partition = facts[0].partition
+        self.directed = facts[0].directed
+        self.num_arcs = sum(facts[0].arcs)
+        self.num_loops = facts[0].loops
+        self.nbytes = sum(fact.nbytes for fact in facts)
+        self.name = name
+        self.columns = columns
+        self.frame = frame
+        self._labels = labels
+        self._prepared = False
+
+    def __repr__(self) -> str:
+        size = graph_size(self.num_vertices, self.num_edges, self.directed)
+        return f"<GraphInParts {self.name!r}: {size}, on {', '.join(self.devices)}>"
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The device of each part."""
+        return self.launcher.devices
+
+    @property
+    def device(self) -> str:
+        """The kind of device that the parts are on, "cpu" or "cuda"."""
+        return self.launcher.device
+
+    @property
+    def num_vertices(self) -> int:
+        return self.partition.n
+
+    @property
+    def num_edges(self) -> int:
+        """Edges as people count them: an undirected edge counts once."""
+        return self.num_arcs if self.directed else (self.num_arcs + self.num_loops) // 2
+
+    @cached_property
+    def ids(self) -> Graph:
+        """A graph with the ids of this one and no edges. The labels that are in parts are brought here."""
+        n = self.num_vertices
+        labels = self._labels
+        if not self.partition.dealt:
+            require_bytes(16 * n, f"the ids of {counted(n, 'vertex', 'vertices')}")
+            labels = np.sort(np.concatenate(self.launcher.run(_ids, each=[self.parts])))
+        return Graph._trusted(
+            np.broadcast_to(np.int32(0), n + 1),
+            np.empty(0, index_dtype(n)),
+            labels=labels,
+            name=self.name,
+            columns=self.columns,
+            frame=self.frame,
+        )
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """The user's ids in the order of `on` ("cpu"); None when ids are 0..n-1."""
+        return None if self.partition.dealt and self._labels is None else self.ids.labels
+
+    def has_vertex(self, id: Hashable) -> bool:
+        """Is there a vertex with this id?"""
+        return self._find(id) >= 0
+
+    def vertex_of(self, id: Hashable) -> int:
+        """The number of the vertex that has this id. Raises `InputError` if none has."""
+        number = self._find(id)
+        if number < 0:
+            raise InputError(f"{id!r} is not a vertex of {self.name}, which has {self.num_vertices:,} vertices")
+        return number
+
+    def vertices_of(self, ids: Any) -> np.ndarray:
+        """The numbers (int64) of the vertices with these ids. Raises `InputError` naming the first that is none."""
+        if on_device(ids):
+            ids = to_host(ids)
+        return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
+
+    def _find(self, id: Hashable) -> int:
+        if self.partition.dealt:
+            vertex = self.ids._find(id)
+            return vertex if vertex < 0 else int(self.partition.numbers(np.array([vertex]))[0])
+        if not isinstance(id, int | np.integer) or isinstance(id, bool) or not 0 <= id < 1 << 63:
+            return -1
+        return max(self.launcher.run(_find, int(id), each=[self.parts]))
+
+    def vertices(self, numbers: np.ndarray) -> np.ndarray:
+        """The vertices of `on` ("cpu") with these numbers; -1 stays."""
+        if self.partition.dealt:
+            return self.partition.ids(numbers)
+        vertices: np.ndarray = np.append(self._places, -1)[numbers].astype(index_dtype(self.num_vertices))
+        return vertices
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        """The vertex of each number, where there are labels; -1 for unused numbers."""
+        partition = self.partition
+        ids = self.ids._host_labels
+        places = np.full(partition.size * partition.stride, -1, np.int64)
+        for rank, labels in enumerate(self.launcher.run(_ids, each=[self.parts])):
+            first = rank * partition.stride
+            places[first : first + len(labels)] = np.searchsorted(ids, labels)
+        return places
+
+    def ids_of(self, numbers: np.ndarray) -> np.ndarray:
+        """The ids of the vertices with these numbers."""
+        return self.ids.ids_of(self.vertices(numbers))
+
+    def on(self, device: str) -> Graph:
+        """The graph in one piece, a `Graph` on "cpu" or "cuda", made once. Raises `InputError` if it does not fit."""
+        checked_device(device)
+        return self._whole.on(device)
+
+    @cached_property
+    def _whole(self) -> Graph:
+        """The graph on the host."""
+        n, m, vertex = self.num_vertices, self.num_arcs, np.dtype(index_dtype(self.num_vertices))
+        require_bytes(m * (2 * vertex.itemsize + 8) + 24 * n, f"{self.name} on {CPU}, in one piece,")
+        rows = self.launcher.run(_rows, each=[self.parts])
+        own = [self.vertices(self.partition.own_numbers(rank)) for rank in range(self.partition.size)]
+        degrees = np.zeros(n, np.int64)
+        for vertices, (offsets, _) in zip(own, rows, strict=True):
+            degrees[vertices] = np.diff(offsets)
+        offsets = csr.offsets_of(degrees)
+        targets = np.empty(m, vertex)
+        for vertices, (starts, ends) in zip(own, rows, strict=True):
+            shifts = np.repeat(offsets[vertices] - starts[:-1], np.diff(starts))
+            targets[shifts + np.arange(len(ends))] = self.vertices(ends)
+        return self.ids._with(offsets=offsets, targets=targets, directed=self.directed)
+
+    def prepare(self) -> None:
+        """Let all ranks prepare what searches need, unless they have."""
+        if not self._prepared:
+            from ..engines._parts import prepare
+
+            self.launcher.run(prepare, each=[self.parts])
+            self._prepared = True
+
+    def search(self, sources: np.ndarray, options: Options, engine: str = "auto") -> ResultInParts:
+        """`rapids_bfs.bfs` from numbers rather than ids."""
+        from .result import searched
+
+        own = "cupy" if self.device == CUDA else "cpu"
+        if engine_name(engine) not in ("auto", own):
+            raise InputError(f"{self.name} is in parts on {self.device}, which {own!r} searches, not {engine!r}")
+        return searched(self, sources, options)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    partition: Partition
+    directed: bool
+    arcs: tuple[int, ...]
+    loops: int
+    nbytes: int
+
+
+def _facts(part: Part, peers: Peers) -> _Facts:
+    return _Facts(part.partition, part.directed, part.arcs, part.loops, part.nbytes)
+
+
+def _ids(part: Part, peers: Peers) -> np.ndarray:
+    return to_host(part.ids)
+
+
+def _find(part: Part, peers: Peers, id: int) -> int:
+    xp = tools_of(part.labels).xp
+    places = xp.flatnonzero(part.labels == id)
+    return part.base + int(places[0]) if len(places) else -1
+
+
+def _rows(part: Part, peers: Peers) -> tuple[np.ndarray, np.ndarray]:
+    return to_host(part.offsets), to_host(part.targets)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The edges of a `Graph` on the host, each rank reading some of its rows."""
+
+    graph: Graph
+
+    def of_rank(self, rank: int, size: int) -> Iterator[Edges]:
+        offsets, targets = self.graph.offsets, self.graph.targets
+        n = self.graph.num_vertices
+        first, last = n * rank // size, n * (rank + 1) // size
+        arcs = targets[offsets[first] : offsets[last]]
+        for begin in range(0, len(arcs), csr.BLOCK):
+            block = arcs[begin : begin + csr.BLOCK]
+            sources = np.empty_like(block)
+            row = int(np.searchsorted(offsets, offsets[first] + begin, side="right")) - 1
+            csr._sources(offsets, int(offsets[first]) + begin, row, sources)
+            yield sources, block
+
+
+def from_graph(graph: Graph, launcher: Launcher) -> GraphInParts:
+    """A `Graph` over several devices."""
+    host = graph.on(CPU)
+    plan = Plan(launcher.device, vertices=graph.num_vertices, directed=graph.directed, name=graph.name)
+    parts = launcher.keep(build, plan, each=[launcher.spread([Rows(host)] * launcher.size)])
+    return GraphInParts(parts, launcher, labels=host.labels, name=graph.name, columns=graph.columns, frame=graph.frame)
+
+
+def from_source(source: Any, launcher: Launcher, plan: Plan, **options: Any) -> GraphInParts:
+    """The graph of a `Source` that all ranks read their share of, such as random edges."""
+    parts = launcher.keep(build, plan, each=[launcher.spread([source] * launcher.size)])
+    return GraphInParts(parts, launcher, name=plan.name, **options)

@@ -1,0 +1,195 @@
+"""Ranks that talk by NCCL: each has a GPU of its own, as a thread of one process or as a process."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+
+from ..device import finish
+from ..errors import InputError
+from .peers import LIMIT, Meeting, Peers, Stopped, no_answer
+
+LOOKS = 20  # of the watch, while a rank waits as long as it may
+NEVER = float("inf")
+
+
+def library() -> Any:
+    """CuPy's NCCL. Raises `InputError` if it is not installed."""
+    from cupy.cuda import nccl
+
+    if not getattr(nccl, "available", True):
+        raise InputError("several GPUs need NCCL, which is not installed: pip install nvidia-nccl-cu13 (or -cu12)")
+    return nccl
+
+
+def unique_id() -> tuple[int, ...]:
+    """What ranks in several processes must have in common to find each other."""
+    identity: tuple[int, ...] = library().get_unique_id()
+    return identity
+
+
+class Ranks:
+    """The communicators of those ranks that are in this process, and a watch that aborts them when one waits too long.
+
+    After a failure they are of no use any more.
+    """
+
+    def __init__(self, communicators: Mapping[int, Any], names: Sequence[str], limit: float = LIMIT) -> None:
+        self.communicators = dict(communicators)
+        self.names = tuple(names)
+        self.limit = limit
+        self.failure: str | None = None
+        self.calls = dict.fromkeys(self.communicators, 0)
+        self.deadlines = dict.fromkeys(self.communicators, NEVER)
+        self._turn = threading.Lock()
+        threading.Thread(target=_watch, args=(weakref.ref(self), limit / LOOKS), daemon=True).start()
+
+    @classmethod
+    def of_process(cls, ordinals: Sequence[int], names: Sequence[str], limit: float = LIMIT) -> Ranks:
+        """All ranks in this process, one for each of these devices."""
+        return cls(dict(enumerate(library().NcclCommunicator.initAll(list(ordinals)))), names, limit)
+
+    def fail(self, reason: str) -> None:
+        """Stop all that is under way."""
+        with self._turn:
+            if self.failure is None:
+                self.failure = reason
+                for communicator in self.communicators.values():
+                    communicator.abort()
+
+    def look(self) -> None:
+        """Fail if a rank has waited too long."""
+        if monotonic() < min(self.deadlines.values()):
+            return
+        latest = max(self.calls.values())
+        late = [rank for rank, calls in self.calls.items() if calls < latest]
+        if not late and len(self.calls) < len(self.names):
+            late = [rank for rank in range(len(self.names)) if rank not in self.calls]
+        self.fail(no_answer([self.names[rank] for rank in late or self.calls], self.limit))
+
+
+def _watch(ranks: weakref.ref[Ranks], pause: float) -> None:
+    while True:
+        sleep(pause)
+        there = ranks()
+        if there is None or there.failure is not None:
+            return
+        there.look()
+        del there
+
+
+class NcclPeers(Peers):
+    """One of the ranks. Collectives on arrays are begun, not finished: `wait` waits for them.
+
+    From the first of them until `wait`, this rank counts as waiting. With a ``meeting`` all ranks are threads of this
+    process, and meet there; else they share small objects by NCCL too.
+    """
+
+    def __init__(self, ranks: Ranks, rank: int, meeting: Meeting | None = None) -> None:
+        self.ranks, self.rank, self.meeting = ranks, rank, meeting
+        self.size = len(ranks.names)
+        self.limit = ranks.limit
+        self._communicator = ranks.communicators[rank]
+        self._nccl = library()
+
+    @classmethod
+    def group(cls, ranks: Ranks) -> list[NcclPeers]:
+        """The peers of each rank, all in this process."""
+        meeting = Meeting(ranks.names, ranks.limit)
+        return [cls(ranks, rank, meeting) for rank in ranks.communicators]
+
+    @classmethod
+    def join(
+        cls, size: int, identity: tuple[int, ...], rank: int, names: Sequence[str], limit: float = LIMIT
+    ) -> NcclPeers:
+        """The only rank of this process, on CuPy's current device. All ranks call it; it waits for them."""
+        return cls(Ranks({rank: library().NcclCommunicator(size, identity, rank)}, names, limit), rank)
+
+    def _call(self, begin: Callable[[Any, int], None]) -> None:
+        """Begin a collective: with the communicator and the current stream."""
+        from cupy.cuda import get_current_stream
+
+        if self.ranks.failure is not None:
+            raise Stopped(self.ranks.failure)
+        self.ranks.calls[self.rank] += 1
+        self.ranks.deadlines[self.rank] = monotonic() + self.limit
+        try:
+            begin(self._communicator, get_current_stream().ptr)
+        except self._nccl.NcclError as error:
+            raise self._stopped(error) from error
+
+    def _stopped(self, error: Exception) -> Stopped:
+        """What others made of this rank's work; if nobody else failed, this one has."""
+        self.ranks.fail(f"{self.ranks.names[self.rank]} failed: {error}")
+        return Stopped(self.ranks.failure)
+
+    def wait(self, finished: Callable[[], None] = finish) -> None:
+        try:
+            finished()
+        except Exception as error:
+            raise self._stopped(error) from error
+        finally:
+            self.ranks.deadlines[self.rank] = NEVER
+        if self.ranks.failure is not None:
+            raise Stopped(self.ranks.failure)
+
+    def ready(self) -> None:
+        if self.meeting is not None:  # a thread that allocates may wait for another's collective, which waits for it
+            self.meeting.meet(self.rank, None)
+
+    def share(self, value: Any) -> list[Any]:
+        if self.meeting is not None:
+            return self.meeting.meet(self.rank, value)
+        import cupy
+
+        packed = np.frombuffer(pickle.dumps(value), np.uint8)
+        sizes = cupy.empty(self.size, np.int64)
+        sizes[self.rank] = len(packed)
+        self.gather_slices(sizes)
+        self.wait()
+        lengths = sizes.tolist()
+        room = np.zeros(max(lengths), np.uint8)
+        room[: len(packed)] = packed
+        everything = cupy.empty((self.size, len(room)), np.uint8)
+        everything[self.rank] = cupy.asarray(room)
+        self.gather_slices(everything)
+        self.wait()
+        rows = everything.get()
+        return [pickle.loads(row[:length].tobytes()) for row, length in zip(rows, lengths, strict=True)]
+
+    def gather_slices(self, whole: Any) -> None:
+        nbytes = whole.nbytes // self.size
+        start = whole.data.ptr
+
+        def begin(communicator: Any, stream: int) -> None:
+            communicator.allGather(start + nbytes * self.rank, start, nbytes, self._nccl.NCCL_INT8, stream)
+
+        if nbytes:
+            self._call(begin)
+
+    def exchange(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
+        byte = self._nccl.NCCL_INT8
+
+        def begin(communicator: Any, stream: int) -> None:
+            self._nccl.groupStart()
+            try:
+                for peer, (mine, theirs) in enumerate(zip(pieces, into, strict=True)):
+                    if mine.nbytes:
+                        communicator.send(mine.data.ptr, mine.nbytes, byte, peer, stream)
+                    if theirs.nbytes:
+                        communicator.recv(theirs.data.ptr, theirs.nbytes, byte, peer, stream)
+            finally:
+                self._nccl.groupEnd()
+
+        self._call(begin)
+
+    def abort(self, reason: str) -> None:
+        if self.meeting is not None:
+            self.meeting.fail(reason)
+        self.ranks.fail(reason)

@@ -1,0 +1,233 @@
+"""Ranks that are workers of a Dask cluster: what runs in the client's process. What runs in theirs is in `seats`.
+
+Dask places a seat on each worker as the result of a task, and frees it, with all that the rank keeps, when the graph or
+the client ends. SPMD functions are no tasks: the scheduler starts these one by one, and takes ten milliseconds. They
+are called by `Client.run`, which also says at once when a worker has gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import secrets
+import threading
+import weakref
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+from ..device import CPU
+from ..errors import InputError, TraversalError
+from . import seats
+from .launch import GRACE, Kept, Launcher, said
+from .peers import LIMIT
+from .seats import SEVERITY, Outcome, Seat
+
+TICK = 2.0  # seconds without an answer after which we look which workers there are
+_turns = threading.Lock()  # the collectives of two graphs on the same workers could wait for each other
+
+
+class DaskLauncher(Launcher):
+    """A rank on each of these workers, in this order. ``limit`` is how long, in seconds, one may not answer."""
+
+    def __init__(self, client: Any, workers: Sequence[str], *, device: str = CPU, limit: float = LIMIT) -> None:
+        self.client = client
+        self.workers = tuple(workers)
+        self.devices = tuple(f"worker {worker}" for worker in workers)
+        self.device = device
+        self.limit = limit
+        self.token = secrets.token_hex(8)
+        self._together = False  # have the ranks met, and has none failed since?
+        self._meeting = 0  # how often they have met
+        self._names = [f"part {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
+        self._seats = [self._task(rank, Seat, self.token, rank, self._names, device, limit) for rank in self._ranks]
+        self._settled([self._task(rank, seats.settle, seat) for rank, seat in enumerate(self._seats)], limit)
+
+    def __repr__(self) -> str:
+        return f"<DaskLauncher on {', '.join(self.devices)}>"
+
+    def __reduce__(self) -> Any:
+        raise InputError("a graph on the workers of a Dask cluster stays there: take it here by on('cpu') first")
+
+    def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> OnWorkers:
+        kept = OnWorkers(self)
+        self._called(function, arguments, each, kept.key)
+        return kept
+
+    def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
+        return self._called(function, arguments, each, None)
+
+    def spread(self, values: Sequence[Any]) -> OnWorkers:
+        sent = zip(self.workers, values, strict=True)
+        return self.hold(
+            seats.itself, [self.client.scatter([value], workers=[worker], hash=False) for worker, value in sent]
+        )
+
+    def hold(self, function: Callable[..., Any], futures: Sequence[Sequence[Any]]) -> OnWorkers:
+        """What ``function(*values)`` makes of Dask's ``futures`` of each rank, which are on its worker, kept there. The
+        ranks have no peers meanwhile."""
+        kept = OnWorkers(self)
+        self._settled(
+            [
+                self._task(rank, seats.hold, self._seats[rank], kept.key, function, *futures[rank])
+                for rank in self._ranks
+            ]
+        )
+        return kept
+
+    def taken(self, kept: OnWorkers) -> list[Any]:
+        """What the ranks keep, as Dask's futures instead."""
+        return [self._task(rank, seats.take, self._seats[rank], kept.key) for rank in self._ranks]
+
+    def frame(self, result: Any) -> Any:
+        """A frame of Dask with what a search found, see `frames`."""
+        from .frames import frame_of_result
+
+        return frame_of_result(self, result)
+
+    @property
+    def _ranks(self) -> range:
+        return range(self.size)
+
+    def _task(self, rank: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """A task of Dask's, on the worker of this rank."""
+        place = {"workers": [self.workers[rank]], "allow_other_workers": False}
+        return self.client.submit(function, *arguments, pure=False, **place)
+
+    def _settled(self, tasks: Sequence[Any], patience: float = math.inf) -> None:
+        """Wait for tasks, one a rank, which return an `Outcome`; raise as `keep` does."""
+
+        async def outcomes() -> list[Outcome]:
+            return await self._outcomes({rank: task.result() for rank, task in enumerate(tasks)}, patience)
+
+        self._values(outcomes)
+
+    def _called(self, function: Callable[..., Any], arguments: Any, each: Sequence[Kept], key: str | None) -> list[Any]:
+        """What the ranks return; if there is a ``key``, they keep it under that and return nothing."""
+        keys = [kept.key for kept in each]
+        with _turns:
+            try:
+                if not self._together:
+                    self._meeting += 1
+                    (invitation,) = self._on_workers(seats.invite, self._meeting, ranks=range(1))
+                    self._on_workers(seats.join, self._meeting, invitation)
+                    self._together = True
+                return self._on_workers(seats.call, function, arguments, keys, key)
+            except BaseException as error:
+                self._together = False
+                if not isinstance(error, Exception):
+                    self.client.loop.add_callback(self._tell, seats.abort, self._meeting, "interrupted")
+                raise
+
+    def _on_workers(self, function: Callable[..., Any], *arguments: Any, ranks: range | None = None) -> list[Any]:
+        """What ``function(token, rank, *arguments)`` returns on the workers, all at the same time."""
+
+        async def outcomes() -> list[Outcome]:
+            if gone := [rank for rank, seat in enumerate(self._seats) if seat.status != "finished"]:
+                return [self._lost(rank) for rank in gone]
+            calls = {rank: self._call(rank, function, *arguments) for rank in ranks or self._ranks}
+            return await self._outcomes(calls)
+
+        return self._values(outcomes)
+
+    def _values(self, outcomes: Callable[[], Awaitable[list[Outcome]]]) -> list[Any]:
+        """What the ranks returned. Raises the failure that is the cause of the others."""
+        if self.client.status != "running":
+            raise TraversalError("the Dask client of this graph is closed: make the graph again")
+        try:
+            found = self.client.sync(outcomes)
+        except OSError as error:
+            raise TraversalError("Dask's scheduler does not answer: make a new client, and the graph again") from error
+        failures = [(SEVERITY.index(outcome.failure), outcome) for outcome in found if outcome.failure]
+        if failures:
+            _, (message, failure) = min(failures, key=lambda each: each[0])
+            raise failure(message)
+        return [outcome.value for outcome in found]
+
+    async def _call(self, rank: int, function: Callable[..., Any], *arguments: Any) -> Outcome:
+        worker = self.workers[rank]
+        answers = await self.client.run(function, self.token, rank, *arguments, workers=[worker])
+        outcome: Outcome = answers[worker]
+        return outcome
+
+    async def _outcomes(self, calls: Mapping[int, Awaitable[Outcome]], patience: float = math.inf) -> list[Outcome]:
+        """How each rank's call ended. Once one has failed the others are told to end, and have `GRACE` seconds to.
+
+        A rank has failed too if its worker has gone or does not answer, or has not ended after ``patience`` seconds.
+        """
+        waiting = {asyncio.ensure_future(call): rank for rank, call in calls.items()}
+        outcomes: dict[int, Outcome] = {}
+        meeting, heard = self._meeting, monotonic()
+        deadline = heard + patience
+        failed = False
+        while waiting:
+            done, _ = await asyncio.wait(waiting, timeout=TICK, return_when=asyncio.FIRST_COMPLETED)
+            for each in done:
+                rank = waiting.pop(each)
+                outcomes[rank] = self._ended(rank, each)
+            now = monotonic()
+            silent: Iterable[int] = ()
+            if now > deadline:
+                silent = waiting.values()
+            elif done:
+                heard = now
+            else:
+                there = await self._there()
+                outcomes |= {rank: self._lost(rank) for rank in waiting.values() if self.workers[rank] not in there}
+                if now > heard + self.limit:
+                    silent = [rank for rank in waiting.values() if not await self._answers(rank)]
+                    heard = now
+            outcomes |= {rank: self._silent(rank) for rank in silent if rank not in outcomes}
+            for each in [each for each, rank in waiting.items() if rank in outcomes]:
+                each.cancel()
+                del waiting[each]
+            if not failed and (reasons := [outcome.value for outcome in outcomes.values() if outcome.failure]):
+                failed = True
+                deadline = min(deadline, now + GRACE)
+                self.client.loop.add_callback(self._tell, seats.abort, meeting, reasons[0])
+        return [outcome for _, outcome in sorted(outcomes.items())]
+
+    def _ended(self, rank: int, call: asyncio.Future[Outcome]) -> Outcome:
+        """The outcome of a call that has ended."""
+        try:
+            return call.result()
+        except (OSError, KeyError, asyncio.CancelledError):  # the connection broke; there is no seat; a restart
+            return self._lost(rank)
+        except Exception as error:
+            return Outcome(f"{self._names[rank]} failed: {said(error)}", TraversalError)
+
+    def _lost(self, rank: int) -> Outcome:
+        return Outcome(f"{self._names[rank]} is gone, and with it its part: make the graph again", TraversalError)
+
+    def _silent(self, rank: int) -> Outcome:
+        return Outcome(f"{self._names[rank]} does not answer: restart it and make the graph again", TraversalError)
+
+    async def _there(self) -> set[str]:
+        """The workers that the scheduler knows."""
+        return set(await asyncio.wait_for(self.client.nthreads(), self.limit))
+
+    async def _answers(self, rank: int) -> bool:
+        call = self.client.run(seats.answer, workers=[self.workers[rank]], on_error="ignore")
+        with suppress(asyncio.TimeoutError):
+            return bool(await asyncio.wait_for(call, GRACE / 2))
+        return False
+
+    async def _tell(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Call ``function(token, *arguments)`` on the workers that are there, and do not care what becomes of it."""
+        with suppress(Exception):
+            call = self.client.run(function, self.token, *arguments, workers=list(self.workers), on_error="ignore")
+            await asyncio.wait_for(call, GRACE)
+
+
+class OnWorkers:
+    """What each rank of a launcher keeps, until this is no more."""
+
+    def __init__(self, launcher: DaskLauncher) -> None:
+        self.key = secrets.token_hex(8)
+        weakref.finalize(self, _forget, launcher, self.key).atexit = False
+
+
+def _forget(launcher: DaskLauncher, key: str) -> None:
+    if launcher.client.status == "running":
+        launcher.client.loop.add_callback(launcher._tell, seats.forget, key)

@@ -1,0 +1,171 @@
+"""Ranks that are workers of a Dask cluster: what runs in a worker's process. What the client does is in `on_dask`."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+from ..device import CUDA
+from ..errors import InputError, TraversalError
+from .launch import said
+from .peers import Peers, Stopped, ThreadPeers
+from .processes import ProcessPeers
+
+SEVERITY = (InputError, TraversalError, Stopped)  # of what several ranks report, the first is the cause
+
+
+class Outcome(NamedTuple):
+    """What a rank returned, or how it failed: the class of the error and its message."""
+
+    value: Any
+    failure: type[Exception] | None = None
+
+
+class Seat:
+    """A rank in its worker's process, with its peers and what it keeps.
+
+    A worker holds it as the result of a task, and so frees it when the client lets go of it or goes away. Dask, which
+    may want to move or to spill it, cannot: it is not pickled.
+    """
+
+    def __init__(self, token: str, rank: int, names: Sequence[str], device: str, limit: float) -> None:
+        self.rank = rank
+        self.names = names
+        self.device = device
+        self.limit = limit
+        self.kept: dict[str, Any] = {}
+        self.peers: Peers | None = None
+        self.meeting = 0  # the number of that in which it met them
+        self._turn = threading.Lock()  # an earlier call may still be running, if it did not end when it was told to
+        _seats[token, rank] = self
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a part of a graph stays on its worker")
+
+    def guarded(self, work: Callable[..., Any], *arguments: Any) -> Outcome:
+        """What ``work(*arguments)`` returns. If it fails the peers are told."""
+        if not self._turn.acquire(timeout=self.limit):
+            return Outcome(
+                f"{self.names[self.rank]} has not ended an earlier call: restart this worker", TraversalError
+            )
+        try:
+            return Outcome(work(*arguments))
+        except BaseException as error:
+            if isinstance(error, Stopped):
+                return Outcome(str(error), Stopped)
+            message = f"{self.names[self.rank]} failed: {said(error)}"
+            if self.peers is not None:
+                self.peers.abort(message)
+            return (
+                Outcome(str(error), InputError) if isinstance(error, InputError) else Outcome(message, TraversalError)
+            )
+        finally:
+            self._turn.release()
+
+    def invite(self, meeting: int) -> Any:
+        """What the ranks need to `join`; asked of rank 0."""
+        self._part(meeting)
+        if len(self.names) == 1:
+            return None
+        if self.device == CUDA:
+            from .nccl import unique_id
+
+            return unique_id()
+        self.peers, invitation = ProcessPeers.first(self.names, self.limit)
+        return invitation
+
+    def join(self, meeting: int, invitation: Any) -> None:
+        """Meet the other ranks."""
+        size = len(self.names)
+        if size == 1:
+            (self.peers,) = ThreadPeers.group(self.names, self.limit)
+        elif self.device == CUDA:
+            from .nccl import NcclPeers
+
+            self._part(meeting)
+            self.peers = NcclPeers.join(size, invitation, self.rank, self.names, self.limit)
+        elif self.rank:
+            self._part(meeting)
+            self.peers = ProcessPeers.join(invitation, self.rank, self.names, self.limit)
+
+    def _part(self, meeting: int) -> None:
+        """Leave the peers of earlier meetings."""
+        self.meeting = meeting
+        if isinstance(self.peers, ProcessPeers):
+            self.peers.close()
+        self.peers = None
+
+    def call(self, function: Callable[..., Any], arguments: Sequence[Any], keys: Sequence[str], key: str | None) -> Any:
+        """Call an SPMD function with what is kept under ``keys``. Keep what it returns under ``key``, or return it."""
+        found = function(*(self.kept[each] for each in keys), self.peers, *arguments)
+        if key is None:
+            return found
+        self.kept[key] = found
+        return None
+
+
+_seats: WeakValueDictionary[tuple[str, int], Seat] = WeakValueDictionary()
+
+
+def settle(seat: Seat) -> Outcome:
+    """The seat is there."""
+    return Outcome(None)
+
+
+def hold(seat: Seat, key: str, function: Callable[..., Any], *values: Any) -> Outcome:
+    """Keep ``function(*values)`` under ``key``."""
+    return seat.guarded(lambda: seat.kept.update({key: function(*values)}))
+
+
+def itself(value: Any) -> Any:
+    return value
+
+
+def take(seat: Seat, key: str) -> Any:
+    """What was kept under ``key``, which is Dask's from now on."""
+    return seat.kept.pop(key)
+
+
+async def invite(token: str, rank: int, meeting: int) -> Outcome:
+    return await _in_thread(_seats[token, rank], "invite", meeting)
+
+
+async def join(token: str, rank: int, meeting: int, invitation: Any) -> Outcome:
+    return await _in_thread(_seats[token, rank], "join", meeting, invitation)
+
+
+async def call(token: str, rank: int, *arguments: Any) -> Outcome:
+    return await _in_thread(_seats[token, rank], "call", *arguments)
+
+
+async def _in_thread(seat: Seat, method: str, *arguments: Any) -> Outcome:
+    """What this method of the seat returns, in a thread, so that the worker goes on answering."""
+    future: Future[Outcome] = Future()
+
+    def work() -> None:
+        future.set_result(seat.guarded(getattr(seat, method), *arguments))
+
+    threading.Thread(target=work, daemon=True).start()
+    return await asyncio.wrap_future(future)
+
+
+def abort(token: str, meeting: int, reason: str) -> None:
+    """Tell the ranks in this process to end what they do, unless they have met anew since."""
+    for (theirs, _), seat in list(_seats.items()):
+        if theirs == token and seat.meeting == meeting and seat.peers is not None:
+            seat.peers.abort(reason)
+
+
+def forget(token: str, key: str) -> None:
+    """Let go of what is kept under ``key``."""
+    for (theirs, _), seat in list(_seats.items()):
+        if theirs == token:
+            seat.kept.pop(key, None)
+
+
+def answer() -> None:
+    """The worker answers."""

@@ -1,0 +1,229 @@
+"""SPMD functions on the workers of a Dask cluster: what they return and keep, and every way to fail."""
+
+import gc
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from rapids_bfs import InputError, TraversalError
+
+distributed = pytest.importorskip("distributed")
+
+from rapids_bfs.parts import on_dask, seats  # noqa: E402
+from rapids_bfs.parts.on_dask import DaskLauncher  # noqa: E402
+
+
+def launcher_of(dask_client, **options):
+    return DaskLauncher(dask_client, sorted(dask_client.nthreads()), **options)
+
+
+def who(peers, offset):
+    return os.getpid(), peers.rank + offset, peers.share(peers.rank)
+
+
+def squares(peers, n):
+    return np.arange(n) * peers.rank
+
+
+def total(mine, theirs, peers):
+    return int(peers.all_reduce(np.array([mine.sum() + theirs])[0:1])[0])
+
+
+def exchanged(peers, n):
+    received = peers.all_to_all([np.full(n, 10 * peers.rank + to) for to in range(peers.size)])
+    whole = peers.all_gather(np.array([peers.rank]))
+    return [array.tolist() for array in received], whole.ravel().tolist()
+
+
+def refuse(peers, rank, error):
+    if peers.rank == rank:
+        raise error
+    peers.barrier()
+
+
+def die(peers, rank):
+    if peers.rank == rank:
+        os.kill(os.getpid(), signal.SIGKILL)
+    peers.barrier()
+
+
+def await_file(peers, rank, path):
+    deadline = time.monotonic() + 60
+    while peers.rank == rank and not os.path.exists(path) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    peers.barrier()
+
+
+def stop(peers, rank):
+    if peers.rank == rank:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    peers.barrier()
+
+
+def kept_there(token):
+    """How much the launcher with this token keeps in this process; None if it has no seat."""
+    return {theirs: len(seat.kept) for (theirs, _), seat in seats._seats.items()}.get(token)
+
+
+def eventually(holds):
+    """Wait until it holds: Dask frees what nobody refers to a little later."""
+    deadline = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < deadline
+        gc.collect()
+        time.sleep(0.02)
+
+
+def works(launcher):
+    try:
+        return bool(launcher.run(exchanged, 1))
+    except TraversalError:
+        return False
+
+
+class TestCalls:
+    def test_each_worker_is_a_rank(self, dask_client):
+        launcher = launcher_of(dask_client)
+        found = launcher.run(who, 5)
+        assert len({pid for pid, _, _ in found}) == 3
+        assert [rest for _, *rest in found] == [[5 + rank, [0, 1, 2]] for rank in range(3)]
+
+    def test_arrays_go_from_process_to_process(self, dask_client):
+        launcher = launcher_of(dask_client)
+        for n in (0, 3, 1000):
+            expected = [([[10 * other + rank] * n for other in range(3)], [0, 1, 2]) for rank in range(3)]
+            assert launcher.run(exchanged, n) == expected
+
+    def test_what_is_kept_stays_until_nobody_refers_to_it(self, dask_client):
+        launcher = launcher_of(dask_client)
+        token = launcher.token
+        kept = launcher.keep(squares, 4)
+        spread = launcher.spread([1, 10, 100])
+        assert launcher.run(total, each=[kept, spread]) == [18 + 111] * 3
+        assert set(dask_client.run(kept_there, token).values()) == {2}
+        del kept
+        eventually(lambda: set(dask_client.run(kept_there, token).values()) == {1})
+        del spread, launcher
+        eventually(lambda: set(dask_client.run(kept_there, token).values()) == {None})
+
+    def test_it_is_freed_when_the_client_goes(self, dask_client):
+        with distributed.Client(dask_client.scheduler.address, set_as_default=False) as other:
+            launcher = launcher_of(other)
+            token = launcher.token
+            kept = launcher.keep(squares, 4)
+        eventually(lambda: set(dask_client.run(kept_there, token).values()) == {None})
+        with pytest.raises(TraversalError, match="client of this graph is closed: make the graph again"):
+            launcher.run(total, each=[kept, kept])
+
+    def test_one_worker(self, dask_client):
+        launcher = DaskLauncher(dask_client, list(dask_client.nthreads())[:1])
+        assert launcher.run(exchanged, 2) == [([[0, 0]], [0])]
+
+    def test_two_graphs_at_the_same_time(self, dask_client):
+        launchers = [launcher_of(dask_client) for _ in range(2)]
+        found = [[], []]
+
+        def work(which):
+            for _ in range(5):
+                found[which].append(launchers[which].run(exchanged, which))
+
+        threads = [threading.Thread(target=work, args=(which,)) for which in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for which in range(2):
+            assert found[which] == [launchers[which].run(exchanged, which)] * 5
+
+    def test_values_that_dask_has_on_the_workers_are_taken_and_given_back(self, dask_client):
+        launcher = launcher_of(dask_client)
+        futures = [
+            [dask_client.submit(int, value, workers=[worker], pure=False) for value in (rank, 7)]
+            for rank, worker in enumerate(launcher.workers)
+        ]
+        kept = launcher.hold(max, futures)
+        taken = launcher.taken(kept)
+        assert dask_client.gather(taken) == [7, 7, 7]
+        assert [next(iter(dask_client.who_has(each).values()))[0] for each in taken] == list(launcher.workers)
+
+    def test_it_is_not_pickled(self, dask_client):
+        import pickle
+
+        with pytest.raises(InputError, match=r"stays there: take it here by on\('cpu'\)"):
+            pickle.dumps(launcher_of(dask_client))
+
+
+class TestFailures:
+    @pytest.mark.parametrize("rank", [0, 2])
+    def test_an_input_error_comes_out_as_it_is(self, dask_client, rank):
+        launcher = launcher_of(dask_client)
+        with pytest.raises(InputError, match=r"^no such vertex$"):
+            launcher.run(refuse, rank, InputError("no such vertex"))
+        assert launcher.run(exchanged, 1)
+
+    @pytest.mark.parametrize(
+        ("error", "line"),
+        [
+            (ZeroDivisionError("no\nluck"), "failed: no"),
+            (MemoryError("unable to allocate"), "failed: unable to allocate: it does not fit"),
+            (SystemExit(3), "failed: 3"),
+        ],
+    )
+    def test_other_errors_name_the_worker(self, dask_client, error, line):
+        launcher = launcher_of(dask_client)
+        with pytest.raises(TraversalError) as raised:
+            launcher.run(refuse, 1, error)
+        assert str(raised.value).startswith(f"part 1 of 3 (worker {launcher.workers[1]}) {line}")
+        assert "\n" not in str(raised.value)
+        assert launcher.run(exchanged, 1)
+
+    def test_a_rank_that_does_not_come_is_named(self, dask_client, tmp_path, monkeypatch):
+        monkeypatch.setattr(on_dask, "GRACE", 4)
+        rank = 0
+        launcher, other = (launcher_of(dask_client, limit=limit) for limit in (2, 45))
+        with pytest.raises(TraversalError, match=rf"part {rank} of 3 .worker tcp.* does not answer: restart it"):
+            launcher.run(await_file, rank, str(tmp_path / "go"))
+        with pytest.raises(TraversalError, match=rf"part {rank} of 3 .* has not ended an earlier call: restart"):
+            launcher.run(exchanged, 1)
+        assert other.run(exchanged, 1)
+        (tmp_path / "go").touch()
+        eventually(lambda: works(launcher))
+
+    @pytest.mark.parametrize("rank", [0, 1])
+    def test_a_worker_that_is_killed(self, dask_client, rank):
+        launcher = launcher_of(dask_client)
+        other = DaskLauncher(dask_client, launcher.workers[1 - rank :: 2][:1])
+        kept = other.keep(squares, 3)
+        launcher.run(exchanged, 1)
+        for call in (lambda: launcher.run(die, rank), lambda: launcher.run(exchanged, 1)):
+            with pytest.raises(TraversalError) as raised:
+                call()
+            name = f"part {rank} of 3 (worker {launcher.workers[rank]})"
+            assert str(raised.value) == f"{name} is gone, and with it its part: make the graph again"
+        assert other.run(exchanged, 1)
+        assert [each.tolist() for each in other.run(lambda mine, peers: mine, each=[kept])] == [[0, 0, 0]]
+        assert dask_client.submit(lambda: 5).result() == 5
+
+    def test_a_worker_that_is_stopped(self, dask_client, monkeypatch):
+        monkeypatch.setattr(on_dask, "GRACE", 4)
+        launcher = launcher_of(dask_client, limit=2)
+        pids = dask_client.run(os.getpid)
+        try:
+            with pytest.raises(TraversalError, match=r"part 1 of 3 .*does not answer: restart it"):
+                launcher.run(stop, 1)
+        finally:
+            os.kill(pids[launcher.workers[1]], signal.SIGCONT)
+        eventually(lambda: works(launcher))
+
+    def test_an_interrupt(self, dask_client, tmp_path):
+        launcher = launcher_of(dask_client)
+        launcher.run(exchanged, 1)
+        threading.Timer(0.5, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+        with pytest.raises(KeyboardInterrupt):
+            launcher.run(await_file, 2, str(tmp_path / "go"))
+        (tmp_path / "go").touch()
+        assert launcher.run(exchanged, 1)
