@@ -225,13 +225,13 @@ __device__ __forceinline__ void enqueue_long_rows(const Search<Vertex, Offset>& 
 
 // A bottom-up level: let unvisited vertices look for the frontier. A warp takes tiles of words until it has enough
 // unvisited vertices. Returns how many found the frontier, counted in the lanes. Rows that are too long for a warp are
-// left in the queue from `begin` on, counted in `left`. `list` has room for LIST vertices, `hits` for the words of TILES
+// left in the queue from `begin` on, counted in `left()`. `list` has room for LIST vertices, `hits` for the words of TILES
 // tiles. `mine` has the vertices that look, `visited` their in-neighbours: the same bitmap, unless this is one part of a
 // graph.
-template <typename Vertex, typename Offset>
+template <typename Vertex, typename Offset, typename Left>
 __device__ unsigned bottom_up_level(const Search<Vertex, Offset>& s, const unsigned* mine, const unsigned* visited,
-                                    unsigned* upcoming, int level, long long begin, Counter* left, int warp, int warps,
-                                    unsigned short* list, unsigned* hits) {
+                                    unsigned* upcoming, int level, long long begin, const Left& left, int warp,
+                                    int warps, unsigned short* list, unsigned* hits) {
     const long long words = (s.n + WARP - 1) / WARP;
     const int lane = lane_id();
     const int tile = static_cast<int>(s.tile), vertices_of_tile = tile * WARP;
@@ -259,7 +259,7 @@ __device__ unsigned bottom_up_level(const Search<Vertex, Offset>& s, const unsig
             probe_hubs_and_heavy(s, u);
         }
         probe_rows(s, u);
-        if (u.listed > 0) enqueue_long_rows(s, u, begin, left);
+        if (u.listed > 0) enqueue_long_rows(s, u, begin, left());
         for (int i = 0; i < tiles; ++i) {
             const long long word = (next - static_cast<long long>(tiles - i) * warps) * tile + lane;
             if (lane < tile && word < words) upcoming[word] = hits[i * TILE + lane];

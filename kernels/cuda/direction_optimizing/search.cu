@@ -199,7 +199,7 @@ __device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, co
     unsigned* const upcoming = ring.add(p.level);
     unsigned reached;
     if (bottom_up) {
-        Counter* const left = &s.state->explored[p.phase % 3];
+        const auto left = [&] { return &s.state->explored[p.phase % 3]; };
         reached =
             bottom_up_level(s, visited, visited, upcoming, p.level, p.begin, left, w.warp, w.warps, w.list, w.hits);
     } else {

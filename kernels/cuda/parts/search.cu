@@ -248,7 +248,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     unsigned short* const list =
         reinterpret_cast<unsigned short*>(memory + THREADS / WARP * TILES * TILE * sizeof(unsigned)) +
         warp_of_block * LIST;
-    bottom_up_level(s, s.visited, x.seen, x.upcoming, static_cast<int>(x.level), 0, x.left, warp, warps, list, hits);
+    const auto left = [&] { return x.left; };
+    bottom_up_level(s, s.visited, x.seen, x.upcoming, static_cast<int>(x.level), 0, left, warp, warps, list, hits);
 }
 
 // Probe the rows that the sweep left to the whole grid.
