@@ -13,9 +13,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from .errors import InputError
-from .report.console import Console, line, messages, screen
+from .report.console import line, messages, screen
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from .edges import Edges
     from .graph import Graph
 

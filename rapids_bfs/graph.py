@@ -291,9 +291,9 @@ class Graph:
             ids = to_host(ids).tolist()
         return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
 
-    def _vertices_on_device(self, ids: Any) -> Any:
+    def _vertices_on_device(self, ids: Any) -> np.ndarray:
         if self.labels is None:
-            vertices = ids.astype(np.int64)
+            vertices: np.ndarray = ids.astype(np.int64)
             known = (vertices >= 0) & (vertices < self.num_vertices)
         else:
             vertices = np.searchsorted(self.labels, ids.astype(self.labels.dtype)).astype(np.int64)
@@ -366,7 +366,7 @@ class Graph:
             labels, vertices = self._host_labels, to_host(vertices)
         else:
             labels = to_device(self.labels)
-        ids = labels[vertices]
+        ids: np.ndarray = labels[vertices]
         ids[vertices < 0] = None if self.has_objects else -1
         return ids
 

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from ..trace import Step, Trace
 
 if TYPE_CHECKING:
     from ..edges import Edges
+
+Prepared = TypeVar("Prepared")
 
 GROUP = "rapids_bfs.engines"
 PREFERENCE = ("cupy", "numba-cuda", "cpu")  # what engine="auto" takes, the first that can run here
@@ -211,10 +213,10 @@ class Choice:
         """This choice prepared for the betweenness of ``graph``, the same one at every call; None if it has none."""
         return self._kept(graph, f"{self.name}, betweenness", self.engine.prepare_betweenness)
 
-    def _kept(self, graph: Graph, key: str, prepare: Callable[[Graph, str], Any]) -> Any:
+    def _kept(self, graph: Graph, key: str, prepare: Callable[[Graph, str], Prepared]) -> Prepared:
         """What ``prepare`` makes of ``graph``, kept with it."""
         traversals = graph.traversals
-        found = traversals.get(key)
+        found: Prepared | None = traversals.get(key)
         if found is None:
             found = traversals.setdefault(key, prepare(graph.for_engines, self.algorithm))
         return found

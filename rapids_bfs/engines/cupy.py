@@ -112,7 +112,8 @@ class CuPyDevice(Device):
         return self.cupy.empty(length, dtype)
 
     def host(self, array: Any) -> np.ndarray:
-        return self.cupy.asnumpy(array)
+        copy: np.ndarray = self.cupy.asnumpy(array)
+        return copy
 
     def found(self, array: Any) -> Any:
         return array

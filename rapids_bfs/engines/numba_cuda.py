@@ -122,7 +122,7 @@ class NumbaDevice(Device):
         with self.current():
             if self.searches_on == CUDA:
                 return available_device_bytes()  # Numba itself cannot say while RMM allocates for it
-            return self.cuda.current_context().get_memory_info().free
+            return float(self.cuda.current_context().get_memory_info().free)
 
     def upload(self, array: Any) -> Any:
         if self.searches_on == CPU:
@@ -137,7 +137,7 @@ class NumbaDevice(Device):
         return self.cuda.as_cuda_array(cupy.empty(length, dtype))  # of CuPy's pool, as uploads are
 
     def host(self, array: Any) -> np.ndarray:
-        copy = array.copy_to_host(stream=self.stream)
+        copy: np.ndarray = array.copy_to_host(stream=self.stream)
         self.synchronize()
         return copy
 

@@ -295,9 +295,10 @@ def _settings() -> Any:
     return needed("matplotlib", "a plot").rc_context(SETTINGS)
 
 
-def _figure(width: float, height: float) -> Any:
+def _figure(width: float, height: float) -> Figure:
     """A figure of this size in inches."""
-    return _picture()(figsize=(width, height), layout="constrained", facecolor="white")
+    figure: Figure = _picture()(figsize=(width, height), layout="constrained", facecolor="white")
+    return figure
 
 
 @cache
