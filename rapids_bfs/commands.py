@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .cli import INTERRUPTED, WRONG
 from .command_io import STANDARD, GraphInput, check_outputs, table_console, with_progress, write_output
 from .errors import InputError
+from .exit_codes import INTERRUPTED, WRONG
 from .report.console import line, screen, show
 from .units import graph_size
 
@@ -396,7 +396,7 @@ def info() -> None:
 
       rapids-bfs info
     """
-    from .report.table import info_tables
+    from .report.info import info_tables
 
     show(info_tables())
 

@@ -31,6 +31,6 @@ class Edges:
 
     def on_device(self) -> Any:
         """The two columns as a `cudf.DataFrame`, which are its own if they are cuDF's, else uploaded."""
-        from .adapters.cudf import edge_columns
+        from .adapters.cudf_columns import edge_columns
 
         return edge_columns(self.given, self.graph.columns)

@@ -43,6 +43,11 @@ def csr_for(array: Any) -> ModuleType:
     return import_module(".device_csr" if on_device(array) else ".csr", __package__)
 
 
+def _adapters(module: str = "") -> ModuleType:
+    """The package of the adapters, or a module of it: by name and late, as they know this module."""
+    return import_module(f".adapters{module}", __package__)
+
+
 class Graph:
     """A graph in compressed sparse rows. Make one with `rapids_bfs.as_graph` or `rapids_bfs.read`.
 
@@ -380,9 +385,7 @@ class Graph:
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write the graph to ``path`` in the format of its suffix, see `rapids_bfs.read`."""
-        from .adapters.files import save
-
-        save(self, path, force=force)
+        _adapters(".files").save(self, path, force=force)
 
     def to(self, kind: str) -> Any:
         """The graph as another type.
@@ -390,6 +393,4 @@ class Graph:
         "networkx", "scipy", "pandas", "polars", "arrow", "edges", "csr", "dict", or on the device "cudf", "pylibcudf",
         "arrow-device", "cupy", "cupyx", "cugraph", "pylibcugraph", "nx-cugraph".
         """
-        from .adapters import export
-
-        return export(self, kind)
+        return _adapters().export(self, kind)
