@@ -69,11 +69,11 @@ class TestDriver:
         assert drivers.too_old("CuPy 14", 13) is None
         assert drivers.no_device() is None
 
-    @pytest.mark.parametrize("module", [cupy, numba_cuda])
-    def test_package_not_installed(self, with_driver, module, monkeypatch):
+    @pytest.mark.parametrize("missing", [cupy.missing, numba_cuda.missing], ids=["cupy", "numba-cuda"])
+    def test_package_not_installed(self, with_driver, missing, monkeypatch):
         with_driver((13, 0), 1)
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-        assert module.missing().endswith("is not installed: pip install 'rapids-bfs[cu13]'")
+        assert missing().endswith("is not installed: pip install 'rapids-bfs[cu13]'")
 
     def test_numpy_too_new(self, with_driver, monkeypatch):
         pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'rapids-bfs[cu13]'")
