@@ -86,7 +86,7 @@ class CuPyDevice(Device):
 
     engine = CuPy.name
     searches_on = CUDA
-    near = True
+    small_rows = True
     threads = 256
 
     def __init__(self, graph: Graph) -> None:
