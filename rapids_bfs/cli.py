@@ -8,7 +8,7 @@ import sys
 import traceback
 from contextlib import suppress
 
-FINE, WRONG, BAD_INPUT, OUR_FAULT, INTERRUPTED = 0, 1, 2, 70, 130  # exit codes
+from .exit_codes import BAD_INPUT, FINE, INTERRUPTED, OUR_FAULT, WRONG
 
 
 def main() -> None:

@@ -14,9 +14,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from .errors import InputError
-from .report.console import Console, line, messages, screen
+from .report.console import line, messages, screen
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from .edges import Edges
     from .graph import Graph
 
@@ -47,9 +49,11 @@ class GraphInput:
         given = {name: value for name, value in options.items() if value is not None}
         with messages.status(line(f"reading {self.graph}")):
             if self.graph != str(STANDARD):  # ./- is a file
-                return load(self.graph, **given)
+                graph: Graph = load(self.graph, **given)
+                return graph
             with _standard_input() as path:
-                return load(path, name="standard input", **given)
+                graph = load(path, name="standard input", **given)
+            return graph
 
     def edges(self) -> Edges | None:
         """The edges of a file, read by cuDF; None without cuDF, or if it cannot read such a file."""

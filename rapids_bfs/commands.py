@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .cli import INTERRUPTED, WRONG
 from .command_io import STANDARD, GraphInput, check_outputs, devices_of, table_console, with_progress, write_output
 from .errors import InputError
+from .exit_codes import INTERRUPTED, WRONG
 from .report.console import line, screen, show
 from .units import graph_size
 
@@ -419,7 +419,7 @@ def info() -> None:
 
       rapids-bfs info
     """
-    from .report.table import info_tables
+    from .report.info import info_tables
 
     show(info_tables())
 

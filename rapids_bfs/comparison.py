@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from .arguments import engine_name, whole_number
+from .contenders import contender
 from .device import CUDA, moved, to_host
 from .engines import Choice, Options, Traversal, choose, registered
 from .errors import InputError, TraversalError
@@ -161,7 +162,7 @@ def _choices(engines: str | Sequence[str] | None) -> list[Choice]:
         return [
             choose(f"{name}:{algorithm}")
             for name, engine in registered().items()
-            for algorithm in engine.compared or engine.algorithms[:1]
+            for algorithm in contender(name).algorithms or engine.algorithms[:1]
         ]
     if not isinstance(engines, Sequence) or not engines:
         raise InputError(f"engines are a list of names, or one string with commas, not {engines!r}")
@@ -179,7 +180,8 @@ def sample_sources(graph: Any, count: int | np.integer[Any], seed: int = SEED) -
     """``count`` distinct vertices with an out-edge, at random, or all of them if there are fewer."""
     count, seed = _checked_sample(count, seed)
     if not isinstance(graph, Graph):
-        return _in_parts().sampled(graph, count, seed)
+        drawn: np.ndarray = _in_parts().sampled(graph, count, seed)
+        return drawn
     candidates: Any = np.flatnonzero(graph.degrees)
     if not len(candidates):
         raise InputError(f"{graph.name} has no edges to search along: name a source")
@@ -207,7 +209,7 @@ def _run(
         engine = choice.engine
         runs.unavailable = engine.unavailable() or engine.declines(graph, choice.algorithm, options)
         if runs.unavailable is None and not asked:
-            runs.unavailable = engine.unsuited(graph)
+            runs.unavailable = contender(engine.name).left_out(graph)
         if runs.unavailable is None:
             with _reason_into(runs):
                 traversal = _prepared(runs, choice, graph, vertices[:1], options)
@@ -309,7 +311,7 @@ def _from_edges(
     id = edges.graph.ids_of(source).tolist()[0]
     while len(runs.edges_ms) < END_TO_END and sum(runs.edges_ms) < LONG_MS:
         begin = perf_counter()
-        count = choice.engine.end_to_end(edges, choice.algorithm, id, options)
+        count = contender(choice.engine.name).end_to_end(choice, edges, id, options)
         runs.edges_ms.append(1e3 * (perf_counter() - begin))
         if count() != reached:
             raise TraversalError(f"reached {count()} vertices from the list of edges, and {reached} from the graph")

@@ -64,7 +64,8 @@ def eccentricity(graph: Any, vertices: Iterable[Hashable] | None = None, *, engi
     some = vertices_of_sources(graph, vertices)
     wanted = np.zeros(graph.num_vertices, bool)
     wanted[some] = True
-    return bounds(graph, lambda lower, upper: wanted & (lower < upper), engine)[0][some]
+    found, _ = bounds(graph, lambda lower, upper: wanted & (lower < upper), engine)
+    return found.take(some)
 
 
 def diameter(graph: Any, *, engine: str = "auto") -> int:
@@ -105,8 +106,8 @@ def center(graph: Any, *, engine: str = "auto") -> np.ndarray:
     >>> center("karate")
     array([ 0,  1,  2,  3,  8, 13, 19, 31])
     """
-    graph = as_searchable(graph)
-    return graph.on(CPU).ids_of(central(graph, engine=engine))
+    searched: Graph = as_searchable(graph)
+    return searched.on(CPU).ids_of(central(searched, engine=engine))
 
 
 def periphery(graph: Any, *, engine: str = "auto") -> np.ndarray:
@@ -119,8 +120,8 @@ def periphery(graph: Any, *, engine: str = "auto") -> np.ndarray:
     >>> periphery("karate")
     array([14, 15, 16, 18, 20, 22, 23, 26, 29])
     """
-    graph = as_searchable(graph)
-    return graph.on(CPU).ids_of(peripheral(graph, engine=engine))
+    searched: Graph = as_searchable(graph)
+    return searched.on(CPU).ids_of(peripheral(searched, engine=engine))
 
 
 def central(graph: Graph, *, engine: str) -> np.ndarray:
@@ -135,19 +136,19 @@ def peripheral(graph: Graph, *, engine: str) -> np.ndarray:
     return np.flatnonzero(lower == lower.max(initial=-1))
 
 
-def diameter_is_open(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+def diameter_is_open(lower: np.ndarray, upper: np.ndarray) -> Any:
     return upper > lower.max(initial=-1)
 
 
-def radius_is_open(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+def radius_is_open(lower: np.ndarray, upper: np.ndarray) -> Any:
     return lower < upper.min(initial=len(upper))
 
 
-def periphery_is_open(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+def periphery_is_open(lower: np.ndarray, upper: np.ndarray) -> Any:
     return (lower < upper) & (upper >= lower.max(initial=-1))
 
 
-def center_is_open(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+def center_is_open(lower: np.ndarray, upper: np.ndarray) -> Any:
     return (lower < upper) & (lower <= upper.min(initial=len(upper)))
 
 

@@ -27,10 +27,11 @@ class Edges:
 
     def as_graph(self) -> Graph:
         """A new graph of the edges."""
-        return as_graph(self.given, **self.options)
+        graph: Graph = as_graph(self.given, **self.options)
+        return graph
 
     def on_device(self) -> Any:
         """The two columns as a `cudf.DataFrame`, which are its own if they are cuDF's, else uploaded."""
-        from .adapters.cudf import edge_columns
+        from .adapters.cudf_columns import edge_columns
 
         return edge_columns(self.given, self.graph.columns)

@@ -43,6 +43,11 @@ def csr_for(array: Any) -> ModuleType:
     return import_module(".device_csr" if on_device(array) else ".csr", __package__)
 
 
+def _adapters(module: str = "") -> ModuleType:
+    """The package of the adapters, or a module of it: by name and late, as they know this module."""
+    return import_module(f".adapters{module}", __package__)
+
+
 class Graph:
     """A graph in compressed sparse rows. Make one with `rapids_bfs.as_graph` or `rapids_bfs.read`.
 
@@ -293,9 +298,9 @@ class Graph:
             ids = to_host(ids).tolist()
         return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
 
-    def _vertices_on_device(self, ids: Any) -> Any:
+    def _vertices_on_device(self, ids: Any) -> np.ndarray:
         if self.labels is None:
-            vertices = ids.astype(np.int64)
+            vertices: np.ndarray = ids.astype(np.int64)
             known = (vertices >= 0) & (vertices < self.num_vertices)
         else:
             vertices = np.searchsorted(self.labels, ids.astype(self.labels.dtype)).astype(np.int64)
@@ -368,7 +373,7 @@ class Graph:
             labels, vertices = self._host_labels, to_host(vertices)
         else:
             labels = to_device(self.labels)
-        ids = labels[vertices]
+        ids: np.ndarray = labels[vertices]
         ids[vertices < 0] = None if self.has_objects else -1
         return ids
 
@@ -382,9 +387,7 @@ class Graph:
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write the graph to ``path`` in the format of its suffix, see `rapids_bfs.read`."""
-        from .adapters.files import save
-
-        save(self, path, force=force)
+        _adapters(".files").save(self, path, force=force)
 
     def to(self, kind: str) -> Any:
         """The graph as another type.
@@ -392,6 +395,4 @@ class Graph:
         "networkx", "scipy", "pandas", "polars", "arrow", "edges", "csr", "dict", or on the device "cudf", "pylibcudf",
         "arrow-device", "cupy", "cupyx", "cugraph", "pylibcugraph", "nx-cugraph".
         """
-        from .adapters import export
-
-        return export(self, kind)
+        return _adapters().export(self, kind)

@@ -89,7 +89,7 @@ def _pool_hook() -> Any:
     """A hook of CuPy's that follows how much of its pools is in use from now on."""
     import cupy
 
-    class Hook(cupy.cuda.MemoryHook):
+    class Hook(cupy.cuda.MemoryHook):  # type: ignore[misc]  # CuPy has no types
         name = "PeakDeviceBytes"
         used = peak = 0
 

@@ -84,7 +84,8 @@ def bfs(
             flag(trace, "trace"),
             flag(check, "check"),
         )
-    return search(graph, source_vertices(graph, source), options, engine)
+    result: BFSResult = search(graph, source_vertices(graph, source), options, engine)
+    return result
 
 
 def search(graph: Any, sources: np.ndarray, options: Options, engine: str) -> Any:

@@ -75,11 +75,11 @@ def assert_same_distances(result: BFSResult, expected: Any) -> None:
 def _distances(graph: Graph, expected: Any) -> np.ndarray:
     """Distances by vertex, -1 where none, from whatever `assert_same_distances` takes."""
     if isinstance(expected, BFSResult):
-        expected = expected.on(CPU)
-        if expected.graph is graph:
-            return expected.distances
-        ids = expected.graph.ids_of(np.arange(expected.graph.num_vertices))
-        expected = dict(zip(ids.tolist(), expected.distances.tolist(), strict=True))
+        found = expected.on(CPU)
+        if found.graph is graph:
+            return found.distances
+        ids = found.graph.ids_of(np.arange(found.graph.num_vertices))
+        expected = dict(zip(ids.tolist(), found.distances.tolist(), strict=True))
     if isinstance(expected, Mapping):
         distances = np.full(graph.num_vertices, -1)
         distances[graph.vertices_of(expected)] = list(expected.values())

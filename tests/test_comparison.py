@@ -180,7 +180,7 @@ def test_an_interrupted_run_shows_what_is_finished(engines):
 
 
 def test_networkx_is_left_out_of_large_graphs_unless_asked_for(monkeypatch):
-    monkeypatch.setattr("rapids_bfs.engines.networkx.LARGEST", 100)
+    monkeypatch.setattr("rapids_bfs.contenders._NetworkX.LARGEST", 100)
     assert "ask for this engine by name" in compare("karate", 1)["networkx"].unavailable
     assert compare("karate", 1, engines="networkx")["networkx"].unavailable is None
 

@@ -69,11 +69,11 @@ class TestDriver:
         assert drivers.too_old("CuPy 14", 13) is None
         assert drivers.no_device() is None
 
-    @pytest.mark.parametrize("module", [cupy, numba_cuda])
-    def test_package_not_installed(self, with_driver, module, monkeypatch):
+    @pytest.mark.parametrize("missing", [cupy.missing, numba_cuda.missing], ids=["cupy", "numba-cuda"])
+    def test_package_not_installed(self, with_driver, missing, monkeypatch):
         with_driver((13, 0), 1)
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-        assert module.missing().endswith("is not installed: pip install 'rapids-bfs[cu13]'")
+        assert missing().endswith("is not installed: pip install 'rapids-bfs[cu13]'")
 
     def test_numpy_too_new(self, with_driver, monkeypatch):
         pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'rapids-bfs[cu13]'")
@@ -140,7 +140,26 @@ class TestLevelCheck:
 
     def test_cpu_engine_has_no_levels_to_check(self):
         with pytest.raises(InputError, match="this engine cannot check its levels: use"):
-            choose("cpu").traversal(generate("path:3")).run(np.array([0]), Options(check=True))
+            bfs(generate("path:3"), 0, engine="cpu", check=True)
+
+
+class TestWhatCuPyDeclines:
+    GRAPH = generate("path:100")
+
+    @pytest.mark.parametrize("algorithm", cupy.CuPy.checking)
+    def test_a_deterministic_tree_of_a_published_kernel(self, algorithm, monkeypatch):
+        monkeypatch.setattr(cupy, "CuPyDevice", lambda graph: SimpleNamespace(attribute=lambda name: 1000))
+        declines = registered()["cupy"].declines
+        reason = declines(self.GRAPH, algorithm, Options(deterministic=True))
+        assert reason == f"{algorithm} cannot search deterministically: use engine='cupy' or engine='cpu'"
+        assert declines(self.GRAPH, algorithm, Options(deterministic=True, predecessors=False)) is None
+        assert declines(self.GRAPH, algorithm, Options(check=True)) is None
+
+    def test_what_a_texture_cannot_hold(self, monkeypatch):
+        monkeypatch.setattr(cupy, "CuPyDevice", lambda graph: SimpleNamespace(attribute=lambda name: 10))
+        declines = registered()["cupy"].declines
+        assert "a texture of this device holds 10" in declines(self.GRAPH, "frontier-mask-texture", Options())
+        assert declines(self.GRAPH, "frontier-mask", Options()) is None
 
 
 def test_auto_takes_an_engine_that_can_search_deterministically(monkeypatch):

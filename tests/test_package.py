@@ -1,5 +1,6 @@
 """The package as it is imported and installed."""
 
+import ctypes
 import doctest
 import importlib.util
 import pkgutil
@@ -26,6 +27,27 @@ def python(program):
 def test_import_brings_nothing_heavy():
     loaded = python("import sys, rapids_bfs; print(*sys.modules)").split()
     assert not set(HEAVY) & set(loaded)
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="the C library does not tell"
+)
+def test_importing_the_backend_leaves_malloc_as_it_was():
+    """What the C library asks the system for and gives back is decided by the largest block that was freed."""
+    python(
+        """
+import ctypes
+from rapids_bfs.nx import search
+libc = ctypes.CDLL(None)
+class Info(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks mapped_blocks hblkhd usmblks".split()]
+    _fields_ += [("rest", ctypes.c_size_t * 4)]
+libc.mallinfo2.restype, libc.malloc.restype = Info, ctypes.c_void_p
+before = libc.mallinfo2().mapped_blocks
+assert libc.malloc(ctypes.c_size_t(24 << 20))
+assert libc.mallinfo2().mapped_blocks == before + 1, "24 MiB were not asked of the system"
+"""
+    )
 
 
 def test_names_are_there():

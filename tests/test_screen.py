@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from rapids_bfs import as_graph, compare
 from rapids_bfs.comparison import Comparison, EngineRuns, Run
 from rapids_bfs.report.console import console, show
-from rapids_bfs.report.table import comparison_table, info_tables
+from rapids_bfs.report.info import info_tables
+from rapids_bfs.report.table import comparison_table
 from rapids_bfs.units import BYTES, counted, graph_size, number, size, speedup
 
 GRAPH = as_graph("karate")
@@ -78,7 +79,7 @@ def test_engines_missing_for_one_reason_are_one_line():
 
 
 def test_info_says_each_reason_once(monkeypatch):
-    import rapids_bfs.report.table
+    import rapids_bfs.report.info
 
     class Engine:
         algorithms = ("one", "two")
@@ -86,7 +87,7 @@ def test_info_says_each_reason_once(monkeypatch):
         def unavailable(self):
             return "no GPU"
 
-    monkeypatch.setattr(rapids_bfs.report.table, "registered", lambda: {"a": Engine(), "b": Engine()})
+    monkeypatch.setattr(rapids_bfs.report.info, "registered", lambda: {"a": Engine(), "b": Engine()})
     text = StringIO()
     show(info_tables(), out=console(file=text, width=80))
     assert text.getvalue().count("no GPU") == 1

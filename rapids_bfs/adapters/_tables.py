@@ -160,7 +160,7 @@ def from_edge_table(
 
 def is_number(type: pa.DataType) -> bool:
     """Do such columns become integers or floats in NumPy? Those of type null, which are empty once checked, do."""
-    return pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_null(type)
+    return any(is_one(type) for is_one in (pa.types.is_integer, pa.types.is_floating, pa.types.is_null))
 
 
 def _value_type(type: pa.DataType) -> pa.DataType:

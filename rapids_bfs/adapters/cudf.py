@@ -26,14 +26,14 @@ def matches(obj: Any) -> bool:
     """A DataFrame of cuDF or cudf.pandas, or a pair of cuDF's Series."""
     if isinstance(obj, tuple):
         return len(obj) == 2 and all(_is_of_cudf(ids, "Series") for ids in obj)
-    return _is_of_cudf(obj, "DataFrame") or _is_proxy(obj)
+    return _is_of_cudf(obj, "DataFrame") or is_proxy(obj)
 
 
 def _is_of_cudf(obj: Any, name: str) -> bool:
     return type(obj).__module__.startswith("cudf.") and type(obj).__name__ == name
 
 
-def _is_proxy(obj: Any) -> bool:
+def is_proxy(obj: Any) -> bool:
     return type(obj).__name__ == "DataFrame" and hasattr(type(obj), "as_gpu_object")
 
 
@@ -60,7 +60,7 @@ def from_cudf(
     if isinstance(obj, tuple):
         ids, columns = obj, ("source", "target")
     else:
-        if _is_proxy(obj):
+        if is_proxy(obj):
             obj, frame = obj.as_gpu_object(), PROXY
         names = [str(column) for column in obj.columns]
         i, j = choose_columns(names, source, target, name)
@@ -125,27 +125,6 @@ def labels_of(graph: Graph) -> Any:
         except pa.ArrowException as error:
             raise InputError(f"cuDF has no type for these ids: use pandas: {error}") from None
     return _labels[graph]
-
-
-def edge_columns(obj: Any, columns: tuple[str, str]) -> Any:
-    """These columns of a table of edges, of any type that `as_graph` takes, or a pair of arrays with these names, as a
-    `cudf.DataFrame`."""
-    import cudf
-    import pyarrow as pa
-
-    from . import pylibcudf
-
-    if isinstance(obj, tuple):
-        return cudf.DataFrame(dict(zip(columns, obj, strict=True)))
-    if _is_proxy(obj):
-        obj = obj.as_gpu_object()
-    elif pylibcudf.matches(obj):
-        obj = pylibcudf.frame_of_table(obj)
-    elif type(obj).__module__.startswith("pandas."):
-        obj = cudf.from_pandas(obj)
-    elif not matches(obj):
-        obj = cudf.DataFrame.from_arrow(pa.table(obj).select(columns))
-    return obj.rename(columns=str)[list(columns)]
 
 
 def ids_on_device(graph: Graph, vertices: Any) -> Any:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,8 +25,7 @@ from ..graph import Graph
 from ..result import BFSResult
 from ..trace import Step, Trace
 
-if TYPE_CHECKING:
-    from ..edges import Edges
+Prepared = TypeVar("Prepared")
 
 GROUP = "rapids_bfs.engines"
 PREFERENCE = ("cupy", "numba-cuda", "cpu")  # what engine="auto" takes, the first that can run here
@@ -50,7 +49,6 @@ DEFAULT = Options()
 class Traversal(ABC):
     """An engine's preparation for one graph: uploaded arrays, buffers, whatever does not depend on the source."""
 
-    checks: ClassVar[bool] = False  # can `search` verify each level?
     searches_on: str = CPU  # where it wants its graph: "cpu" or "cuda"
     traces: ClassVar[bool] = False  # does a traced `search` note its steps?
     steps: list[Step] | None = None  # the levels of the last traced search, where `search` notes them
@@ -89,11 +87,6 @@ class Traversal(ABC):
 
     def run(self, sources: np.ndarray, options: Options = DEFAULT, *, own: bool = False) -> BFSResult:
         """Search and answer. The result holds until the next run, or longer if it is to ``own`` its arrays."""
-        if options.check and not self.checks:
-            raise InputError(
-                "this engine cannot check its levels: use 'numba-cuda' or 'cupy' with one of the algorithms "
-                "block-queue, frontier-mask, two-kernel"
-            )
         return self.result(self.search(sources, options), sources, options, own=own)
 
 
@@ -151,20 +144,24 @@ class Engine(ABC):
 
     name: ClassVar[str]
     algorithms: ClassVar[tuple[str, ...]]  # the first is the default
-    compared: ClassVar[tuple[str, ...]] = ()  # those that `compare` runs unless told otherwise; none: the default
     searches_on: str = CPU  # where its traversals want their graphs: "cpu" or "cuda"
     deterministic: ClassVar[bool] = False  # can the default algorithm search deterministically?
+    checking: ClassVar[Collection[str]] = ()  # the algorithms that can verify each level
 
     def unavailable(self) -> str | None:
         """None, or one line: what is missing here and how to install it."""
         return None
 
-    def unsuited(self, graph: Graph) -> str | None:
-        """None, or one line: why `compare` leaves the engine out for this graph unless it is asked for by name."""
-        return None
-
     def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
-        """None, or one line: what of this search the engine cannot do anywhere, and what to ask instead."""
+        """None, or one line: what of this search the engine cannot do, and what to ask for instead.
+
+        This is the one way to refuse a search. It is asked where `unavailable` has nothing to say.
+        """
+        if options.check and algorithm not in self.checking:
+            return (
+                "this engine cannot check its levels: use 'numba-cuda' or 'cupy' with one of the algorithms "
+                "block-queue, frontier-mask, two-kernel"
+            )
         return None
 
     @abstractmethod
@@ -174,15 +171,6 @@ class Engine(ABC):
     def prepare_over(self, graph: Graph, algorithm: str, gpus: int) -> Traversal:
         """`prepare`, over so many GPUs if the engine can use several."""
         return self.prepare(graph, algorithm)
-
-    def end_to_end(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
-        """Build the engine's own kind of graph from a list of edges, as its users do, and search it from the vertex
-        with this id. Returns a function that counts the vertices reached."""
-        graph = edges.as_graph()
-        traversal = self.prepare(graph, algorithm)
-        sources = np.array([graph.vertex_of(source)])
-        found = traversal.search(sources, options)
-        return lambda: traversal.result(found, sources, options).num_reached
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
         """Do all that does not depend on the sources; unless an engine knows better, they take turns."""
@@ -215,10 +203,10 @@ class Choice:
         """This choice prepared for the betweenness of ``graph``, the same one at every call; None if it has none."""
         return self._kept(graph, f"{self.name}, betweenness", self.engine.prepare_betweenness)
 
-    def _kept(self, graph: Graph, key: str, prepare: Callable[[Graph, str], Any]) -> Any:
+    def _kept(self, graph: Graph, key: str, prepare: Callable[[Graph, str], Prepared]) -> Prepared:
         """What ``prepare`` makes of ``graph``, kept with it."""
         traversals = graph.traversals
-        found = traversals.get(key)
+        found: Prepared | None = traversals.get(key)
         if found is None:
             found = traversals.setdefault(key, prepare(graph.for_engines, self.algorithm))
         return found

@@ -145,7 +145,7 @@ class Brandes(Betweenness):
 
 def _shift(sources: int) -> int:
     """The logarithm of the number of words for so many sources, a power of two."""
-    return max(sources // BITS, 1).bit_length() - 1
+    return int(max(sources // BITS, 1)).bit_length() - 1
 
 
 def _bytes(needs: Needs) -> int:

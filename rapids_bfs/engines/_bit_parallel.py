@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..device import finish, on_device
-from ..graph import CPU, Graph
+from ..device import CPU, finish, on_device
+from ..graph import Graph
 from ..kernels.batch import BATCH, BITS, PIECE, STATE_BYTES, WIDTHS
 from . import BatchTraversal, Summary
 from ._hub_order import numbered_by_degree
@@ -94,7 +94,7 @@ class BitParallel(BatchTraversal):
 
     def _bytes(self, width: int) -> int:
         """Of the rows, planes and distances of a batch."""
-        return 8 * self.graph.num_vertices * width * (3 + self.planes + BITS // 2)
+        return int(8 * self.graph.num_vertices * width * (3 + self.planes + BITS // 2))
 
     def tune(self, tuning: Tuning) -> None:
         """Search like this from now on."""

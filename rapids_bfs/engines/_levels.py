@@ -128,7 +128,6 @@ class DeviceTraversal(Traversal):
 class LevelByLevel(DeviceTraversal):
     """A search that returns to the host after each level, to learn whether to go on."""
 
-    checks = True
     traces = True
     file: ClassVar[str]
 
@@ -168,8 +167,6 @@ class LevelByLevel(DeviceTraversal):
         """The vertices that the last level reached, by its own account."""
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
-        if options.deterministic:
-            raise InputError(f"engine {self.device.engine!r} cannot search deterministically: use the engine 'auto'")
         target = NONE if options.target is None else options.target
         limit = NO_LIMIT if options.depth_limit is None else options.depth_limit
         predecessors = self.predecessors if options.predecessors else self.no_predecessors

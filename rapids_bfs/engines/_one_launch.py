@@ -143,12 +143,12 @@ class OneLaunch:
     @property
     def number(self) -> int:
         """The number of the last search that is done."""
-        return self.status[0] >> NUMBER_SHIFT
+        return int(self.status[0] >> NUMBER_SHIFT)
 
     @property
     def levels(self) -> int:
         """How many levels that search had."""
-        return self.status[0] % (1 << NUMBER_SHIFT) >> LEVELS_SHIFT
+        return int(self.status[0] % (1 << NUMBER_SHIFT) >> LEVELS_SHIFT)
 
     def _trace_buffer(self) -> int:
         if self.trace is None:
@@ -179,7 +179,7 @@ def blocks_of_grid(
 
 def bytes_of_tiles(threads: int) -> int:
     """Shared memory for the tiles of bitmaps that each warp of a block looks through, and its list of vertices."""
-    return threads // WARP * (TILES * TILE * 4 + LIST * 2)
+    return int(threads // WARP * (TILES * TILE * 4 + LIST * 2))
 
 
 def words_per_tile(most: int, vertices: int, warps: int) -> int:

@@ -30,7 +30,7 @@ class RapidsEngine(Engine):
             return "cuGraph has no deterministic tree: use the engine 'cpu'"
         if options.trace:
             return "cuGraph tells nothing of its levels: trace another engine"
-        return None
+        return super().declines(graph, algorithm, options, sources)
 
 
 class RapidsTraversal(Traversal):

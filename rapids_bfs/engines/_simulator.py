@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-VERTICES = 5_000  # of the largest graph that it searches in bearable time
-
 
 def simulated() -> bool:
     """Do the kernels run in the simulator?"""

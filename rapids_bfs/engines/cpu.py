@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import cache
 
 import numba
 import numpy as np
@@ -23,9 +24,14 @@ NO_LIMIT = np.iinfo(np.int64).max
 NONE = -1
 NO_NOTES = np.empty(0, np.int64)
 
-# An answer's memory is given back to the system when it is freed, and costs 5000 page faults at the next call, unless
-# the C library has seen a larger block come and go: mallopt(3), M_MMAP_THRESHOLD, at most 32 MiB.
-np.empty(30 << 20, np.uint8)
+
+@cache
+def keep_freed_memory() -> None:
+    """Have the C library keep the memory of answers that are freed: given back, it costs 5000 page faults at each call.
+
+    It keeps blocks no larger than one that it has seen come and go: mallopt(3), M_MMAP_THRESHOLD, at most 32 MiB.
+    """
+    np.empty(30 << 20, np.uint8)
 
 
 class CPU(Engine):
@@ -59,6 +65,7 @@ class Sequential(Traversal):
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
+        keep_freed_memory()
         n = graph.num_vertices
         vertex = np.dtype(index_dtype(n))
         require_bytes((4 + 2 * vertex.itemsize) * n, "a sequential search")
@@ -121,7 +128,7 @@ class DirectionOptimizing(Sequential):
             return False
         offsets = self.here.offsets
         begin, end = offsets[sources[0] : sources[0] + 2].tolist()
-        edges = end - begin
+        edges: int = end - begin
         if depth_limit == 2 and edges < NEAR:
             neighbors = self.here.targets[begin:end]
             edges += int((offsets[1:][neighbors] - offsets[neighbors]).sum())

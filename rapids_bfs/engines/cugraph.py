@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..adapters.cugraph import to_cugraph
 from ..graph import Graph
 from . import Options, Traversal
-from ._rapids import RapidsEngine, RapidsTraversal, reached, wait
-
-if TYPE_CHECKING:
-    from ..edges import Edges
+from ._rapids import RapidsEngine, RapidsTraversal, wait
 
 
 class CuGraph(RapidsEngine):
@@ -28,16 +24,6 @@ class CuGraph(RapidsEngine):
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return CuGraphBFS(graph)
-
-    def end_to_end(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
-        import cugraph
-
-        graph = cugraph.Graph(directed=edges.graph.directed)
-        source_column, target_column = edges.graph.columns
-        graph.from_cudf_edgelist(edges.on_device(), source=source_column, destination=target_column)
-        frame = cugraph.bfs(graph, source, depth_limit=options.depth_limit)
-        wait()
-        return lambda: reached(frame["distance"].values)
 
 
 class CuGraphBFS(RapidsTraversal):

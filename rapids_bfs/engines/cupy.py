@@ -10,35 +10,48 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..device import CUDA, aligned, missing, module
-from ..errors import InputError
 from ..graph import Graph
 from ..memory import available_device_bytes
-from . import BatchTraversal, Betweenness, Engine, Traversal
+from . import BatchTraversal, Betweenness, Engine, Options, Traversal
 from ._betweenness import Brandes
 from ._bit_parallel import BitParallel
 from ._direction_optimizing import DirectionOptimizing
 from ._launch import CompiledKernel, primary_context
 from ._levels import ALGORITHMS, Device, FrontierMask, Kernel
 
+TEXTURE = "frontier-mask-texture"
 TEXTURE_BYTES = 512  # a texture begins at a multiple of it
 Prepared = TypeVar("Prepared")
 
 
 class CuPy(Engine):
     name = "cupy"
-    algorithms = ("direction-optimizing", *ALGORITHMS, "frontier-mask-texture")
+    checking = (*ALGORITHMS, TEXTURE)
+    algorithms = ("direction-optimizing", *checking)
     searches_on = CUDA
     deterministic = True
 
     def unavailable(self) -> str | None:
         return missing()
 
+    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+        if options.deterministic and options.predecessors and algorithm != self.algorithms[0]:
+            return f"{algorithm} cannot search deterministically: use engine='cupy' or engine='cpu'"
+        if algorithm == TEXTURE:
+            longest = CuPyDevice(graph).attribute("MaxTexture1DLinearWidth")
+            if graph.num_arcs > longest or graph.targets.dtype != np.int32:
+                return (
+                    f"{graph.name} has {graph.num_arcs:,} entries of {graph.targets.dtype} in its adjacency:"
+                    f" a texture of this device holds {longest:,} of int32, use 'cupy:frontier-mask'"
+                )
+        return super().declines(graph, algorithm, options, sources)
+
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         make: Callable[[Graph, CuPyDevice], Traversal]
         if algorithm == "direction-optimizing":
             make = DirectionOptimizing
         else:
-            make = FrontierMaskTexture if algorithm == "frontier-mask-texture" else ALGORITHMS[algorithm]
+            make = FrontierMaskTexture if algorithm == TEXTURE else ALGORITHMS[algorithm]
         return prepared(make, graph)
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
@@ -112,7 +125,8 @@ class CuPyDevice(Device):
         return self.cupy.empty(length, dtype)
 
     def host(self, array: Any) -> np.ndarray:
-        return self.cupy.asnumpy(array)
+        copy: np.ndarray = self.cupy.asnumpy(array)
+        return copy
 
     def found(self, array: Any) -> Any:
         return array
@@ -161,12 +175,6 @@ class FrontierMaskTexture(FrontierMask):
     file = "frontier_mask_texture"
 
     def __init__(self, graph: Graph, device: CuPyDevice) -> None:
-        longest = device.attribute("MaxTexture1DLinearWidth")
-        if graph.num_arcs > longest or graph.targets.dtype != np.int32:
-            raise InputError(
-                f"{graph.name} has {graph.num_arcs:,} entries of {graph.targets.dtype} in its adjacency:"
-                f" a texture of this device holds {longest:,} of int32, use 'cupy:frontier-mask'"
-            )
         super().__init__(graph, device)
         with device.active():  # whose stream searches, after the copy if there is one
             self.array = aligned(self.targets, TEXTURE_BYTES)

@@ -13,18 +13,12 @@ from . import Engine, Options, Traversal
 from ._tree import cut, distances_along
 
 SEVERAL = -1  # the node from which a search from several sources starts
-LARGEST = 5_000_000  # edges: building more takes minutes and gigabytes
 BYTES_PER_EDGE = 200  # seen with rmat:16, NetworkX 3.7
 
 
 class NetworkX(Engine):
     name = "networkx"
     algorithms = ("bfs_edges",)
-
-    def unsuited(self, graph: Graph) -> str | None:
-        if graph.num_arcs <= LARGEST:
-            return None
-        return f"more than {LARGEST:,} edges take minutes to build: ask for this engine by name to wait for them"
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return BFSEdges(graph)

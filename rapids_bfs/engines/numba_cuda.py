@@ -32,6 +32,7 @@ class NumbaCUDA(Engine):
     name = "numba-cuda"
     # The simulator has no barrier over several blocks, no votes and shuffles of a warp, and no PTX.
     algorithms = tuple(ALGORITHMS) if simulated() else ("direction-optimizing", *ALGORITHMS)
+    checking = ALGORITHMS.keys()
 
     @property
     def searches_on(self) -> str:  # type: ignore[override]
@@ -40,15 +41,10 @@ class NumbaCUDA(Engine):
     def unavailable(self) -> str | None:
         return missing()
 
-    def unsuited(self, graph: Graph) -> str | None:
-        if simulated() and graph.num_vertices > _simulator.VERTICES:
-            return f"the simulator takes too long for more than {_simulator.VERTICES:,} vertices"
-        return None
-
     def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if options.deterministic and options.predecessors:  # distances alone are the same in any search
             return "Numba-CUDA cannot search deterministically: use engine='cupy' or engine='cpu'"
-        return None
+        return super().declines(graph, algorithm, options, sources)
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         make = DirectionOptimizing if algorithm == "direction-optimizing" else ALGORITHMS[algorithm]
@@ -122,7 +118,7 @@ class NumbaDevice(Device):
         with self.current():
             if self.searches_on == CUDA:
                 return available_device_bytes()  # Numba itself cannot say while RMM allocates for it
-            return self.cuda.current_context().get_memory_info().free
+            return float(self.cuda.current_context().get_memory_info().free)
 
     def upload(self, array: Any) -> Any:
         if self.searches_on == CPU:
@@ -137,7 +133,7 @@ class NumbaDevice(Device):
         return self.cuda.as_cuda_array(cupy.empty(length, dtype))  # of CuPy's pool, as uploads are
 
     def host(self, array: Any) -> np.ndarray:
-        copy = array.copy_to_host(stream=self.stream)
+        copy: np.ndarray = array.copy_to_host(stream=self.stream)
         self.synchronize()
         return copy
 

@@ -12,18 +12,11 @@ from . import Options, Traversal
 from ._rapids import RapidsEngine
 from ._tree import distances_along
 
-LARGEST = 1_000_000  # vertices: a tuple of Python's for each takes seconds a search
-
 
 class NxCuGraph(RapidsEngine):
     name = "nx-cugraph"
     algorithms = ("bfs_edges",)
     package = "nx_cugraph"
-
-    def unsuited(self, graph: Graph) -> str | None:
-        if graph.num_vertices <= LARGEST:
-            return None
-        return f"more than {LARGEST:,} vertices take it seconds a search; name it in --engines to wait for it"
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return NxCuGraphBFS(graph)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..adapters.pylibcugraph import to_pylibcugraph
 from ..graph import Graph
 from . import Options, Traversal
-from ._rapids import RapidsEngine, RapidsTraversal, reached, wait
-
-if TYPE_CHECKING:
-    from ..edges import Edges
+from ._rapids import RapidsEngine, RapidsTraversal, wait
 
 NO_LIMIT = -1
 DIRECTION_OPTIMIZING = "direction-optimizing"
@@ -22,7 +18,6 @@ DIRECTION_OPTIMIZING = "direction-optimizing"
 class PyLibCuGraph(RapidsEngine):
     name = "pylibcugraph"
     algorithms = ("top-down", DIRECTION_OPTIMIZING)
-    compared = algorithms
     package = "pylibcugraph"
 
     def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
@@ -34,26 +29,6 @@ class PyLibCuGraph(RapidsEngine):
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return PyLibCuGraphBFS(graph, algorithm)
-
-    def end_to_end(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
-        frame = edges.on_device()
-        arrays = [frame[column] for column in edges.graph.columns]
-        if any(array.dtype not in (np.int32, np.int64) for array in arrays):
-            return super().end_to_end(edges, algorithm, source, options)  # it takes integers alone
-        from pylibcugraph import GraphProperties, ResourceHandle, SGGraph
-
-        handle = ResourceHandle()
-        graph = SGGraph(
-            handle,
-            GraphProperties(is_symmetric=not edges.graph.directed, is_multigraph=False),
-            *(array.values for array in arrays),
-            renumber=True,
-            drop_multi_edges=True,
-            symmetrize=not edges.graph.directed,
-        )
-        dtype = max(array.dtype for array in arrays)
-        found = search(handle, graph, [source], dtype, algorithm == DIRECTION_OPTIMIZING, options)
-        return lambda: reached(found[0])
 
 
 class PyLibCuGraphBFS(RapidsTraversal):

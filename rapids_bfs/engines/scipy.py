@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..adapters.scipy import to_scipy
-from ..errors import InputError
 from ..graph import Graph
 from ..memory import require_bytes
 from . import Engine, Options, Traversal
@@ -17,6 +16,11 @@ from ._tree import cut, distances_along
 class SciPy(Engine):
     name = "scipy"
     algorithms = ("csgraph",)
+
+    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+        if options.deterministic and sources > 1:
+            return "scipy cannot search deterministically from several sources: use the engine 'cpu'"
+        return super().declines(graph, algorithm, options, sources)
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return CSGraph(graph)
@@ -39,8 +43,6 @@ class CSGraph(Traversal):
         if len(sources) == 1:
             order, predecessors = breadth_first_order(self.matrix, int(sources[0]), return_predecessors=True)
             return options, order, predecessors
-        if options.deterministic:
-            raise InputError("scipy cannot search deterministically from several sources: use the engine 'cpu'")
         distances, predecessors, _ = dijkstra(
             self.matrix, indices=sources, return_predecessors=True, unweighted=True, min_only=True
         )

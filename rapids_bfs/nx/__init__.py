@@ -31,25 +31,6 @@ def convert_to_nx(obj: Any, **wanted: Any) -> Any:
     return obj.origin if isinstance(obj, ConvertedGraph) else obj
 
 
-def as_it_is_now(conversion: Any) -> Any:
-    """The conversion, or a new one if the graph may have changed since.
-
-    `LeftToNetworkX` if it cannot be converted, or is changed meanwhile.
-    """
-    from .graph import LeftToNetworkX, converted
-    from .policy import cached, conversions
-
-    known = (conversion, conversion.latest, *conversions(conversion.origin))
-    newest = next((each for each in known if each is not None and each.is_current), None)
-    if newest is None:
-        newest = conversion.latest = converted(conversion.origin)
-        kept = cached(conversion.origin)
-        kept.update(dict.fromkeys(kept, newest))
-    if not newest.is_read:
-        raise LeftToNetworkX
-    return newest
-
-
 def __getattr__(name: str) -> Any:
     if name not in FUNCTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

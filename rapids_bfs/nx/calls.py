@@ -15,8 +15,8 @@ from typing import Any
 
 from networkx.utils.backends import _registered_algorithms
 
-from . import as_it_is_now
 from .classes import is_read_as_theirs
+from .current import as_it_is_now
 from .functions import FUNCTIONS, Function
 from .graph import ConvertedGraph, LeftToNetworkX
 from .policy import idle_argument

@@ -7,51 +7,30 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import networkx as nx
 import numpy as np
 
-from .. import betweenness, bfs, bfs_batch
+from ..batch import bfs_batch
+from ..centrality import betweenness
 from ..device import to_host
-from ..engines import choose, ready
+from ..engines import ready
 from ..engines.cpu import NO_LIMIT, SMALL
 from ..graph import Graph, csr_for
 from ..kernels.cpu import ordered, sequential
 from ..kernels.cpu.bits import words
+from ..search import bfs
 from ..threads import pool
-from . import as_it_is_now
+from .current import as_it_is_now
 from .graph import ConvertedGraph, LeftToNetworkX, levels, many_objects
+from .routing import GPU_BETWEENNESS, batch_engine, ends_soon, engine_for, is_wide, note_search, search_engine
 
 VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
 
 BATCH = 512  # sources that are searched side by side
 BATCH_ENTRIES = 1 << 24  # of an array [sources, n]
-TINY = 1 << 14  # vertices times arcs
-# Sources times arcs that keep a core busy for some 30 ms, longer than it takes to put a small graph on a GPU.
-GPU_BATCH = 1 << 31
-GPU_BETWEENNESS = 1 << 23
-GPU_SEARCH = 1 << 18  # arcs that a sequential search takes 0.7 ms for, as a search on a GPU and its copies back do
-GPU_PREPARATION = 1 << 26  # arcs that it takes 0.2 s for, as it takes to put a graph on a GPU the first time
-WIDE = 1 << 14  # arcs per level, on average, from which on a level takes longer than it takes threads to wait for it
 FEW_EDGES = 1 << 23  # of a search without an order, which looks at few of them: one thread does it
 SERIAL_EDGES = 1 << 20  # with fewer to look at, one thread does it: waking others on a busy machine takes milliseconds
-
-
-def engine() -> str:
-    """The engine that ``nx.config.backends.rapids_bfs`` asks for."""
-    return str(nx.config.backends.rapids_bfs.engine)
-
-
-def batch_engine(edges: Graph, sources: int) -> str:
-    """The engine for searches from so many vertices; a tiny graph is searched before other threads are awake."""
-    tiny = edges.num_vertices * edges.num_arcs < TINY
-    return "cpu:sequential" if tiny and engine() == "auto" else engine_for(sources * edges.num_arcs, GPU_BATCH)
-
-
-def engine_for(work: int, enough: int) -> str:
-    """The engine that is asked for; "auto" takes a GPU only where it has ``enough`` work."""
-    return "cpu" if engine() == "auto" and work < enough else engine()
 
 
 @dataclass(frozen=True)
@@ -94,7 +73,8 @@ class Search:
     @cached_property
     def depths(self) -> np.ndarray:
         """The distances of the vertices in order; they ascend."""
-        return self.distances[self.order]
+        depths: np.ndarray = self.distances[self.order]
+        return depths
 
     @property
     def children(self) -> list[Any]:
@@ -119,7 +99,8 @@ class Search:
 
     @property
     def parent_vertices(self) -> np.ndarray:
-        return self.predecessors[self.order[self.sources :]]
+        parents: np.ndarray = self.predecessors[self.order[self.sources :]]
+        return parents
 
     @property
     def lengths(self) -> dict[Any, int]:
@@ -148,44 +129,6 @@ class Search:
         return paths
 
 
-_depths: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # of the deepest search that reached much of a graph
-_walked: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # arcs that the searches of a graph took time for, so far
-
-
-def _note(edges: Graph, depth: int, reached: int, looks: int = 1) -> None:
-    """A search was as deep and reached as many vertices; it looked at one in so many arcs."""
-    if 4 * reached >= edges.num_vertices:
-        _depths[edges] = max(depth, _depths.get(edges, 0))
-    _walked[edges] = _walked.get(edges, 0) + edges.num_arcs * reached // (looks * max(edges.num_vertices, 1))
-
-
-def _is_wide(edges: Graph, *, if_unknown: bool = False) -> bool:
-    """Are the levels of a search so large that more than one thread is worth while? Before one has reached much
-    of the graph that is not known."""
-    depth = _depths.get(edges)
-    return if_unknown if depth is None else edges.num_arcs >= WIDE * (depth + 1)
-
-
-def _ends_soon(edges: Graph, limit: int | None) -> bool:
-    """Is half of the depth that is known beyond the limit?"""
-    return limit is not None and 2 * limit <= _depths.get(edges, 0)
-
-
-def search_engine(edges: Graph, limit: int | None = None) -> str:
-    """The engine for one search of these edges.
-
-    "auto" takes a GPU for a graph that is large and wide, once its searches have taken as long as it takes to put it
-    there: whoever searches on has paid at most twice. A search that is to end half way is left to the CPU. Only engines
-    that can search deterministically are taken.
-    """
-    if engine() != "auto":
-        return engine()
-    pays = edges.num_arcs >= GPU_SEARCH and _walked.get(edges, 0) >= GPU_PREPARATION
-    if not pays or _ends_soon(edges, limit) or not _is_wide(edges):
-        return "cpu"
-    return choose("auto", deterministic=True).name
-
-
 def ordered_search(
     graph: ConvertedGraph,
     sources: np.ndarray,
@@ -208,7 +151,7 @@ def ordered_search(
     else:
         found = _along_tree(graph, edges, sources, levels(limit), name)
     if len(sources):
-        _note(edges, int(found.distances[found.order[-1]]), len(found.order))
+        note_search(edges, int(found.distances[found.order[-1]]), len(found.order))
     if given is None or all(map(graph.is_own, given)):
         return found
     return replace(found, given=given)
@@ -293,7 +236,7 @@ class Reach:
 def reach(graph: ConvertedGraph, vertex: int, limit: Any = None, *, over: Graph | None = None) -> Search | Reach:
     """Search from one vertex, up to ``limit`` at least, for a set of what is reached, as takes least time."""
     edges = graph.forward if over is None else over
-    if graph.ascends(len(graph)) and _is_wide(edges) and not _ends_soon(edges, levels(limit)):
+    if graph.ascends(len(graph)) and is_wide(edges) and not ends_soon(edges, levels(limit)):
         return unordered_search(graph, vertex, over=edges)
     return ordered_search(graph, np.array([vertex]), limit, over=edges)
 
@@ -303,12 +246,12 @@ def unordered_search(graph: ConvertedGraph, vertex: int, *, over: Graph | None =
     edges = graph.forward if over is None else over
     name = search_engine(edges)
     if name == "cpu":
-        one = edges.num_arcs < SMALL or not _is_wide(edges, if_unknown=True)
+        one = edges.num_arcs < SMALL or not is_wide(edges, if_unknown=True)
         with pool.work_on(edges.num_arcs, FEW_EDGES):
             found = bfs(edges, vertex, predecessors=False, engine="cpu:sequential" if one else "cpu")
     else:
         found = bfs(edges.on(ready(name).engine.searches_on), vertex, predecessors=False, engine=name)
-    _note(edges, found.depth, found.num_reached, looks=8)
+    note_search(edges, found.depth, found.num_reached, looks=8)
     return Reach(graph, edges, vertex, found.distances)
 
 
@@ -347,7 +290,7 @@ def changed(graph: ConvertedGraph, visited: int) -> ConvertedGraph:
 
     If nodes were added or removed, raises the `RuntimeError` of the dict iterator that NetworkX would hold.
     """
-    new: ConvertedGraph = as_it_is_now(graph)
+    new = as_it_is_now(graph)
     if len(new) != len(graph):
         raise RuntimeError("dictionary changed size during iteration")
     if new.nodes[:visited].tolist() != graph.nodes[:visited].tolist():

@@ -150,7 +150,8 @@ class Builder:
                     for ids, column in zip(pair, columns, strict=True)
                 ]
                 dtype = np.int32 if all(ids.dtype == np.int32 for ids in block) else np.int64
-                sources, targets = (self.tools.xp.ascontiguousarray(ids, dtype) for ids in block)
+                xp = self.tools.xp  # CuPy's ascontiguousarray takes no array of NumPy
+                sources, targets = (xp.ascontiguousarray(xp.asarray(ids, dtype)) for ids in block)
                 yield sources, targets
             row += len(pair[0])
 
@@ -228,5 +229,5 @@ class Builder:
         if not bool((cursors == offsets[1:]).all()):
             raise InputError("the edges changed while they were read: try again")
         if self.plan.simple:
-            return self.tools.simplified(offsets, placed, partition.size * partition.stride)
+            offsets, placed = self.tools.simplified(offsets, placed, partition.size * partition.stride)
         return offsets, placed

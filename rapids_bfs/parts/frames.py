@@ -10,12 +10,13 @@ import numpy as np
 
 from ..csr import Edges
 from ..device import CUDA
+from ..engines._parts import Answer
 from ..errors import InputError
 from .build import Part, Plan, Source, build
 from .graph import GraphInParts
 from .on_dask import DaskLauncher
 from .peers import Peers
-from .result import Answer, ResultInParts, rows
+from .result import ResultInParts, rows
 
 NUMBERS = "iuf"  # kinds of dtypes that hold ids which may be vertices
 START = "client = distributed.Client(dask_cuda.LocalCUDACluster())"

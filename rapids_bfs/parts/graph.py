@@ -87,7 +87,7 @@ class GraphInParts:
     @property
     def num_edges(self) -> int:
         """Edges as people count them: an undirected edge counts once."""
-        return self.num_arcs if self.directed else (self.num_arcs + self.num_loops) // 2
+        return int(self.num_arcs if self.directed else (self.num_arcs + self.num_loops) // 2)
 
     @cached_property
     def ids(self) -> Graph:
@@ -134,12 +134,13 @@ class GraphInParts:
             return vertex if vertex < 0 else int(self.partition.numbers(np.array([vertex]))[0])
         if not isinstance(id, int | np.integer) or isinstance(id, bool) or not 0 <= id < 1 << 63:
             return -1
-        return max(self.launcher.run(_find, int(id), each=[self.parts]))
+        return int(max(self.launcher.run(_find, int(id), each=[self.parts])))
 
     def vertices(self, numbers: np.ndarray) -> np.ndarray:
         """The vertices of `on` ("cpu") with these numbers; -1 stays."""
         if self.partition.dealt:
-            return self.partition.ids(numbers)
+            ids: np.ndarray = self.partition.ids(numbers)
+            return ids
         vertices: np.ndarray = np.append(self._places, -1)[numbers].astype(index_dtype(self.num_vertices))
         return vertices
 

@@ -95,6 +95,7 @@ class Line:
         self._connection.send(rank)
 
     def meet(self, value: Any) -> list[Any]:
+        values: list[Any] = []
         try:
             if self.failure is None:
                 self._connection.send((False, value))

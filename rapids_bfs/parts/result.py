@@ -74,7 +74,7 @@ class ResultInParts:
     @property
     def num_traversed_edges(self) -> int:
         """Edges of the component that was traversed, as Graph500 counts them: an undirected edge once."""
-        arcs = sum(self._each(_traversed))
+        arcs = int(sum(self._each(_traversed)))
         return arcs if self.graph.directed else arcs // 2
 
     @property
@@ -94,7 +94,8 @@ class ResultInParts:
     @property
     def _levels(self) -> np.ndarray:
         """How many vertices are at each distance, and how many out-edges they have: two rows."""
-        return np.sum(self._each(_levels, self.depth), axis=0)
+        levels: np.ndarray = np.sum(self._each(_levels, self.depth), axis=0)
+        return levels
 
     def distance_to(self, id: Hashable) -> int:
         """The distance of the vertex with this id, -1 if it was not reached."""

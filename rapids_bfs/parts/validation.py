@@ -12,12 +12,13 @@ import numpy as np
 from ..arguments import whole_number
 from ..device import launch, on_device
 from ..errors import InputError
+from ..engines._parts import Answer
 from ..kernels.cpu import parts as kernels
 from ..validation import RULES, Verdict, require_kinds
 from .build import Part, tools_of
 from .graph import GraphInParts
 from .peers import Peers
-from .result import Answer, ResultInParts
+from .result import ResultInParts
 
 NAMES = tuple(RULES)
 

@@ -132,11 +132,9 @@ def plot_sizes(comparisons: Iterable[Comparison | Record]) -> Figure:
 
 def _records(comparisons: Any) -> list[Record]:
     """Comparisons as JSON has them. Raises `InputError` if they are not."""
-    from ..outcome import Comparison
-
     if not isinstance(comparisons, Iterable) or isinstance(comparisons, dict | str):
         raise InputError(f"plot_sizes takes a list of comparisons, not {type(comparisons).__qualname__}")
-    records = [each.to_dict() if isinstance(each, Comparison) else each for each in comparisons]
+    records = [each.to_dict() if hasattr(each, "to_dict") else each for each in comparisons]
     for record in records:
         if not isinstance(record, dict) or not {"graph", "engines"} <= record.keys():
             raise InputError(f"a comparison is what compare returns, or what its to_json wrote, not {record!r:.80}")
@@ -295,9 +293,10 @@ def _settings() -> Any:
     return needed("matplotlib", "a plot").rc_context(SETTINGS)
 
 
-def _figure(width: float, height: float) -> Any:
+def _figure(width: float, height: float) -> Figure:
     """A figure of this size in inches."""
-    return _picture()(figsize=(width, height), layout="constrained", facecolor="white")
+    figure: Figure = _picture()(figsize=(width, height), layout="constrained", facecolor="white")
+    return figure
 
 
 @cache

@@ -11,11 +11,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from .. import machine
-from ..catalog import BUNDLED
-from ..engines import registered
-from ..trace import Level
-from ..units import counted, graph_size, mebibytes, number, size, speedup, time_unit
+from ..units import counted, graph_size, mebibytes, number, speedup, time_unit
 from .console import FittingTable, line
 
 if TYPE_CHECKING:
@@ -23,8 +19,7 @@ if TYPE_CHECKING:
     from ..result import BFSResult
     from ..trace import Trace
 
-
-COUNTS = 4  # fields of a `Level` that are counts
+COUNTS = ("level", "frontier_vertices", "frontier_edges", "newly_reached")  # fields of a `Level`
 
 
 def comparison_table(comparison: Comparison) -> Group:
@@ -35,7 +30,7 @@ def comparison_table(comparison: Comparison) -> Group:
     if sources:
         title += f", {counted(sources, 'source')}"
     rows = {runs.engine: _figures(runs, comparison) for runs in comparison.engines if runs.runs}
-    notes = _reasons({runs.engine: runs.unavailable for runs in comparison.engines})
+    notes = reasons_why({runs.engine: runs.unavailable for runs in comparison.engines})
     notes += [
         Text.assemble(line(runs.engine, "bold"), line(f", source {run.source}: {run.verdict}"), style="red")
         for runs in comparison.engines
@@ -59,7 +54,7 @@ def by_reason(unavailable: Mapping[str, str | None]) -> dict[str, list[str]]:
     return engines
 
 
-def _reasons(unavailable: Mapping[str, str | None]) -> list[Text]:
+def reasons_why(unavailable: Mapping[str, str | None]) -> list[Text]:
     """A line for each reason."""
     return [
         Text.assemble(line(", ".join(names), "bold"), line(f": {reason}"), style="yellow")
@@ -107,9 +102,7 @@ def levels_table(result: BFSResult) -> Group:
 def trace_table(trace: Trace) -> Table:
     """A level a row; without the direction and the time where the engine does not tell them."""
     unit, many = time_unit(max((level.milliseconds or 0 for level in trace), default=0))
-    columns = {
-        field.replace("_", " "): [f"{getattr(level, field):,}" for level in trace] for field in Level._fields[:COUNTS]
-    }
+    columns = {field.replace("_", " "): [f"{getattr(level, field):,}" for level in trace] for field in COUNTS}
     if any(level.direction for level in trace):
         columns["direction"] = [level.direction or "" for level in trace]
     if any(level.milliseconds is not None for level in trace):
@@ -119,37 +112,4 @@ def trace_table(trace: Trace) -> Table:
         table.add_column(name, justify="left" if name == "direction" else "right", no_wrap=True)
     for row in zip(*columns.values(), strict=True):
         table.add_row(*row)
-    return table
-
-
-def info_tables() -> Group:
-    """The engines, with what is missing; the machine; the versions; the bundled graphs."""
-    missing = {name: engine.unavailable() for name, engine in registered().items()}
-    engines = _plain_table("engine", "here", "algorithms, the default first")
-    for name, engine in registered().items():
-        here = Text("no", style="yellow") if missing[name] else Text("yes", style="green")
-        engines.add_row(line(name), here, line(", ".join(engine.algorithms)))
-    described = machine.describe()
-    about = _plain_table("machine", "")
-    about.add_row("system", described["system"])
-    about.add_row("processor", described["processor"])
-    about.add_row("cores", str(described["cores"]))
-    about.add_row("memory", size(described["memory_bytes"]))
-    about.add_row("CUDA devices", ", ".join(described["cuda_devices"]) or Text("none", style="yellow"))
-    if len(described["cuda_devices"]) > 1:
-        about.add_row("their links", machine.links())
-        about.add_row("NCCL", machine.nccl_version() or Text("none: pip install 'rapids-bfs[cu13]'", style="yellow"))
-    packages = _plain_table("package", "version")
-    for package, version in machine.versions().items():
-        packages.add_row(package, version)
-    graphs = _plain_table("bundled graph", "")
-    for name, (_, description) in BUNDLED.items():
-        graphs.add_row(name, description)
-    return Group(engines, *_reasons(missing), about, packages, graphs)
-
-
-def _plain_table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
     return table

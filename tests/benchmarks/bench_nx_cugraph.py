@@ -21,7 +21,7 @@ from time import perf_counter
 import networkx as nx
 
 from rapids_bfs import machine
-from rapids_bfs.nx import search
+from rapids_bfs.nx import routing
 
 OURS, THEIRS = "rapids_bfs", "cugraph"
 ENOUGH_S, MOST_RUNS = 0.5, 5  # of one call, but
@@ -133,7 +133,7 @@ def main():
     nx.config.warnings_to_ignore.add("cache")
     warnings.simplefilter("ignore", DeprecationWarning)
 
-    search.GPU_PREPARATION = 0  # as if the graph had been searched for some time
+    routing.GPU_PREPARATION = 0  # as if the graph had been searched for some time
     columns = [*engines, *backends]
     print(f"{'seconds':52}" + "".join(f"{column:>11}" for column in columns) + f"{'x':>8}")
     rows = []

@@ -9,9 +9,10 @@ import pytest
 
 from rapids_bfs.device import on_device
 from rapids_bfs.generators import generate
-from rapids_bfs.nx import search
+from rapids_bfs.nx import routing
 from rapids_bfs.nx.graph import ConvertedGraph
-from rapids_bfs.nx.search import ordered_search, reach, search_engine, unordered_search
+from rapids_bfs.nx.routing import search_engine
+from rapids_bfs.nx.search import ordered_search, reach, unordered_search
 
 SPECS = ["path:300", "star:300", "grid:40", "tree:1000", "rmat:10", "urand:10", "complete:100"]
 CALLS = {
@@ -33,9 +34,9 @@ DIRECTED = dict.fromkeys(
 @pytest.fixture
 def ways(monkeypatch):
     """The engines that search on the GPU; "auto" takes it for every search but a graph's first."""
-    monkeypatch.setattr(search, "WIDE", 0)
-    monkeypatch.setattr(search, "GPU_SEARCH", 0)
-    monkeypatch.setattr(search, "GPU_PREPARATION", 0)
+    monkeypatch.setattr(routing, "WIDE", 0)
+    monkeypatch.setattr(routing, "GPU_SEARCH", 0)
+    monkeypatch.setattr(routing, "GPU_PREPARATION", 0)
     return "cupy", "auto"
 
 
@@ -140,7 +141,7 @@ def test_a_first_search_is_the_cpus():
 
 
 def test_a_large_graph_that_was_searched_for_some_time_is_the_gpus(monkeypatch):
-    monkeypatch.setattr(search, "GPU_PREPARATION", 1)  # as if one search took as long as to put the graph there
+    monkeypatch.setattr(routing, "GPU_PREPARATION", 1)  # as if one search took as long as to put the graph there
     graph = ConvertedGraph(nx.gnm_random_graph(20_000, 400_000, seed=1))
     sources = np.array([17])
     first = ordered_search(graph, sources)

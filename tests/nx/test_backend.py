@@ -17,7 +17,7 @@ import rapids_bfs.nx
 from rapids_bfs import InputError
 from rapids_bfs.nx.functions import FUNCTIONS, get_info
 from rapids_bfs.nx.graph import ConvertedGraph, LeftToNetworkX
-from rapids_bfs.nx.search import engine_for
+from rapids_bfs.nx.routing import engine_for
 
 HEAVY = {"cupy", "numba", "cudf", "cugraph", "networkx", "pandas", "pyarrow", "scipy", "polars", "numpy"}
 

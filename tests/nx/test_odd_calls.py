@@ -15,7 +15,7 @@ import odd_calls
 import pytest
 from nx_calls import CALLS, CLASSES, VERSION, close, function, in_order, public
 
-from rapids_bfs.nx import search
+from rapids_bfs.nx import routing
 from rapids_bfs.nx.classes import is_read_as_theirs
 from rapids_bfs.nx.functions import FUNCTIONS
 from rapids_bfs.nx.generators import ego
@@ -51,7 +51,7 @@ def test_random_calls():
 
 def test_random_calls_of_graphs_that_count_as_large(monkeypatch):
     """Searched without an order, and made into sets and parts at once."""
-    monkeypatch.setattr(search, "WIDE", 0)
+    monkeypatch.setattr(routing, "WIDE", 0)
     monkeypatch.setattr(ego, "FEW_ARCS", 0)
     assert [found for seed in range(10**6, 10**6 + RANDOM_CALLS // 2) if (found := odd_calls.difference(seed))] == []
 
@@ -65,7 +65,7 @@ class TestLimits:
         ends_alike(lambda backend: public(name)(graph, backend=backend, **ends))
 
     def test_unreached_nodes_are_at_no_distance(self, monkeypatch):
-        monkeypatch.setattr(search, "WIDE", 0)
+        monkeypatch.setattr(routing, "WIDE", 0)
         graph = nx.disjoint_union(nx.complete_graph(5), nx.complete_graph(4))
         for _ in range(2):
             assert nx.descendants_at_distance(graph, 0, -1, backend="rapids_bfs") == set()

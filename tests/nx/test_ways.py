@@ -13,11 +13,12 @@ from nx_calls import CALLS, CLASSES, close, draw_call, outcome, public, random_g
 from rapids_bfs import Graph
 from rapids_bfs.engines import choose, registered
 from rapids_bfs.engines.cpu import CPU
-from rapids_bfs.nx import search
+from rapids_bfs.nx import routing, search
 from rapids_bfs.nx.functions import FUNCTIONS
 from rapids_bfs.nx.generators import ego
 from rapids_bfs.nx.graph import ConvertedGraph
-from rapids_bfs.nx.search import ordered_search, search_engine
+from rapids_bfs.nx.routing import search_engine
+from rapids_bfs.nx.search import ordered_search
 
 GRAPHS = 12  # a function and way
 SEARCHES = [name for name in CALLS if FUNCTIONS[name].ends or "component" in name or name.startswith("is_")]
@@ -41,9 +42,9 @@ def another(monkeypatch):
 @pytest.fixture
 def always(monkeypatch):
     """However small a graph is, and however deep."""
-    monkeypatch.setattr(search, "WIDE", 0)
-    monkeypatch.setattr(search, "GPU_SEARCH", 0)
-    monkeypatch.setattr(search, "GPU_PREPARATION", 0)
+    monkeypatch.setattr(routing, "WIDE", 0)
+    monkeypatch.setattr(routing, "GPU_SEARCH", 0)
+    monkeypatch.setattr(routing, "GPU_PREPARATION", 0)
     monkeypatch.setattr(ego, "FEW_ARCS", 0)
 
 
@@ -79,7 +80,7 @@ def along_a_tree(monkeypatch):
 
 @contextmanager
 def as_if_on_a_gpu(monkeypatch):
-    monkeypatch.setattr(search, "choose", lambda spec, deterministic: choose("another", deterministic))
+    monkeypatch.setattr(routing, "choose", lambda spec, deterministic: choose("another", deterministic))
     yield
 
 
@@ -210,9 +211,9 @@ class TestEngine:
 
     @pytest.fixture(autouse=True)
     def gpu(self, monkeypatch):
-        monkeypatch.setattr(search, "choose", lambda spec, deterministic: choose("another", deterministic))
-        monkeypatch.setattr(search, "GPU_SEARCH", 3000)
-        monkeypatch.setattr(search, "GPU_PREPARATION", 0)
+        monkeypatch.setattr(routing, "choose", lambda spec, deterministic: choose("another", deterministic))
+        monkeypatch.setattr(routing, "GPU_SEARCH", 3000)
+        monkeypatch.setattr(routing, "GPU_PREPARATION", 0)
 
     def searched(self, origin, limit=None):
         graph = ConvertedGraph(origin)
@@ -220,18 +221,18 @@ class TestEngine:
         return graph.forward
 
     def test_the_cpu_for_the_first_search(self, monkeypatch):
-        monkeypatch.setattr(search, "WIDE", 10)
+        monkeypatch.setattr(routing, "WIDE", 10)
         edges = ConvertedGraph(nx.gnm_random_graph(500, 2000, seed=1)).forward
         assert search_engine(edges) == "cpu"
 
     def test_the_gpu_for_a_large_graph_that_is_searched_again(self, monkeypatch):
-        monkeypatch.setattr(search, "WIDE", 10)
+        monkeypatch.setattr(routing, "WIDE", 10)
         assert search_engine(self.searched(nx.gnm_random_graph(500, 2000, seed=1))) == "another"
         assert search_engine(self.searched(nx.gnm_random_graph(400, 1400, seed=1))) == "cpu"
 
     def test_the_gpu_once_searches_have_taken_as_long_as_its_preparation(self, monkeypatch):
-        monkeypatch.setattr(search, "WIDE", 10)
-        monkeypatch.setattr(search, "GPU_PREPARATION", 9000)
+        monkeypatch.setattr(routing, "WIDE", 10)
+        monkeypatch.setattr(routing, "GPU_PREPARATION", 9000)
         graph = ConvertedGraph(nx.gnm_random_graph(500, 2000, seed=1))
         taken = []
         for _ in range(4):  # each walks 4,000 arcs
@@ -240,11 +241,11 @@ class TestEngine:
         assert taken == ["cpu", "cpu", "cpu", "another"]
 
     def test_the_cpu_for_a_deep_graph(self, monkeypatch):
-        monkeypatch.setattr(search, "WIDE", 10)
+        monkeypatch.setattr(routing, "WIDE", 10)
         assert search_engine(self.searched(nx.path_graph(4000))) == "cpu"
 
     def test_the_cpu_for_searches_that_end_soon(self, monkeypatch):
-        monkeypatch.setattr(search, "WIDE", 10)
+        monkeypatch.setattr(routing, "WIDE", 10)
         origin = nx.gnm_random_graph(500, 2000, seed=1)
         assert search_engine(self.searched(origin, limit=1)) == "cpu"  # of the graph nothing is known yet
         edges = self.searched(origin)

@@ -10,7 +10,8 @@ import numpy as np
 
 from ... import distances
 from ..graph import ConvertedGraph, LeftToNetworkX
-from ..search import VERSION, batch_engine, connected_summary, summary
+from ..routing import batch_engine
+from ..search import VERSION, connected_summary, summary
 from .components.connected import is_connected
 from .components.strongly_connected import is_strongly_connected
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .... import bfs_batch
+from ....batch import bfs_batch
 from ...graph import ConvertedGraph
-from ...search import batch_engine, summary
+from ...routing import batch_engine
+from ...search import summary
 
 
 def harmonic_centrality(
