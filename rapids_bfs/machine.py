@@ -30,6 +30,11 @@ PACKAGES = (
     "pylibcugraph-cu12",
     "nx-cugraph-cu13",
     "nx-cugraph-cu12",
+    "igraph",
+    "networkit",
+    "rustworkx",
+    "python-graphblas",
+    "suitesparse-graphblas",
 )
 
 
