@@ -138,7 +138,7 @@ class BitParallel(BatchTraversal):
                 bit_parallel.clear(batch.planes[: self.levels.bit_length()])
                 self.levels = self.graph.num_vertices  # unless it comes to an end
                 self.levels = self._search(batch, valid, some, depth_limit, Summary.of(0), threads)
-                bit_parallel.write(batch, valid, self.levels, distances[begin : begin + len(some)])
+                bit_parallel.write(batch, len(valid), self.levels, distances[begin : begin + len(some)])
 
     def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
         whole = Summary.of(len(sources))
