@@ -389,6 +389,25 @@ def graph500(
 
 
 @app.command()
+def warmup() -> None:
+    """Compile ahead what searches on the CPU need, and keep it in the user's cache folder.
+
+    What is there already is not compiled again.
+
+    [bold]Example[/bold]
+
+      rapids-bfs warmup
+    """
+    from .units import number
+    from .warmup import folder
+    from .warmup import warmup as compile_ahead
+
+    for name, seconds in compile_ahead():
+        show(line(f"{number(seconds):>6} s  {name}"))
+    show(line(f"kept in {folder()}"))
+
+
+@app.command()
 def info() -> None:
     """Show the engines, what is missing for each, the machine and the versions.
 
