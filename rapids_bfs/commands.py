@@ -86,7 +86,7 @@ def options(
     """Breadth-first search: compare every engine on your graph, or run one.
 
     Exit codes: 0 success, 1 a wrong answer, 2 bad input, 70 a bug in this program (please report the traceback),
-    130 interrupted by Ctrl-C.
+    71 the device or its driver failed, 130 interrupted by Ctrl-C.
     """
 
 

@@ -48,6 +48,12 @@ class Options:
 
 
 DEFAULT = Options()
+NO_LIMIT = np.iinfo(np.int64).max  # as kernels take it
+
+
+def kernel_limit(depth_limit: int | None) -> int:
+    """A depth limit as kernels take it."""
+    return NO_LIMIT if depth_limit is None else depth_limit
 
 
 class Traversal(ABC):

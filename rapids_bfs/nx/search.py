@@ -14,8 +14,8 @@ import numpy as np
 
 from .. import betweenness, bfs, bfs_batch
 from ..device import to_host
-from ..engines import choose, ready
-from ..engines.cpu import NO_LIMIT, SMALL
+from ..engines import choose, kernel_limit, ready
+from ..engines.cpu import SMALL
 from ..graph import Graph, csr_for
 from ..kernels.cpu import ordered, sequential
 from ..kernels.cpu.bits import words
@@ -252,8 +252,7 @@ def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth:
 
 
 def _depth(limit: Any) -> int:
-    depth = levels(limit)
-    return NO_LIMIT if depth is None else depth
+    return kernel_limit(levels(limit))
 
 
 @dataclass(frozen=True)
