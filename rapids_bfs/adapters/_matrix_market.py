@@ -133,7 +133,8 @@ def _blocks(file: File, header: Header) -> Iterator[list[np.ndarray]]:
         with file.text(comments=b"") as text, warnings.catch_warnings(action="ignore"):  # of blank lines
             warnings.simplefilter("error", DeprecationWarning)  # of integers like 1.0, which NumPy 1 takes
             lines = io.TextIOWrapper(io.BufferedReader(text), encoding="ascii", errors="replace")
-            yield [*np.loadtxt(lines, np.int64, comments=None, skiprows=header.lines, max_rows=FEW, ndmin=2).T]
+            rows = np.loadtxt(lines, np.int64, comments=None, skiprows=header.lines, max_rows=FEW, ndmin=2)
+        yield [*rows.T]
         return
     import pandas as pd
 
