@@ -8,7 +8,7 @@ import sys
 import traceback
 from contextlib import suppress
 
-from .exit_codes import BAD_INPUT, FINE, INTERRUPTED, OUR_FAULT, WRONG
+from .exit_codes import BAD_INPUT, DEVICE_FAILED, FINE, INTERRUPTED, OUR_FAULT, WRONG
 
 
 def main() -> None:
@@ -51,12 +51,15 @@ def _explained(error: Exception) -> int:
     """Say what went wrong; return the exit code."""
     import typer
 
-    from .errors import InputError, TraversalError
+    from .errors import DeviceError, InputError, TraversalError
 
     usage_error = typer.BadParameter.__mro__[1]  # of whichever click Typer brings
     if isinstance(error, typer.Abort):
         _say("interrupted")
         return INTERRUPTED
+    if isinstance(error, DeviceError):
+        _say(f"the device failed: {error}")
+        return DEVICE_FAILED
     if isinstance(error, TraversalError):
         _say(f"wrong answer: {error}")
         return WRONG

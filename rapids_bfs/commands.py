@@ -96,7 +96,7 @@ def options(
     """Breadth-first search: compare every engine on your graph, or run one.
 
     Exit codes: 0 success, 1 a wrong answer, 2 bad input, 70 a bug in this program (please report the traceback),
-    130 interrupted by Ctrl-C.
+    71 the device or its driver failed, 130 interrupted by Ctrl-C.
     """
 
 
@@ -409,6 +409,25 @@ def graph500(
     if json:
         write_output(json, lambda path: write_json(report.to_dict(), path))
     print(report, file=table_console(json).file)
+
+
+@app.command()
+def warmup() -> None:
+    """Compile ahead what searches on the CPU need, and keep it in the user's cache folder.
+
+    What is there already is not compiled again.
+
+    [bold]Example[/bold]
+
+      rapids-bfs warmup
+    """
+    from .units import number
+    from .warmup import folder
+    from .warmup import warmup as compile_ahead
+
+    for name, seconds in compile_ahead():
+        show(line(f"{number(seconds):>6} s  {name}"))
+    show(line(f"kept in {folder()}"))
 
 
 @app.command()

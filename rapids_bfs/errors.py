@@ -11,3 +11,7 @@ class NoPathError(InputError):
 
 class TraversalError(RuntimeError):
     """A search that went wrong: a fault of the engine, not of the input. The message names the level and the vertex."""
+
+
+class DeviceError(TraversalError):
+    """The device or its driver failed, so that there is no answer."""

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .device import CPU, CUDA, checked_device, moved, on_device, to_device, to_host
+from .environment import check_environment
 from .errors import InputError
 from .forks import generation
 from .units import graph_size
 
 if TYPE_CHECKING:
     from os import PathLike
+
+check_environment()  # before any module that imports Numba
 
 INT32_LIMIT = 1 << 31
 BEYOND = 1 << 63  # above every integer id

@@ -37,6 +37,11 @@ PACKAGES = (
     "dask-cuda",
     "nvidia-nccl-cu13",
     "nvidia-nccl-cu12",
+    "igraph",
+    "networkit",
+    "rustworkx",
+    "python-graphblas",
+    "suitesparse-graphblas",
 )
 
 

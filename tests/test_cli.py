@@ -13,8 +13,9 @@ import pytest
 
 from rapids_bfs.cli import run_command
 from rapids_bfs.engines.cpu import CPU
+from rapids_bfs.errors import DeviceError, TraversalError
 
-COMMANDS = ["compare", "run", "trace", "validate", "convert", "info"]
+COMMANDS = ["compare", "run", "trace", "validate", "convert", "warmup", "info"]
 
 
 @dataclass
@@ -52,6 +53,19 @@ def refused(rapids_bfs):
         return done.stderr
 
     return run
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"), [(TraversalError, 1, "wrong answer"), (DeviceError, 71, "the device failed")]
+)
+def test_a_device_that_fails_gives_no_wrong_answer(rapids_bfs, monkeypatch, error, code, said):
+    def fail(*arguments):
+        raise error("cuLaunchKernel: out of luck (7)")
+
+    monkeypatch.setattr(CPU, "prepare", fail)
+    done = rapids_bfs("run", "karate", "--source", 0, "--engine", "cpu")
+    assert done.returncode == code
+    assert done.stderr == f"{said}: cuLaunchKernel: out of luck (7)\n"
 
 
 def test_compare(rapids_bfs, tmp_path):

@@ -1,5 +1,8 @@
 """How kernels are compiled and kept on disk."""
 
+import os
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -40,6 +43,14 @@ import networkx as nx
 nx.config.backend_priority = ["rapids_bfs"]
 print(len(list(nx.bfs_edges(nx.path_graph(100), 0))))
 """
+SMALL = """
+import sys
+import numpy as np
+from rapids_bfs.engines._tree import distances_along
+from rapids_bfs.kernels.cpu import disk_cache
+assert distances_along(np.array([1, 0]), np.array([1, -1])).tolist() == [1, 0]
+hits = sum(distances_along.stats.cache_hits.values())
+"""
 COMMAND = """
 import sys
 from rapids_bfs.cli import main
@@ -58,11 +69,12 @@ def test_a_twin_for_one_thread_has_nothing_to_do_with_threads():
         assert not any(isinstance(each, Kernel) for each in called)
 
 
-@pytest.mark.parametrize(("program", "answer"), [(SEARCH, "99"), (NETWORKX, "99"), (COMMAND, "cpu")])
-def test_no_folder_can_be_written(program, answer):
-    done = run(REFUSE + program)
+@pytest.mark.parametrize(("program", "answer", "notes"), [(SEARCH, "99", 1), (NETWORKX, "99", 0), (COMMAND, "cpu", 0)])
+def test_no_folder_can_be_written(program, answer, notes, tmp_path):
+    """Worth a note where something is compiled, as nothing is by the last two."""
+    done = run(REFUSE + program, NUMBA_CACHE_DIR=str(tmp_path))
     assert answer in done.stdout
-    assert done.stderr.count("NUMBA_CACHE_DIR") == 1
+    assert done.stderr.count("set NUMBA_CACHE_DIR") == notes
 
 
 def test_the_disk_is_full(tmp_path):
@@ -99,6 +111,56 @@ for path in sorted(Path("FOLDER").rglob("*_clear*.nb*")):
 """.replace("FOLDER", str(tmp_path)),
         NUMBA_CACHE_DIR=str(tmp_path),
     )
+
+
+def test_code_is_kept_in_the_users_cache_folder(tmp_path):
+    """Not beside the source, which an uninstaller would leave it to."""
+    home = {name: str(tmp_path) for name in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")}
+    folder = run(SMALL + "print(disk_cache.folder())", NUMBA_CACHE_DIR="", **home).stdout.strip()
+    assert tmp_path in Path(folder).parents
+    assert [*Path(folder).rglob("*distances_along*.nbc")]
+
+
+def test_kept_code_needs_neither_the_compiler_nor_a_writable_folder(tmp_path):
+    """What Numba's compiler imports, SciPy's linear algebra among it, takes longer than a search."""
+    program = SMALL + "print(hits, 'scipy.linalg' in sys.modules)"
+    assert run(program, NUMBA_CACHE_DIR=str(tmp_path)).stdout == "0 True\n"
+    done = run(REFUSE + program, NUMBA_CACHE_DIR=str(tmp_path))
+    assert done.stdout == "1 False\n"
+    assert not done.stderr
+
+
+def test_a_change_to_a_kernel_makes_code_stale_that_may_contain_it(tmp_path):
+    """Numba looks at the function's own file alone."""
+    changed = "from rapids_bfs.kernels.cpu import disk_cache\ndisk_cache._kernels_stamp = lambda: b'another'\n"
+    run(SMALL, NUMBA_CACHE_DIR=str(tmp_path))
+    assert run(changed + SMALL + "print(hits)", NUMBA_CACHE_DIR=str(tmp_path)).stdout == "0\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_who_waits_at_a_terminal_is_told_once(tmp_path):
+    import pty
+
+    program = SMALL + "distances_along(np.array([0], np.int32), np.array([-1]))"
+
+    def said(environment):
+        reader, terminal = pty.openpty()
+        subprocess.run([sys.executable, "-c", program], stderr=terminal, env=environment, timeout=600, check=True)
+        os.write(terminal, b"end")
+        os.close(terminal)
+        text = b""
+        while not text.endswith(b"end"):
+            text += os.read(reader, 4096)
+        os.close(reader)
+        return text.decode()
+
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    first, second = said(environment), said(environment)
+    assert first.count("compiling") == 1
+    assert "distances_along" in first
+    assert str(tmp_path) in first
+    assert second == "end"
+    assert not run(program, NUMBA_CACHE_DIR=str(tmp_path / "new")).stderr  # nobody waits there
 
 
 def test_what_was_compiled_for_another_key_is_not_taken(tmp_path):

@@ -163,6 +163,7 @@ class TestWhatCuPyDeclines:
 
 
 def test_auto_takes_an_engine_that_can_search_deterministically(monkeypatch):
+    monkeypatch.setattr("rapids_bfs.engines.no_device", lambda: None)
     monkeypatch.setattr(cupy.CuPy, "unavailable", lambda self: "not here")
     monkeypatch.setattr(numba_cuda.NumbaCUDA, "unavailable", lambda self: None)
     choose.cache_clear()

@@ -14,6 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_bfs import InputError, as_graph, read
+from rapids_bfs.adapters import _matrix_market
+
+
+@pytest.fixture(params=["NumPy", "pandas"], autouse=True)
+def _reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few entries are read by the one, many by the other."""
+    monkeypatch.setattr(_matrix_market, "FEW", {"NumPy": 1 << 20, "pandas": 0}[request.param])
 
 
 def test_undirected_matrix_is_written_as_symmetric(tmp_path: Path) -> None:

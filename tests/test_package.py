@@ -7,12 +7,13 @@ import pkgutil
 import re
 import subprocess
 import sys
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from pathlib import Path
 
 import pytest
 
 import rapids_bfs
+from rapids_bfs import engines
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ["cupy", "numba", "cudf", "cugraph", "networkx", "pandas", "pyarrow", "scipy", "polars"]
@@ -48,6 +49,11 @@ assert libc.malloc(ctypes.c_size_t(24 << 20))
 assert libc.mallinfo2().mapped_blocks == before + 1, "24 MiB were not asked of the system"
 """
     )
+
+
+def test_a_search_imports_nothing_that_it_does_not_need():
+    loaded = python("import sys, rapids_bfs; rapids_bfs.bfs('karate', 1, engine='cpu'); print(*sys.modules)").split()
+    assert not ({*HEAVY, "rapids_bfs.engines.cupy"} - {"numba", "scipy"}) & set(loaded)
 
 
 def test_names_are_there():
@@ -96,3 +102,9 @@ def test_every_version_is_the_same():
     """That of the package, of what is installed, and of the conda recipe."""
     recipe = re.search(r"^  version: (.+)$", (ROOT / "recipe" / "recipe.yaml").read_text(), re.MULTILINE)[1]
     assert version("rapids-bfs") == rapids_bfs.__version__ == recipe
+
+
+def test_engines_that_are_loaded_by_name_are_those_that_are_installed():
+    points = {point.name: point.value for point in entry_points(group=engines.GROUP)}
+    for name, place in engines.PREFERENCE.items():
+        assert points[name] == f"rapids_bfs.engines.{place}"

@@ -68,6 +68,11 @@ BYTE = 8
 TALLIES = 8  # bits of a vertical counter
 FULL = (1 << TALLIES) - 1  # rows that it can add
 
+# Arguments other than literals: a function is compiled for each type that it is called with, and a literal has its own.
+FIRST = np.int64(0)  # thread
+SHARED = np.bool_(False)  # the opposite of `alone`
+EXPAND, SETTLE, SWEEP, TO_QUEUE = (np.int64(step) for step in range(4))  # steps of a level
+
 NEXT_BLOCK, TAIL, COUNTERS = 0, 8, 16  # elements of `counters`, a cache line apart
 
 Batch = namedtuple(
@@ -81,7 +86,7 @@ Batch = namedtuple(
 def _expand(b, valid, queue, end, upcoming_queue, level, alone, frontier, upcoming, buffer):
     """OR the rows of ``queue[:end]`` into their out-neighbours', a block at a time, and enqueue these."""
     width = len(valid)
-    held = 0
+    held = np.int64(0)
     while True:
         start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
         if start >= end:
@@ -135,7 +140,7 @@ def _note(b, valid, level, vertex, new, tally, held, counts):
     if held + 1 < FULL:
         return held + 1
     _empty(tally, counts)
-    return 0
+    return np.int64(0)
 
 
 @serial
@@ -156,13 +161,13 @@ def _settle(b, valid, queue, end, level, upcoming, thread):
     counts, tally = b.counts[thread], b.tallies[thread]
     under_way = no_words(valid)
     edges = 0
-    held = 0
+    held = np.int64(0)
     while True:
         start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
         if start >= end:
             break
         for position in range(start, min(start + BLOCK, end)):
-            vertex = queue[position]
+            vertex = np.int64(queue[position])
             new = load_row(upcoming, vertex, valid)
             store_row(b.seen, vertex, load_row(b.seen, vertex, new) | new)
             held = _note(b, valid, level, vertex, new, tally, held, counts)
@@ -200,7 +205,7 @@ def _sweep(b, valid, level, frontier, upcoming, thread):
     found = 0
     edges = 0
     open_edges = 0
-    held = 0
+    held = np.int64(0)
     while True:
         start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
         if start >= n:
@@ -251,36 +256,25 @@ def _to_queue(b, valid, frontier, queue):
 
 
 @parallel
-def _expand_together(b, valid, queue, end, upcoming_queue, level, frontier, upcoming, threads):
-    for thread in prange(threads):
-        _expand(b, valid, queue, end, upcoming_queue, level, False, frontier, upcoming, b.buffers[thread])
-
-
-@parallel
-def _settle_together(b, valid, queue, end, level, upcoming, threads):
-    edges = 0
-    for thread in prange(threads):
-        edges += _settle(b, valid, queue, end, level, upcoming, thread)
-    return edges
-
-
-@parallel
-def _sweep_together(b, valid, level, frontier, upcoming, threads):
+def _together(step, b, valid, queue, end, upcoming_queue, level, frontier, upcoming, threads):
+    """Let each thread do its part of a step; return what the parts add up to. (One function, as each with a parallel
+    loop takes seconds to compile.)"""
     found = 0
     edges = 0
     open_edges = 0
     for thread in prange(threads):
-        some = _sweep(b, valid, level, frontier, upcoming, thread)
-        found += some[0]
-        edges += some[1]
-        open_edges += some[2]
+        if step == EXPAND:
+            _expand(b, valid, queue, end, upcoming_queue, level, SHARED, frontier, upcoming, b.buffers[thread])
+        elif step == SETTLE:
+            edges += _settle(b, valid, queue, end, level, upcoming, np.int64(thread))
+        elif step == SWEEP:
+            some = _sweep(b, valid, level, frontier, upcoming, np.int64(thread))
+            found += some[0]
+            edges += some[1]
+            open_edges += some[2]
+        else:
+            _to_queue(b, valid, frontier, queue)
     return found, edges, open_edges
-
-
-@parallel
-def _to_queue_together(b, valid, frontier, queue, threads):
-    for _ in prange(threads):
-        _to_queue(b, valid, frontier, queue)
 
 
 @parallel
@@ -355,27 +349,31 @@ def search(b, valid, sources, depth_limit, summary, threads):
         b.counters[NEXT_BLOCK] = b.counters[TAIL] = 0
         if bottom_up:
             if threads == 1 or n + open_edges < SERIAL_EDGES:
-                size, edges, open_edges = _sweep(b, valid, level, frontier, upcoming, 0)
+                size, edges, open_edges = _sweep(b, valid, level, frontier, upcoming, FIRST)
             else:
-                size, edges, open_edges = _sweep_together(b, valid, level, frontier, upcoming, threads)
+                size, edges, open_edges = _together(
+                    SWEEP, b, valid, queue, size, upcoming_queue, level, frontier, upcoming, threads
+                )
         else:
             alone = threads == 1 or edges < SERIAL_EDGES
             if was_bottom_up:
-                _to_queue_together(b, valid, frontier, queue, threads)
+                _together(TO_QUEUE, b, valid, queue, size, upcoming_queue, level, frontier, upcoming, threads)
                 clear(upcoming)
                 b.counters[NEXT_BLOCK] = b.counters[TAIL] = 0
             if alone:
-                _expand(b, valid, queue, size, upcoming_queue, level, True, frontier, upcoming, b.buffers[0])
+                _expand(b, valid, queue, size, upcoming_queue, level, alone, frontier, upcoming, b.buffers[0])
             else:
-                _expand_together(b, valid, queue, size, upcoming_queue, level, frontier, upcoming, threads)
+                _together(EXPAND, b, valid, queue, size, upcoming_queue, level, frontier, upcoming, threads)
             b.counters[NEXT_BLOCK] = 0
             _forget(b, valid, queue, size, frontier)
             b.counters[NEXT_BLOCK] = 0
             size = b.counters[TAIL]
             if alone:
-                edges = _settle(b, valid, upcoming_queue, size, level, upcoming, 0)
+                edges = _settle(b, valid, upcoming_queue, size, level, upcoming, FIRST)
             else:
-                edges = _settle_together(b, valid, upcoming_queue, size, level, upcoming, threads)
+                _, edges, _ = _together(
+                    SETTLE, b, valid, upcoming_queue, size, queue, level, frontier, upcoming, threads
+                )
             queue, upcoming_queue = upcoming_queue, queue
         frontier, upcoming = upcoming, frontier
         was_bottom_up = bottom_up
@@ -412,9 +410,8 @@ def _load_columns(rows, rank, first, width, word, columns):
 
 
 @parallel
-def write(b, valid, levels, distances):
+def write(b, width, levels, distances):
     """Turn the planes of a search of so many levels into ``distances[k, n]``, int32, -1 where a source is not."""
-    width = len(valid)
     k, n = distances.shape
     bits = 0
     while bits < len(b.planes) and levels >> bits:

@@ -1,28 +1,84 @@
-"""Numba's cache on disk, made so that a bad disk costs no more than compiling again.
+"""Numba's cache on disk, in the user's cache folder, made so that a bad disk costs no more than compiling again.
 
-Numba itself raises an exception if no folder is writable, if a write fails, as on a full disk, or if a file does not
-unpickle; and it runs the machine code in a damaged file.
+Numba itself keeps compiled code beside the source, where ``pip uninstall`` leaves it behind, and takes it although
+a function that was compiled into it has changed in another file. It raises an exception if no folder is writable, if a
+write fails, as on a full disk, or if a file does not unpickle; it runs the machine code in a damaged file; and it
+imports the whole compiler, SciPy's linear algebra included, to load what needs no compiling.
 """
 
+import functools
 import hashlib
+import os
 import pickle
+import sys
 import warnings
+from pathlib import Path
 
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core import config
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    _CacheLocator,
+    _SourceFileBackedLocatorMixin,
+)
+from numba.core.runtime import rtsys
 
 _warned = False
+_announced = False
 
 
 def keep_on_disk(dispatcher):
-    """Cache on disk what ``dispatcher`` compiles, if there is a writable folder for it; else warn once."""
+    """Cache on disk what ``dispatcher`` compiles, if its source is a file; else warn once."""
     try:
         dispatcher._cache = Cache(dispatcher.py_func)
     except (RuntimeError, OSError) as error:  # RuntimeError: Numba finds no such folder
         _warn_once(error)
 
 
+@functools.cache
+def folder():
+    """Where compiled code is kept: NUMBA_CACHE_DIR, else the user's cache folder."""
+    if config.CACHE_DIR:
+        return config.CACHE_DIR
+    from platformdirs import user_cache_dir
+
+    return user_cache_dir("rapids_bfs", appauthor=False)
+
+
+@functools.cache
+def _kernels_stamp():
+    """A hash of the functions that any other may have had compiled into it."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"\0".join(source.read_bytes() for source in sources)).digest()
+
+
+class Locator(_SourceFileBackedLocatorMixin, _CacheLocator):
+    """The folder of one function's files. Whether it can be written is only known when it is."""
+
+    def __init__(self, function, file):
+        self._py_file = file
+        self._lineno = function.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, function, file):
+        return cls(function, file)
+
+    def get_cache_path(self):
+        return os.path.join(folder(), self.get_suitable_cache_subpath(self._py_file))
+
+    def get_source_stamp(self):
+        return super().get_source_stamp(), _kernels_stamp()
+
+
+class Location(CompileResultCacheImpl):
+    _locator_classes = (Locator,)
+
+
 class Cache(FunctionCache):
     """The cache of one function. A damaged file is a miss; a failed write switches the cache off."""
+
+    _impl_class = Location
 
     def __init__(self, function):
         super().__init__(function)
@@ -31,9 +87,14 @@ class Cache(FunctionCache):
 
     def load_overload(self, signature, target):
         try:
-            return super().load_overload(signature, target)
+            rtsys.initialize(target)  # all that compiled code needs of what Numba's own `load_overload` sets up
+            with self._guard_against_spurious_io_errors():
+                found = self._load_overload(signature, target)
         except Exception:  # unpickling a damaged file can raise anything
-            return None
+            found = None
+        if found is None:
+            _announce(self._impl.filename_base.partition("-")[0])
+        return found
 
     def save_overload(self, signature, result):
         try:
@@ -44,14 +105,14 @@ class Cache(FunctionCache):
 
 
 class SealedFiles(IndexDataCacheFile):
-    """The index and the data of one function; the data carry a checksum and the key that they belong to."""
+    """The index and the data of one function; the data carry a checksum, and the source and the key they belong to."""
 
     def save(self, key, data):
-        super().save(key, (key, data))
+        super().save(key, (self._source_stamp, key, data))
 
     def load(self, key):
         found = super().load(key)
-        return found[1] if found is not None and found[0] == key else None
+        return found[2] if found is not None and found[:2] == (self._source_stamp, key) else None
 
     def _load_index(self):
         try:
@@ -68,6 +129,18 @@ class SealedFiles(IndexDataCacheFile):
         with open(self._data_path(name), "rb") as file:
             seal, pickled = file.read(hashlib.sha256().digest_size), file.read()
         return pickle.loads(pickled) if hashlib.sha256(pickled).digest() == seal else None
+
+
+def _announce(name):
+    """Say once, to who waits at a terminal, that kernels are being compiled."""
+    global _announced
+    if not _announced and sys.stderr and sys.stderr.isatty():
+        _announced = True
+        print(
+            f"rapids_bfs: compiling kernels, the first is {name}; this takes seconds, and they are kept in {folder()} "
+            "('rapids-bfs warmup' compiles them ahead)",
+            file=sys.stderr,
+        )
 
 
 def _warn_once(error):

@@ -11,8 +11,7 @@ import pyarrow as pa
 from ..csr import BLOCK
 from ..graph import Graph
 from ..memory import require_bytes
-from ._ids import Columns
-from ._tables import EdgeTable, choose_columns, from_edge_table, to_edge_table
+from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, to_edge_table
 from .files import File
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 from numba import njit, prange
 
 from ..csr import Edges, as_block
@@ -20,10 +20,13 @@ from ..kernels.cpu.compiled import parallel, serial
 from ..memory import require_bytes
 from ..threads import pool
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ._tables import Columns
+
 STEP = 1 << 16  # ids numbered between two checks that the table has room
 FREE = -1  # marks a free row of the table; ids are 0 or more
-
-Columns = tuple[pa.Array, pa.Array]  # source and target ids, equally many
 
 
 @njit(inline="always")
@@ -138,6 +141,7 @@ def number_values(
     target. Raises `InputError` if there are ``labels`` and a value is not one of them.
     """
     import pandas as pd
+    import pyarrow as pa
 
     encoded = [_encoded(pa.array(labels, type))]
     for pair in pairs:
@@ -163,6 +167,8 @@ def number_values(
 
 
 def _encoded(ids: pa.Array) -> pa.DictionaryArray:
+    import pyarrow as pa
+
     encoded = ids if pa.types.is_dictionary(ids.type) else ids.dictionary_encode()
     return pa.DictionaryArray.from_arrays(encoded.indices.cast(pa.int32()), encoded.dictionary)
 

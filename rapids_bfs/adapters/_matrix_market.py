@@ -9,9 +9,10 @@ from __future__ import annotations
 import csv
 import io
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from .edges import checked_vertices, from_edges
 from .files import File
 from .scipy import to_scipy
 
+FEW = 1 << 20  # entries; NumPy has read fewer before pandas, which reads faster, is imported
 VALUES = {"pattern": 0, "integer": 1, "unsigned-integer": 1, "real": 1, "double": 1, "complex": 2}  # of an entry
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -110,12 +112,11 @@ def _edges(file: File, header: Header) -> Iterator[Edges]:
     """Rows and columns of the entries, from 0, a block at a time."""
     read = 0
     try:
-        for block in _blocks(file, header):
-            numbers = [block[column].to_numpy() for column in block]
-            if read + len(block) > header.entries or not _are_entries(numbers, header):
+        for numbers in _blocks(file, header):
+            if read + len(numbers[0]) > header.entries or not _are_entries(numbers, header):
                 raise ValueError("its entries are not as its header says")
             yield _positions(numbers, header, read)
-            read += len(block)
+            read += len(numbers[0])
     except ValueError:
         _refuse_line(file, header)
         raise
@@ -123,13 +124,20 @@ def _edges(file: File, header: Header) -> Iterator[Edges]:
         raise InputError(f"{file} ends after {read:,} of {header.entries:,} entries")
 
 
-def _blocks(file: File, header: Header) -> Iterator[Any]:
-    """The entries as frames. Raises `ValueError` at a line of another width."""
-    import pandas as pd
-
+def _blocks(file: File, header: Header) -> Iterator[list[np.ndarray]]:
+    """The entries as columns. Raises `ValueError` at a line of another width."""
     first = next((fields for number, fields in _lines(file) if number > header.lines), None)
     if first is None:
         return
+    if header.field == "pattern" and header.entries < FEW:
+        with file.text(comments=b"") as text, warnings.catch_warnings(action="ignore"):  # of blank lines
+            warnings.simplefilter("error", DeprecationWarning)  # of integers like 1.0, which NumPy 1 takes
+            lines = io.TextIOWrapper(io.BufferedReader(text), encoding="ascii", errors="replace")
+            rows = np.loadtxt(lines, np.int64, comments=None, skiprows=header.lines, max_rows=FEW, ndmin=2)
+        yield [*rows.T]
+        return
+    import pandas as pd
+
     if len(first) != header.width:  # pandas drops the end of a first line that is too long
         raise ValueError("its first entry is too long or too short")
     with (
@@ -149,16 +157,19 @@ def _blocks(file: File, header: Header) -> Iterator[Any]:
             chunksize=BLOCK,
         ) as blocks,
     ):
-        yield from blocks
+        for block in blocks:
+            yield [block[column].to_numpy() for column in block]
 
 
 def _are_entries(numbers: list[np.ndarray], header: Header) -> bool:
     """Are the indices within the matrix, and the values of its type?"""
     indices, values = numbers[: header.indices], numbers[header.indices :]
     kinds = {"integer": "i", "unsigned-integer": "iu"}.get(header.field, "iuf")
-    return all(
-        index.dtype.kind == "i" and index.min() >= 1 and index.max() <= header.vertices for index in indices
-    ) and all(value.dtype.kind in kinds and not np.isnan(value).any() for value in values)
+    return (
+        len(numbers) == header.width
+        and all(index.dtype.kind == "i" and index.min() >= 1 and index.max() <= header.vertices for index in indices)
+        and all(value.dtype.kind in kinds and not np.isnan(value).any() for value in values)
+    )
 
 
 def _positions(numbers: list[np.ndarray], header: Header, first: int) -> Edges:

@@ -10,8 +10,7 @@ from ..errors import InputError
 from ..graph import Graph
 from ..memory import require_bytes
 from ._columnar import parquet_table
-from ._ids import Columns
-from ._tables import EdgeTable, from_edge_table
+from ._tables import Columns, EdgeTable, from_edge_table
 from .files import OPTIONS, File, damage_named, format_of
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..csr import BLOCK, Edges
 from ..errors import InputError
 from ..graph import Graph, index_dtype
-from ._ids import Columns, number_values, require_one_type
+from ._ids import number_values, require_one_type
 from ._notes import Notes, notes_of
 from .edges import EdgeList, are_vertices, checked_vertices, from_edge_list, labelled
 
@@ -31,6 +31,8 @@ PAIRS = (
 )
 
 MOST_LISTED = 20  # names of columns in a message
+
+Columns = tuple[pa.Array, pa.Array]  # source and target ids, equally many
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from ..csr import BLOCK
 from ..errors import InputError
 from ..graph import Graph
 from ._csv import INTEGER, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids
-from ._ids import Columns
-from ._tables import EdgeTable, from_edge_table, isolated, to_arc_table, to_edge_table, with_all_vertices
+from ._tables import Columns, EdgeTable, from_edge_table, isolated, to_arc_table, to_edge_table, with_all_vertices
 from .files import File, refuse_isolated
 
 SIGNS = ("#", "%")  # of comments

@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 
 from ..errors import InputError
 from ..graph import INT32_LIMIT, Graph
-from ._ids import Columns
-from ._tables import EdgeTable, choose_columns, from_edge_table, is_number
+from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, is_number
 
 if TYPE_CHECKING:
     from ..parts.graph import GraphInParts

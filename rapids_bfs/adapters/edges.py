@@ -131,7 +131,7 @@ def from_edges(
 
 def _as_array(ids: Any, where: str) -> np.ndarray:
     """``ids`` as an array of numbers, or of objects: strings stay Python's own, and tuples stay whole."""
-    if np.ma.is_masked(ids):
+    if type(ids) is not np.ndarray and np.ma.is_masked(ids):  # which takes long to import
         row = int(np.ma.getmaskarray(ids).argmax())
         raise InputError(f"{where}, row {row} (from 0): masked is not a vertex id: drop the rows without one")
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iufbO":

@@ -12,23 +12,26 @@ from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import entry_points
+from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..arguments import engine_name
 from ..device import CPU, CUDA, copied, finish, moved
+from ..driver import no_device
 from ..errors import InputError
 from ..forks import in_each_child
 from ..graph import Graph
 from ..result import BFSResult
 from ..trace import Step, Trace
+from ._simulator import simulated
 
 Prepared = TypeVar("Prepared")
 
 GROUP = "rapids_bfs.engines"
-PREFERENCE = ("cupy", "numba-cuda", "cpu")  # what engine="auto" takes, the first that can run here
+# What engine="auto" takes, the first that can run here, and where it is.
+PREFERENCE = {"cupy": "cupy:CuPy", "numba-cuda": "numba_cuda:NumbaCUDA", "cpu": "cpu:CPU"}
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,12 @@ class Options:
 
 
 DEFAULT = Options()
+NO_LIMIT = np.iinfo(np.int64).max  # as kernels take it
+
+
+def kernel_limit(depth_limit: int | None) -> int:
+    """A depth limit as kernels take it."""
+    return NO_LIMIT if depth_limit is None else depth_limit
 
 
 class Traversal(ABC):
@@ -213,16 +222,39 @@ class Choice:
 
 
 _registry: dict[str, dict[str, Engine]] = {}
+_preferred: dict[str, Engine] = {}  # those that have been loaded
 
 
 def registered() -> dict[str, Engine]:
     """Every engine by name, whether it can run here or not, in the order of `PREFERENCE`, then by name."""
     if GROUP not in _registry:
-        found = {point.name: point.load()() for point in entry_points(group=GROUP)}
-        rank = {name: place for place, name in enumerate(PREFERENCE)}
-        ranked = dict(sorted(found.items(), key=lambda item: (rank.get(item[0], len(rank)), item[0])))
-        _registry.setdefault(GROUP, ranked)  # the same one in every thread
+        from importlib.metadata import entry_points
+
+        others = {point.name: point for point in entry_points(group=GROUP) if point.name not in PREFERENCE}
+        found = {name: preferred(name) for name in PREFERENCE} | {
+            name: others[name].load()() for name in sorted(others)
+        }
+        _registry.setdefault(GROUP, found)  # the same one in every thread
     return _registry[GROUP]
+
+
+def preferred(name: str) -> Engine:
+    """The engine of `PREFERENCE` that has this name, without a look at what else is installed, which takes long."""
+    if GROUP in _registry:  # where it may have been replaced
+        return _registry[GROUP][name]
+    if name not in _preferred:
+        module, _, engine = PREFERENCE[name].partition(":")
+        _preferred.setdefault(name, getattr(import_module(f".{module}", __package__), engine)())
+    return _preferred[name]
+
+
+def _automatic(deterministic: bool) -> Engine:
+    """The first of `PREFERENCE` that can run here; those for a GPU are not even imported without one."""
+    for name in PREFERENCE if simulated() or no_device() is None else ("cpu",):
+        engine = preferred(name)
+        if (engine.deterministic or not deterministic) and engine.unavailable() is None:
+            return engine
+    raise InputError(f"no engine can run here: {preferred('cpu').unavailable()}")
 
 
 def register(engine: Engine) -> None:
@@ -235,16 +267,16 @@ def register(engine: Engine) -> None:
 def choose(spec: str, deterministic: bool = False) -> Choice:
     """The choice written ``engine``, ``engine:algorithm`` or ``auto``, which is the first engine that can run here,
     deterministically if that is asked for. Raises `InputError` if there is no such engine."""
-    engines = registered()
     name, _, algorithm = spec.partition(":")
     if spec == "auto":
-        suited = [name for name, engine in list(engines.items()) if engine.deterministic or not deterministic]
-        name = next((name for name in suited if engines[name].unavailable() is None), "")
-        if not name:
-            raise InputError(f"no engine can run here: {engines['cpu'].unavailable()}")
-    if name not in engines:
-        raise InputError(f"unknown engine {name!r}: there are {', '.join(engines)}")
-    engine = engines[name]
+        engine = _automatic(deterministic)
+        name = engine.name
+    elif name in PREFERENCE:
+        engine = preferred(name)
+    elif name in registered():
+        engine = registered()[name]
+    else:
+        raise InputError(f"unknown engine {name!r}: there are {', '.join(registered())}")
     if algorithm and algorithm not in engine.algorithms:
         raise InputError(f"engine {name!r} has no algorithm {algorithm!r}: it has {', '.join(engine.algorithms)}")
     algorithm = algorithm or engine.algorithms[0]

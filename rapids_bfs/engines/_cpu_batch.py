@@ -13,10 +13,10 @@ from ..kernels.cpu import betweenness, bit_parallel, side_by_side
 from ..kernels.cpu.bits import WORD, words
 from ..memory import available_bytes, require_bytes
 from ..threads import pool
-from . import BatchTraversal, Betweenness, Options, Summary
+from . import BatchTraversal, Betweenness, Options, Summary, kernel_limit
 from ._hub_order import numbered_by_degree
 from ._one_by_one import OneByOne
-from .cpu import NO_LIMIT, DirectionOptimizing, Sequential
+from .cpu import DirectionOptimizing, Sequential
 
 WIDTHS = (1, 4, 16)  # words per vertex: 64, 256 or 1024 sources at once
 Valid = tuple[np.uint64, ...]  # a bit for each source
@@ -96,12 +96,12 @@ class SideBySide(BatchTraversal):
         )
 
     def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
-        limit = NO_LIMIT if depth_limit is None else depth_limit
+        limit = kernel_limit(depth_limit)
         with pool.work_on(len(sources) * self.graph.num_arcs, FEW_EDGES) as threads:
             side_by_side.search(self.searches, sources, limit, distances, min(threads, self.threads))
 
     def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
-        limit, summary = NO_LIMIT if depth_limit is None else depth_limit, Summary.of(len(sources))
+        limit, summary = kernel_limit(depth_limit), Summary.of(len(sources))
         with pool.work_on(len(sources) * self.graph.num_arcs, FEW_EDGES) as threads:
             side_by_side.summarize(self.searches, sources, limit, self.rows, summary, min(threads, self.threads))
         return summary
@@ -138,7 +138,7 @@ class BitParallel(BatchTraversal):
                 bit_parallel.clear(batch.planes[: self.levels.bit_length()])
                 self.levels = self.graph.num_vertices  # unless it comes to an end
                 self.levels = self._search(batch, valid, some, depth_limit, Summary.of(0), threads)
-                bit_parallel.write(batch, valid, self.levels, distances[begin : begin + len(some)])
+                bit_parallel.write(batch, len(valid), self.levels, distances[begin : begin + len(some)])
 
     def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
         whole = Summary.of(len(sources))
@@ -164,7 +164,7 @@ class BitParallel(BatchTraversal):
         summary: Summary,
         threads: int,
     ) -> int:
-        limit = NO_LIMIT if depth_limit is None else depth_limit
+        limit = kernel_limit(depth_limit)
         levels: int = bit_parallel.search(
             batch, valid, self.numbered.rank[sources], limit, summary, min(threads, self.threads)
         )

@@ -12,14 +12,14 @@ from functools import cache
 from typing import Any, NoReturn
 
 from ..driver import library
-from ..errors import TraversalError
+from ..errors import DeviceError
 
 MAX_DYNAMIC_SHARED_SIZE_BYTES, NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 8, 14  # of CUfunction_attribute
 COOPERATIVE, CLUSTER_DIMENSION = 2, 4  # of CUlaunchAttributeID
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Call a function of the driver. Raises `TraversalError` with the driver's own words."""
+    """Call a function of the driver. Raises `DeviceError` with the driver's own words."""
     if status := getattr(library(), name)(*arguments):
         fail(name, status)
 
@@ -27,7 +27,7 @@ def call(name: str, *arguments: Any) -> None:
 def fail(name: str, status: int) -> NoReturn:
     words = ctypes.c_char_p()
     library().cuGetErrorString(status, ctypes.byref(words))
-    raise TraversalError(f"{name}: {(words.value or b'unknown error').decode()} ({status})")
+    raise DeviceError(f"{name}: {(words.value or b'unknown error').decode()} ({status})")
 
 
 class Answer(threading.local):

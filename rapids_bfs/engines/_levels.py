@@ -21,11 +21,10 @@ from ..kernels import PROGRESS, TARGET_LEVEL
 from ..result import BFSResult
 from ..trace import Step
 from ..units import size
-from . import Options, Traversal
+from . import Options, Traversal, kernel_limit
 from ._check import LevelCheck
 from ._launch import CompiledKernel, Within
 
-NO_LIMIT = np.iinfo(np.int64).max
 NONE = -1
 SOURCES_AT_ONCE = 1024
 
@@ -168,7 +167,7 @@ class LevelByLevel(DeviceTraversal):
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         target = NONE if options.target is None else options.target
-        limit = NO_LIMIT if options.depth_limit is None else options.depth_limit
+        limit = kernel_limit(options.depth_limit)
         predecessors = self.predecessors if options.predecessors else self.no_predecessors
         self.steps = [] if options.trace else None
         with self.device.working():

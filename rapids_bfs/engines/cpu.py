@@ -15,12 +15,11 @@ from ..kernels.cpu.clock import TICKS_PER_MS
 from ..memory import require_bytes
 from ..threads import pool
 from ..trace import steps_noted
-from . import BatchTraversal, Betweenness, Engine, Options, Traversal
+from . import BatchTraversal, Betweenness, Engine, Options, Traversal, kernel_limit
 
 TINY = 1 << 12  # edges; the textbook queue has searched a graph with fewer before the parallel kernel has begun
 SMALL = 1 << 16  # edges; a graph with fewer is searched before other threads are awake
 NEAR = 1 << 12  # edges; a search that looks at fewer costs less than what the parallel kernel does for all vertices
-NO_LIMIT = np.iinfo(np.int64).max
 NONE = -1
 NO_NOTES = np.empty(0, np.int64)
 
@@ -79,7 +78,7 @@ class Sequential(Traversal):
             self.here.offsets,
             self.here.targets,
             sources,
-            NO_LIMIT if options.depth_limit is None else options.depth_limit,
+            kernel_limit(options.depth_limit),
             NONE if options.target is None else options.target,
             self.distances,
             self.predecessors if options.predecessors else self.predecessors[:0],
@@ -156,7 +155,7 @@ class DirectionOptimizing(Sequential):
                 self.hub,
                 self.sourceless,
                 sources,
-                NO_LIMIT if options.depth_limit is None else options.depth_limit,
+                kernel_limit(options.depth_limit),
                 NONE if options.target is None else options.target,
                 self.distances,
                 self.predecessors if options.predecessors else self.predecessors[:0],

@@ -14,8 +14,8 @@ import numpy as np
 from ..batch import bfs_batch
 from ..centrality import betweenness
 from ..device import to_host
-from ..engines import ready
-from ..engines.cpu import NO_LIMIT, SMALL
+from ..engines import kernel_limit, ready
+from ..engines.cpu import SMALL
 from ..graph import Graph, csr_for
 from ..kernels.cpu import ordered, sequential
 from ..kernels.cpu.bits import words
@@ -195,8 +195,7 @@ def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth:
 
 
 def _depth(limit: Any) -> int:
-    depth = levels(limit)
-    return NO_LIMIT if depth is None else depth
+    return kernel_limit(levels(limit))
 
 
 @dataclass(frozen=True)

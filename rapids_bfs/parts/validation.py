@@ -11,8 +11,8 @@ import numpy as np
 
 from ..arguments import whole_number
 from ..device import launch, on_device
-from ..errors import InputError
 from ..engines._parts import Answer
+from ..errors import InputError
 from ..kernels.cpu import parts as kernels
 from ..validation import RULES, Verdict, require_kinds
 from .build import Part, tools_of

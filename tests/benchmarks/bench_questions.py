@@ -1,7 +1,8 @@
 """What people ask a BFS library all day, beside igraph, NetworKit and rustworkx where these are installed.
 
 A search of a tiny graph; paths between two vertices; everything within two hops; connected components; the exact
-diameter. Each question is asked often, in turns: first by us, then by each peer, and again. For each there are the
+diameter; and from every vertex to every other, of graphs that are not large, closeness, eccentricity and betweenness.
+Each question is asked often, in turns: first by us, then by each peer, and again. For each there are the
 median, the quartiles and the best, of the time that passes and of the time that cores work. On a machine that others
 use the second is the one to compare.
 """
@@ -28,6 +29,7 @@ from rapids_bfs.machine import describe, usable_cores
 
 ASKED = 64  # pairs, or vertices, in a question
 MOST_FOR_ALL = 6_000  # vertices; igraph searches from each for the diameter
+ALL_PAIRS = ("closeness", "eccentricity", "betweenness")
 PEERS = ("igraph", "networkit", "rustworkx")
 Question = Callable[[], Any]
 
@@ -44,7 +46,14 @@ def ours(graph: Any, pairs: list[list[int]]) -> dict[str, Question]:
         "hops": lambda: [rapids_bfs.bfs(graph, source, depth_limit=2, engine="cpu") for source, _ in pairs],
         "components": lambda: rapids_bfs.connected_components(graph),
         "diameter": lambda: rapids_bfs.diameter(graph, engine="cpu"),
+        "closeness": lambda: closeness(rapids_bfs.bfs_batch(graph, keep="summary", engine="cpu")),
+        "eccentricity": lambda: rapids_bfs.eccentricity(graph, engine="cpu"),
+        "betweenness": lambda: rapids_bfs.betweenness(graph, engine="cpu"),
     }
+
+
+def closeness(found: rapids_bfs.BatchResult) -> Any:
+    return np.divide(found.reached - 1, found.total, out=np.zeros(len(found.total)), where=found.total > 0)
 
 
 def igraph(graph: Any, pairs: list[list[int]]) -> dict[str, Question]:
@@ -57,6 +66,9 @@ def igraph(graph: Any, pairs: list[list[int]]) -> dict[str, Question]:
         "hops": lambda: theirs.neighborhood([source for source, _ in pairs], 2),
         "components": lambda: theirs.connected_components(),
         "diameter": lambda: theirs.diameter(),
+        "closeness": lambda: theirs.closeness(),
+        "eccentricity": lambda: theirs.eccentricity(),
+        "betweenness": lambda: theirs.betweenness(),
     }
 
 
@@ -78,6 +90,11 @@ def networkit(graph: Any, pairs: list[list[int]]) -> dict[str, Question]:
         "diameter": lambda: run(
             networkit.distance.Diameter(largest, networkit.distance.DiameterAlgo.EXACT)
         ).getDiameter(),
+        "closeness": lambda: run(
+            networkit.centrality.Closeness(theirs, False, networkit.centrality.ClosenessVariant.GENERALIZED)
+        ).scores(),
+        "eccentricity": lambda: [networkit.distance.Eccentricity.getValue(theirs, v) for v in theirs.iterNodes()],
+        "betweenness": lambda: run(networkit.centrality.Betweenness(theirs)).scores(),
     }
 
 
@@ -91,6 +108,8 @@ def rustworkx(graph: Any, pairs: list[list[int]]) -> dict[str, Question]:
         "bfs": lambda: rustworkx.bfs_layers(theirs, [0]),
         "paths": lambda: [rustworkx.dijkstra_shortest_paths(theirs, *pair) for pair in pairs],
         "components": lambda: rustworkx.connected_components(theirs),
+        "closeness": lambda: rustworkx.closeness_centrality(theirs),
+        "betweenness": lambda: rustworkx.betweenness_centrality(theirs),
     }
 
 
@@ -141,6 +160,8 @@ def main() -> None:
         by_asker = {each.__name__: each(graph, pairs) for each in askers}
         print(f"{spec}: {graph.num_vertices:,} vertices, {graph.num_edges:,} edges; ms, median (quartiles) of cores")
         for question in by_asker["ours"]:
+            if question in ALL_PAIRS and graph.num_vertices > MOST_FOR_ALL:
+                continue
             asked = {name: questions[question] for name, questions in by_asker.items() if question in questions}
             if question == "diameter" and graph.num_vertices > MOST_FOR_ALL:
                 asked.pop("igraph", None)
@@ -149,7 +170,7 @@ def main() -> None:
                 report["rows"].append({"graph": spec, "question": question, "asked": name} | row)
                 cores = row["cores"]
                 print(
-                    f"  {question:12}{name:12}{cores['median_ms']:10.3f}"
+                    f"  {question:13}{name:12}{cores['median_ms']:10.3f}"
                     f" ({cores['low_ms']:.3f} to {cores['high_ms']:.3f}); clock {row['wall']['median_ms']:.3f}",
                     flush=True,
                 )

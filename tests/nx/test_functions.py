@@ -6,11 +6,12 @@ import random
 
 import networkx as nx
 import pytest
+from networkx.utils.backends import _registered_algorithms
 from nx_calls import CALLS, VERSION, close, draw_call, function, outcome, public, random_graph, views
 
 import rapids_bfs.nx
 from rapids_bfs.nx.functions import FUNCTIONS
-from rapids_bfs.nx.policy import idle_argument, is_ours
+from rapids_bfs.nx.policy import _bound, idle_argument, is_ours
 
 GRAPHS = 40  # a function
 HAVE = sorted(filter(is_ours, FUNCTIONS))
@@ -195,3 +196,25 @@ def test_larger_graphs():
             if name == WARNS_FOR_ANOTHER:
                 expected, found = expected[:2], found[:2]
             assert close(found, expected), f"{name}({graph}, *{args}, **{kwargs})"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_arguments_are_bound_as_python_binds_them(name):
+    if not is_ours(name):
+        pytest.skip("another function in this version of NetworkX")
+    signature = inspect.signature(_registered_algorithms[name].orig_func)
+    assert {each.kind for each in signature.parameters.values()} <= {
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.KEYWORD_ONLY,
+    }
+    names = [*signature.parameters]
+    for places in range(len(names) + 2):
+        for named in ({}, dict.fromkeys(names[places:], 1), dict.fromkeys(names[:1], 1), {"nothing": 1}):
+            args = tuple(range(places))
+            try:
+                expected = signature.bind(*args, **named)
+                expected.apply_defaults()
+            except TypeError:
+                assert _bound(name, args, named) is None
+            else:
+                assert _bound(name, args, named) == expected.arguments
