@@ -1,12 +1,21 @@
-"""How many of Numba's threads a kernel gets. Kernels take turns by themselves, see `kernels.cpu.compiled`."""
+"""The threads of the CPU's kernels: how many a kernel gets, and the helpers of `kernels.cpu.team`.
+
+Numba's own threads run the kernels that have parallel loops, which take turns by themselves, see
+`kernels.cpu.compiled`.
+"""
 
 from __future__ import annotations
 
+import atexit
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numba
+import numpy as np
 
+from .forks import in_each_child
+from .kernels.cpu import team
 from .kernels.cpu.compiled import num_threads, set_num_threads, threads_lost
 
 FEW = 1 << 13  # one thread finishes fewer items than these before the others wake up
@@ -50,4 +59,47 @@ class Pool:
                 set_num_threads(allowed)
 
 
+class Helpers:
+    """The helpers of a team: daemon threads that a search starts when it first wants them, and that sleep in between.
+
+    After a fork the child has none, and starts its own.
+    """
+
+    def __init__(self) -> None:
+        self._begin()
+        in_each_child(self._begin)
+        atexit.register(self._end)
+
+    def _begin(self) -> None:
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._team: np.ndarray | None = None
+
+    def of(self, threads: int) -> np.ndarray:
+        """The team, for a kernel that so many threads may run; they are started if need be."""
+        if self._team is None or len(self._threads) < threads - 1:
+            with self._lock:
+                self._start(threads - 1)
+        return self._team
+
+    def _start(self, helpers: int) -> None:
+        if self._team is None:
+            room = team.new(numba.config.NUMBA_NUM_THREADS - 1)
+            team.close(room)
+            team.serve(room, 0)  # returns, compiled
+            room[team.CLOSED] = 0
+            self._team = room
+        for place in range(len(self._threads) + 1, helpers + 1):
+            helper = threading.Thread(target=team.serve, args=(self._team, place), name="rapids_bfs helper", daemon=True)
+            self._threads.append(helper)  # before the start: no interrupt may lead to two in one place
+            helper.start()
+
+    def _end(self) -> None:
+        if self._team is not None:
+            team.close(self._team)
+        for helper in self._threads:
+            helper.join(1)
+
+
 pool = Pool()
+helpers = Helpers()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import numba
 import numpy as np
 
@@ -12,7 +10,7 @@ from ..kernels.cpu import direction_optimizing, sequential
 from ..kernels.cpu.bits import words
 from ..kernels.cpu.clock import TICKS_PER_MS
 from ..memory import require_bytes
-from ..threads import pool
+from ..threads import helpers, pool
 from ..trace import steps_noted
 from . import BatchTraversal, Betweenness, Engine, Options, Traversal
 
@@ -102,16 +100,30 @@ class DirectionOptimizing(Sequential):
         graph, n = self.graph, self.graph.num_vertices
         vertex = self.queue.dtype
         self.reverse = self.here.reverse
-        self.hub = np.zeros(n, vertex)
-        self.sourceless, self.visited, self.frontier, self.found_next = np.zeros((4, words(n)), np.uint64)
-        self.counters = np.zeros(direction_optimizing.COUNTERS, np.int64)
-        with pool.work_on(graph.num_arcs, SMALL) as threads:
-            self.buffers = np.empty((threads, 2, direction_optimizing.CAPACITY), vertex)
-            direction_optimizing.prepare(
-                self.here.offsets, self.reverse.offsets, self.reverse.targets, self.hub, self.sourceless
-            )
-        self.small = graph.num_arcs < SMALL
-        self.kernel = direction_optimizing.search.serial if self.small else direction_optimizing.search
+        sourceless, visited, frontier, found = np.zeros((4, words(n)), np.uint64)
+        self.threads = pool.size if graph.num_arcs >= SMALL else 1
+        self.sourceless = sourceless
+        self.arrays = direction_optimizing.Search(
+            self.here.offsets,
+            self.here.targets,
+            self.reverse.offsets,
+            self.reverse.targets,
+            hub=np.zeros(n, vertex),
+            visited=visited,
+            frontier=frontier,
+            found=found,
+            distances=self.distances,
+            predecessors=self.predecessors,
+            queue=self.queue,
+            buffers=np.empty((self.threads, 2, direction_optimizing.CAPACITY), vertex),
+            counters=np.zeros(direction_optimizing.COUNTERS, np.int64),
+        )
+        s = self.arrays
+        direction_optimizing.prepare(
+            s.offsets, s.in_offsets, s.in_targets, s.hub, sourceless, s.counters,
+            helpers.of(self.threads), self.threads,
+        )  # fmt: skip
+        self.without_tree = s._replace(predecessors=s.predecessors[:0])
         self.stale = np.empty(0, np.int64)  # sources whose distance is not -1
         self.prepared = True
 
@@ -140,28 +152,17 @@ class DirectionOptimizing(Sequential):
         if not noted and (options.deterministic or not self.prepared or self._is_near(sources, options.depth_limit)):
             return super().search(sources, options)
         notes = np.zeros(len(self.queue) + 1, np.int64) if options.trace else NO_NOTES
-        with nullcontext(1) if self.small else pool.work_on() as threads:
-            self.kernel(
-                self.here.offsets,
-                self.here.targets,
-                self.reverse.offsets,
-                self.reverse.targets,
-                self.hub,
-                self.sourceless,
-                sources,
-                NO_LIMIT if options.depth_limit is None else options.depth_limit,
-                NONE if options.target is None else options.target,
-                self.distances,
-                self.predecessors if options.predecessors else self.predecessors[:0],
-                self.visited,
-                self.frontier,
-                self.found_next,
-                self.queue,
-                self.buffers,
-                self.counters,
-                min(threads, len(self.buffers)),
-                notes,
-            )
+        threads = min(pool.size, self.threads)
+        direction_optimizing.search(
+            self.arrays if options.predecessors else self.without_tree,
+            self.sourceless,
+            sources,
+            NO_LIMIT if options.depth_limit is None else options.depth_limit,
+            NONE if options.target is None else options.target,
+            helpers.of(threads),
+            threads,
+            notes,
+        )
         if options.trace:
             self.steps = steps_noted(notes[notes > 0], TICKS_PER_MS)
         return options.predecessors
