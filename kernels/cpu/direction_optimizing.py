@@ -320,7 +320,7 @@ def _level_top_down(s, begin, end, level, edges, team, threads):
 
 
 @serial
-def search(s, sourceless, sources, depth_limit, target, team, threads, notes):
+def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
     """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return how many vertices are reached.
 
     ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``

@@ -10,7 +10,7 @@ from ..kernels.cpu import direction_optimizing, sequential
 from ..kernels.cpu.bits import words
 from ..kernels.cpu.clock import TICKS_PER_MS
 from ..memory import require_bytes
-from ..threads import helpers, pool
+from ..threads import pool
 from ..trace import steps_noted
 from . import BatchTraversal, Betweenness, Engine, Options, Traversal
 
@@ -101,7 +101,7 @@ class DirectionOptimizing(Sequential):
         vertex = self.queue.dtype
         self.reverse = self.here.reverse
         sourceless, visited, frontier, found = np.zeros((4, words(n)), np.uint64)
-        self.threads = pool.size if graph.num_arcs >= SMALL else 1
+        team, threads = pool.team(graph.num_arcs, SMALL)
         self.sourceless = sourceless
         self.arrays = direction_optimizing.Search(
             self.here.offsets,
@@ -115,13 +115,12 @@ class DirectionOptimizing(Sequential):
             distances=self.distances,
             predecessors=self.predecessors,
             queue=self.queue,
-            buffers=np.empty((self.threads, 2, direction_optimizing.CAPACITY), vertex),
+            buffers=np.empty((threads, 2, direction_optimizing.CAPACITY), vertex),
             counters=np.zeros(direction_optimizing.COUNTERS, np.int64),
         )
         s = self.arrays
         direction_optimizing.prepare(
-            s.offsets, s.in_offsets, s.in_targets, s.hub, sourceless, s.counters,
-            helpers.of(self.threads), self.threads,
+            s.offsets, s.in_offsets, s.in_targets, s.hub, sourceless, s.counters, team, threads
         )  # fmt: skip
         self.without_tree = s._replace(predecessors=s.predecessors[:0])
         self.stale = np.empty(0, np.int64)  # sources whose distance is not -1
@@ -152,16 +151,14 @@ class DirectionOptimizing(Sequential):
         if not noted and (options.deterministic or not self.prepared or self._is_near(sources, options.depth_limit)):
             return super().search(sources, options)
         notes = np.zeros(len(self.queue) + 1, np.int64) if options.trace else NO_NOTES
-        threads = min(pool.size, self.threads)
         direction_optimizing.search(
             self.arrays if options.predecessors else self.without_tree,
             self.sourceless,
             sources,
             NO_LIMIT if options.depth_limit is None else options.depth_limit,
             NONE if options.target is None else options.target,
-            helpers.of(threads),
-            threads,
             notes,
+            *pool.team(most=len(self.arrays.buffers)),
         )
         if options.trace:
             self.steps = steps_noted(notes[notes > 0], TICKS_PER_MS)
