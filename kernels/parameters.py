@@ -6,6 +6,7 @@ the CUDA C++ checks: that its structure has these fields, in this order and of t
 
 import ctypes
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 TYPES = ("int, int", "int, long long", "long long, long long")  # of vertices and offsets
 
@@ -14,6 +15,7 @@ template <typename A, typename B>
 constexpr bool SAME = false;
 template <typename A>
 constexpr bool SAME<A, A> = true;
+constexpr bool precedes(const void* one, const void* following) { return one < following; }
 """
 
 
@@ -43,17 +45,18 @@ class Parameters:
             **{name: f"{kind}*" for name, kind in self.pointers.items()},
             **dict.fromkeys(self.numbers, "long long"),
         }
-        conditions = [f"sizeof(Structure) == {8 * len(types)}"]
-        for place, (name, kind) in enumerate(types.items()):
-            member = self.elements.get(name, name)
-            conditions.append(f"__builtin_offsetof(Structure, {member}) == {8 * place}")
-            conditions.append(f"SAME<decltype(&static_cast<Structure*>(nullptr)->{member}), {kind}*>")
+        members = {self.elements.get(name, name): kind for name, kind in types.items()}
+        conditions = [f"sizeof(Structure) == {8 * len(members)}"]
+        conditions += [f"SAME<decltype(&all.{member}), {kind} const*>" for member, kind in members.items()]
+        # With as many fields of 8 bytes as fit, their order says where each is. NVRTC has no offsetof before 13.1.
+        conditions += [f"precedes(&all.{one}, &all.{following})" for one, following in pairwise(members)]
         conditions += [f"{name} == {value}" for name, value in self.constants.items()]
         asserts = "\n".join(
             f'    static_assert({each}, "as declared in Python");' for each in (*conditions, *self.sizes)
         )
         declared = (
             "template <typename Vertex, typename Offset>\nstruct Declared {\n"
-            f"    using Structure = {self.structure}<Vertex, Offset>;\n{asserts}\n}};\n"
+            f"    using Structure = {self.structure}<Vertex, Offset>;\n"
+            f"    static constexpr Structure all{{}};\n{asserts}\n}};\n"
         )
         return CHECKS + declared + "".join(f"template struct Declared<{each}>;\n" for each in TYPES)

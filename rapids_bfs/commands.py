@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -290,6 +291,9 @@ def validate(
     depth_limit: Annotated[
         int | None, typer.Option(metavar="D", help="The search stopped at this distance.", show_default=False)
     ] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="ID", help="The search stopped at this vertex.", show_default=False)
+    ] = None,
     directed: Directed = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
@@ -311,6 +315,8 @@ def validate(
     limit = checked_depth_limit(depth_limit)
     loaded = GraphInput(graph, directed, source_column, target_column, not no_header).load()
     answer = from_frame(loaded, read_frame(result, loaded), str(result), limit)
+    if target is not None:
+        answer = replace(answer, target=int(loaded.vertices_of([_parse_id(loaded, target)])[0]))
     verdict = check(loaded, answer)
     show(line(str(verdict), "green" if verdict else "red"))
     if not verdict:

@@ -129,6 +129,15 @@ def test_several_sources_depth_limit_and_determinism(rapids_bfs, tmp_path):
     assert rapids_bfs("validate", "karate", tmp_path / "r.parquet").returncode == 1
 
 
+def test_a_result_that_stopped_at_a_target_validates(rapids_bfs, tmp_path):
+    """On a path the vertices beyond the target are left unreached."""
+    result = tmp_path / "r.csv"
+    assert rapids_bfs("run", "path:9", "--source", 2, "--target", 5, "--out", result).returncode == 0
+    assert rapids_bfs("validate", "path:9", result, "--target", 5).returncode == 0
+    assert rapids_bfs("validate", "path:9", result).returncode == 1
+    assert "99 is not a vertex of path:9" in rapids_bfs("validate", "path:9", result, "--target", 99).stderr
+
+
 def test_convert_there_and_back(rapids_bfs, tmp_path):
     for step, (graph, out) in enumerate([("karate", "a.parquet"), ("a.parquet", "b.sg"), ("b.sg", "c.mtx.gz")]):
         done = rapids_bfs("convert", graph, out, cwd=tmp_path)

@@ -50,6 +50,14 @@ def test_every_format_is_told_from_standard_input(command, tmp_path):
         assert (code, out.splitlines()[0]) == (0, "standard input: 34 of 34 vertices reached"), (suffix, err)
 
 
+@pytest.mark.parametrize("text", [b"src\tdst\na\tb\nb\tc\n", b"a\tb\nb\tc\n", b"1\t2\n2\t3\n"])
+def test_a_tsv_is_told_from_standard_input(command, text):
+    headless = [] if text.startswith(b"src") or text[:1].isdigit() else ["--no-header"]
+    source = text.split()[-3].decode()
+    code, out, err = command("run", "-", "--source", source, *headless, given=text)
+    assert (code, out.splitlines()[0]) == (0, "standard input: 2 of 3 vertices reached"), err
+
+
 def test_json_goes_through_a_pipe_and_the_table_beside_it(command):
     code, out, err = command("compare", "karate", "--engines=cpu", "--source=0", "--json=-")
     assert json.loads(out)["engines"][0]["engine"] == "cpu"

@@ -48,10 +48,13 @@ def test_no_digit_is_lost_at_any_width(comparison, width):
     all_heads = re.split(r"\s{2,}", whole.splitlines()[2].strip())
     assert heads == all_heads[: len(heads)]  # the first columns, each whole
     assert heads[:5] == ["engine", "median ms", "range ms", f"x {comparison.baseline}", "valid"]
-    for shown, row in zip(text.splitlines()[4:], whole.splitlines()[4:], strict=True):
+    height = len(whole.splitlines())
+    rows, note = text.splitlines()[:height], " ".join(map(str.strip, text.splitlines()[height:]))
+    assert note == (f"No room for: {', '.join(all_heads[len(heads) :])}" if heads != all_heads else "")
+    for shown, row in zip(rows[4:], whole.splitlines()[4:], strict=True):
         assert re.split(r"\s{2,}", shown.strip()) == re.split(r"\s{2,}", row.strip())[: len(heads)]
     if len(heads) > 5:
-        assert max(map(len, text.splitlines()[1:])) <= width
+        assert max(map(len, rows[1:])) <= width
     if len(heads) < len(all_heads):  # and no column more has room
         assert len(printed(comparison, 1000).splitlines()[3]) > width
     assert printed(comparison, width, wide=True) == whole

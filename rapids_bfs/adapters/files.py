@@ -238,7 +238,7 @@ def _unpacked(file: File, format: Format) -> Format:
 
 
 def _look(head: bytes) -> str | None:
-    """The key of the format that text without a known suffix looks like: a CSV, or an edge list of numbers."""
+    """The key of the format that text without a known suffix looks like: a CSV or TSV, or an edge list of numbers."""
     if b"\0" in head:
         return None
     if head.startswith(b"# rapids_bfs "):  # written by `_text.write_snap`
@@ -251,7 +251,10 @@ def _look(head: bytes) -> str | None:
         columns = lines[0].count(delimiter)
         if columns and all(line.count(delimiter) == columns for line in lines[1:2]):
             return "csv" if len(fields) < 2 or fields[0].endswith(delimiter) else None
-    return "snap" if len(fields) > 1 and all(field.isdecimal() for field in fields[:2]) else None
+    if len(fields) > 1 and all(field.isdecimal() for field in fields[:2]):
+        return "snap"
+    tabs = [line.count("\t") for line in lines[:2]]
+    return "tsv" if tabs[0] and tabs[0] == tabs[-1] else None
 
 
 def _format_of_suffix(path: Path) -> Format | None:

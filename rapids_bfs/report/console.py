@@ -30,17 +30,21 @@ for each in (screen, messages):
 class FittingTable:
     """A table of rows with a cell for each of ``columns``, the most important first.
 
-    It shows as many of its columns as fit, and at least the first ``least`` of them. Cells are never cut.
+    It shows as many of its columns as fit, and at least the first ``least`` of them; a line below it names the others.
+    Cells are never cut.
     """
 
     def __init__(self, columns: Sequence[str], rows: Sequence[Sequence[str | Text]], least: int) -> None:
         self.columns, self.rows, self.least = columns, rows, least
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table | Text]:
         """As rich asks for it."""
         counts = range(self.least, len(self.columns) + 1)
         fitting = (count for count in reversed(counts) if self._width(console, count) <= options.max_width)
-        yield self._table(next(fitting, self.least))
+        count = next(fitting, self.least)
+        yield self._table(count)
+        if hidden := self.columns[count:]:
+            yield line(f"No room for: {', '.join(hidden)}", "dim")
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         """As rich asks for it."""
