@@ -56,9 +56,6 @@ def parallel(function):
     return Kernel(function, parallel=True)
 
 
-def calls_parallel(function):
-    """A `Kernel` without parallel loops of its own, which calls kernels that have some."""
-    return Kernel(function)
 
 
 class Kernel:

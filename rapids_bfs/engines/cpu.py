@@ -60,6 +60,7 @@ class Sequential(Traversal):
         n = graph.num_vertices
         vertex = np.dtype(index_dtype(n))
         require_bytes((4 + 2 * vertex.itemsize) * n, "a sequential search")
+        self.offsets, self.targets = self.here.offsets, self.here.targets
         self.distances = np.full(n, -1, np.int32)
         self.predecessors = np.full(n, -1, vertex)
         self.queue = np.empty(n, vertex)
@@ -67,8 +68,8 @@ class Sequential(Traversal):
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         sequential.search(
-            self.here.offsets,
-            self.here.targets,
+            self.offsets,
+            self.targets,
             sources,
             NO_LIMIT if options.depth_limit is None else options.depth_limit,
             NONE if options.target is None else options.target,
@@ -99,15 +100,15 @@ class DirectionOptimizing(Sequential):
         """What the parallel kernel needs beyond the queue."""
         graph, n = self.graph, self.graph.num_vertices
         vertex = self.queue.dtype
-        self.reverse = self.here.reverse
+        reverse = self.here.reverse
         sourceless, visited, frontier, found = np.zeros((4, words(n)), np.uint64)
         team, threads = pool.team(graph.num_arcs, SMALL)
         self.sourceless = sourceless
         self.arrays = direction_optimizing.Search(
-            self.here.offsets,
-            self.here.targets,
-            self.reverse.offsets,
-            self.reverse.targets,
+            self.offsets,
+            self.targets,
+            reverse.offsets,
+            reverse.targets,
             hub=np.zeros(n, vertex),
             visited=visited,
             frontier=frontier,
@@ -130,11 +131,11 @@ class DirectionOptimizing(Sequential):
         """Does a search from one vertex end after two levels, having looked at few edges?"""
         if depth_limit is None or depth_limit > 2 or len(sources) > 1:
             return False
-        offsets = self.here.offsets
+        offsets = self.offsets
         begin, end = offsets[sources[0] : sources[0] + 2].tolist()
         edges = end - begin
         if depth_limit == 2 and edges < NEAR:
-            neighbors = self.here.targets[begin:end]
+            neighbors = self.targets[begin:end]
             edges += int((offsets[1:][neighbors] - offsets[neighbors]).sum())
         return edges < NEAR
 
