@@ -68,7 +68,9 @@ class Pool:
             room[team.CLOSED] = 0
             self._team = room
         for place in range(len(self._helpers) + 1, helpers + 1):
-            helper = threading.Thread(target=team.serve, args=(self._team, place), name="rapids_bfs helper", daemon=True)
+            helper = threading.Thread(
+                target=team.serve, args=(self._team, place), name="rapids_bfs helper", daemon=True
+            )
             self._helpers.append(helper)  # before the start: no interrupt may lead to two in one place
             helper.start()
 

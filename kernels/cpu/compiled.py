@@ -56,8 +56,6 @@ def parallel(function):
     return Kernel(function, parallel=True)
 
 
-
-
 class Kernel:
     """A function that Numba's threads run, and its twin that one thread runs; compiled kernels may call it."""
 

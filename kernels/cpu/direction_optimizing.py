@@ -1,17 +1,21 @@
-"""Direction-optimizing BFS on all cores.
+"""Direction-optimizing BFS, by a team of threads.
+
+A level with few edges is one step of the textbook queue, on the calling thread: grids and paths have no others. Of
+any other, threads take blocks until none is left, as `team` has it; there are as many as the level deserves.
 
 *Top-down*: threads take blocks of the frontier from a queue; a neighbour is won by whoever sets its bit in the
 bitmap ``visited``. It goes to a buffer of that thread's own, and from there its distance, predecessor and place in
 the queue are written many at a time: an atomic waits for the writes before it. *Bottom-up*: threads take blocks of
 64-vertex words; each unvisited vertex looks for a neighbour in the frontier's bitmap and stops at the first. It
 looks at its ``hub`` first, the in-neighbour with the most out-edges; on skewed graphs few need to look further. A
-word belongs to one thread, so nothing here is atomic. A level with few edges runs on the calling thread alone.
+word belongs to one thread, so nothing here is atomic.
 
 A top-down level costs one bit test per frontier edge and one atomic OR per vertex found; a bottom-up level at most
 one bit test per edge into an unvisited vertex. A distance and a predecessor are written once per vertex and run.
 
 ====================================  ========================================================================
 ``offsets[n + 1], targets[m]``        out-edges
+``most``                              out-edges that a vertex has, at most
 ``in_offsets[n + 1], in_targets[m]``  in-edges (the same arrays if the graph is symmetric)
 ``hub[n]``                            the in-neighbour to look at first
 ``sourceless[words]``                 bitmap of the vertices without in-edges, which no level can find
@@ -38,7 +42,7 @@ from .clock import ticks
 from .compiled import serial
 from .team import shared
 
-ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
+ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges, and than the bitmaps have words
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
 # What one thread does about as fast as it wakes another; there are no more threads than such portions.
 EDGES = 1 << 14  # of the frontier, top-down
@@ -53,7 +57,8 @@ NEXT_BLOCK, TAIL, COUNTERS = 0, 8, 16  # elements of `counters`, a cache line ap
 
 Search = namedtuple(
     "Search",
-    "offsets targets in_offsets in_targets hub visited frontier found distances predecessors queue buffers counters",
+    "offsets targets most in_offsets in_targets hub visited frontier found distances predecessors queue buffers"
+    " counters",
 )
 
 
@@ -276,7 +281,10 @@ def _clear(bitmap):
 
 @serial
 def _edges_from(s, begin, end):
-    """Out-edges of ``queue[begin:end]``."""
+    """Out-edges of ``queue[begin:end]``, or a bound of them that is too low to change anything."""
+    edges = (end - begin) * s.most
+    if edges < min(EDGES, len(s.visited)):
+        return edges
     edges = 0
     for position in range(begin, end):
         vertex = s.queue[position]
@@ -347,7 +355,7 @@ def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
         notes[0] = ticks() << 1
     while size > 0 and level < depth_limit and not (target >= 0 and s.visited[word_of(target)] & bit_of(target)):
         level += 1
-        if not bottom_up and edges > unexplored // ALPHA:
+        if not bottom_up and edges > max(unexplored // ALPHA, len(s.visited)):
             bottom_up = True
             _clear(frontier)
             s.counters[NEXT_BLOCK] = begin

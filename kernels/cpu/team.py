@@ -201,9 +201,9 @@ def _next_job(team, last, lane):
         if ticks() > until:
             store(team, lane + ASLEEP, 1)
             state = load(team, STATE)
-            if (state & OPEN and state // JOB != last) or load(team, CLOSED):
-                if ordered_exchange(team, lane + ASLEEP, 0):
-                    continue
+            wanted = (state & OPEN and state // JOB != last) or load(team, CLOSED)
+            if wanted and ordered_exchange(team, lane + ASLEEP, 0):
+                continue  # nobody has released the lock
             _sleep_on(team[lane + LOCK])
             until = ticks() + PATIENCE
     return -1

@@ -107,6 +107,7 @@ class DirectionOptimizing(Sequential):
         self.arrays = direction_optimizing.Search(
             self.offsets,
             self.targets,
+            int(self.here.degrees.max(initial=0)),
             reverse.offsets,
             reverse.targets,
             hub=np.zeros(n, vertex),
