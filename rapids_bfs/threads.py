@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numba
 import numpy as np
@@ -29,7 +29,7 @@ class Pool:
     starts its own.
 
     Numba's threads all meet after each loop, and one whose core another process has taken comes milliseconds later. So
-    a few cores are spared, unless Numba has been told to use fewer threads.
+    they leave a few cores alone, unless Numba has been told to use fewer threads. Helpers, for whom nobody waits, do not.
     """
 
     def __init__(self) -> None:
@@ -44,9 +44,8 @@ class Pool:
 
     @property
     def size(self) -> int:
-        """How many threads a kernel may use that this Python thread calls."""
-        threads = int(num_threads())
-        return threads - threads // SPARE if threads == numba.config.NUMBA_DEFAULT_NUM_THREADS else threads
+        """How many threads may work for this Python thread, itself among them: as many as Numba's may."""
+        return int(num_threads())
 
     def team(self, things: int | None = None, few: int = FEW, most: int | None = None) -> tuple[np.ndarray, int]:
         """The last two arguments of a kernel that a team helps with: the team, and how many threads it deserves: one
@@ -72,12 +71,14 @@ class Pool:
                 target=team.serve, args=(self._team, place), name="rapids_bfs helper", daemon=True
             )
             self._helpers.append(helper)  # before the start: no interrupt may lead to two in one place
-            helper.start()
+            with suppress(RuntimeError):  # too many threads: nobody waits for this one
+                helper.start()
 
     def _end(self) -> None:
         team.close(self._team)
         for helper in self._helpers:
-            helper.join(1)
+            if helper.is_alive():
+                helper.join(1)
 
     @contextmanager
     def work_on(self, things: int | None = None, few: int = FEW) -> Iterator[int]:
@@ -91,8 +92,9 @@ class Pool:
             yield 1
             return
         start_threads()
-        allowed = num_threads()
-        threads = 1 if things is not None and things < few else self.size
+        allowed = self.size
+        spared = allowed // SPARE if allowed == numba.config.NUMBA_DEFAULT_NUM_THREADS else 0
+        threads = 1 if things is not None and things < few else allowed - spared
         try:
             set_num_threads(threads)
             yield threads

@@ -264,6 +264,24 @@ assert len(set(x)) == 1
     )
 
 
+def test_no_thread_can_be_started():
+    run(
+        """
+import threading
+from rapids_bfs import bfs
+from rapids_bfs.generators import generate
+graph = generate("urand:14")
+def refuse(self):
+    raise RuntimeError("can't start new thread")
+start, threading.Thread.start = threading.Thread.start, refuse
+found = bfs(graph, 1, engine="cpu")
+threading.Thread.start = start
+assert (found.distances == bfs(graph, 1, engine="cpu:sequential").distances).all()
+""",
+        seconds=300,
+    )
+
+
 def test_a_process_ends_while_it_searches():
     """Its helpers, and a search on another thread, are left behind."""
     run(

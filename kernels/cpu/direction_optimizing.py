@@ -44,9 +44,10 @@ from .team import shared
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges, and than the bitmaps have words
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
-# What one thread does about as fast as it wakes another; there are no more threads than such portions.
+# What one thread does in the time that it takes another to come; there are no more threads than such portions.
 EDGES = 1 << 14  # of the frontier, top-down
-WORDS = 1 << 11  # of a bitmap
+WORDS = 1 << 9  # bottom-up
+WORDS_READ = 1 << 12  # where bits are only read
 QUEUE_BLOCK = 64  # frontier vertices that a thread takes at a time
 BLOCKS = 8  # that a thread takes of a level, if they are smaller then
 WORD_BLOCK = 64  # bitmap words that a thread takes at a time
@@ -338,7 +339,7 @@ def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
     ticks of the clock, and in the lowest bit whether it was bottom-up. There are at most n levels.
     """
     n = len(s.distances)
-    sweepers = _deserved(threads, len(s.visited), WORDS)  # threads that go over a bitmap
+    searchers, readers = _deserved(threads, len(s.visited), WORDS), _deserved(threads, len(s.visited), WORDS_READ)
     _start(s, sourceless, sources)
     if target >= 0 and s.visited[word_of(target)] & bit_of(target):
         if s.distances[target] == 0:  # a source
@@ -364,13 +365,13 @@ def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
         before = size
         if bottom_up:
             s.counters[NEXT_BLOCK] = 0
-            size = _bottom_up(team, sweepers, (s, frontier, found, level))
+            size = _bottom_up(team, searchers, (s, frontier, found, level))
             frontier, found = found, frontier
             if size < before and size < n // BETA:
                 bottom_up = False
                 s.counters[NEXT_BLOCK] = 0
                 s.counters[TAIL] = end
-                edges = _to_queue(team, sweepers, (s, frontier))
+                edges = _to_queue(team, readers, (s, frontier))
                 begin, end = end, s.counters[TAIL]
         else:
             unexplored -= edges
@@ -381,5 +382,5 @@ def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
         if len(notes):
             notes[level] = ticks() << 1 | direction
     s.counters[NEXT_BLOCK] = 0
-    _mark_unreached(team, sweepers, s)
+    _mark_unreached(team, readers, s)
     return reached
