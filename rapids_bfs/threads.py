@@ -78,7 +78,7 @@ class Pool:
         team.close(self._team)
         for helper in self._helpers:
             if helper.is_alive():
-                helper.join(1)
+                helper.join(0.1)
 
     @contextmanager
     def work_on(self, things: int | None = None, few: int = FEW) -> Iterator[int]:
