@@ -136,6 +136,35 @@ while not done(team, 2)[1]:
     )
 
 
+@pytest.mark.parametrize("without", [0, 1])
+def test_a_thread_without_memory(without):
+    """The others have left before the exception does, and the next job is done."""
+    run(
+        TEAM
+        + f"""
+@module.shared
+def fill(arguments, thread):
+    if thread == {without}:
+        return len(np.empty(1 << 60, np.int8))
+    fetch_add(arguments, 0, 1)
+    return 0
+@serial
+def filled(team, came):
+    return fill(team, 2, came)
+team, came = start(1), np.zeros(1, np.int64)
+failed = 0
+while not failed or (not came[0] and {without} == 0):
+    try:
+        assert filled(team, came) == 0
+    except MemoryError:
+        failed += 1
+    assert team[module.STATE] % module.JOB == 0
+    done(team, 2, rounds=1)
+""",
+        seconds=300,
+    )
+
+
 def test_callers_at_once():
     run(
         TEAM

@@ -15,12 +15,15 @@ caller in the child of a fork, where the helpers are missing.
 The team is an array of int64:
 
 =========================  ==========================================================================================
-``team[STATE]``            number of the job << 16, `OPEN` and `WAITED_FOR`, and how many helpers are inside
+``team[STATE]``            number of the job in units of `JOB`, with a bit that is set while it is `CLAIMED`, `OPEN`, or
+                           `WAITED_FOR` by a caller that sleeps, and how many helpers are inside
 ``team[SIZE]``             threads wanted for the job, the caller among them
 ``team[FUNCTION, DATA]``   addresses: what a helper calls, and its arguments, which live as long as the caller waits
-``team[SUM]``              what the helpers returned
+``team[RESTED]``           when the team may next be asked
 ``team[DONE]``             the address of the lock that the caller sleeps on
 ``team[CLOSED]``           1: helpers return
+``team[SUM]``              what those inside have returned
+``team[CAME, FAILED]``     how many helpers have come, and for how many threads there was no memory
 ``team[LANE * thread]``    from the first helper's on: the address of the lock that it sleeps on, and whether it does
 =========================  ==========================================================================================
 """
@@ -38,7 +41,7 @@ from .clock import TICKS_PER_MS, ticks
 from .compiled import serial
 
 LANE = 16  # int64 that share no cache line, nor the one fetched with it, with others
-STATE, SIZE, FUNCTION, DATA, RESTED, DONE, CLOSED, SUM = 0, 2, 3, 4, 5, 6, 7, 8
+STATE, SIZE, FUNCTION, DATA, RESTED, DONE, CLOSED, SUM, CAME, FAILED = 0, 2, 3, 4, 5, 6, 7, 8, 9, 10
 LOCK, ASLEEP = 0, 1  # in a helper's lane
 INSIDE = (1 << 14) - 1
 OPEN, WAITED_FOR, CLAIMED, JOB = 1 << 14, 1 << 15, 1 << 16, 1 << 17
@@ -47,10 +50,10 @@ PATIENCE = int(0.05 * TICKS_PER_MS)  # how long a thread looks out before it sle
 
 LOSS = int(0.2 * TICKS_PER_MS)  # what a caller may lose by waiting for helpers
 REST = 20  # times what it lost, until it asks for help again
+NO_MEMORY = -(1 << 63)  # what a job returns that raises an exception
 
 LONG, POINTER = ir.IntType(64), cgutils.voidptr_t
 JOB_TYPE = ir.FunctionType(LONG, [POINTER, LONG])
-
 
 _new_lock = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyThread_allocate_lock", ctypes.pythonapi))
 _take = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(("PyThread_acquire_lock", ctypes.pythonapi))
@@ -104,14 +107,24 @@ def _release(typing_context, lock):
 
 
 @intrinsic
-def _run(typing_context, function, data, thread):
-    """Call the function at an address, as `_job_of` returns it."""
+def _call_job(typing_context, function, data, thread):
+    """Call the function at this address."""
 
     def generate(context, builder, signature, args):
         function = builder.inttoptr(args[0], JOB_TYPE.as_pointer())
         return builder.call(function, [builder.inttoptr(args[1], POINTER), args[2]])
 
     return types.int64(types.int64, types.int64, types.int64), generate
+
+
+@njit
+def _do(team, thread):
+    """Take part in the job that is open."""
+    result = _call_job(team[FUNCTION], team[DATA], thread)
+    if result == NO_MEMORY:
+        ordered_add(team, FAILED, 1)
+    else:
+        ordered_add(team, SUM, result)
 
 
 @njit
@@ -125,18 +138,19 @@ def _wake(team, first, size):
 
 @njit
 def _wait_for_helpers(team, began):
-    """Close the job that ``began`` then, and wait until nobody is inside. If that was in vain, let the team rest."""
-    inside = ordered_add(team, STATE, -OPEN) & INSIDE
-    if not inside:
-        return
+    """Close the job that ``began`` then, and wait until nobody is inside.
+
+    Alone, the caller would have taken as many times as long as helpers came. If it lost by waiting, the team rests.
+    """
     done = ticks()
+    ordered_add(team, STATE, -OPEN)
     while load(team, STATE) & INSIDE:
         if ticks() - done > PATIENCE:
             if ordered_or(team, STATE, WAITED_FOR) & INSIDE:
                 _sleep_on(team[DONE])
             break
     now = ticks()
-    lost = (now - done) - inside * (done - began)
+    lost = (now - done) - load(team, CAME) * (done - began)
     if lost > LOSS:
         team[RESTED] = now + REST * lost
 
@@ -145,6 +159,7 @@ def shared(function):
     """A compiled ``together(team, threads, arguments)`` that shares ``function(arguments, thread)`` with the team.
 
     It returns the sum of what each thread that came returns, an integer. ``thread`` < ``threads`` is a thread's own.
+    No exception but for want of memory may leave ``function``.
     """
     work = njit(function)
 
@@ -162,8 +177,11 @@ def shared(function):
             inside = ir.IRBuilder(entry.append_basic_block())
             given = inside.load(inside.bitcast(entry.args[0], data.type)), entry.args[1]
             callee = context.declare_function(builder.module, compiled.fndesc)
-            result = context.call_conv.call_function(inside, callee, signature.return_type, signature.args, given)[1]
-            inside.ret(context.cast(inside, result, signature.return_type, types.int64))
+            status, result = context.call_conv.call_function(
+                inside, callee, signature.return_type, signature.args, given
+            )
+            result = context.cast(inside, result, signature.return_type, types.int64)
+            inside.ret(inside.select(status.is_error, LONG(NO_MEMORY), result))
             addresses = [builder.ptrtoint(each, LONG) for each in (entry, data)]
             return context.make_tuple(builder, outer.return_type, addresses)
 
@@ -178,13 +196,15 @@ def shared(function):
             return np.int64(work(arguments, 0))
         team[SIZE] = min(threads, len(team) // LANE)
         team[FUNCTION], team[DATA] = job(arguments)
-        team[SUM] = 0
+        team[SUM] = team[CAME] = team[FAILED] = 0
         store(team, STATE, claimed + OPEN)
         _wake(team, 1, team[SIZE])
-        result = np.int64(work(arguments, 0))
+        _do(team, 0)
         _wait_for_helpers(team, began)
-        result += team[SUM]
+        result, failed = team[SUM], team[FAILED]
         store(team, STATE, state + JOB)
+        if failed:
+            raise MemoryError("a thread has no memory for its part of the work")
         return result
 
     return together
@@ -224,7 +244,8 @@ def serve(team, thread):
             if thread >= team[SIZE]:
                 break
             if compare_and_swap(team, STATE, state, state + 1):
-                ordered_add(team, SUM, _run(team[FUNCTION], team[DATA], thread))
+                ordered_add(team, CAME, 1)
+                _do(team, thread)
                 if ordered_add(team, STATE, -1) & (INSIDE | WAITED_FOR) == WAITED_FOR + 1:
                     _release(team[DONE])
                 break
