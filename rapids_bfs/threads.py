@@ -29,7 +29,7 @@ class Pool:
     starts its own.
 
     Numba's threads all meet after each loop, and one whose core another process has taken comes milliseconds later. So
-    they leave a few cores alone, unless Numba has been told to use fewer threads. Helpers, for whom nobody waits, do not.
+    they leave a few cores alone, unless Numba has been told to use fewer threads. Helpers use them all.
     """
 
     def __init__(self) -> None:
