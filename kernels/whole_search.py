@@ -23,37 +23,41 @@ COMMON = {
 }
 SIZES = (f"sizeof(State) <= {STATE_BYTES}", "sizeof(Entry<Offset>) == 2 * sizeof(Offset)")
 
+# Pointers that every kernel of this kind takes first.
+ARRAYS = {
+    "offsets": "const Offset",
+    "targets": "const Vertex",
+    "in_offsets": "const Offset",
+    "in_targets": "const Vertex",
+    "hub": "const Vertex",
+    "heavy": "const Vertex",
+    "isolated": "const unsigned",
+    "visited": "unsigned",
+    "queue": "Entry<Offset>",
+    "queued": "Vertex",
+    "distances": "int",
+    "predecessors": "Vertex",
+    "sources": "const Vertex",
+    "state": "State",
+    "trace": "Counter",
+    "status": "volatile long long",
+}
+
 SEARCH = Parameters(
     "Search",
-    pointers={
-        "offsets": "const Offset",
-        "targets": "const Vertex",
-        "in_offsets": "const Offset",
-        "in_targets": "const Vertex",
-        "hub": "const Vertex",
-        "heavy": "const Vertex",
-        "isolated": "const unsigned",
-        "visited": "unsigned",
-        "queue": "Entry<Offset>",
-        "queued": "Vertex",
-        "distances": "int",
-        "predecessors": "Vertex",
-        "sources": "const Vertex",
-        "state": "State",
-        "trace": "Counter",
-        "status": "volatile long long",
-    },
+    pointers=ARRAYS,
     numbers=(
-        *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense", "alone", "together"),
-        *("capacity", "edge_bits", "tail", "tile", "number", "fresh", "unreached"),
+        *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense"),
+        *("single_block_chunks", "cluster_chunks", "capacity", "edge_bits", "shrinking_levels", "tile", "number"),
+        *("fresh", "unreached"),
     ),
     constants=COMMON | {"RECENT": RECENT, "BITMAPS": BITMAPS},
     sizes=(
         *SIZES,
         *(
-            f"sizeof(Chunk<{near}, Vertex, Offset>) == "
+            f"sizeof(Chunk<{small_rows}, Vertex, Offset>) == "
             f"(2 * sizeof(Offset) + {1 + neighbors} * sizeof(Vertex) + 15) / 16 * 16"
-            for near, neighbors in (("false", 1), ("true", GROUP))
+            for small_rows, neighbors in (("false", 1), ("true", GROUP))
         ),
     ),
 )

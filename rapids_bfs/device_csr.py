@@ -7,6 +7,7 @@ Work goes to CuPy's current stream.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ Blocks = Callable[[], Iterable[Edges]]  # the edges, some at a time, each time i
 
 class Seen(NamedTuple):
     """What a look at edges tells: lowest id, highest id (-1 if there are no edges), and whether they are symmetric,
-    by the hashes of `rapids_bfs.csr.Degrees`."""
+    by keyed hashes as in `rapids_bfs.csr.Degrees`."""
 
     lowest: int
     highest: int
@@ -37,10 +38,11 @@ class Seen(NamedTuple):
 
 def look(edges: Iterable[Edges]) -> Seen:
     """One look at all edges."""
+    key = [secrets.randbits(63) | 1 for _ in range(2)]  # unknown before, so that nobody can construct a false answer
     seen = cupy.array([LARGEST, -1, 0], np.int64)
     for sources, targets in edges:
         size = len(sources)
-        launch("csr", "summarize", sources.dtype, np.int32, size, sources, targets, size, seen)
+        launch("csr", "summarize", sources.dtype, np.int32, size, sources, targets, size, *key, seen)
     lowest, highest, asymmetry = seen.tolist()
     return Seen(lowest, highest, asymmetry == 0)
 

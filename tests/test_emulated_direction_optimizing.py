@@ -14,18 +14,20 @@ from rapids_bfs.generators import generate
 
 SMALL_LEVELS = emulated("direction_optimizing.small_levels")
 NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
-SMALL = replace(DEFAULT, threads=64, grid=2, cluster=1, alone=0, capacity=64, dense=ALWAYS, dense_edges=ALWAYS)
-CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, together=800)
+SMALL = replace(
+    DEFAULT, threads=64, grid=2, cluster=1, single_block_chunks=0, capacity=64, dense=ALWAYS, dense_edges=ALWAYS
+)
+CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, cluster_chunks=800)
 TUNINGS = {
     "top-down": replace(SMALL, alpha=NEVER),
     "dense": replace(SMALL, alpha=NEVER, dense_edges=0),
     "bottom-up": replace(SMALL, alpha=ALWAYS, beta=ALWAYS),
-    "to and fro": replace(SMALL, alpha=3, beta=2, tail=1, dense_edges=8, alone=6),
-    "single block": replace(SMALL, alone=400),
-    "single block, without room": replace(SMALL, alone=400, capacity=7),
+    "to and fro": replace(SMALL, alpha=3, beta=2, shrinking_levels=1, dense_edges=8, single_block_chunks=6),
+    "single block": replace(SMALL, single_block_chunks=400),
+    "single block, without room": replace(SMALL, single_block_chunks=400, capacity=7),
     "cluster": CLUSTER,
     "cluster, without room": replace(CLUSTER, capacity=5),
-    "cluster, after a single block": replace(CLUSTER, alone=9),
+    "cluster, after a single block": replace(CLUSTER, single_block_chunks=9),
 }
 
 

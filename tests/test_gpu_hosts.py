@@ -50,7 +50,7 @@ class Nothing(Device):
 
     engine = "nothing"
     searches_on = "cpu"
-    near = True
+    small_rows = True
     threads = 64
     multiprocessors = resident_blocks = 2
     stream_handle = 0
@@ -146,12 +146,12 @@ def test_shared_memory_is_what_the_device_has(capability, types):
     for spec in "grid:9", "complete:9":
         device = Nothing(SHARED_MEMORY[capability])
         search = DirectionOptimizing(with_types(generate(spec), *types), device)
-        assert search.near == (spec == "grid:9")
+        assert search.small_rows == (spec == "grid:9")
         assert search.deterministic.parameters.capacity > 500
-        assert search.parameters.capacity >= search.parameters.alone > 30
+        assert search.parameters.capacity >= search.parameters.single_block_chunks > 30
         assert max(device.asked) + _one_launch.STATIC_BYTES <= device.most_shared_bytes
         if SHARED_MEMORY[capability] == 227:
-            assert (search.parameters.capacity, search.parameters.together) == (1536, 8192)
+            assert (search.parameters.capacity, search.parameters.cluster_chunks) == (1536, 8192)
 
 
 SOURCES = np.arange(3)

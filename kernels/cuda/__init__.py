@@ -44,7 +44,7 @@ KERNELS = {
     "direction_optimizing": {
         "prepare": "prepare<{vertex}, {offset}>",
         "search": "search<false, {vertex}, {offset}>",
-        "search_near": "search<true, {vertex}, {offset}>",
+        "search_small_rows": "search<true, {vertex}, {offset}>",
     },
     "deterministic": {"search": "search<{vertex}, {offset}>"},
     "frontier_mask": {

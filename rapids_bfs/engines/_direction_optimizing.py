@@ -36,11 +36,11 @@ class Tuning:
 
     alpha: int = 15  # bottom-up when the frontier has more than 1/alpha of the unexplored edges
     beta: int = 24  # top-down again when the frontier has been smaller than 1/beta of the vertices, and shrinking,
-    tail: int = 3  # for so many levels
+    shrinking_levels: int = 3  # for so many levels
     dense: int = 16  # top-down without the queue when the frontier has more than 1/dense edges per vertex of the graph
     dense_edges: int = 1 << 19  # and more than this
-    alone: int = 256  # a frontier with no more chunks of edges is one block's work
-    together: int = 8192  # and with no more than this one cluster's
+    single_block_chunks: int = 256  # a frontier with no more chunks of edges is expanded by one block
+    cluster_chunks: int = 8192  # and with no more than this by one cluster
     capacity: int = 1536  # chunks of a block's queue in shared memory, if there is room; else all three are less
     threads: int = 512  # of a block
     blocks: int = 1  # of a multiprocessor, as the compiler is told
@@ -89,7 +89,7 @@ class DirectionOptimizing(DeviceTraversal):
             if reverse is not here:
                 self.in_offsets, self.in_targets = self._adjacency(reverse)
             # Is a row of `heavy` mostly a whole adjacency?
-            self.near = self.in_targets is self.targets and m <= GROUP * n
+            self.small_rows = self.in_targets is self.targets and m <= GROUP * n
             self.buffers = [device.empty(*need) for need in needs]
             distances, predecessors, hub, heavy, queue, queued, isolated, visited, state = self.buffers
             self.distances, self.predecessors = distances, predecessors
@@ -133,7 +133,7 @@ class DirectionOptimizing(DeviceTraversal):
         """Launch what fills `hub`, `heavy` and `isolated`, and the first of `visited`."""
         blocks = min(self.device.resident_blocks, -(-words // (PREPARE_THREADS // WARP)))
         vertex = np.ctypeslib.as_ctypes_type(self.graph.targets.dtype)
-        numbers = vertex(self.graph.num_vertices), vertex(self.near)
+        numbers = vertex(self.graph.num_vertices), vertex(self.small_rows)
         fields = ("offsets", "in_offsets", "in_targets", "hub", "heavy", "isolated")
         pointers = [ctypes.c_void_p(getattr(self.parameters, field)) for field in fields]
         stream = self.device.stream_handle
@@ -145,21 +145,22 @@ class DirectionOptimizing(DeviceTraversal):
         self.tuning = tuning
         n = self.graph.num_vertices
         vertex, offset = self.graph.targets.dtype.itemsize, self.graph.offsets.dtype.itemsize
-        near = self.near and self.device.near
-        neighbors = GROUP if near else 1
+        small_rows = self.small_rows and self.device.small_rows
+        neighbors = GROUP if small_rows else 1
         chunk = 2 * 16 * -(-(2 * offset + (1 + neighbors) * vertex) // 16)  # in each of two queues
-        recent = RECENT * vertex * (2 if near else 1)
+        recent = RECENT * vertex * (2 if small_rows else 1)
         most = self.device.most_shared_bytes - STATIC_BYTES - recent
         capacity = min(tuning.capacity, most // chunk)
         shared = max(capacity * chunk + recent, bytes_of_tiles(tuning.threads))
-        self.host.use(self._kernel("search_near" if near else "search"), tuning, shared)
+        self.host.use(self._kernel("search_small_rows" if small_rows else "search"), tuning, shared)
 
         parameters = self.parameters
-        parameters.alpha, parameters.beta, parameters.tail = tuning.alpha, tuning.beta, tuning.tail
+        parameters.alpha, parameters.beta = tuning.alpha, tuning.beta
+        parameters.shrinking_levels = tuning.shrinking_levels
         parameters.dense = max(n // tuning.dense, tuning.dense_edges)
         parameters.capacity = capacity
-        parameters.alone = tuning.alone * capacity // tuning.capacity
-        parameters.together = tuning.together * capacity // tuning.capacity
+        parameters.single_block_chunks = tuning.single_block_chunks * capacity // tuning.capacity
+        parameters.cluster_chunks = tuning.cluster_chunks * capacity // tuning.capacity
 
     @cached_property
     def deterministic(self) -> Deterministic:

@@ -73,7 +73,7 @@ class CuPyDevice(Device):
 
     engine = CuPy.name
     searches_on = CUDA
-    near = True
+    small_rows = True
     threads = 256
 
     def __init__(self, graph: Graph) -> None:

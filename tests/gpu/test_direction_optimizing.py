@@ -15,17 +15,17 @@ NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
 WHOLE = replace(DEFAULT, grid=1 << 20)  # however small the graph is
 TUNINGS = {
     "default": DEFAULT,
-    "grid, top-down": replace(WHOLE, alone=0, alpha=NEVER),
-    "grid, bottom-up": replace(WHOLE, alone=0, alpha=ALWAYS, beta=ALWAYS),
-    "to and fro": replace(WHOLE, alone=0, alpha=ALWAYS, beta=1, tail=1),
-    "alone and to and fro": replace(WHOLE, alone=40, alpha=30, beta=2, tail=1),
-    "grid, dense": replace(WHOLE, alone=0, alpha=NEVER, dense=ALWAYS, dense_edges=0),
-    "dense and bottom-up": replace(WHOLE, alone=0, dense=ALWAYS, dense_edges=0),
-    "cluster": replace(WHOLE, cluster=8, deep=-1, alone=4, together=2000),
-    "large cluster": replace(WHOLE, cluster=16, deep=-1, alone=0, together=16_000),
-    "too little room": replace(WHOLE, cluster=2, deep=-1, alone=20, together=60, capacity=40),
-    "too little room alone": replace(WHOLE, alone=40, capacity=40),
-    "small blocks": replace(WHOLE, alone=100, threads=256, blocks=4),
+    "grid, top-down": replace(WHOLE, single_block_chunks=0, alpha=NEVER),
+    "grid, bottom-up": replace(WHOLE, single_block_chunks=0, alpha=ALWAYS, beta=ALWAYS),
+    "to and fro": replace(WHOLE, single_block_chunks=0, alpha=ALWAYS, beta=1, shrinking_levels=1),
+    "alone and to and fro": replace(WHOLE, single_block_chunks=40, alpha=30, beta=2, shrinking_levels=1),
+    "grid, dense": replace(WHOLE, single_block_chunks=0, alpha=NEVER, dense=ALWAYS, dense_edges=0),
+    "dense and bottom-up": replace(WHOLE, single_block_chunks=0, dense=ALWAYS, dense_edges=0),
+    "cluster": replace(WHOLE, cluster=8, deep=-1, single_block_chunks=4, cluster_chunks=2000),
+    "large cluster": replace(WHOLE, cluster=16, deep=-1, single_block_chunks=0, cluster_chunks=16_000),
+    "too little room": replace(WHOLE, cluster=2, deep=-1, single_block_chunks=20, cluster_chunks=60, capacity=40),
+    "too little room alone": replace(WHOLE, single_block_chunks=40, capacity=40),
+    "small blocks": replace(WHOLE, single_block_chunks=100, threads=256, blocks=4),
     "waiting in the driver": replace(DEFAULT, spin=False),
 }
 

@@ -69,7 +69,7 @@ class HostDevice(EmulatedDevice):
     """``blocks`` multiprocessors, each of which runs one block."""
 
     engine = "on the host"
-    near = True
+    small_rows = True
     edits: ClassVar[dict[str, Edits]] = {}  # of the files' texts, before they are compiled
     planted = 0  # which of the faults in them, see `host_faults`
 

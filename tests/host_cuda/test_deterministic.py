@@ -205,7 +205,7 @@ FAULTS = {
         "prefix[k] <= edge[k] ? slot[k] : end[k]", "prefix[k] < edge[k] ? slot[k] : end[k]", search_graphs, "ordered"
     ),
     "ordered: no barrier before the claims are read": Fault(
-        "end_phase(s, CLAIM, phase, &result);", ";", search_many_words, "ordered"
+        "end_phase(s, CLAIM, at.phase, block);", ";", search_many_words, "ordered"
     ),
     "ordered: the counts of one warp too few": Fault(
         "for (int warp = first; warp < last; ++warp) mine += __ldcg(counts + warp);",
@@ -229,9 +229,11 @@ FAULTS = {
         "best[k] = min(best[k], static_cast<Probe>(siblings[k][i] << PLACE_BITS | (place + GROUP - 1 - i)));",
         *(search_graphs, "wide, few first edges"),
     ),
-    "wide: the end of a row": Fault("hits || at[k] + (width - part) * GROUP >= degree[k]", "true", search_long_rows),
+    "wide: the end of a row": Fault(
+        "hits || at[k] + (width - part) * GROUP >= rows.degree[k]", "true", search_long_rows
+    ),
     "wide: past the end of a row": Fault(
-        "at[k] + i < degree[k] ? group[k][i] : sentinel", "group[k][i]", search_graphs, "wide, few first edges"
+        "at[k] + i < rows.degree[k] ? group[k][i] : sentinel", "group[k][i]", search_graphs, "wide, few first edges"
     ),
     "wide: ties are for the one with the larger number": Fault(
         "s.positions ? position(s, parent, one) < position(s, parent, other) : one < other",
@@ -239,16 +241,16 @@ FAULTS = {
         *(search_graphs, "wide"),
     ),
     "wide, first edges: claims stay for the next level": Fault(
-        "if (claims) s.fresh[next * tile + lane] = 0;", ";", search_graphs, "wide, all edges first"
+        "if (claims) s.fresh[next * tile + lane_id()] = 0;", ";", search_graphs, "wide, all edges first"
     ),
     "reorder: the wrong place of an edge": Fault(
-        "s.queue[begin + slot].prefix + position(s, parent, vertex)",
-        "s.queue[begin + slot].prefix",
+        "s.queue[at.begin + slot].prefix + position(s, parent, vertex)",
+        "s.queue[at.begin + slot].prefix",
         *(search_graphs, "reordered each time"),
     ),
     "reorder: an ancestor is left out": Fault(
-        "!test_and_set(s.fresh, vertex) && --at > base",
-        "!test_and_set(s.fresh, vertex) && --at > base + 1",
+        "!test_and_set(s.fresh, vertex) && --level > base",
+        "!test_and_set(s.fresh, vertex) && --level > base + 1",
         search_graphs,
         "wide, up to large siblings",
     ),

@@ -17,18 +17,20 @@ from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
 
 NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
-SMALL = replace(DEFAULT, threads=64, grid=2, cluster=1, alone=0, capacity=64, dense=ALWAYS, dense_edges=ALWAYS)
-CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, together=800)
+SMALL = replace(
+    DEFAULT, threads=64, grid=2, cluster=1, single_block_chunks=0, capacity=64, dense=ALWAYS, dense_edges=ALWAYS
+)
+CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, cluster_chunks=800)
 TUNINGS = {
     "top-down": replace(SMALL, alpha=NEVER),
     "dense": replace(SMALL, alpha=NEVER, dense_edges=0),
     "bottom-up": replace(SMALL, alpha=ALWAYS, beta=ALWAYS),
-    "to and fro": replace(SMALL, alpha=3, beta=2, tail=1, dense_edges=8, alone=6),
-    "one block": replace(SMALL, alone=400),
-    "one block, without room": replace(SMALL, alone=400, capacity=7),
+    "to and fro": replace(SMALL, alpha=3, beta=2, shrinking_levels=1, dense_edges=8, single_block_chunks=6),
+    "one block": replace(SMALL, single_block_chunks=400),
+    "one block, without room": replace(SMALL, single_block_chunks=400, capacity=7),
     "cluster": CLUSTER,
     "cluster, without room": replace(CLUSTER, capacity=5),
-    "cluster, after one block": replace(CLUSTER, alone=9),
+    "cluster, after one block": replace(CLUSTER, single_block_chunks=9),
 }
 SHORT, LONG = np.int32, np.int64
 
@@ -78,7 +80,7 @@ def search_small_rows(name, seeds=range(8), types=(SHORT, SHORT), **changes):
         ends = tuple(rng.integers(0, 90, (2, 150)))
         graph = generate(spec) if seed < 4 else as_graph(ends, vertices=90, directed=False)
         search = search_of(with_types(graph, *types), replace(TUNINGS[name], **changes), seed)
-        assert search.near
+        assert search.small_rows
         assert_right(search, [graph.num_vertices // 2])
         assert_right(search, [0, graph.num_vertices - 1], target=graph.num_vertices // 3)
 
@@ -174,6 +176,32 @@ def test_a_full_memory(monkeypatch):
     search_small_rows("cluster", range(4))
 
 
+def search_long_rows():
+    """Vertices that 4,000 others lead to, of which no search reaches more than the last."""
+    others, source, last = np.arange(4000), 4000, 4001
+    found, lost, after = 4002, 4003, 4004
+    ends = np.r_[others, others, others[:9]], np.repeat([found, lost, after], [4000, 4000, 9])
+    path = [source, last, found], [last, found, after]
+    graph = as_graph(tuple(np.r_[one, other] for one, other in zip(ends, path, strict=True)), directed=True)
+    for seed in range(2):
+        assert_right(search_of(graph, TUNINGS["bottom-up"], seed), [source])
+
+
+def test_a_long_row_is_not_left_to_one_warp(monkeypatch):
+    """After 16 rounds, of 32 groups each, the whole grid probes it."""
+    edits = (("done += width;", "done += width; if (done > 16 * 32) __trap();"),)
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+    search_long_rows()
+
+
+@pytest.mark.parametrize("types", [(SHORT, SHORT), (LONG, LONG)])
+def test_every_row_is_long(monkeypatch, types):
+    edits = (("MAX_ROUNDS = 16", "MAX_ROUNDS = 0"),)
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+    search_graphs("bottom-up", range(10), types)
+    search_graphs("to and fro", range(10), types)
+
+
 def search_into_new_arrays(name):
     """A search writes every element of the arrays of its result, and what it is to say where it found nothing."""
     rng = np.random.default_rng(len(name))
@@ -222,7 +250,7 @@ def test_a_refused_cluster_is_not_needed():
     assert_right(search, [69])
 
 
-EXPAND_DENSE = "mine = top_down_level<true>(s, upcoming, level, begin - expanded, frontier, nullptr, warp, warps);"
+EXPAND_DENSE = "reached = top_down_level<true>(s, upcoming, p.level, begin, p.frontier, nullptr, w.warp, w.warps);"
 FAULTS = {
     "prepare: another vertex in a row of `heavy`": Fault(
         "if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = candidate[0];",
@@ -230,7 +258,7 @@ FAULTS = {
         *(search_graphs, "bottom-up"),
     ),
     "prepare: that there are more than four": Fault(
-        "near && round == GROUP && max_degree >= 0", "false", search_small_rows, "cluster"
+        "small_rows && round == GROUP && max_degree >= 0", "false", search_small_rows, "cluster"
     ),
     "top-down: two in one place of the queue": Fault(
         "place += packed(1, degree[k], s.edge_bits);", ";", search_graphs, "top-down"
@@ -249,7 +277,7 @@ FAULTS = {
         *(search_many_edges, "two sides"),
     ),
     "dense: no barrier before the copy of a bitmap is changed": Fault(
-        f"end_phase(state, phase++, edge_bits, &result);\n                {EXPAND_DENSE}",
+        f"end_phase(s.state, p.phase++, s.edge_bits, w.result);\n        {EXPAND_DENSE}",
         EXPAND_DENSE,
         *(search_many_words, "dense"),
     ),
@@ -263,8 +291,8 @@ FAULTS = {
         "place + (width - part) * GROUP < last[k]", "false", search_many_edges, "star:500"
     ),
     "bottom-up: a vertex takes a parent of its own level": Fault(
-        "word[k][i] = visited[word_of(group[k][i])];",
-        "word[k][i] = visited[word_of(group[k][i])] | hits[0];",
+        "word[k][i] = u.visited[word_of(group[k][i])];",
+        "word[k][i] = u.visited[word_of(group[k][i])] | u.words[0];",
         search_many_tiles,
     ),
     "bottom-up: the bitmap's last word": Fault(
@@ -272,8 +300,17 @@ FAULTS = {
         "if (lane < tile && word + 1 < words) upcoming[word] = hits[i * TILE + lane];",
         *(search_graphs, "bottom-up"),
     ),
+    "bottom-up: long rows that nobody probes": Fault(
+        "if (dense && result.explored) expand_long_rows(s, w, p, ring);", ";", search_long_rows
+    ),
+    "bottom-up: long rows are settled without a bit": Fault(
+        "!test_and_set(upcoming, vertex)", "!test(upcoming, vertex)", search_long_rows
+    ),
+    "bottom-up: the end of a run of long rows": Fault(
+        "min((warp + 1) * run, rows.edges)", "min((warp + 1) * run, rows.edges) - 1", search_long_rows
+    ),
     "bottom-up: past the end of the lists of tiles": Fault(
-        "tiles < TILES && unseen <= LIST - TILE * WARP", "unseen <= LIST", search_many_tiles
+        "tiles < TILES && u.listed <= LIST - TILE * WARP", "u.listed <= LIST", search_many_tiles
     ),
     "distances: past the end of the predecessors": Fault(
         "if (none && vertex + i < s.n) s.predecessors[vertex + i] = -1;",
@@ -282,7 +319,7 @@ FAULTS = {
     ),
     "back to the queue: without the edges before": Fault("bits & ~before[word]", "bits", search_graphs, "to and fro"),
     "the next search: a bitmap that is not reset": Fault(
-        "reset_for_next_search(s, warp, warps);", ";", search_graphs, "top-down"
+        "reset_for_next_search(s, w.warp, w.warps);", ";", search_graphs, "top-down"
     ),
     "the next search: a source without edges": Fault(
         "*stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);",
@@ -317,7 +354,9 @@ FAULTS = {
     "cluster: the others are not told to stop": Fault(
         "*map_shared_rank(stopped, rank) = 1;", "*stopped = 1;", search_graphs, "cluster, without room"
     ),
-    "cluster: a chunk is distributed twice": Fault("from = rank * share;", "from = 0;", search_unequal_blocks),
+    "cluster: a chunk is distributed twice": Fault(
+        "share.from = rank * each;", "share.from = 0;", search_unequal_blocks
+    ),
     "cluster: another vertex counts as seen": Fault(
         "exchange(recent + place, vertex) != vertex",
         "exchange(recent + place / 64, vertex) == -1",

@@ -64,6 +64,51 @@ struct Outcome {
     double worth = 0;  // backward: the sum of its dependencies
 };
 
+// List the lanes' hits in the warp's window, and after them UNROLL that bring nothing. Returns how many are listed;
+// `number` is the place of the lane's own.
+template <typename Vertex>
+__device__ inline int list_hits(const Hit<Vertex>& hit, bool listed, int& number, Window<Vertex>& window) {
+    const unsigned list = __ballot_sync(ALL, listed);
+    const int count = __popc(list);
+    number = __popc(list & lanes_below());
+    if (listed) window.hits[number] = hit;
+    const int latest = __shfl_sync(ALL, hit.owner, WARP - 1 - __clz(list));
+    if (lane_id() < UNROLL) window.hits[count + lane_id()] = {0, hit.place, latest};
+    __syncwarp();
+    return count;
+}
+
+// Call add(number, bits, row) for the hits of a window, in order, with UNROLL rows in flight. `current` is the owner of
+// the last one; the first of another owner is for begin(owner, row), which changes it.
+template <typename Vertex, typename Offset, typename Begin, typename Add>
+__device__ inline void for_each_hit(const Batch<Vertex, Offset>& b, const Window<Vertex>& window, int count,
+                                    const int& current, Begin begin, Add add) {
+    for (int base = 0; base < count; base += UNROLL) {
+        Hit<Vertex> hits[UNROLL];
+        Pair pair[UNROLL];
+#pragma unroll
+        for (int i = 0; i < UNROLL; ++i) {
+            hits[i] = window.hits[base + i];
+            pair[i] = load(b.rows, hits[i].place, hits[i].bits);
+        }
+        if (hits[UNROLL - 1].owner == current) {
+#pragma unroll
+            for (int i = 0; i < UNROLL; ++i) add(base + i, hits[i].bits, pair[i]);
+            continue;
+        }
+#pragma unroll 1
+        for (int i = base; i < min(base + UNROLL, count); ++i) {
+            if (hits[0].owner == current) {
+                add(i, hits[0].bits, pair[0]);
+            } else {
+                begin(hits[0].owner, pair[0]);
+            }
+#pragma unroll
+            for (int j = 0; j + 1 < UNROLL; ++j) hits[j] = hits[j + 1], pair[j] = pair[j + 1];
+        }
+    }
+}
+
 // Add up the rows of the neighbours at the level above, or at the level below if BACK. An item's first step is the item
 // itself, and it has ended when the next one's comes.
 template <bool BACK, typename Vertex, typename Offset>
@@ -92,6 +137,13 @@ __device__ inline Outcome gather(const Batch<Vertex, Offset>& b, const Item<Vert
         }
         if (lane_id() == current) mine = {found, worth};
     };
+    const auto begin = [&](int owner, Pair row) {
+        end();
+        current = owner;
+        paths = row;
+        sum = {0, 0};
+        found = 0;
+    };
     const auto add = [&](int number, Word bits, Pair pair) {
         sum = {sum.low + pair.low, sum.high + pair.high};
         found |= bits;
@@ -109,40 +161,9 @@ __device__ inline Outcome gather(const Batch<Vertex, Offset>& b, const Item<Vert
             hit.bits = beside[hit.place] & bits;
         }
         const bool listed = inside && (step == 0 || hit.bits);
-        const unsigned list = __ballot_sync(ALL, listed);
-        const int count = __popc(list), number = __popc(list & lanes_below());
-        if (listed) window.hits[number] = hit;
-        const int latest = __shfl_sync(ALL, owner, WARP - 1 - __clz(list));
-        if (lane_id() < UNROLL) window.hits[count + lane_id()] = {0, hit.place, latest};  // bring nothing
-        __syncwarp();
-        for (int base = 0; base < count; base += UNROLL) {
-            Hit<Vertex> hits[UNROLL];
-            Pair pair[UNROLL];
-#pragma unroll
-            for (int i = 0; i < UNROLL; ++i) {
-                hits[i] = window.hits[base + i];
-                pair[i] = load(b.rows, hits[i].place, hits[i].bits);
-            }
-            if (hits[UNROLL - 1].owner == current) {
-#pragma unroll
-                for (int i = 0; i < UNROLL; ++i) add(base + i, hits[i].bits, pair[i]);
-                continue;
-            }
-#pragma unroll 1
-            for (int i = base; i < min(base + UNROLL, count); ++i) {
-                if (hits[0].owner == current) {
-                    add(i, hits[0].bits, pair[0]);
-                } else {
-                    end();
-                    current = hits[0].owner;
-                    paths = pair[0];
-                    sum = {0, 0};
-                    found = 0;
-                }
-#pragma unroll
-                for (int j = 0; j + 1 < UNROLL; ++j) hits[j] = hits[j + 1], pair[j] = pair[j + 1];
-            }
-        }
+        int number;
+        const int count = list_hits(hit, listed, number, window);
+        for_each_hit(b, window, count, current, begin, add);
         __syncwarp();
         if (for_arcs && listed && step) b.sums[arc << b.shift | b.word_of(hit.place)] += window.shares[number];
     });

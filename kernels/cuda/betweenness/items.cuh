@@ -85,11 +85,7 @@ __device__ inline void for_each(long long count, Visit visit) {
 // number of the lane `owner`. Where none is left `inside` is false.
 template <typename Visit>
 __device__ inline void for_each_step(int length, Visit visit) {
-    int upto = length;
-    for (int distance = 1; distance < WARP; distance *= 2) {
-        const int below = __shfl_up_sync(ALL, upto, distance);
-        if (lane_id() >= distance) upto += below;
-    }
+    const int upto = warp_inclusive_scan(length);
     const int start = upto - length, all = __shfl_sync(ALL, upto, WARP - 1);
     for (int base = 0; base < all; base += WARP) {
         const int step = base + lane_id();

@@ -40,6 +40,13 @@ __device__ inline void clear_front(const Batch<Vertex, Offset>& b, int level, lo
     for (long long i = b.begins[level] + thread; i < end; i += threads) b.front(level)[b.log[i]] = 0;
 }
 
+// Fill the front of a level from the log.
+template <typename Vertex, typename Offset>
+__device__ inline void restore_front(const Batch<Vertex, Offset>& b, int level, long long thread, long long threads) {
+    const long long end = b.begins[level + 1];
+    for (long long i = b.begins[level] + thread; i < end; i += threads) b.front(level)[b.log[i]] = b.log_bits[i];
+}
+
 // What is known of a level when it is done, the same in every thread.
 struct PhaseResult {
     Word found, logged, arcs;

@@ -93,6 +93,69 @@ __device__ inline Word seed(const Batch<Vertex, Offset>& b, long long thread, lo
     return arcs;
 }
 
+// Item `i` of a level: one of its `places` in the log, from `begin` on, or a piece of any place.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ Item<Vertex, Offset> item_of_level(const Batch<Vertex, Offset>& b, int level,
+                                                              long long begin, long long places, long long i) {
+    const auto bits_of = [&](Vertex place) { return b.front(level)[place]; };
+    Item<Vertex, Offset> item;
+    if (i >= places) item = part(b, b.offsets, b.pieces, i - places, bits_of);
+    if (i >= 0 && i < places) item = whole(b, b.offsets, b.log[begin + i], b.log_bits[begin + i]);
+    return item;
+}
+
+// Forward, if few arcs leave the frontier: list the places that they lead to.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void push(const Batch<Vertex, Offset>& b, int level, long long begin, long long end) {
+    const long long places = end - begin;
+    for_each(places + (b.piece_count << b.shift),
+             [&](long long i) { expand(b, item_of_level(b, level - 1, begin, places, i), level); });
+}
+
+// Forward: the places listed, or else all that miss a source, add up the paths of their in-neighbours; the log goes on
+// from `end`. Returns the arcs out of the places reached.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ Word pull(const Batch<Vertex, Offset>& b, int level, long long end, bool listed,
+                                     long long places, Window<Vertex>& window) {
+    const auto bits_of = [&](Vertex place) {
+        return listed ? b.front(level)[place] : b.sources_of(place) & ~b.seen[place];
+    };
+    Word arcs = 0;
+    for_each(places + (b.in_piece_count << b.shift), [&](long long i) {
+        Item<Vertex, Offset> item;
+        if (i >= places) item = part(b, b.in_offsets, b.in_pieces, i - places, bits_of);
+        if (i >= 0 && i < places) {
+            const Vertex place = listed ? b.found[i] : static_cast<Vertex>(i);
+            item = whole(b, b.in_offsets, place, bits_of(place));
+        }
+        arcs += settle(b, item.place, gather<false>(b, item, level, window).found, level, end);
+    });
+    return arcs;
+}
+
+// Backward: the places of a level add up what their out-neighbours pass on.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void pull_back(const Batch<Vertex, Offset>& b, int level, long long begin, long long end,
+                                          Window<Vertex>& window) {
+    const long long places = end - begin;
+    for_each(places + (b.piece_count << b.shift), [&](long long i) {
+        const Item<Vertex, Offset> item = item_of_level(b, level, begin, places, i);
+        const double worth = gather<true>(b, item, level, window).worth;
+        if (worth != 0) b.sums[item.place] += worth;
+    });
+}
+
+// Add what the launch found to the scores.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void add_scores(const Batch<Vertex, Offset>& b, long long thread, long long threads) {
+    const long long scored = b.edges ? b.m : b.n;
+    for (long long i = thread; i < scored; i += threads) {
+        double sum = 0;
+        for (long long word = 0; word < 1ll << b.shift; ++word) sum += b.sums[i << b.shift | word];
+        b.scores[i] += sum;
+    }
+}
+
 template <typename Vertex, typename Offset>
 __global__ void __launch_bounds__(THREADS, BLOCKS) betweenness(const __grid_constant__ Batch<Vertex, Offset> b) {
     __shared__ Window<Vertex> windows[WARPS];
@@ -100,7 +163,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) betweenness(const __grid_cons
     Window<Vertex>& window = windows[threadIdx.x / WARP];
     const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
     const long long threads = static_cast<long long>(gridDim.x) * THREADS;
-    const long long scored = b.edges ? b.m : b.n;
     State* const state = b.state;
 
     reset(b, arcs_of_block, thread, threads);
@@ -122,30 +184,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) betweenness(const __grid_cons
         if (level >= 3) clear_front(b, level - 3, thread, threads);  // the level after this one needs the room
         const bool few = result.arcs * b.alpha <= static_cast<Word>(b.m) << b.shift;
         if (few) {
-            const auto bits_of = [&](Vertex place) { return b.front(level - 1)[place]; };
-            const long long places = end - begin;
-            for_each(places + (b.piece_count << b.shift), [&](long long i) {
-                Item<Vertex, Offset> item;
-                if (i >= places) item = part(b, b.offsets, b.pieces, i - places, bits_of);
-                if (i >= 0 && i < places) item = whole(b, b.offsets, b.log[begin + i], b.log_bits[begin + i]);
-                expand(b, item, level);
-            });
+            push(b, level, begin, end);
             result = end_phase(state, level, 0, arcs_of_block);
         }
-        const auto bits_of = [&](Vertex place) {
-            return few ? b.front(level)[place] : b.sources_of(place) & ~b.seen[place];
-        };
-        const long long places = few ? result.found : b.places();
-        arcs = 0;
-        for_each(places + (b.in_piece_count << b.shift), [&](long long i) {
-            Item<Vertex, Offset> item;
-            if (i >= places) item = part(b, b.in_offsets, b.in_pieces, i - places, bits_of);
-            if (i >= 0 && i < places) {
-                const Vertex place = few ? b.found[i] : static_cast<Vertex>(i);
-                item = whole(b, b.in_offsets, place, bits_of(place));
-            }
-            arcs += settle(b, item.place, gather<false>(b, item, level, window).found, level, end);
-        });
+        arcs = pull(b, level, end, few, few ? result.found : b.places(), window);
         result = end_phase(state, level, arcs, arcs_of_block);
         begin = end;
         end += result.logged;
@@ -156,28 +198,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) betweenness(const __grid_cons
     const int levels = level, last = b.edges || b.endpoints ? 0 : 1;
     while (--level >= last) {
         begin = b.begins[level];
-        const auto bits_of = [&](Vertex place) { return b.front(level)[place]; };
-        const long long places = end - begin;
-        for_each(places + (b.piece_count << b.shift), [&](long long i) {
-            Item<Vertex, Offset> item;
-            if (i >= places) item = part(b, b.offsets, b.pieces, i - places, bits_of);
-            if (i >= 0 && i < places) item = whole(b, b.offsets, b.log[begin + i], b.log_bits[begin + i]);
-            const double worth = gather<true>(b, item, level, window).worth;
-            if (worth != 0) b.sums[item.place] += worth;
-        });
-        if (level > 0) {
-            for (long long i = b.begins[level - 1] + thread; i < begin; i += threads) {
-                b.front(level - 1)[b.log[i]] = b.log_bits[i];
-            }
-        }
+        pull_back(b, level, begin, end, window);
+        if (level > 0) restore_front(b, level - 1, thread, threads);
         if (level + 2 < levels) clear_front(b, level + 2, thread, threads);
         end = begin;
         end_phase(state, 0, 0, arcs_of_block);
     }
 
-    for (long long i = thread; i < scored; i += threads) {
-        double sum = 0;
-        for (long long word = 0; word < 1ll << b.shift; ++word) sum += b.sums[i << b.shift | word];
-        b.scores[i] += sum;
-    }
+    add_scores(b, thread, threads);
 }

@@ -55,15 +55,18 @@
 #include "top_down.cuh"
 #include "write.cuh"
 
-template <int WIDTH, typename Vertex, typename Offset>
-__global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant__ Batch<Vertex, Offset> b) {
-    __shared__ BlockResult<WIDTH> block;
-    const Place<WIDTH> at;
-    const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
-    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
-    const long long words = b.n * WIDTH;
-    State* const state = b.state;
+// Empty the counters of the levels that count into this slot.
+template <int WIDTH>
+__device__ __forceinline__ void empty_counters(State* state, long long slot) {
+    state->vertices[slot] = state->items[slot] = state->edges[slot] = 0;
+    for (int word = 0; word < WIDTH; ++word) state->under_way[slot][word] = 0;
+}
 
+// Reset what the last batch left.
+template <int WIDTH, typename Vertex, typename Offset>
+__device__ __forceinline__ void reset(const Batch<Vertex, Offset>& b, BlockResult<WIDTH>& block, long long thread,
+                                      long long threads) {
+    const long long words = b.n * WIDTH;
     for (int i = threadIdx.x; i < BITS * WIDTH; i += THREADS) block.counts[i] = 0;
     if (threadIdx.x < WIDTH) block.under_way[threadIdx.x] = 0;
     if (threadIdx.x == 0) block.edges = 0;
@@ -72,23 +75,46 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         if (b.planes) b.planes[i] = 0;
     }
     for (long long i = thread; i < b.n; i += threads) b.stamps[i] = -1;
-    if (thread < SLOTS) {
-        state->vertices[thread] = state->items[thread] = state->edges[thread] = 0;
-        for (int word = 0; word < WIDTH; ++word) state->under_way[thread][word] = 0;
-    }
+    if (thread < SLOTS) empty_counters<WIDTH>(b.state, thread);
     for (long long source = thread; !b.planes && source < BITS * WIDTH; source += threads) {
         b.counts[0][source] = b.counts[1][source] = 0;
         b.reached[source] = 1;
         b.total[source] = b.eccentricity[source] = 0;
         b.harmonic[source] = 0;
     }
-    end_phase(state, 0);
+}
 
+// Level 0: list each vertex that is a source of any search.
+template <int WIDTH, typename Vertex, typename Offset>
+__device__ __forceinline__ void seed(const Batch<Vertex, Offset>& b, long long thread, long long threads) {
     for (long long i = thread; i < b.k; i += threads) {
         const Vertex source = b.sources[i];
         atomicOr(b.rows[0] + static_cast<long long>(source) * WIDTH + i / BITS, Word(1) << i % BITS);
-        if (atomicExch(b.stamps + source, 0) != 0) b.found[0][atomicAdd(&state->vertices[0], Word(1))] = source;
+        if (atomicExch(b.stamps + source, 0) != 0) b.found[0][atomicAdd(&b.state->vertices[0], Word(1))] = source;
     }
+}
+
+// Clear the plane that the level after this one is the first to need.
+template <int WIDTH, typename Vertex, typename Offset>
+__device__ __forceinline__ void clear_plane(const Batch<Vertex, Offset>& b, int level, long long thread,
+                                            long long threads) {
+    if (!b.planes || (level & (level + 1)) != 0 || __popc(level) >= b.bits) return;
+    const long long words = b.n * WIDTH;
+    Word* const plane = b.planes + __popc(level) * words;
+    for (long long i = thread; i < words; i += threads) plane[i] = 0;
+}
+
+template <int WIDTH, typename Vertex, typename Offset>
+__global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant__ Batch<Vertex, Offset> b) {
+    __shared__ BlockResult<WIDTH> block;
+    const Place<WIDTH> at;
+    const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
+    State* const state = b.state;
+
+    reset(b, block, thread, threads);
+    end_phase(state, 0);
+    seed<WIDTH>(b, thread, threads);
     Frontier frontier = end_phase(state, 0);
 
     // Level 0 is settled like any other, and then the levels follow. Every thread keeps track of them on its own.
@@ -108,12 +134,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         add_counts<WIDTH>(b, level, thread, threads);
         if (frontier.edges == 0 || level >= b.depth_limit) break;
 
-        // The next level: what it counts into is empty, and so is the plane that it is the first to need.
-        if (thread == 0) {
-            const int slot = (level + 3) % SLOTS;
-            state->vertices[slot] = state->items[slot] = state->edges[slot] = 0;
-            for (int word = 0; word < WIDTH; ++word) state->under_way[slot][word] = 0;
-        }
+        if (thread == 0) empty_counters<WIDTH>(state, (level + SLOTS - 1) % SLOTS);  // of the level before
         const bool was_bottom_up = bottom_up;
         bottom_up = frontier.edges > b.m / b.alpha;
         if (was_bottom_up && !bottom_up) {
@@ -124,10 +145,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         Word* const before = last;
         last = now;
         now = before;
-        if (b.planes && (level & (level + 1)) == 0 && __popc(level) < b.bits) {
-            Word* const plane = b.planes + __popc(level) * words;
-            for (long long i = thread; i < words; i += threads) plane[i] = 0;
-        }
+        clear_plane<WIDTH>(b, level, thread, threads);
         if (bottom_up) {
             ThreadResult<WIDTH> swept;
             sweep(b, last, now, level, at, swept, block);

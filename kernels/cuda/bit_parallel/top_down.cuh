@@ -12,18 +12,15 @@ __device__ inline void enqueue(const Batch<Vertex, Offset>& b, bool holds, Verte
         end = b.offsets[vertex + 1];
     }
     const unsigned mine = static_cast<unsigned>((end - begin + PIECE - 1) / PIECE);
-    unsigned upto = at.word == 0 ? mine : 0;
-    for (int distance = 1; distance < WARP; distance *= 2) {
-        const unsigned below = __shfl_up_sync(ALL, upto, distance);
-        if (at.lane >= distance) upto += below;
-    }
+    const unsigned upto = warp_inclusive_scan(at.word == 0 ? mine : 0);
     const unsigned all = __shfl_sync(ALL, upto, WARP - 1);
     if (all == 0) return;
     Word start = 0;
     if (at.lane == 0) start = atomicAdd(&b.state->items[level % SLOTS], static_cast<Word>(all));
     start = __shfl_sync(ALL, start, 0) + (upto - mine);
-    for (unsigned i = at.word; i < mine; i += WIDTH)
-        b.items[start + i] = {static_cast<Offset>(begin + i * PIECE), vertex};
+    for (unsigned i = at.word; i < mine; i += WIDTH) {
+        b.items[start + i] = {begin + static_cast<Offset>(i) * PIECE, vertex};
+    }
 }
 
 // Top-down, first phase: OR the rows of the items' vertices into their neighbours', and list these.

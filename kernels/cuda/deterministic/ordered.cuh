@@ -272,3 +272,18 @@ __device__ Frontier append(const Search<Vertex, Offset>& s, const Run<Number>& r
                   });
     return unpacked(total, s.edge_bits);
 }
+
+// An ordered level.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void ordered_level(const Search<Vertex, Offset>& s, Traversal& at, const Block& block) {
+    const auto run = run_of(s, at.begin, at.frontier, 0, at.frontier.edges, block);
+    clear_marks(s, run, block);
+    claim<false>(s, at.visited, run);
+    end_phase(s, CLAIM, at.phase, block);
+    settle_in_order(s, at.visited, at.siblings, at.level, at.begin, at.frontier, block);
+    end_phase(s, SETTLE, at.phase, block);
+    at.begin += at.frontier.vertices;
+    at.frontier = append(s, run, block);
+    at.reached = at.frontier.vertices;
+    end_phase(s, APPEND, at.phase, block);
+}

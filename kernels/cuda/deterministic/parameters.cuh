@@ -73,26 +73,27 @@ struct Search {
     const Vertex* targets;
     const Offset* in_offsets;
     const Vertex* in_targets;
-    const Vertex* positions;
     const Vertex* hub;
     const Vertex* heavy;
     const unsigned* isolated;
-    unsigned* visited[2];
-    unsigned* fresh;
-    unsigned char* siblings;
-    unsigned* marks;
-    Vertex* slots;
-    Counter* counts;
+    unsigned* visited;
     Entry<Offset>* queue;
     Vertex* queued;
-    Number* rank;
     int* distances;
     Vertex* predecessors;
     const Vertex* sources;
     State* state;
     Counter* trace;
-    Counter* phases;
     volatile long long* status;
+    const Vertex* positions;
+    unsigned* other;
+    unsigned* fresh;
+    unsigned char* siblings;
+    unsigned* marks;
+    Vertex* slots;
+    Counter* counts;
+    Number* rank;
+    Counter* phases;
     long long n, m;
     long long count;                // sources
     long long depth_limit, target;  // the target is no source; -1: none
@@ -110,13 +111,36 @@ struct Search {
     long long number;               // of this search
 };
 
+// What a block knows at the end of a phase. It is in shared memory, since loads of one address by thousands of warps
+// would be serialised.
+struct PhaseResult {
+    long long counted;       // by all blocks, in the counter of this phase
+    long long target_level;  // so far
+    Progress progress;
+};
+
 // A warp's place in the grid, and its block's shared memory.
 struct Block {
     int warp, warps;
-    unsigned short* list;  // of the warp: room for LIST vertices
-    unsigned* hits;        // of the warp: the words of TILES tiles
-    Counter* totals;       // WARP numbers
-    Counter* bases;        // a number for each warp of the block
+    unsigned char* memory;  // all that is dynamic; also:
+    unsigned short* list;   // of the warp: room for LIST vertices
+    unsigned* hits;         // of the warp: the words of TILES tiles
+    Counter* totals;        // WARP numbers
+    Counter* bases;         // a number for each warp of the block
+    PhaseResult* result;
+};
+
+// How far the search has got. Every thread keeps track of it in its own variables.
+struct Traversal {
+    unsigned *visited, *other;  // the search's two, which change places, as its two of `siblings` do
+    unsigned char *siblings, *other_siblings;
+    long long unexplored;  // edges
+    Frontier frontier;     // the last ordered one,
+    long long begin;       // in the queue from here on
+    long long reached;     // by the last level; vertices without edges may be left out
+    int level;
+    int unordered;  // levels since the last ordered one
+    int phase;
 };
 
 // An array with an element for each of the edges or vertices that a lane has in flight. Independent loads and atomics
@@ -132,18 +156,11 @@ __device__ inline void settle(const Search<Vertex, Offset>& s, Vertex vertex, Ve
     if (vertex == s.target) s.state->target_level = level;
 }
 
-// What a block knows at the end of a phase. It is in shared memory, since loads of one address by thousands of warps
-// would be serialised.
-struct PhaseResult {
-    long long counted;       // by all blocks, in the counter of this phase
-    long long target_level;  // so far
-    Progress progress;
-};
-
 // End a phase: wait for all blocks, and load what they counted. Meanwhile the counter of the next phase is reset.
 template <typename Vertex, typename Offset>
-__device__ inline void end_phase(const Search<Vertex, Offset>& s, Phase kind, int& phase, PhaseResult* result) {
+__device__ inline void end_phase(const Search<Vertex, Offset>& s, Phase kind, int& phase, const Block& block) {
     State* const state = s.state;
+    PhaseResult* const result = block.result;
     __syncthreads();
     if (threadIdx.x == 0) {
         if (blockIdx.x == 0) state->counters[(phase + 1) % 3] = 0;

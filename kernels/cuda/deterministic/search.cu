@@ -30,9 +30,9 @@
 //                                     the adjacencies of out-edges ascend, which makes vertices comparable themselves
 //   hub[n], heavy[n][4]               as in direction_optimizing: all in-neighbours of a vertex that has up to four
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
-//   visited[2][words]                 bitmaps of the vertices reached by earlier levels, and of the isolated ones. In a
+//   visited[words], other[words]      bitmaps of the vertices reached by earlier levels, and of the isolated ones. In a
 //                                     wide level the second also has what its first edges reached; after it, the
-//                                     vertices visited before it
+//                                     vertices visited before it, and the two change places
 //   fresh[words]                      vertices that edges of this level reached, or marked for reordering; zero between
 //                                     levels
 //   siblings[2][32 * words]           the sibling group of a vertex in an ordered frontier, or of its ancestor in the
@@ -52,7 +52,7 @@
 //   phases[MAX_PHASES]                the time at which each phase ended, in nanoseconds, and its `Phase`; a null
 //                                     pointer if they are not recorded
 //
-// A search finds only the isolated vertices in the first `visited`, every `rank` UNREACHED and every `siblings`
+// A search finds only the isolated vertices in `visited`, every `rank` UNREACHED and every `siblings`
 // NO_SIBLINGS, and leaves them like that.
 //
 // Work: O(n) to end. An ordered level reads each of its edges once, and the marked ones twice, and reads and writes a
@@ -103,7 +103,7 @@ __device__ Frontier seed(const Search<Vertex, Offset>& s, Counter* totals) {
             vertex = s.sources[start + threadIdx.x];
             first = __ldg(s.offsets + vertex);
             degree = __ldg(s.offsets + vertex + 1) - first;
-            reduce_or(s.visited[0] + word_of(vertex), bit_of(vertex));
+            reduce_or(s.visited + word_of(vertex), bit_of(vertex));
             s.distances[vertex] = 0;
             s.predecessors[vertex] = -1;
         }
@@ -125,159 +125,111 @@ __device__ Frontier seed(const Search<Vertex, Offset>& s, Counter* totals) {
     return unpacked(sum, s.edge_bits);
 }
 
+// Small levels by block 0 or by a cluster of `cluster` blocks, if the frontier has few edges; first of all, the sources.
 template <typename Vertex, typename Offset>
-__global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant__ Search<Vertex, Offset> s) {
-    extern __shared__ __align__(16) unsigned char memory[];
-    __shared__ PhaseResult result;
-    __shared__ Counter totals[WARP], bases[THREADS / WARP];
-    const int warp = threadIdx.x / WARP;
-    unsigned* const bits = reinterpret_cast<unsigned*>(memory);
-    constexpr int BITS = TILES * TILE, WARPS = THREADS / WARP;
-    const Block block = {
-        static_cast<int>(warp * gridDim.x + blockIdx.x),  // neighbouring warps on different multiprocessors
-        static_cast<int>(gridDim.x) * (THREADS / WARP),
-        reinterpret_cast<unsigned short*>(bits + WARPS * BITS) + warp * LIST,
-        bits + warp * BITS,
-        totals,
-        bases,
-    };
-    const long long words = (s.n + WARP - 1) / WARP;
-    const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
-    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
-    State* const state = s.state;
-    const int cluster = cluster_size();
-
-    if (thread == 0) {
-        state->target_level = 0;
-        if (s.trace) s.trace[0] = nanoseconds() * 2;
-        if (s.phases) s.phases[0] = nanoseconds() << PHASE_BITS | BEGIN;
-    }
-    int phase = 1;
-    // Every thread keeps track of the levels in its own variables.
-    unsigned *visited = s.visited[0], *other = s.visited[1];
-    unsigned char *siblings = s.siblings, *other_siblings = s.siblings + words * WARP;
-    Frontier frontier = {0, 0};  // the last ordered one, in the queue from `begin` on
-    long long begin = 0;
-    long long reached = 0;  // by the last level; those without edges may be left out
-    long long unexplored = s.m;
-    int level = 0;
-    int unordered = 0;  // levels since the last ordered one
-    bool seeded = false;
-    bool given_up = false;
-    while (!seeded || (reached > 0 && level < s.depth_limit && !given_up)) {
-        if (seeded && s.target >= 0 && is_reached(result.target_level, level)) break;
-        if (unordered == s.patience) {
-            reorder(s, other, visited, siblings, level, unordered, begin, frontier, phase, &result, block);
-            unordered = 0;
-            reached = frontier.vertices;
-            end_phase(s, REORDER, phase, &result);
-            continue;
-        }
-        if (!seeded || (unordered == 0 && frontier.edges <= (cluster > 1 ? s.together : s.alone))) {
-            const int size = frontier.edges <= s.alone ? 1 : cluster;
-            if (blockIdx.x < size) {
-                if (!seeded) frontier = seed(s, totals);
-                const long long expanded = frontier.vertices;
-                if (size > 1) {
-                    level =
-                        cluster_levels(s, visited, siblings, level, begin, frontier, unexplored, size, memory, totals);
-                } else if (expanded > 0 && frontier.edges <= s.alone && level < s.depth_limit) {
-                    level =
-                        single_block_levels(s, visited, siblings, level, begin, frontier, unexplored, memory, totals);
-                } else {
-                    begin -= expanded;  // the frontier has not moved
-                }
-                if (blockIdx.x == 0 && threadIdx.x == 0) {
-                    state->progress[phase % 2] = {level, begin + expanded, frontier.vertices, frontier.edges,
-                                                  unexplored};
-                }
-            }
-            end_phase(s, !seeded ? SEED : size == 1 ? SINGLE_BLOCK : CLUSTER, phase, &result);
-            seeded = true;
-            level = static_cast<int>(result.progress.level);
-            begin = result.progress.begin;
-            frontier = {result.progress.vertices, result.progress.edges};
-            unexplored = result.progress.unexplored;
-            reached = frontier.vertices;
-            given_up = level > s.n;
-            continue;
-        }
-
-        ++level;
-        given_up = level > s.n;  // as many levels as vertices, if each reaches one and the last none
-        const bool wide = unordered > 0 || (frontier.edges >= s.wide && frontier.edges > unexplored / s.alpha);
-        if (unordered == 0) unexplored -= frontier.edges;
-        if (!wide) {
-            const auto run = run_of(s, begin, frontier, 0, frontier.edges, block);
-            clear_marks(s, run, block);
-            claim<false>(s, visited, run);
-            end_phase(s, CLAIM, phase, &result);
-            settle_in_order(s, visited, siblings, level, begin, frontier, block);
-            end_phase(s, SETTLE, phase, &result);
-            begin += frontier.vertices;
-            frontier = append(s, run, block);
-            reached = frontier.vertices;
-            end_phase(s, APPEND, phase, &result);
+__device__ __forceinline__ void small_levels(const Search<Vertex, Offset>& s, Traversal& at, bool seeded, int cluster,
+                                             const Block& block) {
+    const int size = at.frontier.edges <= s.alone ? 1 : cluster;
+    if (blockIdx.x < size) {
+        Frontier frontier = at.frontier;
+        long long begin = at.begin, unexplored = at.unexplored;
+        int level = at.level;
+        if (!seeded) frontier = seed(s, block.totals);
+        const long long expanded = frontier.vertices;
+        if (size > 1) {
+            level = cluster_levels(s, at.visited, at.siblings, level, begin, frontier, unexplored, size, block.memory,
+                                   block.totals);
+        } else if (expanded > 0 && frontier.edges <= s.alone && level < s.depth_limit) {
+            level = single_block_levels(s, at.visited, at.siblings, level, begin, frontier, unexplored, block.memory,
+                                        block.totals);
         } else {
-            long long last = 0;  // of the first edges
-            int earliest = 0;
-            if (unordered == 0) {
-                long long before_large = frontier.edges;
-                if (!s.positions) {
-                    find_large_siblings(s, siblings, begin, frontier, unexplored / s.large,
-                                        &state->counters[phase % 3]);
-                    end_phase(s, LARGE_SIBLINGS, phase, &result);
-                    before_large -= result.counted >> SIBLINGS_BITS;
-                    earliest = result.counted % (1 << SIBLINGS_BITS);
-                }
-                const long long share = (before_large < frontier.edges ? 2 : 1) * unexplored / s.share;
-                last = min(max(share, s.chunk), before_large);
-                last = min(frontier.edges, (last + WARP - 1) / WARP * WARP);
-                long long from = 0, to = min(last, max((last / (GROWTH * GROWTH) / WARP + 1) * WARP, s.chunk));
-                for (const unsigned* so_far = visited; from < last; so_far = other) {
-                    if (from > 0) {
-                        for (long long word = thread; word < words; word += threads) {
-                            other[word] = visited[word] | s.fresh[word];
-                        }
-                        end_phase(s, MERGE, phase, &result);
-                    }
-                    claim<true>(s, so_far, run_of(s, begin, frontier, from, to, block));
-                    end_phase(s, FIRST_EDGES, phase, &result);
-                    from = to;
-                    to = min(last, GROWTH * to);
-                }
-                if (last < before_large) {  // the sibling group of the first edge that is left
-                    earliest = siblings[s.queued[begin + slot_of(s.queue + begin, frontier.vertices, last)]];
-                }
-            }
-            const bool complete = unordered == 0 && last == frontier.edges;
-            const Counter by_warp = sweep(s, visited, other, siblings, other_siblings, level, unordered, begin,
-                                          last > 0, complete, earliest, block);
-            Counter by_block;
-            block_exclusive_scan(lane_id() == 0 ? by_warp : 0, totals, by_block);
-            if (threadIdx.x == 0 && by_block) atomicAdd(&state->counters[phase % 3], by_block);
-            end_phase(s, SWEEP, phase, &result);
-            reached = result.counted;
-            swap(visited, other);
-            swap(siblings, other_siblings);
-            ++unordered;
+            begin -= expanded;  // the frontier has not moved
         }
-        if (s.trace && thread == 0) s.trace[level] = nanoseconds() * 2 + wide;
+        if (blockIdx.x == 0 && threadIdx.x == 0) {
+            s.state->progress[at.phase % 2] = {level, begin + expanded, frontier.vertices, frontier.edges, unexplored};
+        }
     }
+    end_phase(s, !seeded ? SEED : size == 1 ? SINGLE_BLOCK : CLUSTER, at.phase, block);
+    const Progress& progress = block.result->progress;
+    at.level = static_cast<int>(progress.level);
+    at.begin = progress.begin;
+    at.frontier = {progress.vertices, progress.edges};
+    at.unexplored = progress.unexplored;
+    at.reached = at.frontier.vertices;
+}
 
-    // What was not visited is unreached. Only the isolated vertices stay visited for the next search.
+// Mark what was not visited as unreached. Only the isolated vertices stay visited for the next search.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void settle_unreached(const Search<Vertex, Offset>& s, const unsigned* visited,
+                                                 const Block& block) {
     for_each_set_bit(
         s, block,
         [&](long long word) {
             const unsigned unreached = ~visited[word];
-            s.visited[0][word] = __ldg(s.isolated + word);
+            s.visited[word] = __ldg(s.isolated + word);
             return unreached;
         },
         [&](Vertex vertex) {
             s.distances[vertex] = -1;
             s.predecessors[vertex] = -1;
         });
-    report(state, s.status, s.number, level, given_up);
+}
+
+template <typename Vertex, typename Offset>
+__global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant__ Search<Vertex, Offset> s) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    __shared__ PhaseResult result;
+    __shared__ Counter totals[WARP], bases[THREADS / WARP];
+    constexpr int BITS = TILES * TILE, WARPS = THREADS / WARP;
+    const int warp = threadIdx.x / WARP;
+    unsigned* const bits = reinterpret_cast<unsigned*>(memory);
+    const Block block = {
+        static_cast<int>(warp * gridDim.x + blockIdx.x),  // neighbouring warps on different multiprocessors
+        static_cast<int>(gridDim.x) * WARPS,
+        memory,
+        reinterpret_cast<unsigned short*>(bits + WARPS * BITS) + warp * LIST,
+        bits + warp * BITS,
+        totals,
+        bases,
+        &result,
+    };
+    const long long words = (s.n + WARP - 1) / WARP;
+    const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
+    const int cluster = cluster_size();
+
+    if (thread == 0) {
+        s.state->target_level = 0;
+        if (s.trace) s.trace[0] = nanoseconds() * 2;
+        if (s.phases) s.phases[0] = nanoseconds() << PHASE_BITS | BEGIN;
+    }
+    Traversal at = {s.visited, s.other, s.siblings, s.siblings + words * WARP, s.m};
+    at.phase = 1;
+    bool seeded = false;
+    // As many levels as vertices, if each reaches one and the last none.
+    while (!seeded || (at.reached > 0 && at.level < s.depth_limit && at.level <= s.n)) {
+        if (seeded && s.target >= 0 && is_reached(result.target_level, at.level)) break;
+        if (at.unordered == s.patience) {
+            reorder(s, at, block);
+        } else if (!seeded || (at.unordered == 0 && at.frontier.edges <= (cluster > 1 ? s.together : s.alone))) {
+            small_levels(s, at, seeded, cluster, block);
+            seeded = true;
+        } else {
+            ++at.level;
+            const bool wide =
+                at.unordered > 0 || (at.frontier.edges >= s.wide && at.frontier.edges > at.unexplored / s.alpha);
+            if (at.unordered == 0) at.unexplored -= at.frontier.edges;
+            if (wide) {
+                wide_level(s, at, block);
+            } else {
+                ordered_level(s, at, block);
+            }
+            if (s.trace && thread == 0) s.trace[at.level] = nanoseconds() * 2 + wide;
+        }
+    }
+
+    settle_unreached(s, at.visited, block);
+    report(s.state, s.status, s.number, at.level, at.level > s.n);
     set_all(s.rank, s.n, thread, threads);  // while the host goes on
     set_all(s.siblings, 2 * words * WARP, thread, threads);
 }

@@ -108,7 +108,7 @@ __device__ int single_block_levels(const Search<Vertex, Offset>& s, unsigned* vi
                                    unsigned char* memory, Counter* totals) {
     using Number = typename Search<Vertex, Offset>::Number;
     const long long new_begin = begin + frontier.vertices;
-    const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + MAX_LEVELS));
+    const long long last = min(s.depth_limit, static_cast<long long>(level) + MAX_LEVELS);
     int now = 0;
     load_queue(s, LocalQueue<Vertex, Offset>(memory, s.capacity, now), begin, frontier.vertices);
     __syncthreads();
@@ -242,7 +242,7 @@ __device__ int cluster_levels(const Search<Vertex, Offset>& s, unsigned* visited
     Edge<Vertex, Offset>* const edges = reinterpret_cast<Edge<Vertex, Offset>*>(memory);
     const int rank = static_cast<int>(blockIdx.x);
     const long long new_begin = begin + frontier.vertices;
-    const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + MAX_LEVELS));
+    const long long last = min(s.depth_limit, static_cast<long long>(level) + MAX_LEVELS);
     int share = static_cast<int>(frontier.edges + size - 1) / size;
     for (long long slot = rank * THREADS + threadIdx.x; slot < frontier.vertices; slot += size * THREADS) {
         const Entry<Offset>* const entry = s.queue + begin + slot;

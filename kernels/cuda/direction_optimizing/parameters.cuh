@@ -32,7 +32,8 @@ struct State {
     alignas(128) unsigned finished;  // blocks that are done with the search
     unsigned stale[2];               // did the last search that was not `fresh` begin at an isolated vertex? By parity
     long long target_level;          // that reached the target; 0 before
-    Counter explored[3];             // edges of the vertices that small levels reached, counted like `tails`
+    Counter explored[3];             // edges of the vertices that small levels reached, counted like `tails`; of a
+                                     // bottom-up level, what it left to the whole grid, packed
     long long level[2];              // that small levels have reached, in phases with its parity
 };
 
@@ -60,10 +61,11 @@ struct Search {
     long long alpha;                // bottom-up when the frontier has more than 1/alpha of the unexplored edges
     long long beta;                 // top-down again when the frontier shrinks below 1/beta of the vertices
     long long dense;                // a frontier with more edges than this is expanded into a bitmap
-    long long alone, together;      // a frontier with no more chunks than this is one block's work, one cluster's
+    long long single_block_chunks;  // a frontier with no more chunks is expanded by one block,
+    long long cluster_chunks;       // and with no more than this by one cluster
     long long capacity;             // chunks of a block's queue in shared memory
     long long edge_bits;            // of a Counter
-    long long tail;                 // small frontiers in a row before it is top-down again
+    long long shrinking_levels;     // small and shrinking frontiers in a row before it is top-down again
     long long tile;                 // words that a warp sweeps at a time
     long long number;               // of this search
     long long fresh;                // are `distances` and `predecessors` of no search before?
@@ -81,7 +83,7 @@ __device__ inline void settle(const Search<Vertex, Offset>& s, Vertex vertex, Ve
 // up.
 struct PhaseResult {
     Counter counted;         // in the tail of this phase
-    Counter explored;        // by small levels
+    Counter explored;        // by small levels, or left to the whole grid
     long long level;         // that small levels have reached
     long long target_level;  // so far
 };

@@ -5,7 +5,7 @@
 
 // Fill `hub`, `heavy` and `isolated`: a warp takes 32 vertices, its lanes the in-edges of one after the other.
 template <typename Vertex, typename Offset>
-__global__ void prepare(Vertex n, Vertex near, const Offset* offsets, const Offset* in_offsets,
+__global__ void prepare(Vertex n, Vertex small_rows, const Offset* offsets, const Offset* in_offsets,
                         const Vertex* in_targets, Vertex* hub, Vertex* heavy, unsigned* isolated) {
     constexpr long long ENOUGH = 1 << 16;  // in-edges among which they are searched for
     constexpr int INT_LIMIT = 0x7fffffff;
@@ -40,10 +40,10 @@ __global__ void prepare(Vertex n, Vertex near, const Offset* offsets, const Offs
                 const int max_degree = warp_reduce_max(heaviest[0]);
                 const int lane = __ffs(__ballot_sync(ALL, heaviest[0] == max_degree)) - 1;
                 if (lane_id() == lane) {
-                    const int place = near ? round : round - 1;
+                    const int place = small_rows ? round : round - 1;
                     if (round == 0) hub[vertex] = max_degree < 0 ? static_cast<Vertex>(vertex) : candidate[0];
                     if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = candidate[0];
-                    if (near && round == GROUP && max_degree >= 0) heavy[vertex * GROUP + GROUP - 1] = MORE;
+                    if (small_rows && round == GROUP && max_degree >= 0) heavy[vertex * GROUP + GROUP - 1] = MORE;
                     heaviest[0] = heaviest[1], candidate[0] = candidate[1];
                     heaviest[1] = -1, candidate[1] = -1;
                 }

@@ -4,19 +4,19 @@
 // neighbour's bit in the bitmap `visited` appends it to the queue; where the edges are many (*dense*), it does not: the
 // queue comes from the bitmap afterwards, if it is needed at all. *Bottom-up*: each unvisited vertex probes its
 // in-neighbours until one is visited. It probes its `hub` first, the in-neighbour with the most out-edges, then the
-// next four, then all; on skewed graphs few need more than the hub. Every edge out of an earlier level leads to a
-// visited vertex, so a visited in-neighbour of an unvisited vertex is always in the frontier: `visited` is the
-// frontier's bitmap too, and no queue need be turned into one. Levels without a queue leave each a bitmap behind, from
-// which their distances are written at the end, all at once and in order. *Small levels*: while the frontier is small,
-// one block goes from level to level with its queue in shared memory, or on graphs with many levels one cluster of
-// blocks, each with a queue of its own that the others read.
+// next four, then all; on skewed graphs few need more than the hub. Rows too long for a warp are left to the whole
+// grid. Every edge out of an earlier level leads to a visited vertex, so a visited in-neighbour of an unvisited vertex
+// is always in the frontier: `visited` is the frontier's bitmap too, and no queue need be turned into one. Levels
+// without a queue leave each a bitmap behind, from which their distances are written at the end, all at once and in
+// order. *Small levels*: while the frontier is small, one block goes from level to level with its queue in shared
+// memory, or on graphs with many levels one cluster of blocks, each with a queue of its own that the others read.
 //
 //   offsets[n + 1], targets[m]        out-edges
 //   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric); in_targets are aligned to
 //                                     groups of four
 //   hub[n], heavy[n][4]               the in-neighbours to probe first, those with the most out-edges; the vertex
 //                                     itself if it has no in-edge, and -1 where there are no more. In a graph of small
-//                                     rows (`near`) the hub is among the four, and the last is MORE if there are others
+//                                     rows (`small_rows`) the hub is among the four, and the last is MORE if there are others
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
 //   visited[BITMAPS][words]           the vertices reached so far and the isolated ones, see `BitmapRing`; a search
 //                                     finds only the isolated ones in the first, and resets it to them
@@ -56,198 +56,267 @@
 #include "small_levels.cuh"
 #include "top_down.cuh"
 
+// Which thread of the grid this is, and what its warp and block have in shared memory.
+struct Worker {
+    int lane, warp, warps;  // neighbouring warps are on different multiprocessors
+    long long thread, threads;
+    unsigned short* list;  // of the warp: room for LIST vertices,
+    unsigned* hits;        // and for the words of TILES tiles
+    unsigned* found;       // of the block: how many it reached in a level where the queue does not count
+    PhaseResult* result;   // of the block
+};
+
+// How far a search has come. Every thread follows it in variables of its own.
+struct Progress {
+    Frontier frontier;
+    long long unexplored;  // edges of the vertices that no level has expanded
+    long long begin = 0;   // of the frontier in the queue; where it is not there, of the next one that will be
+    int phase = 1;
+    int level = 0;
+    int shrinking = 0;      // small frontiers in a row, bottom-up
+    bool queued = true;     // the frontier is in the queue, not just in the newest bitmap and not in the one before
+    bool no_room = false;   // for the frontier, in the queues in shared memory?
+    bool given_up = false;  // more levels than vertices: as many if each reaches one and the last none
+};
+
 // Write that isolated vertices are unreached, where the last search began at one.
 template <typename Vertex, typename Offset>
-__device__ __forceinline__ void reset_isolated(const Search<Vertex, Offset>& s, bool was_stale, bool one_source,
-                                               int unreached, long long thread, long long threads, long long words) {
-    for (long long word = thread; was_stale && !s.fresh && word < words; word += threads) {
+__device__ __forceinline__ void reset_isolated(const Search<Vertex, Offset>& s, const Worker& w, bool was_stale,
+                                               long long words) {
+    for (long long word = w.thread; was_stale && !s.fresh && word < words; word += w.threads) {
         for (unsigned left = __ldg(s.isolated + word); left; left &= left - 1) {
             const long long vertex = word * WARP + __ffs(left) - 1;
-            if (vertex < s.n && !(one_source && vertex == s.source)) s.distances[vertex] = unreached;
+            if (vertex < s.n && !(s.count == 1 && vertex == s.source)) s.distances[vertex] = s.unreached;
         }
     }
 }
 
 // Begin at the only source, by one thread.
 template <typename Vertex, typename Offset>
-__device__ __forceinline__ void enqueue_source(const Search<Vertex, Offset>& s, unsigned* visited) {
+__device__ __forceinline__ void enqueue_source(const Search<Vertex, Offset>& s) {
     s.queue[0] = {0, s.offsets[s.source]};
     s.queued[0] = static_cast<Vertex>(s.source);
-    reduce_or(visited + word_of(s.source), bit_of(s.source));
+    reduce_or(s.visited + word_of(s.source), bit_of(s.source));
     if (s.predecessors) s.predecessors[s.source] = -1;
     s.distances[s.source] = 0;
 }
 
-// Add up how many vertices the lanes reached, by way of the block's `found`, which stays 0.
-__device__ __forceinline__ void count_reached(unsigned mine, unsigned* found, Counter* tail, int lane, int edge_bits) {
-    mine = static_cast<unsigned>(warp_sum(mine));
-    if (lane == 0 && mine) atomicAdd(found, mine);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        const unsigned all = atomicExch(found, 0);
-        if (all) atomicAdd(tail, packed(all, 0, edge_bits));
+// Begin at several sources.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void enqueue_sources(const Search<Vertex, Offset>& s, const Worker& w, unsigned* stale,
+                                                Counter* tail) {
+    for (long long start = static_cast<long long>(w.warp) * WARP; start < s.count; start += w.warps * WARP) {
+        const bool keep[1] = {start + w.lane < s.count};
+        Vertex vertex[1] = {0};
+        Offset first[1] = {0}, degree[1] = {0};
+        if (keep[0]) {
+            vertex[0] = s.sources[start + w.lane];
+            first[0] = __ldg(s.offsets + vertex[0]);
+            degree[0] = __ldg(s.offsets + vertex[0] + 1) - first[0];
+            if (!s.fresh && test(s.isolated, vertex[0])) *stale = 1;
+            atomicOr(s.visited + word_of(vertex[0]), bit_of(vertex[0]));
+            s.distances[vertex[0]] = 0;
+            if (s.predecessors) s.predecessors[vertex[0]] = -1;
+        }
+        enqueue(s, 0, tail, keep, vertex, first, degree);
     }
 }
 
-template <bool NEAR, typename Vertex, typename Offset>
-__global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant__ Search<Vertex, Offset> s) {
-    extern __shared__ __align__(16) unsigned char memory[];
-    __shared__ PhaseResult result;
-    __shared__ unsigned found;  // by the block in this level, where the queue does not count
-    __shared__ int levels[BITMAPS];
-    const int lane = lane_id();
-    const int warp_of_block = threadIdx.x / WARP;
-    const int warps = gridDim.x * (THREADS / WARP);
-    const int warp = warp_of_block * gridDim.x + blockIdx.x;  // neighbouring warps on different multiprocessors
-    const int cluster = cluster_size();
-    const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
-    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
-    const long long words = (s.n + WARP - 1) / WARP;
-    unsigned* const hits = reinterpret_cast<unsigned*>(memory) + warp_of_block * TILES * TILE;
-    unsigned short* const list =
-        reinterpret_cast<unsigned short*>(memory + THREADS / WARP * TILES * TILE * sizeof(unsigned)) +
-        warp_of_block * LIST;
+// Begin. The first bitmap has the isolated vertices, as the last search left it.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s, const Worker& w, long long words) {
     State* const state = s.state;
-    const int edge_bits = static_cast<int>(s.edge_bits);
     const bool one_source = s.count == 1;
     const bool was_stale = state->stale[(s.number + 1) % 2];
-    unsigned* stale = state->stale + s.number % 2;
-    const int unreached = static_cast<int>(s.unreached);
-    BitmapRing ring = {s.visited, words, levels, 0, 0};
-
-    // Begin: the first bitmap has the isolated vertices, as the last search left it.
-    if (threadIdx.x == 0) {
-        found = 0;
-        result.target_level = 0;
-    }
-    reset_isolated(s, was_stale, one_source, unreached, thread, threads, words);
-    if (thread == 0) {
+    unsigned* const stale = state->stale + s.number % 2;
+    if (threadIdx.x == 0) *w.found = 0, w.result->target_level = 0;
+    reset_isolated(s, w, was_stale, words);
+    if (w.thread == 0) {
         state->target_level = 0;
         *stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);
         state->tails[1] = state->explored[1] = 0;
         if (s.trace) s.trace[0] = nanoseconds() * 2;
-        if (one_source) enqueue_source(s, ring.visited());
+        if (one_source) enqueue_source(s);
     }
-    int phase = 1;
-    Frontier frontier;
+    Progress p;
+    p.unexplored = s.m;
     if (one_source) {
-        frontier.edges = __ldg(s.offsets + s.source + 1) - __ldg(s.offsets + s.source);
-        frontier.vertices = frontier.edges > 0;
+        p.frontier.edges = __ldg(s.offsets + s.source + 1) - __ldg(s.offsets + s.source);
+        p.frontier.vertices = p.frontier.edges > 0;
     }
-    if (one_source && frontier.edges > 0 && 1 + frontier.edges / CHUNK <= s.alone && s.depth_limit > 0) {
+    if (one_source && p.frontier.edges > 0 && 1 + p.frontier.edges / CHUNK <= s.single_block_chunks &&
+        s.depth_limit > 0) {
         __syncthreads();  // block 0 goes on, and what it wrote no other block needs before the next barrier
     } else {
-        end_phase(state, 0, edge_bits, &result);
+        end_phase(state, 0, s.edge_bits, w.result);
     }
     if (!one_source) {
-        for (long long start = static_cast<long long>(warp) * WARP; start < s.count; start += warps * WARP) {
-            const bool keep[1] = {start + lane < s.count};
-            Vertex vertex[1] = {0};
-            Offset first[1] = {0}, degree[1] = {0};
-            if (keep[0]) {
-                vertex[0] = s.sources[start + lane];
-                first[0] = __ldg(s.offsets + vertex[0]);
-                degree[0] = __ldg(s.offsets + vertex[0] + 1) - first[0];
-                if (!s.fresh && test(s.isolated, vertex[0])) *stale = 1;
-                atomicOr(ring.visited() + word_of(vertex[0]), bit_of(vertex[0]));
-                s.distances[vertex[0]] = 0;
-                if (s.predecessors) s.predecessors[vertex[0]] = -1;
-            }
-            enqueue(s, 0, &state->tails[phase % 3], keep, vertex, first, degree);
-        }
-        frontier = end_phase(state, phase++, edge_bits, &result);
+        enqueue_sources(s, w, stale, &state->tails[p.phase % 3]);
+        p.frontier = end_phase(state, p.phase++, s.edge_bits, w.result);
     }
+    return p;
+}
 
-    // The levels. Every thread follows them in variables of its own.
-    long long begin = 0;  // of the frontier in the queue; where it is not there, of the next one that will be
-    long long unexplored = s.m;
-    int level = 0;
-    bool queued = true;    // the frontier is in the queue, not just in the newest bitmap and not in the one before
-    int shrinking = 0;     // small frontiers in a row, bottom-up
-    bool no_room = false;  // for the frontier, in the queues in shared memory?
-    bool given_up = false;
-    bool with_isolated = false;  // are their distances written at the end?
+// Let one block, or the blocks of a cluster, expand a small frontier and those after it.
+template <bool SMALL_ROWS, typename Vertex, typename Offset>
+__device__ __forceinline__ void expand_small(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
+                                             unsigned* visited, long long chunks, int cluster, unsigned char* memory) {
+    const int size = chunks <= s.single_block_chunks ? 1 : cluster;
+    if (blockIdx.x < size) {
+        const int limit = static_cast<int>(size == 1 ? s.single_block_chunks : s.cluster_chunks);
+        if (size > 1) {
+            small_levels<Cluster, SMALL_ROWS>(s, visited, p.level, p.begin, p.frontier, p.phase, size, limit, memory);
+        } else {  // neighbours in the queue cost it more than they save
+            small_levels<Block, false>(s, visited, p.level, p.begin, p.frontier, p.phase, size, limit, memory);
+        }
+    }
+    const Frontier next = end_phase(s.state, p.phase++, s.edge_bits, w.result);
+    p.no_room = p.level == w.result->level;
+    if (p.no_room) return;
+    p.unexplored += next.edges - p.frontier.edges - static_cast<long long>(w.result->explored);
+    p.begin += p.frontier.vertices;
+    p.frontier = next;
+    p.level = static_cast<int>(w.result->level);
+    p.given_up = p.level > s.n;
+}
+
+// Add up how many vertices the lanes reached, by way of the block's `found`, which stays 0.
+__device__ __forceinline__ void count_reached(const Worker& w, unsigned mine, Counter* tail, int edge_bits) {
+    mine = static_cast<unsigned>(warp_sum(mine));
+    if (w.lane == 0 && mine) atomicAdd(w.found, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const unsigned all = atomicExch(w.found, 0);
+        if (all) atomicAdd(tail, packed(all, 0, edge_bits));
+    }
+}
+
+// A level that leaves a bitmap and no queue. `begin` is that of its frontier in the queue, if it is there.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
+                                             BitmapRing& ring, bool bottom_up, long long begin) {
+    unsigned* const visited = ring.visited();
+    unsigned* const upcoming = ring.add(p.level);
+    unsigned reached;
+    if (bottom_up) {
+        reached = bottom_up_level(s, visited, upcoming, p.level, p.begin, p.phase, w.warp, w.warps, w.list, w.hits);
+    } else {
+        for (long long word = w.thread; word < ring.words; word += w.threads) upcoming[word] = __ldcg(visited + word);
+        end_phase(s.state, p.phase++, s.edge_bits, w.result);
+        reached = top_down_level<true>(s, upcoming, p.level, begin, p.frontier, nullptr, w.warp, w.warps);
+    }
+    count_reached(w, reached, &s.state->tails[p.phase % 3], s.edge_bits);
+}
+
+// Probe the rows that a bottom-up level left to the whole grid.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void expand_long_rows(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
+                                                 const BitmapRing& ring) {
+    const unsigned* const visited = ring.at(ring.newest - 1);
+    const Frontier rows = unpacked(w.result->explored, s.edge_bits);
+    const unsigned reached = probe_long_rows(s, visited, ring.visited(), p.level, p.begin, rows, w.warp, w.warps);
+    count_reached(w, reached, &s.state->tails[p.phase % 3], s.edge_bits);
+    p.frontier.vertices += end_phase(s.state, p.phase++, s.edge_bits, w.result).vertices;
+}
+
+// After a level that left no queue, should there be one again? After bottom-up levels, when the frontier has been small
+// and shrinking for some time.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool needs_queue(const Search<Vertex, Offset>& s, Progress& p, bool bottom_up,
+                                            long long expanded) {
+    const long long vertices = p.frontier.vertices;
+    p.shrinking = bottom_up && vertices < expanded && vertices < s.n / s.beta ? p.shrinking + 1 : 0;
+    return bottom_up ? p.shrinking >= s.shrinking_levels : vertices * (s.m / s.n) <= p.unexplored / s.alpha;
+}
+
+// Put the frontier back into the queue, and go on in a copy of the newest bitmap.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void return_to_queue(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
+                                                BitmapRing& ring) {
+    const unsigned* const before = ring.at(ring.newest - 1);
+    const unsigned* const visited = ring.visited();
+    Counter* const tail = &s.state->tails[p.phase % 3];
+    queue_from_bitmap(s, before, visited, ring.add(SKIP), p.begin, tail, w.warp, w.warps, w.list);
+    p.frontier = end_phase(s.state, p.phase++, s.edge_bits, w.result);
+    p.queued = true;
+    p.shrinking = 0;
+}
+
+// Report to the host. `with_isolated`: the distances of isolated vertices were written, those of sources too.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
+                                           bool with_isolated) {
+    const bool one_source = s.count == 1;
+    if (with_isolated && (!one_source || test(s.isolated, s.source))) {
+        end_phase(s.state, p.phase++, s.edge_bits, w.result);
+        for (long long i = w.thread; i < s.count; i += w.threads) {
+            s.distances[one_source ? s.source : s.sources[i]] = 0;
+        }
+    }
+    report(s.state, s.status, s.number, p.level, p.given_up);
+    reset_for_next_search(s, w.warp, w.warps);  // while the host goes on
+}
+
+template <bool SMALL_ROWS, typename Vertex, typename Offset>
+__global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant__ Search<Vertex, Offset> s) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    __shared__ PhaseResult result;
+    __shared__ unsigned found;
+    __shared__ int levels[BITMAPS];
+    constexpr int WARPS = THREADS / WARP;
+    const int warp_of_block = threadIdx.x / WARP;
+    unsigned* const hits = reinterpret_cast<unsigned*>(memory);
+    unsigned short* const lists = reinterpret_cast<unsigned short*>(hits + WARPS * TILES * TILE);
+    const Worker w = {lane_id(),
+                      static_cast<int>(warp_of_block * gridDim.x + blockIdx.x),
+                      static_cast<int>(gridDim.x * WARPS),
+                      static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x,
+                      static_cast<long long>(gridDim.x) * THREADS,
+                      lists + warp_of_block * LIST,
+                      hits + warp_of_block * TILES * TILE,
+                      &found,
+                      &result};
+    const int cluster = cluster_size();
+    BitmapRing ring = {s.visited, (s.n + WARP - 1) / WARP, levels, 0, 0};
+    Progress p = begin_search(s, w, ring.words);
     for (;;) {
-        const bool done = frontier.vertices == 0 || level >= s.depth_limit || given_up ||
-                          (s.target >= 0 && is_reached(result.target_level, level));
-        const long long chunks = frontier.vertices + frontier.edges / CHUNK;  // an upper bound
-        const bool small = queued && !no_room && chunks <= (cluster > 1 ? s.together : s.alone);
-        const bool bottom_up = !queued || frontier.edges > unexplored / s.alpha;
-        const bool dense = !small && (bottom_up || frontier.edges > s.dense);
+        const Frontier expanded = p.frontier;
+        const bool reached_target = s.target >= 0 && is_reached(result.target_level, p.level);
+        const bool done = expanded.vertices == 0 || p.level >= s.depth_limit || p.given_up || reached_target;
+        const long long chunks = expanded.vertices + expanded.edges / CHUNK;  // an upper bound
+        const bool small = p.queued && !p.no_room && chunks <= (cluster > 1 ? s.cluster_chunks : s.single_block_chunks);
+        const bool bottom_up = !p.queued || expanded.edges > p.unexplored / s.alpha;
+        const bool dense = !small && (bottom_up || expanded.edges > s.dense);
+        const bool with_isolated = done && (s.fresh || ring.newest > ring.oldest);
         if (done || (dense && ring.is_full())) {
-            with_isolated = done && (s.fresh || ring.newest > ring.oldest);
-            write_distances(s, ring, done ? unreached : SKIP, with_isolated, warp, warps);
+            write_distances(s, ring, done ? static_cast<int>(s.unreached) : SKIP, with_isolated, w.warp, w.warps);
             ring.oldest = ring.newest;
         }
-        if (done) break;
-        const long long expanded = frontier.vertices;
-
+        if (done) return end_search(s, w, p, with_isolated);
         if (small) {
-            const int size = chunks <= s.alone ? 1 : cluster;
-            if (blockIdx.x < size) {
-                const int limit = static_cast<int>(size == 1 ? s.alone : s.together);
-                if (size > 1) {
-                    small_levels<Cluster, NEAR>(s, ring.visited(), level, begin, frontier, phase, size, limit, memory);
-                } else {  // neighbours in the queue cost it more than they save
-                    small_levels<Block, false>(s, ring.visited(), level, begin, frontier, phase, size, limit, memory);
-                }
-            }
-            const Frontier next = end_phase(state, phase++, edge_bits, &result);
-            no_room = level == result.level;
-            if (no_room) continue;
-            unexplored += next.edges - frontier.edges - static_cast<long long>(result.explored);
-            frontier = next;
-            level = static_cast<int>(result.level);
-            begin += expanded;
-            given_up = level > s.n;
+            expand_small<SMALL_ROWS>(s, w, p, ring.visited(), chunks, cluster, memory);
             continue;
         }
 
-        ++level;
-        no_room = false;
-        given_up = level > s.n;  // as many levels as vertices, if each reaches one and the last none
-        if (queued) {
-            unexplored -= frontier.edges;
-            begin += expanded;
+        ++p.level;
+        p.no_room = false;
+        p.given_up = p.level > s.n;
+        if (p.queued) {
+            p.unexplored -= expanded.edges;
+            p.begin += expanded.vertices;
         }
         if (dense) {
-            unsigned* const visited = ring.visited();
-            unsigned* const upcoming = ring.add(level);
-            unsigned mine;
-            if (bottom_up) {
-                mine = bottom_up_level(s, visited, upcoming, level, warp, warps, list, hits);
-            } else {
-                for (long long word = thread; word < words; word += threads) upcoming[word] = __ldcg(visited + word);
-                end_phase(state, phase++, edge_bits, &result);
-                mine = top_down_level<true>(s, upcoming, level, begin - expanded, frontier, nullptr, warp, warps);
-            }
-            count_reached(mine, &found, &state->tails[phase % 3], lane, edge_bits);
+            expand_dense(s, w, p, ring, bottom_up, p.begin - expanded.vertices);
         } else {
-            top_down_level<false>(s, ring.visited(), level, begin - expanded, frontier, &state->tails[phase % 3], warp,
-                                  warps);
+            Counter* const tail = &s.state->tails[p.phase % 3];
+            const long long begin = p.begin - expanded.vertices;
+            top_down_level<false>(s, ring.visited(), p.level, begin, expanded, tail, w.warp, w.warps);
         }
-        queued = !dense;
-        frontier = end_phase(state, phase++, edge_bits, &result);
-        if (s.trace && thread == 0) s.trace[level] = nanoseconds() * 2 + bottom_up;
-        if (queued || frontier.vertices == 0) continue;
-
-        // Back to the queue? After bottom-up levels, when the frontier has been small and shrinking for some time.
-        shrinking = bottom_up && frontier.vertices < expanded && frontier.vertices < s.n / s.beta ? shrinking + 1 : 0;
-        const bool back = bottom_up ? shrinking >= s.tail : frontier.vertices * (s.m / s.n) <= unexplored / s.alpha;
-        if (back && !ring.is_full()) {
-            const unsigned* const before = ring.at(ring.newest - 1);
-            const unsigned* const visited = ring.visited();
-            queue_from_bitmap(s, before, visited, ring.add(SKIP), begin, &state->tails[phase % 3], warp, warps, list);
-            frontier = end_phase(state, phase++, edge_bits, &result);
-            queued = true;
-            shrinking = 0;
-        }
+        p.queued = !dense;
+        p.frontier = end_phase(s.state, p.phase++, s.edge_bits, w.result);
+        if (dense && result.explored) expand_long_rows(s, w, p, ring);
+        if (s.trace && w.thread == 0) s.trace[p.level] = nanoseconds() * 2 + bottom_up;
+        if (p.queued || p.frontier.vertices == 0) continue;
+        if (needs_queue(s, p, bottom_up, expanded.vertices) && !ring.is_full()) return_to_queue(s, w, p, ring);
     }
-
-    if (with_isolated && (!one_source || test(s.isolated, s.source))) {  // a source may be isolated
-        end_phase(state, phase++, edge_bits, &result);
-        for (long long i = thread; i < s.count; i += threads) s.distances[one_source ? s.source : s.sources[i]] = 0;
-    }
-    report(state, s.status, s.number, level, given_up);
-    reset_for_next_search(s, warp, warps);  // while the host goes on
 }

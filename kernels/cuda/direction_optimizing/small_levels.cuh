@@ -3,10 +3,10 @@
 
 #include "parameters.cuh"
 
-constexpr int RECENT = 1 << 11;       // vertices that a block of a cluster remembers, twice that if NEAR
-constexpr int MOST_LEVELS = 1 << 20;  // before the grid meets again, so that the others see some progress
-constexpr int CHUNK = GROUP;          // a thread for each edge of a chunk
-constexpr int HERE = -1;              // no place in `targets`
+constexpr int RECENT = 1 << 11;      // vertices that a block of a cluster remembers, twice that if SMALL_ROWS
+constexpr int MAX_LEVELS = 1 << 20;  // before the grid meets again, so that the others see some progress
+constexpr int CHUNK = GROUP;         // a thread for each edge of a chunk
+constexpr int HERE = -1;             // no place in `targets`
 
 // Who works on a small frontier.
 struct Block {
@@ -34,11 +34,11 @@ struct Cluster {
 
 // Up to CHUNK edges of a vertex, in a queue in shared memory. `rest` counts the edges from `first` to the end of the
 // vertex's row; it is negated in all chunks of a vertex but the first, and 0 where there is nothing. Where `first` is
-// HERE, the neighbours themselves are `near`, -1 in place of the one that the vertex was reached from.
-template <bool NEAR, typename Vertex, typename Offset>
+// HERE, the neighbours themselves are `neighbors`, -1 in place of the one that the vertex was reached from.
+template <bool SMALL_ROWS, typename Vertex, typename Offset>
 struct alignas(16) Chunk {
     Offset first, rest;
-    Vertex vertex, near[NEAR ? GROUP : 1];
+    Vertex vertex, neighbors[SMALL_ROWS ? GROUP : 1];
 };
 
 // What a block has in shared memory besides its queues.
@@ -49,12 +49,12 @@ struct LocalState {
 };
 
 // Append the vertex of a chunk to the queue of the whole grid.
-template <bool NEAR, typename Vertex, typename Offset>
+template <bool SMALL_ROWS, typename Vertex, typename Offset>
 __device__ inline void enqueue_global(const Search<Vertex, Offset>& s, long long behind, Counter* tail,
-                                      const Chunk<NEAR, Vertex, Offset>& chunk) {
+                                      const Chunk<SMALL_ROWS, Vertex, Offset>& chunk) {
     const Frontier before = unpacked(atomicAdd(tail, packed(1, chunk.rest, s.edge_bits)), s.edge_bits);
     const Offset prefix = static_cast<Offset>(before.edges);
-    const Offset first = NEAR && chunk.first == HERE ? __ldg(s.offsets + chunk.vertex) : chunk.first;
+    const Offset first = SMALL_ROWS && chunk.first == HERE ? __ldg(s.offsets + chunk.vertex) : chunk.first;
     s.queue[behind + before.vertices] = {prefix, static_cast<Offset>(first - prefix)};
     s.queued[behind + before.vertices] = chunk.vertex;
 }
@@ -86,10 +86,11 @@ __device__ inline void stop_all(int* stopped, int size) {
 // Append the wanted vertices of this warp, each given as the first of its chunks, to the queue of its block, where
 // `reserve`(the number of chunks) says. What finds no room goes to the queue of the whole grid instead, unless `behind`
 // is -1, and then all blocks stop.
-template <int COUNT, typename Reserve, bool NEAR, typename Vertex, typename Offset>
-__device__ inline void enqueue_local(const Search<Vertex, Offset>& s, Chunk<NEAR, Vertex, Offset>* queue,
+template <int COUNT, typename Reserve, bool SMALL_ROWS, typename Vertex, typename Offset>
+__device__ inline void enqueue_local(const Search<Vertex, Offset>& s, Chunk<SMALL_ROWS, Vertex, Offset>* queue,
                                      const Reserve& reserve, int* stopped, int size, long long behind, Counter* tail,
-                                     const bool (&keep)[COUNT], const Chunk<NEAR, Vertex, Offset> (&chunk)[COUNT]) {
+                                     const bool (&keep)[COUNT],
+                                     const Chunk<SMALL_ROWS, Vertex, Offset> (&chunk)[COUNT]) {
     const int capacity = static_cast<int>(s.capacity);
     int place[COUNT], mine = 0, before = 0, total = 0;
     bool large = false;
@@ -133,17 +134,17 @@ __device__ inline void enqueue_local(const Search<Vertex, Offset>& s, Chunk<NEAR
         queue[start + place[k]] = chunk[k];
 #pragma unroll 1
         for (Offset done = CHUNK; done < chunk[k].rest; done += CHUNK) {
-            Chunk<NEAR, Vertex, Offset>& next = queue[start + ++place[k]];
+            Chunk<SMALL_ROWS, Vertex, Offset>& next = queue[start + ++place[k]];
             next.first = chunk[k].first + done, next.rest = done - chunk[k].rest, next.vertex = chunk[k].vertex;
         }
     }
 }
 
-// Test and set the bits of neighbours, and load where their rows are or, if NEAR, the rows themselves.
-template <int COUNT, bool NEAR, typename Vertex, typename Offset>
+// Test and set the bits of neighbours, and load where their rows are or, if SMALL_ROWS, the rows themselves.
+template <int COUNT, bool SMALL_ROWS, typename Vertex, typename Offset>
 __device__ __forceinline__ void claim(const Search<Vertex, Offset>& s, unsigned* visited, const bool (&won)[COUNT],
                                       const Vertex (&neighbor)[COUNT], unsigned (&word)[COUNT],
-                                      Chunk<NEAR, Vertex, Offset> (&next)[COUNT]) {
+                                      Chunk<SMALL_ROWS, Vertex, Offset> (&next)[COUNT]) {
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
         word[k] = ALL;
@@ -151,18 +152,18 @@ __device__ __forceinline__ void claim(const Search<Vertex, Offset>& s, unsigned*
         next[k].vertex = neighbor[k];
         if (won[k]) {
             word[k] = atomicOr(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
-            if constexpr (NEAR) {
-                load_group(s.heavy, neighbor[k], GROUP * s.n, GROUP * s.n, next[k].near);
+            if constexpr (SMALL_ROWS) {
+                load_group(s.heavy, neighbor[k], GROUP * s.n, GROUP * s.n, next[k].neighbors);
             } else {
                 next[k].first = __ldg(s.offsets + neighbor[k]);
                 next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
             }
         }
     }
-    if constexpr (NEAR) {
+    if constexpr (SMALL_ROWS) {
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
-            if (next[k].near[GROUP - 1] == MORE) {
+            if (next[k].neighbors[GROUP - 1] == MORE) {
                 next[k].first = __ldg(s.offsets + neighbor[k]);
                 next[k].rest = __ldg(s.offsets + neighbor[k] + 1);
             }
@@ -171,19 +172,19 @@ __device__ __forceinline__ void claim(const Search<Vertex, Offset>& s, unsigned*
 }
 
 // Write down that a neighbour was reached, and complete the first of its chunks. Has it edges to expand?
-template <bool NEAR, typename Vertex, typename Offset>
+template <bool SMALL_ROWS, typename Vertex, typename Offset>
 __device__ __forceinline__ bool settle_chunk(const Search<Vertex, Offset>& s, Vertex neighbor, Vertex parent, int level,
-                                             Chunk<NEAR, Vertex, Offset>& next, Counter& explored, int* stopped,
+                                             Chunk<SMALL_ROWS, Vertex, Offset>& next, Counter& explored, int* stopped,
                                              int size) {
     bool here = false;
-    if constexpr (NEAR) {
-        here = next.near[GROUP - 1] != MORE;
+    if constexpr (SMALL_ROWS) {
+        here = next.neighbors[GROUP - 1] != MORE;
         if (here) next.first = HERE;
 #pragma unroll
         for (int i = 0; i < GROUP; ++i) {
-            const Vertex near = next.near[i];
-            if (here) next.rest += near >= 0;
-            if (near == parent) next.near[i] = -1;
+            const Vertex other = next.neighbors[i];
+            if (here) next.rest += other >= 0;
+            if (other == parent) next.neighbors[i] = -1;
         }
         // The next vertex straight on, if neighbours are numbered alike.
         const long long ahead = 2LL * neighbor - parent;
@@ -218,186 +219,219 @@ __device__ __forceinline__ const Chunk* chunk_at(Chunk* queue, int place, bool i
     return chunk;
 }
 
-// Distribute the chunks of all blocks evenly: this one's are `from` to `stop`. `until` and `before` count the chunks of
-// the blocks up to the lane's, and without it, of which each has `theirs`.
-__device__ __forceinline__ void distribute(int theirs, int rank, int size, int& total, int& from, int& stop, int& until,
-                                           int& before) {
-    const int lane = lane_id();
-    until = theirs;
-#pragma unroll
-    for (int distance = 1; distance < WARP; distance *= 2) {
-        const int below = __shfl_up_sync(ALL, until, distance);
-        until += lane >= distance ? below : 0;
-    }
-    total = __shfl_sync(ALL, until, WARP - 1);
-    before = until - theirs;
-    const int share = (total + size - 1) / size;
-    from = rank * share;
-    stop = min(from + share, total);
-}
-
-// Does a thread take a whole chunk?
-template <bool WHOLE>
-struct Whole {
-    static constexpr bool value = WHOLE;
+// The chunks of a level that a block expands: those from `from` to `stop`, of its own queue or, if `spread`, of those of
+// all blocks, one after the other. Then `until` and `before` count the chunks of the blocks up to that of the lane's
+// rank, and without it.
+struct Share {
+    int from, stop;
+    int until = 0, before = 0;
+    bool spread = false;
 };
 
-// Top-down levels by a Block or a Cluster, with the frontier in the queue from `begin` on, until it has more than
-// `limit` chunks; then it is in the queue from `begin + frontier.vertices` on. Each block goes on with what it found.
-// Where there are more edges than threads and some blocks have many more than others, the chunks of the next level are
-// distributed evenly. Leaves its last level and the edges of the vertices that it reached in `state`.
-template <typename Scope, bool NEAR, typename Vertex, typename Offset>
-__device__ void small_levels(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
-                             Frontier frontier, int phase, int blocks, int limit, unsigned char* memory) {
-    using Chunk = ::Chunk<NEAR, Vertex, Offset>;
-    constexpr int REMEMBERED = NEAR ? 2 * RECENT : RECENT;
-    const int size = Scope::IS_CLUSTER ? blocks : 1;
-    __shared__ LocalState local;
-    const int threads = Scope::SIZE;
-    if (threadIdx.x >= threads) return;
-    const int lane = lane_id();
-    const int rank = Scope::IS_CLUSTER ? static_cast<int>(blockIdx.x) : 0;
-    const int warp_begin = threadIdx.x / WARP * WARP;
-    const int capacity = static_cast<int>(s.capacity);
-    const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + MOST_LEVELS));
-    const long long behind = begin + frontier.vertices;
-    Counter* const tail = &s.state->tails[phase % 3];
-    Chunk* queue = reinterpret_cast<Chunk*>(memory);  // of this level
-    Chunk* upcoming = queue + capacity;
-    Vertex* const recent = reinterpret_cast<Vertex*>(upcoming + capacity);
+// An even share for each block, where the block of the lane's rank has `theirs`.
+__device__ __forceinline__ Share even_share(int theirs, int rank, int size) {
+    Share share;
+    share.until = theirs;
+#pragma unroll
+    for (int distance = 1; distance < WARP; distance *= 2) {
+        const int below = __shfl_up_sync(ALL, share.until, distance);
+        share.until += lane_id() >= distance ? below : 0;
+    }
+    const int total = __shfl_sync(ALL, share.until, WARP - 1);
+    const int each = (total + size - 1) / size;
+    share.before = share.until - theirs;
+    share.from = rank * each;
+    share.stop = min(share.from + each, total);
+    share.spread = true;
+    return share;
+}
+
+// Room for so many chunks of this warp in a queue: wherever there is some,
+__device__ __forceinline__ int reserve_anywhere(int* count, int total) {
+    int start = 0;
+    if (total && lane_id() == 0) start = atomicAdd(count, total);
+    return __shfl_sync(ALL, start, 0);
+}
+
+// or in the order of the warps, behind the `filled` chunks of the block. In order, vertices with neighbours in common
+// stay with one block. All warps call this together, with other `totals` than the time before.
+__device__ __forceinline__ int reserve_in_order(int* totals, int& filled, int total) {
+    const int lane = lane_id(), warp = threadIdx.x / WARP;
+    if (lane == 0) totals[warp] = total;
+    __syncthreads();
+    const int theirs = lane < THREADS / WARP ? totals[lane] : 0;
+    const int start = filled + warp_reduce_add(lane < warp ? theirs : 0);
+    filled += warp_reduce_add(theirs);
+    return start;
+}
+
+// A block's part in the small levels of a Block or a Cluster.
+template <typename Scope, bool SMALL_ROWS, typename Vertex, typename Offset>
+struct SmallLevels {
+    using Chunk = ::Chunk<SMALL_ROWS, Vertex, Offset>;
+    static constexpr int REMEMBERED = SMALL_ROWS ? 2 * RECENT : RECENT;
+
+    const Search<Vertex, Offset>& s;
+    LocalState& local;
+    unsigned* visited;
+    Counter* tail;     // of the queue of the whole grid,
+    long long behind;  // in which the next frontier begins here
+    int size, rank;    // of the cluster, and of the block in it
+    int level;
+    Chunk *queue, *upcoming;  // of this level and of the next
+    Vertex* recent;
     int *count = local.counts, *next_count = local.counts + 1, *spare = local.counts + 2;
+    int filled = 0;  // chunks of `upcoming`, where they are in order
+    int round = 0;
     Counter explored = 0;
 
-    if (threadIdx.x == 0) local = {};
-    for (int i = threadIdx.x; Scope::IS_CLUSTER && i < REMEMBERED; i += threads) recent[i] = -1;
-    Scope::barrier();
-    // Room for so many chunks of this warp in a queue: wherever there is some, or in the order of the warps. In order,
-    // vertices with neighbours in common stay with one block.
-    const auto anywhere = [&](int* count) {
-        return [=](int total) {
-            int start = 0;
-            if (total && lane == 0) start = atomicAdd(count, total);
-            return __shfl_sync(ALL, start, 0);
-        };
-    };
-    int filled = 0;  // chunks, by the whole block
-    int round = 0;
-    const auto in_order = [&](int total) {
-        int* const totals = local.totals[round++ % 2];
-        if (lane == 0) totals[warp_begin / WARP] = total;
-        __syncthreads();
-        const int theirs = lane < THREADS / WARP ? totals[lane] : 0;
-        const int start = filled + warp_reduce_add(lane < warp_begin / WARP ? theirs : 0);
-        filled += warp_reduce_add(theirs);
-        return start;
-    };
-    for (long long i = rank * threads + warp_begin; i < frontier.vertices; i += size * threads) {
-        const bool keep[1] = {i + lane < frontier.vertices};
-        Chunk chunk[1] = {};
-        if (keep[0]) {
-            const Entry<Offset>* const entry = s.queue + begin + i + lane;
-            const long long next = i + lane + 1 < frontier.vertices ? entry[1].prefix : frontier.edges;
-            chunk[0].vertex = s.queued[begin + i + lane];
-            chunk[0].first = entry->prefix + entry->shift;
-            chunk[0].rest = static_cast<Offset>(next - entry->prefix);
+    // The first thread of this warp: loops count from it, so that all lanes of a warp go the same rounds.
+    static __device__ __forceinline__ int warp_begin() { return threadIdx.x / WARP * WARP; }
+
+    __device__ __forceinline__ void load_frontier(long long begin, Frontier frontier) {
+        const int lane = lane_id();
+        for (long long i = rank * Scope::SIZE + warp_begin(); i < frontier.vertices; i += size * Scope::SIZE) {
+            const bool keep[1] = {i + lane < frontier.vertices};
+            Chunk chunk[1] = {};
+            if (keep[0]) {
+                const Entry<Offset>* const entry = s.queue + begin + i + lane;
+                const long long next = i + lane + 1 < frontier.vertices ? entry[1].prefix : frontier.edges;
+                chunk[0].vertex = s.queued[begin + i + lane];
+                chunk[0].first = entry->prefix + entry->shift;
+                chunk[0].rest = static_cast<Offset>(next - entry->prefix);
+            }
+            const auto reserve = [&](int total) { return reserve_anywhere(count, total); };
+            enqueue_local(s, queue, reserve, local.stopped + level % 2, size, -1, tail, keep, chunk);
         }
-        enqueue_local(s, queue, anywhere(count), local.stopped + level % 2, size, -1, tail, keep, chunk);
     }
-    Scope::barrier();
-    const int start_level = level;
-    bool spread = false;  // are chunks distributed, since some blocks had many more than others in the level before?
 
-    for (;;) {
-        int total = *count, most = total;  // chunks, in all and in a block
-        if (local.stopped[level % 2] || level == last || (!Scope::IS_CLUSTER && (total == 0 || total > limit))) break;
-        int from = 0, stop = total;  // this block's are those between
-        int until = 0, before = 0;   // chunks of the blocks up to the lane's, and without it
-        const int theirs = Scope::IS_CLUSTER && lane < size ? *map_shared_rank(count, lane) : 0;
-        if (spread) {
-            distribute(theirs, rank, size, total, from, stop, until, before);
-        }
-        if (threadIdx.x == 0) *spare = 0;
+    // Expand this block's share of a level: a thread takes a whole chunk, or an edge of one.
+    template <bool WHOLE>
+    __device__ __forceinline__ void expand(const Share& share) {
+        constexpr int COUNT = WHOLE ? CHUNK : 1;
+        constexpr int PER_THREAD = WHOLE ? 1 : CHUNK;  // threads to a chunk
+        const int lane = lane_id();
         int* const stopped = local.stopped + (level + 1) % 2;
-
-        // A thread takes an edge of a chunk, or a whole chunk.
-        const auto expand = [&](auto whole) {
-            constexpr bool WHOLE = decltype(whole)::value;
-            constexpr int COUNT = WHOLE ? CHUNK : 1;
-            constexpr int PER_THREAD = WHOLE ? 1 : CHUNK;  // threads to a chunk
-            const int end =
-                stop * PER_THREAD + (Scope::IS_CLUSTER ? warp_begin : 0);  // the warps of a cluster go the same rounds
-            for (int start = from * PER_THREAD + warp_begin; start < end; start += threads) {
-                const int place = (start + lane) / PER_THREAD;
-                const bool inside = place < stop;
-                const Chunk* chunk = chunk_at(queue, place, inside, spread, until, before);
-                Offset first = 0, rest = 0;
-                Vertex parent = 0, neighbor[COUNT] = {};
-                const int part = WHOLE ? 0 : lane % CHUNK;  // of the chunk, from which on this thread's edges are
-                if (inside) {
-                    first = chunk->first, rest = abs(chunk->rest), parent = chunk->vertex;
-                    if constexpr (NEAR) {
-#pragma unroll
-                        for (int k = 0; k < COUNT; ++k) neighbor[k] = chunk->near[part + k];
-                    }
-                }
-                bool won[COUNT];
-                unsigned word[COUNT];
-                Chunk next[COUNT];
-#pragma unroll
-                for (int k = 0; k < COUNT; ++k) {
-                    won[k] = part + k < rest;
-                    if (won[k] && !(NEAR && first == HERE)) neighbor[k] = __ldg(s.targets + first + part + k);
-                    if (NEAR) won[k] = won[k] && neighbor[k] >= 0;
-                }
-                if constexpr (Scope::IS_CLUSTER) {
-#pragma unroll
-                    for (int k = 0; k < COUNT; ++k)
-                        won[k] = won[k] && not_recently_seen<REMEMBERED>(recent, neighbor[k]);
-                }
-                claim(s, visited, won, neighbor, word, next);
-#pragma unroll
-                for (int k = 0; k < COUNT; ++k) {
-                    next[k].rest -= next[k].first;
-                    won[k] = !(word[k] & bit_of(neighbor[k]));
-                    if (!won[k]) continue;
-                    won[k] = settle_chunk(s, neighbor[k], parent, level, next[k], explored, stopped, size);
-                }
-                if constexpr (Scope::IS_CLUSTER) {
-                    enqueue_local(s, upcoming, in_order, stopped, size, behind, tail, won, next);
-                } else {
-                    enqueue_local(s, upcoming, anywhere(next_count), stopped, size, behind, tail, won, next);
-                }
+        const auto reserve = [&](int total) {
+            if constexpr (Scope::IS_CLUSTER) {
+                return reserve_in_order(local.totals[round++ % 2], filled, total);
+            } else {
+                return reserve_anywhere(next_count, total);
             }
         };
-        // One edge per thread is less to wait for, one chunk per thread less to do.
-        if ((stop - from) * CHUNK <= threads) {
-            expand(Whole<false>());
-        } else {
-            expand(Whole<true>());
+        // The warps of a cluster go the same rounds.
+        const int end = share.stop * PER_THREAD + (Scope::IS_CLUSTER ? warp_begin() : 0);
+        for (int start = share.from * PER_THREAD + warp_begin(); start < end; start += Scope::SIZE) {
+            const int place = (start + lane) / PER_THREAD;
+            const bool inside = place < share.stop;
+            const Chunk* chunk = chunk_at(queue, place, inside, share.spread, share.until, share.before);
+            Offset first = 0, rest = 0;
+            Vertex parent = 0, neighbor[COUNT] = {};
+            const int part = WHOLE ? 0 : lane % CHUNK;  // of the chunk, from which on this thread's edges are
+            if (inside) {
+                first = chunk->first, rest = abs(chunk->rest), parent = chunk->vertex;
+                if constexpr (SMALL_ROWS) {
+#pragma unroll
+                    for (int k = 0; k < COUNT; ++k) neighbor[k] = chunk->neighbors[part + k];
+                }
+            }
+            bool won[COUNT];
+            unsigned word[COUNT];
+            Chunk next[COUNT];
+#pragma unroll
+            for (int k = 0; k < COUNT; ++k) {
+                won[k] = part + k < rest;
+                if (won[k] && !(SMALL_ROWS && first == HERE)) neighbor[k] = __ldg(s.targets + first + part + k);
+                if (SMALL_ROWS) won[k] = won[k] && neighbor[k] >= 0;
+            }
+            if constexpr (Scope::IS_CLUSTER) {
+#pragma unroll
+                for (int k = 0; k < COUNT; ++k) won[k] = won[k] && not_recently_seen<REMEMBERED>(recent, neighbor[k]);
+            }
+            claim(s, visited, won, neighbor, word, next);
+#pragma unroll
+            for (int k = 0; k < COUNT; ++k) {
+                next[k].rest -= next[k].first;
+                won[k] = !(word[k] & bit_of(neighbor[k]));
+                if (!won[k]) continue;
+                won[k] = settle_chunk(s, neighbor[k], parent, level, next[k], explored, stopped, size);
+            }
+            enqueue_local(s, upcoming, reserve, stopped, size, behind, tail, won, next);
         }
-        // What the others have is known by now: it was loaded at the beginning of the level.
-        if constexpr (Scope::IS_CLUSTER) {
-            if (threadIdx.x == 0) *next_count = filled;
-            filled = 0;
-            total = warp_reduce_add(theirs), most = warp_reduce_max(theirs);
-            if (total == 0) break;
-            spread = most * CHUNK > threads && most * size > total / 4 * 5;  // some have a quarter more than others
-        }
+    }
+
+    // Go on to the next level.
+    __device__ __forceinline__ void advance() {
         Scope::barrier();
         ++level;
         if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
         swap(queue, upcoming);
         int* const done = count;
         count = next_count, next_count = spare, spare = done;
+    }
+
+    // Append what is left in the queue to that of the whole grid: the first chunk of each vertex stands for all.
+    __device__ __forceinline__ void flush() {
+        const int left = min(*count, static_cast<int>(s.capacity));
+        for (int i = threadIdx.x; i < left; i += Scope::SIZE) {
+            if (queue[i].rest > 0) enqueue_global(s, behind, tail, queue[i]);
+        }
+    }
+};
+
+// Top-down levels by a Block or a Cluster, with the frontier in the queue from `begin` on, until it has more than
+// `limit` chunks; then it is in the queue from `begin + frontier.vertices` on. Each block goes on with what it found.
+// Where there are more edges than threads and some blocks have many more than others, the chunks of the next level are
+// distributed evenly. Leaves its last level and the edges of the vertices that it reached in `state`.
+template <typename Scope, bool SMALL_ROWS, typename Vertex, typename Offset>
+__device__ void small_levels(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
+                             Frontier frontier, int phase, int blocks, int limit, unsigned char* memory) {
+    using Levels = SmallLevels<Scope, SMALL_ROWS, Vertex, Offset>;
+    __shared__ LocalState local;
+    if (threadIdx.x >= Scope::SIZE) return;
+    const int lane = lane_id();
+    const int size = Scope::IS_CLUSTER ? blocks : 1, rank = Scope::IS_CLUSTER ? static_cast<int>(blockIdx.x) : 0;
+    const int last = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + MAX_LEVELS));
+    auto* const queue = reinterpret_cast<typename Levels::Chunk*>(memory);
+    auto* const upcoming = queue + static_cast<int>(s.capacity);
+    auto* const recent = reinterpret_cast<Vertex*>(upcoming + static_cast<int>(s.capacity));
+    Counter* const tail = &s.state->tails[phase % 3];
+    Levels b = {s, local, visited, tail, begin + frontier.vertices, size, rank, level, queue, upcoming, recent};
+    if (threadIdx.x == 0) local = {};
+    for (int i = threadIdx.x; Scope::IS_CLUSTER && i < Levels::REMEMBERED; i += Scope::SIZE) recent[i] = -1;
+    Scope::barrier();
+    b.load_frontier(begin, frontier);
+    Scope::barrier();
+
+    bool spread = false;  // are chunks distributed, since some blocks had many more than others in the level before?
+    for (;;) {
+        int total = *b.count;  // chunks
+        const bool stopped = local.stopped[b.level % 2] || b.level == last;
+        if (stopped || (!Scope::IS_CLUSTER && (total == 0 || total > limit))) break;
+        const int theirs = Scope::IS_CLUSTER && lane < size ? *map_shared_rank(b.count, lane) : 0;
+        const Share share = spread ? even_share(theirs, rank, size) : Share{0, total};
+        if (threadIdx.x == 0) *b.spare = 0;
+        // One edge per thread is less to wait for, one chunk per thread less to do.
+        if ((share.stop - share.from) * CHUNK <= Scope::SIZE) {
+            b.template expand<false>(share);
+        } else {
+            b.template expand<true>(share);
+        }
+        // What the others have is known by now: it was loaded at the beginning of the level.
+        if constexpr (Scope::IS_CLUSTER) {
+            if (threadIdx.x == 0) *b.next_count = b.filled;
+            b.filled = 0;
+            const int most = warp_reduce_max(theirs);
+            total = warp_reduce_add(theirs);
+            if (total == 0) break;
+            spread = most * CHUNK > Scope::SIZE && most * size > total / 4 * 5;  // some have a quarter more than others
+        }
+        b.advance();
         if (total > limit) break;
     }
 
-    // The first chunk of each vertex stands for all. Without room for the frontier there is nothing new.
-    const int left = level > start_level ? min(*count, capacity) : 0;
-    for (int i = threadIdx.x; i < left; i += threads) {
-        if (queue[i].rest > 0) enqueue_global(s, behind, tail, queue[i]);
-    }
-    explored = warp_sum(explored);
+    if (b.level > level) b.flush();  // else there was no room for the frontier, and there is nothing new
+    const Counter explored = warp_sum(b.explored);
     if (lane == 0 && explored) atomicAdd(&s.state->explored[phase % 3], explored);
-    if (rank == 0 && threadIdx.x == 0) s.state->level[phase % 2] = level;
+    if (rank == 0 && threadIdx.x == 0) s.state->level[phase % 2] = b.level;
 }

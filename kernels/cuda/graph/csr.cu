@@ -22,9 +22,14 @@ struct Summary {
     unsigned long long asymmetry;  // sum of hash(u, v) - hash(v, u)
 };
 
+// The odd numbers that select a hash function, so that nobody can construct edges whose hashes cancel out.
+struct Key {
+    unsigned long long u, v;
+};
+
 // A 64-bit hash of an edge (the finaliser of splitmix64).
-__device__ inline unsigned long long hash(unsigned long long u, unsigned long long v) {
-    unsigned long long x = u * 0x9E3779B97F4A7C15ull + v;
+__device__ inline unsigned long long hash(unsigned long long u, unsigned long long v, Key key) {
+    unsigned long long x = u * key.u + v * key.v;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
     return x ^ (x >> 31);
@@ -66,16 +71,18 @@ __device__ inline Offset claim(Offset* cursors, Id vertex, bool wanted) {
     return place;
 }
 
-// Find the lowest and highest id of a block of edges, and add to its asymmetry.
+// Find the lowest and highest id of a block of edges, and add to its asymmetry by the hashes of this key.
 template <typename Id>
-__global__ void summarize(const Id* sources, const Id* targets, long long count, Summary* summary) {
+__global__ void summarize(const Id* sources, const Id* targets, long long count, long long key_u, long long key_v,
+                          Summary* summary) {
+    const Key key = {static_cast<unsigned long long>(key_u), static_cast<unsigned long long>(key_v)};
     long long lowest = 0x7FFFFFFFFFFFFFFFll, highest = -1;
     unsigned long long asymmetry = 0;
     for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) {
         const long long u = sources[i], v = targets[i];
         lowest = min(lowest, min(u, v));
         highest = max(highest, max(u, v));
-        asymmetry += hash(u, v) - hash(v, u);
+        asymmetry += hash(u, v, key) - hash(v, u, key);
     }
     for (int distance = WARP / 2; distance; distance /= 2) {
         lowest = min(lowest, __shfl_xor_sync(ALL, lowest, distance));

@@ -27,7 +27,8 @@ What differs from the C++, because of Numba:
 
 And by choice, since nobody waits for this one:
 
-- There is no kernel for graphs of small rows (`search_near`), and a chunk holds no neighbours.
+- There is no kernel for graphs of small rows (`search_small_rows`), and a chunk holds no neighbours.
+- A row is probed by one warp in a bottom-up level, however long it is.
 - A top-down level probes the bitmap before the atomic as soon as a warp has several rounds of edges.
 - The in-neighbours for `hub` and `heavy` are found in five passes, one for each, in C++ in one.
 - Blocks of a cluster wait for everything that was written, not for shared memory alone.

@@ -33,7 +33,7 @@ def next_heaviest(offsets, in_targets, begin, end, degree_before, edge_before):
     return most, where
 
 
-def prepare(n, near, offsets, in_offsets, in_targets, hub, heavy, isolated):
+def prepare(n, small_rows, offsets, in_offsets, in_targets, hub, heavy, isolated):
     """Fill ``hub``, ``heavy`` and ``isolated``: a warp takes 32 vertices, its lanes the in-edges of one by one."""
     lane = lane_id()
     word = np.int64(cuda.blockIdx.x) * (cuda.blockDim.x >> 5) + (cuda.threadIdx.x >> 5)
@@ -53,12 +53,12 @@ def prepare(n, near, offsets, in_offsets, in_targets, hub, heavy, isolated):
                 most, where = next_heaviest(offsets, in_targets, begin, end, degree_before, edge_before)
                 degree_before, edge_before = most, where
                 if lane == 0:
-                    heavy_place = place if near else place - 1
+                    heavy_place = place if small_rows else place - 1
                     if place == 0:
                         hub[vertex] = in_targets[where] if most >= 0 else vertex
                     if 0 <= heavy_place < GROUP:
                         heavy[vertex * GROUP + heavy_place] = in_targets[where] if most >= 0 else -1
-                    if near and place == GROUP and most >= 0:
+                    if small_rows and place == GROUP and most >= 0:
                         heavy[vertex * GROUP + GROUP - 1] = MORE
         if lane == 0:
             isolated[word] = bits

@@ -120,6 +120,40 @@ def begin_search(s, work, ring, stale, unreached, was_stale):
 
 
 @inlined
+def first_frontier(s, work, stale):
+    """Wait until the sources are enqueued. Returns how many vertices and edges the frontier has, and the next phase."""
+    phase = np.int32(1)
+    vertices, edges = np.int64(0), np.int64(0)
+    if work.one_source:
+        edges = np.int64(row_of(s, s.source)[1])
+        vertices = np.int64(edges > 0)
+    if work.one_source and edges > 0 and 1 + (edges >> 2) <= s.single_block_chunks and s.depth_limit > 0:
+        cuda.syncthreads()  # block 0 goes on by itself; what it wrote, no other block reads before the next barrier
+    else:
+        end_phase(s.state, np.int32(0), s.edge_bits, work.result)
+    if not work.one_source:
+        enqueue_sources(s, work, stale, phase)
+        vertices, edges = end_phase(s.state, phase, s.edge_bits, work.result)
+        phase = np.int32(phase + 1)
+    return vertices, edges, phase
+
+
+@inlined
+def expand_small(s, work, visited, level, begin, vertices, edges, phase, chunks, memory):
+    """Let one block, or the blocks of a cluster, expand a small frontier and those after it. Returns what is left."""
+    size, limit = np.int32(1), s.single_block_chunks
+    if chunks > s.single_block_chunks:
+        size, limit = cluster_size(), s.cluster_chunks
+    if cuda.blockIdx.x < size:
+        most = np.int32(limit)
+        if size > 1:
+            cluster_levels(s, visited, level, begin, vertices, edges, phase, size, most, memory)
+        else:
+            single_block_levels(s, visited, level, begin, vertices, edges, phase, size, most, memory)
+    return end_phase(s.state, phase, s.edge_bits, work.result)
+
+
+@inlined
 def copy_bitmap(work, words, visited, upcoming):
     word = work.thread
     while word < words:
@@ -141,6 +175,47 @@ def count_reached(s, work, phase, mine):
 
 
 @inlined
+def expand_dense(s, work, ring, level, phase, begin, vertices, edges, bottom_up):
+    """A level that leaves a bitmap and no queue. Returns the ring with that, and the phase that counts the level."""
+    visited = newest(s, ring)
+    ring = with_another(ring, level)
+    upcoming = newest(s, ring)
+    if bottom_up:
+        mine = sweep(s, visited, upcoming, level, work.warp, work.warps, work.list, work.words)
+    else:
+        copy_bitmap(work, ring.words, visited, upcoming)
+        end_phase(s.state, phase, s.edge_bits, work.result)
+        phase = np.int32(phase + 1)
+        mine = expand(s, upcoming, level, begin, vertices, edges, 0, work.warp, work.warps, True)
+    count_reached(s, work, phase, mine)
+    return ring, phase
+
+
+@inlined
+def needs_queue(s, vertices, expanded, unexplored, shrinking, bottom_up):
+    """After a level that left no queue: should there be one again, and how many shrinking frontiers were there in a
+    row? After bottom-up levels, when the frontier has been small and shrinking for some time."""
+    if bottom_up:
+        shrinking = shrinking + 1 if vertices < expanded and vertices < s.n // s.beta else 0
+        back = shrinking >= s.shrinking_levels
+    else:
+        shrinking = 0
+        back = vertices * (s.m // s.n) <= unexplored // s.alpha
+    return back, shrinking
+
+
+@inlined
+def return_to_queue(s, work, ring, begin, phase):
+    """Put the frontier back into the queue, and go on in a copy of the newest bitmap. Returns the ring with that, and
+    how many vertices and edges the frontier has."""
+    before, visited = bitmap_at(s, ring, ring.newest - 1), newest(s, ring)
+    ring = with_another(ring, SKIP)
+    to_queue(s, before, visited, newest(s, ring), begin, of_phase(TAILS, phase), work.warp, work.warps, work.list)
+    vertices, edges = end_phase(s.state, phase, s.edge_bits, work.result)
+    return ring, vertices, edges
+
+
+@inlined
 def finish(s, work, ring, level, phase, with_isolated, given_up):
     """Report to the host. ``with_isolated``: `record` has written over the distances of isolated sources."""
     one_source = work.one_source
@@ -154,40 +229,26 @@ def finish(s, work, ring, level, phase, with_isolated, given_up):
     reset_for_next_search(s, work.warp, work.warps)  # while the host goes on
 
 
-def search(s):
-    memory = cuda.shared.array(0, np.int8, alignment=16)
-    result = cuda.shared.array(PHASE_RESULT, np.int64)
-    reached = cuda.shared.array(1, np.int32)
-    levels = cuda.shared.array(BITMAPS, np.int32)
-    lane, warp_of_block = lane_id(), np.int32(cuda.threadIdx.x >> 5)
-    warps_of_block = np.int32(cuda.blockDim.x >> 5)
-    warps = np.int32(cuda.gridDim.x * warps_of_block)
+@inlined
+def work_of(s, memory, result, reached):
+    """What this thread works with. ``memory`` holds the words of the warps, then their lists."""
+    warp_of_block, warps_of_block = np.int32(cuda.threadIdx.x >> 5), np.int32(cuda.blockDim.x >> 5)
     warp = np.int32(warp_of_block * cuda.gridDim.x + cuda.blockIdx.x)
-    thread, threads = cuda.grid(1), cuda.gridsize(1)
-    cluster = cluster_size()
-    ring_words = s.n + WARP - 1 >> 5
+    warps = np.int32(cuda.gridDim.x * warps_of_block)
     words = pointer_into(memory, warp_of_block * TILES * TILE * 4, s.visited)
     found = pointer_into(memory, warps_of_block * TILES * TILE * 4 + warp_of_block * LIST * 2, np.uint16)
-    one_source = s.count == 1
-    was_stale = s.state[STALE + (s.number - 1 & 1)] != 0
-    stale = STALE + (s.number & 1)
+    return Work(lane_id(), warp, warps, cuda.grid(1), cuda.gridsize(1), s.count == 1, result, reached, found, words)
+
+
+def search(s):
+    memory = cuda.shared.array(0, np.int8, alignment=16)
+    levels = cuda.shared.array(BITMAPS, np.int32)
+    work = work_of(s, memory, cuda.shared.array(PHASE_RESULT, np.int64), cuda.shared.array(1, np.int32))
+    ring = Ring(s.n + WARP - 1 >> 5, levels, np.int32(0), np.int32(0))
+    stale, was_stale = STALE + (s.number & 1), s.state[STALE + (s.number - 1 & 1)] != 0
     unreached = np.int32(s.unreached)
-    work = Work(lane, warp, warps, thread, threads, one_source, result, reached, found, words)
-    ring = Ring(ring_words, levels, np.int32(0), np.int32(0))
     begin_search(s, work, ring, stale, unreached, was_stale)
-    phase = np.int32(1)
-    vertices, edges = np.int64(0), np.int64(0)
-    if one_source:
-        edges = np.int64(row_of(s, s.source)[1])
-        vertices = np.int64(edges > 0)
-    if one_source and edges > 0 and 1 + (edges >> 2) <= s.alone and s.depth_limit > 0:
-        cuda.syncthreads()  # block 0 goes on by itself; what it wrote, no other block reads before the next barrier
-    else:
-        end_phase(s.state, np.int32(0), s.edge_bits, result)
-    if not one_source:
-        enqueue_sources(s, work, stale, phase)
-        vertices, edges = end_phase(s.state, phase, s.edge_bits, result)
-        phase = np.int32(phase + 1)
+    vertices, edges, phase = first_frontier(s, work, stale)
 
     # Every thread follows the levels in variables of its own.
     begin = np.int64(0)  # of the frontier in the queue; where it is not there, of the next one that will be
@@ -195,89 +256,60 @@ def search(s):
     level = np.int32(0)
     queued = True  # the frontier is in the queue, not just in the newest bitmap and not in the one before
     shrinking = np.int64(0)  # small frontiers in a row, bottom-up
-    stuck = False  # was there no room for the frontier in shared memory?
+    no_room = False  # for the frontier, in the queues in shared memory?
     given_up = False
-    with_isolated = False  # are their distances written at the end?
     while True:
-        reached_target = s.target >= 0 and is_reached(result[TARGET_REACHED], level)
+        reached_target = s.target >= 0 and is_reached(work.result[TARGET_REACHED], level)
         done = vertices == 0 or level >= s.depth_limit or given_up or reached_target
         chunks = vertices + (edges >> 2)  # at most
-        small = queued and not stuck and chunks <= (s.together if cluster > 1 else s.alone)
+        small = queued and not no_room and chunks <= (s.cluster_chunks if cluster_size() > 1 else s.single_block_chunks)
         bottom_up = not queued or edges > unexplored // s.alpha
         dense = not small and (bottom_up or edges > s.dense)
+        with_isolated = done and (s.fresh != 0 or ring.newest > ring.oldest)
         if done or (dense and is_full(ring)):
-            with_isolated = done and (s.fresh != 0 or ring.newest > ring.oldest)
-            record(s, ring, unreached if done else np.int32(SKIP), with_isolated, warp, warps)
+            record(s, ring, unreached if done else np.int32(SKIP), with_isolated, work.warp, work.warps)
             ring = without_older(ring)
         if done:
             break
         expanded = vertices
 
         if small:
-            size, limit = np.int32(1), s.alone
-            if chunks > s.alone:
-                size, limit = cluster, s.together
-            if cuda.blockIdx.x < size:
-                visited, most = newest(s, ring), np.int32(limit)
-                if size > 1:
-                    cluster_levels(s, visited, level, begin, vertices, edges, phase, size, most, memory)
-                else:
-                    single_block_levels(s, visited, level, begin, vertices, edges, phase, size, most, memory)
-            left_vertices, left_edges = end_phase(s.state, phase, s.edge_bits, result)
+            left, left_edges = expand_small(
+                s, work, newest(s, ring), level, begin, vertices, edges, phase, chunks, memory
+            )
             phase = np.int32(phase + 1)
-            stuck = level == result[LAST_LEVEL]
-            if stuck:
-                continue
-            unexplored += left_edges - result[LEVEL_EXPLORED] - edges
-            vertices, edges = left_vertices, left_edges
-            level = np.int32(result[LAST_LEVEL])
-            begin += expanded
-            given_up = level > s.n
+            no_room = level == work.result[LAST_LEVEL]
+            if not no_room:
+                unexplored += left_edges - work.result[LEVEL_EXPLORED] - edges
+                vertices, edges = left, left_edges
+                level = np.int32(work.result[LAST_LEVEL])
+                begin += expanded
+                given_up = level > s.n
             continue
 
         level = np.int32(level + 1)
-        stuck = False
+        no_room = False
         given_up = level > s.n  # as many levels as vertices, if each reaches one and the last none
         if queued:
             unexplored -= edges
             begin += expanded
         if dense:
-            visited = newest(s, ring)
-            ring = with_another(ring, level)
-            upcoming = newest(s, ring)
-            if bottom_up:
-                mine = sweep(s, visited, upcoming, level, warp, warps, found, words)
-            else:
-                copy_bitmap(work, ring.words, visited, upcoming)
-                end_phase(s.state, phase, s.edge_bits, result)
-                phase = np.int32(phase + 1)
-                mine = expand(s, upcoming, level, begin - expanded, expanded, edges, 0, warp, warps, True)
-            count_reached(s, work, phase, mine)
+            ring, phase = expand_dense(s, work, ring, level, phase, begin - expanded, expanded, edges, bottom_up)
         else:
-            tail = of_phase(TAILS, phase)
-            expand(s, newest(s, ring), level, begin - expanded, expanded, edges, tail, warp, warps, False)
+            tail, visited = of_phase(TAILS, phase), newest(s, ring)
+            expand(s, visited, level, begin - expanded, expanded, edges, tail, work.warp, work.warps, False)
         queued = not dense
-        vertices, edges = end_phase(s.state, phase, s.edge_bits, result)
+        vertices, edges = end_phase(s.state, phase, s.edge_bits, work.result)
         phase = np.int32(phase + 1)
-        if not is_null(s.trace) and thread == 0:
+        if not is_null(s.trace) and work.thread == 0:
             s.trace[level] = nanoseconds() * 2 + bottom_up
         if queued or vertices == 0:
             continue
-
-        # Back to the queue? After bottom-up levels, when the frontier has been small and shrinking for some time.
-        if bottom_up:
-            shrinking = shrinking + 1 if vertices < expanded and vertices < s.n // s.beta else 0
-            back = shrinking >= s.tail
-        else:
-            shrinking = 0
-            back = vertices * (s.m // s.n) <= unexplored // s.alpha
+        back, shrinking = needs_queue(s, vertices, expanded, unexplored, shrinking, bottom_up)
         if back and not is_full(ring):
-            before, visited = bitmap_at(s, ring, ring.newest - 1), newest(s, ring)
-            ring = with_another(ring, SKIP)
-            to_queue(s, before, visited, newest(s, ring), begin, of_phase(TAILS, phase), warp, warps, found)
-            vertices, edges = end_phase(s.state, phase, s.edge_bits, result)
+            ring, vertices, edges = return_to_queue(s, work, ring, begin, phase)
             phase = np.int32(phase + 1)
             queued = True
-            shrinking = 0
+            shrinking = np.int64(0)
 
     finish(s, work, ring, level, phase, with_isolated, given_up)

@@ -46,7 +46,7 @@ from .parameters import EXPLORED, LEVEL, TAILS, TARGET_LEVEL
 from .phase import of_phase
 from .queue import enqueue_one
 
-MOST_LEVELS = 1 << 20  # that a block does before the others see at the barrier that it is alive
+MAX_LEVELS = 1 << 20  # that a block does before the others see at the barrier that it is alive
 SINGLE_BLOCK_THREADS = 128  # of a block without a cluster: others would be in their way
 GOLDEN = np.uint32(0x9E3779B9)  # 2^32 over the golden ratio
 
@@ -80,6 +80,38 @@ def find_chunk(queue, until, before, spread, inside, place):
             whose_queue = map_shared_rank(queue, whose)
             place = np.int32(place - others)
     return whose_queue, place
+
+
+@inlined
+def even_share(theirs, rank, size):
+    """An even share of the chunks of all blocks, of which that of the lane's rank has ``theirs``."""
+    until = warp_inclusive_scan_32(theirs)
+    total = from_lane(until, WARP - 1)
+    each = np.int32((np.uint32(total) + np.uint32(size) - np.uint32(1)) // np.uint32(size))
+    begin = np.int32(rank * each)
+    return Share(begin, np.int32(min(begin + each, total)), until, np.int32(until - theirs))
+
+
+@inlined
+def flush(s, block, queue, count):
+    """Append what is left in a queue to that of the whole grid: the first chunk of each vertex stands for all."""
+    left = np.int32(min(count, s.capacity))
+    place = np.int32(cuda.threadIdx.x)
+    while place < left:
+        begins, rest, owner, _ = load_four(queue, place)
+        if rest > 0:
+            enqueue_one(s, block.after, block.tail, owner, begins, rest)
+        place = np.int32(place + block.threads)
+
+
+@inlined
+def leave(s, block, level, phase, explored):
+    """Tell the grid the last level, and how many edges the vertices reached have; ``explored`` by this lane."""
+    explored = from_lane(warp_inclusive_scan(explored), WARP - 1)
+    if lane_id() == 0 and explored > 0:
+        atomic_add(s.state, of_phase(EXPLORED, phase), explored)
+    if block.rank == 0 and cuda.threadIdx.x == 0:
+        s.state[LEVEL + (phase & 1)] = level
 
 
 def chunk_expander(whole, in_cluster):
@@ -238,7 +270,7 @@ def small_levels(in_cluster):
         if thread >= threads:
             return
         first_level = level
-        last = np.int32(min(s.depth_limit, level + MOST_LEVELS))
+        last = np.int32(min(s.depth_limit, level + MAX_LEVELS))
         queue = pointer_into(memory, 0, s.offsets)  # of this level
         upcoming = advance(queue, 4 * s.capacity)
         recent = pointer_into(memory, 8 * s.capacity * size_of(s.offsets), s.targets)
@@ -247,31 +279,23 @@ def small_levels(in_cluster):
         explored = np.int64(0)
         load_frontier(s, block, queue, level, begin, vertices, edges)
 
-        spread = (
-            False  # are chunks divided evenly, since some blocks have many more than others? Else each keeps its own
-        )
+        spread = False  # are chunks divided evenly, since some blocks have many more than others?
         while True:
             total = counts[counter]  # chunks
             if counts[ENDED + (level & 1)] != 0 or level == last or (not in_cluster and (total == 0 or total > limit)):
                 break
-            from_here, stop = np.int32(0), total  # this block takes those between
-            # Those of the block of this lane's rank, of the blocks up to it, and without it.
-            theirs, until, before = np.int32(0), np.int32(0), np.int32(0)
+            theirs = np.int32(0)  # of the block of this lane's rank
             if in_cluster and lane < size:
                 theirs = map_shared_rank(counts, lane)[counter]
+            share = Share(np.int32(0), total, np.int32(0), np.int32(0))
             if spread:
-                until = warp_inclusive_scan_32(theirs)
-                total = from_lane(until, WARP - 1)
-                before = np.int32(until - theirs)
-                each = np.int32((np.uint32(total) + np.uint32(size) - np.uint32(1)) // np.uint32(size))
-                from_here = np.int32(rank * each)
-                stop = np.int32(min(from_here + each, total))
+                share = even_share(theirs, rank, size)
             if thread == 0:
                 counts[spare] = 0
             upper = np.int32(level + 1)
-            queues, share = (queue, upcoming), Share(from_here, stop, until, before)
+            queues = queue, upcoming
             # One edge per thread is less to wait for, one chunk per thread less to do.
-            if (stop - from_here) * CHUNK <= threads:
+            if (share.stop - share.begin) * CHUNK <= threads:
                 found, filled = expand_edges(s, block, visited, upper, queues, next_counter, share, spread)
             else:
                 found, filled = expand_chunks(s, block, visited, upper, queues, next_counter, share, spread)
@@ -294,19 +318,9 @@ def small_levels(in_cluster):
             if in_cluster and total > limit:
                 break
 
-        # Without room for the frontier there is nothing new.
-        left = np.int32(min(counts[counter], s.capacity)) if level > first_level else np.int32(0)
-        place = thread
-        while place < left:
-            begins, rest, owner, _ = load_four(queue, place)
-            if rest > 0:
-                enqueue_one(s, block.after, block.tail, owner, begins, rest)
-            place = np.int32(place + threads)
-        explored = from_lane(warp_inclusive_scan(explored), WARP - 1)
-        if lane == 0 and explored > 0:
-            atomic_add(s.state, of_phase(EXPLORED, phase), explored)
-        if rank == 0 and thread == 0:
-            s.state[LEVEL + (phase & 1)] = level
+        if level > first_level:  # else there was no room for the frontier, and there is nothing new
+            flush(s, block, queue, counts[counter])
+        leave(s, block, level, phase, explored)
 
     return go
 
