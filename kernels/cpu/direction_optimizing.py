@@ -44,8 +44,10 @@ from .team import shared
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges, and than the bitmaps have words
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
-# What one thread does in the time that it takes another to come; there are no more threads than such portions.
-EDGES = 1 << 14  # of the frontier, top-down
+# Portions of work: there are no more threads than portions, and only one for fewer than `FEW`, which it has done about
+# when the others come.
+FEW = 4
+EDGES = 1 << 12  # of the frontier, top-down
 WORDS = 1 << 9  # bottom-up
 WORDS_READ = 1 << 12  # where bits are only read
 QUEUE_BLOCK = 64  # frontier vertices that a thread takes at a time
@@ -294,9 +296,9 @@ def _edges_from(s, begin, end):
 
 
 @serial
-def _deserved(threads, pieces, grain):
-    """How many of the threads so many pieces of work deserve, of which one thread does ``grain`` in no time."""
-    return min(threads, 1 + pieces // grain)
+def _deserved(threads, pieces, portion):
+    """How many of the threads so many pieces of work deserve."""
+    return min(threads, pieces // portion) if pieces >= FEW * portion else 1
 
 
 @serial

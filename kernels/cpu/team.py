@@ -48,7 +48,7 @@ OPEN, WAITED_FOR, CLAIMED, JOB = 1 << 14, 1 << 15, 1 << 16, 1 << 17
 FAN = 4  # sleeping helpers that one thread wakes
 PATIENCE = int(0.05 * TICKS_PER_MS)  # how long a thread looks out before it sleeps
 
-LOSS = int(0.2 * TICKS_PER_MS)  # what a caller may lose by waiting for helpers
+LOSS = int(0.02 * TICKS_PER_MS)  # what a caller may lose by waiting for helpers
 REST = 20  # times what it lost, until it asks for help again
 NO_MEMORY = -(1 << 63)  # what a job returns that raises an exception
 
