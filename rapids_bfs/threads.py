@@ -47,6 +47,11 @@ class Pool:
         """How many threads may work for this Python thread, itself among them: as many as Numba's may."""
         return int(num_threads())
 
+    @property
+    def most(self) -> int:
+        """How many threads may ever work for one kernel, whatever Numba is told: what there are buffers for."""
+        return int(numba.config.NUMBA_NUM_THREADS)
+
     def team(self, things: int | None = None, few: int = FEW, most: int | None = None) -> tuple[np.ndarray, int]:
         """The last two arguments of a kernel that a team helps with: the team, and how many threads it deserves: one
         for fewer than ``few`` things, else as many as there are, but at most ``most``."""
@@ -61,7 +66,7 @@ class Pool:
     def _start(self, helpers: int) -> None:
         """Let there be so many helpers."""
         if not self._helpers:
-            room = team.new(numba.config.NUMBA_NUM_THREADS - 1)
+            room = team.new(self.most - 1)
             team.close(room)
             team.serve(room, 0)  # returns, compiled
             room[team.CLOSED] = 0

@@ -4,7 +4,9 @@ import numba
 import pytest
 from programs import LAYERS, WITHOUT_OPENMP, run
 
-from rapids_bfs import threads
+from rapids_bfs import bfs, threads
+from rapids_bfs.engines import choose
+from rapids_bfs.generators import generate
 from rapids_bfs.threads import pool
 
 needs_two = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="Numba has one thread here")
@@ -36,6 +38,17 @@ def test_threads_that_numba_was_told_to_use_are_used(monkeypatch):
         assert numba.get_num_threads() == 1
     finally:
         numba.set_num_threads(allowed)
+
+
+@needs_two
+def test_a_graph_that_was_prepared_on_one_thread_is_searched_on_all():
+    graph, allowed = generate("urand:13"), numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        bfs(graph, 0, engine="cpu")
+    finally:
+        numba.set_num_threads(allowed)
+    assert len(choose("cpu").traversal(graph).arrays.buffers) >= allowed
 
 
 SEARCHES = """

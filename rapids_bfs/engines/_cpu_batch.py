@@ -85,7 +85,7 @@ class SideBySide(BatchTraversal):
         vertex = here.targets.dtype
         each = n * (np.dtype(np.int32).itemsize + vertex.itemsize + np.dtype(np.int64).itemsize)
         require_bytes(each, "a search on a thread")
-        self.threads = max(1, min(pool.size, available_bytes() // (2 * each)))
+        self.threads = max(1, min(pool.most, available_bytes() // (2 * each)))
         self.rows = np.empty((self.threads, n), np.int32)
         self.searches = side_by_side.Searches(
             here.offsets,
@@ -124,7 +124,7 @@ class BitParallel(BatchTraversal):
         self.stamps = np.zeros(n, np.int32)
         self.queues = np.empty((2, n), vertex)
         self.counters = np.zeros(bit_parallel.COUNTERS, np.int64)
-        self.threads = pool.size
+        self.threads = pool.most
         self.buffers = np.empty((self.threads, bit_parallel.CAPACITY), vertex)
         self.width = 0  # of the rows that are there
         self.levels = 0  # whose planes may hold something

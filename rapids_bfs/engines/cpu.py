@@ -102,7 +102,6 @@ class DirectionOptimizing(Sequential):
         vertex = self.queue.dtype
         reverse = self.here.reverse
         sourceless, visited, frontier, found = np.zeros((4, words(n)), np.uint64)
-        team, threads = pool.team(graph.num_arcs, SMALL)
         self.sourceless = sourceless
         self.arrays = direction_optimizing.Search(
             self.offsets,
@@ -117,12 +116,12 @@ class DirectionOptimizing(Sequential):
             distances=self.distances,
             predecessors=self.predecessors,
             queue=self.queue,
-            buffers=np.empty((threads, 2, direction_optimizing.CAPACITY), vertex),
+            buffers=np.empty((pool.most if graph.num_arcs >= SMALL else 1, 2, direction_optimizing.CAPACITY), vertex),
             counters=np.zeros(direction_optimizing.COUNTERS, np.int64),
         )
         s = self.arrays
         direction_optimizing.prepare(
-            s.offsets, s.in_offsets, s.in_targets, s.hub, sourceless, s.counters, team, threads
+            s.offsets, s.in_offsets, s.in_targets, s.hub, sourceless, s.counters, *pool.team(graph.num_arcs, SMALL)
         )  # fmt: skip
         self.without_tree = s._replace(predecessors=s.predecessors[:0])
         self.stale = np.empty(0, np.int64)  # sources whose distance is not -1
@@ -160,7 +159,7 @@ class DirectionOptimizing(Sequential):
             NO_LIMIT if options.depth_limit is None else options.depth_limit,
             NONE if options.target is None else options.target,
             notes,
-            *pool.team(most=len(self.arrays.buffers)),
+            *pool.team(len(self.targets), SMALL),
         )
         if options.trace:
             self.steps = steps_noted(notes[notes > 0], TICKS_PER_MS)
