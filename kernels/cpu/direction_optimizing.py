@@ -46,7 +46,7 @@ ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplore
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
 # Portions of work: there are no more threads than portions, and only one for fewer than `FEW`, which it has done about
 # when the others come.
-FEW = 4
+FEW = 2
 EDGES = 1 << 12  # of the frontier, top-down
 WORDS = 1 << 9  # bottom-up
 WORDS_READ = 1 << 12  # where bits are only read
