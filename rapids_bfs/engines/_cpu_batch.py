@@ -21,6 +21,7 @@ WIDTHS = (1, 4, 16)  # words per vertex: 64, 256 or 1024 sources at once
 Valid = tuple[np.uint64, ...]  # a bit for each source
 
 ROWS = 3  # of a vertex: seen, frontier, upcoming
+APART = 16  # words between what two threads write, so that they share no cache line
 
 # Measured by tests/benchmarks/bench_batch.py.
 SHARING = 3.0  # searches that must reach a vertex on the same level, in the mean, for a row of bits to pay
@@ -189,7 +190,7 @@ class BitParallel(BatchTraversal):
             "buffers": self.buffers,
             "under_way": np.zeros(self.threads * width, np.uint64),
             "wanted": np.zeros(width, np.uint64),
-            "tallies": np.zeros((self.threads, bit_parallel.TALLIES * width), np.uint64),
+            "tallies": np.zeros((self.threads, bit_parallel.TALLIES * width + APART), np.uint64),
             "counters": self.counters,
         }
         self.for_distances = bit_parallel.Batch(**shared, planes=planes, counts=counts[:, :0])
