@@ -25,7 +25,7 @@ APART = 16  # words between what two threads write, so that they share no cache 
 
 # Measured by tests/benchmarks/bench_batch.py.
 SHARING = 3.0  # searches that must reach a vertex on the same level, in the mean, for a row of bits to pay
-FEW_WORDS = 1 << 22  # of rows that a level may touch
+FEW_WORDS = 1 << 23  # of rows that a level may touch
 FEW_EDGES = 1 << 20  # that single searches look at
 ROWS_EACH = 4  # rows of sums for each thread, so that one which comes late leaves some to the others
 MUCH = 1 << 26  # bytes of such rows
