@@ -4,7 +4,9 @@ import numba
 import pytest
 from programs import LAYERS, WITHOUT_OPENMP, run
 
-from rapids_bfs import threads
+from rapids_bfs import bfs, threads
+from rapids_bfs.engines import choose
+from rapids_bfs.generators import generate
 from rapids_bfs.threads import pool
 
 needs_two = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="Numba has one thread here")
@@ -15,7 +17,7 @@ def test_some_cores_are_spared_once(monkeypatch):
     allowed = numba.get_num_threads()
     monkeypatch.setattr(numba.config, "NUMBA_DEFAULT_NUM_THREADS", allowed)
     monkeypatch.setattr(threads, "SPARE", allowed)
-    assert pool.size == allowed - 1
+    assert pool.team()[1] == allowed
     with pool.work_on() as outer:
         assert outer == numba.get_num_threads() == allowed - 1
         with pool.work_on() as inner, pool.work_on(1) as alone:
@@ -32,9 +34,21 @@ def test_threads_that_numba_was_told_to_use_are_used(monkeypatch):
     try:
         with pool.work_on() as given:
             assert given == 1
+        assert pool.team()[1] == 1
         assert numba.get_num_threads() == 1
     finally:
         numba.set_num_threads(allowed)
+
+
+@needs_two
+def test_a_graph_that_was_prepared_on_one_thread_is_searched_on_all():
+    graph, allowed = generate("urand:13"), numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        bfs(graph, 0, engine="cpu")
+    finally:
+        numba.set_num_threads(allowed)
+    assert len(choose("cpu").traversal(graph).arrays.buffers) >= allowed
 
 
 SEARCHES = """

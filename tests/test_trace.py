@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from strategies import graphs, oracle_distances
 
 from rapids_bfs import bfs, load
+from rapids_bfs.generators import generate
 from rapids_bfs.report.console import as_text
 from rapids_bfs.report.table import trace_table
 from rapids_bfs.trace import Level, Trace, steps_noted
@@ -36,6 +37,11 @@ def test_a_skewed_graph_is_searched_in_both_directions():
     trace = bfs(graph, int(graph.degrees.argmax()), engine="cpu", trace=True).trace
     assert {level.direction for level in trace} == {"top-down", "bottom-up"}
     assert sum(level.newly_reached for level in trace) + 1 == bfs(graph, int(graph.degrees.argmax())).num_reached
+
+
+def test_a_thin_frontier_stays_top_down_though_little_is_left():
+    trace = bfs(generate("grid:300"), 0, engine="cpu", trace=True).trace
+    assert {level.direction for level in trace} == {"top-down"}
 
 
 def test_a_trace_is_of_one_search_and_follows_no_other():

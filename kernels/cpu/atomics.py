@@ -1,7 +1,7 @@
 """Operations on array elements that Numba's CPU target lacks: atomic ones, and prefetch.
 
 An atomic returns the element's value from before it. The order is relaxed: a BFS level ends with the end of a
-parallel loop, and that orders everything.
+job, and that orders everything. Those that `team` makes its jobs of are ordered.
 """
 
 from llvmlite import ir
@@ -9,17 +9,23 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+ORDERED = "seq_cst"
 
-def _read_modify_write(operation):
+
+def _element(context, builder, array_type, array, index):
+    """A pointer to ``array[index]``."""
+    view = context.make_array(array_type)(context, builder, array)
+    return cgutils.get_item_pointer(context, builder, array_type, view, [index], wraparound=False)
+
+
+def _read_modify_write(operation, order="monotonic"):
     def declare(typing_context, array, index, value):
         if not (isinstance(array, types.Array) and array.mutable and array.ndim == 1):
             return None
 
         def generate(context, builder, signature, args):
-            array_type = signature.args[0]
-            view = context.make_array(array_type)(context, builder, args[0])
-            element = cgutils.get_item_pointer(context, builder, array_type, view, [args[1]], wraparound=False)
-            return builder.atomic_rmw(operation, element, args[2], "monotonic")
+            element = _element(context, builder, signature.args[0], args[0], args[1])
+            return builder.atomic_rmw(operation, element, args[2], order)
 
         return array.dtype(array, types.intp, array.dtype), generate
 
@@ -30,15 +36,51 @@ fetch_add = intrinsic(_read_modify_write("add"))
 fetch_or = intrinsic(_read_modify_write("or"))
 exchange = intrinsic(_read_modify_write("xchg"))
 
+ordered_add = intrinsic(_read_modify_write("add", ORDERED))
+ordered_or = intrinsic(_read_modify_write("or", ORDERED))
+ordered_exchange = intrinsic(_read_modify_write("xchg", ORDERED))
+
+
+@intrinsic
+def load(typing_context, array, index):
+    """``array[index]``, in order."""
+
+    def generate(context, builder, signature, args):
+        element = _element(context, builder, signature.args[0], args[0], args[1])
+        return builder.load_atomic(element, ORDERED, array.dtype.bitwidth // 8)
+
+    return array.dtype(array, types.intp), generate
+
+
+@intrinsic
+def store(typing_context, array, index, value):
+    """Write ``value`` to ``array[index]``, in order."""
+
+    def generate(context, builder, signature, args):
+        element = _element(context, builder, signature.args[0], args[0], args[1])
+        builder.store_atomic(args[2], element, ORDERED, array.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, array.dtype), generate
+
+
+@intrinsic
+def compare_and_swap(typing_context, array, index, expected, value):
+    """Write ``value`` to ``array[index]``, in order, if ``expected`` is there; return whether it was."""
+
+    def generate(context, builder, signature, args):
+        element = _element(context, builder, signature.args[0], args[0], args[1])
+        return builder.extract_value(builder.cmpxchg(element, args[2], args[3], ORDERED, ORDERED), 1)
+
+    return types.boolean(array, types.intp, array.dtype, array.dtype), generate
+
 
 @intrinsic
 def prefetch(typing_context, array, index):
     """Ask for the cache line of ``array[index]``, soon to be read. Any index will do, even one past the end."""
 
     def generate(context, builder, signature, args):
-        array_type = signature.args[0]
-        view = context.make_array(array_type)(context, builder, args[0])
-        element = cgutils.get_item_pointer(context, builder, array_type, view, [args[1]], wraparound=False)
+        element = _element(context, builder, signature.args[0], args[0], args[1])
         address = builder.bitcast(element, cgutils.voidptr_t)
         integer = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [address.type, integer, integer, integer])

@@ -2,19 +2,20 @@
 
 A thread takes a source, counts the shortest paths to every vertex in the order of a search, and goes back in that
 order: a vertex gets from each neighbour one level below its share of that neighbour's dependency. Both passes go over
-out-edges, so that no lists of predecessors are kept.
+out-edges; the first marks those that lead a level down, and the second looks at the marked ones alone.
 
-Work: two passes over the edges that a source reaches. Nothing is shared between threads: each has sums of its own,
-and which sources it takes depends on the number of threads alone, so that the same number gives the same bits.
+Work: two passes over the edges that a source reaches. Nothing is shared between threads. The sources are dealt out to
+rows of ``sums``, which threads take: the same number of rows gives the same bits, whoever adds them up.
 
 ===========================  =================================================================================
 ``offsets[n + 1], targets``  out-edges; an arc that is there twice counts as two paths
 ``is_target[n]``             vertices to which paths are counted
-``distances[n]``             of the thread's source; -1 before and after
-``paths[n]``                 shortest paths from the source
-``dependencies[n]``          what the vertex passes on: (dependency + 1 if it is a target) / paths
+``values[n]``                shortest paths from the source; once the vertex has been dealt with on the way back,
+                             what it passes on: (dependency + 1 if it is a target) / paths. 0 before and after
+``above[words]``             bitmap of the vertices at the level being expanded and above. 0 before and after
+``down[words]``              bitmap of the edges that lead a level down. 0 before and after
 ``queue[n]``                 vertices in the order in which they were found
-``sums[n]`` or ``sums[m]``   of the thread
+``sums[rows, n]``            what a row's sources contribute; ``[rows, m]`` for arcs
 ===========================  =================================================================================
 
 Source: U. Brandes, A faster algorithm for betweenness centrality, J. Mathematical Sociology 25(2), 2001; for arcs and
@@ -22,74 +23,112 @@ subsets U. Brandes, On variants of shortest-path betweenness centrality, Social 
 """
 
 import numpy as np
-from numba import prange
 
-from .compiled import parallel, serial
+from .atomics import fetch_add, prefetch
+from .bits import LAST, ONE, WORD, bit_of, lowest_one, word_of
+from .compiled import serial
+from .sequential import LATER, SOON
+from .team import shared
 
 
 @serial
-def _count_paths(offsets, targets, source, distances, paths, queue):
+def _count_paths(offsets, targets, source, values, above, down, queue):
     """Search from ``source``; return how many vertices it reaches."""
-    distances[source] = 0
-    paths[source] = 1.0
+    values[source] = 1.0
+    above[word_of(source)] |= bit_of(source)
     queue[0] = source
-    end = 1
-    position = 0
-    while position < end:
-        vertex = queue[position]
-        position += 1
-        below = distances[vertex] + 1
-        for edge in range(offsets[vertex], offsets[vertex + 1]):
-            neighbor = targets[edge]
-            if distances[neighbor] < 0:
-                distances[neighbor] = below
-                paths[neighbor] = 0.0
-                queue[end] = neighbor
-                end += 1
-            if distances[neighbor] == below:
-                paths[neighbor] += paths[vertex]
+    begin, end = 0, 1
+    while begin < end:
+        tail = end
+        for position in range(begin, end):
+            vertex = queue[position]
+            if position + LATER < tail:
+                prefetch(offsets, queue[position + LATER])
+                prefetch(targets, offsets[queue[position + SOON]])
+            for edge in range(offsets[vertex], offsets[vertex + 1]):
+                neighbor = targets[edge]
+                if above[word_of(neighbor)] & bit_of(neighbor):
+                    continue
+                down[word_of(edge)] |= bit_of(edge)
+                if values[neighbor] == 0:
+                    queue[tail] = neighbor
+                    tail += 1
+                values[neighbor] += values[vertex]
+        for position in range(end, tail):
+            above[word_of(queue[position])] |= bit_of(queue[position])
+        begin, end = end, tail
     return end
 
 
 @serial
-def _go_back(offsets, targets, is_target, distances, paths, dependencies, queue, end, endpoints, edges, sums):
-    """Add the dependencies of the source ``queue[0]`` to ``sums``, and reset ``distances``."""
+def _gather(first, last, targets, paths, values, down, edges, sums):
+    """The dependency of a vertex with so many ``paths`` and these edges; resets their marks."""
+    dependency = 0.0
+    for word in range(first // WORD, (last + WORD - 1) // WORD):
+        bits = down[word]
+        if word == first // WORD:
+            bits &= ~np.uint64(0) << (np.uint64(first) & LAST)
+        if word == last // WORD:
+            bits &= bit_of(last) - ONE
+        down[word] ^= bits
+        while bits:
+            edge = word * WORD + np.int64(lowest_one(bits))
+            bits &= bits - ONE
+            share = paths * values[targets[edge]]
+            dependency += share
+            if edges:
+                sums[edge] += share
+    return dependency
+
+
+@serial
+def _go_back(offsets, targets, is_target, values, above, down, queue, end, endpoints, edges, sums):
+    """Add the dependencies of the source ``queue[0]`` to ``sums``, and reset what the search has filled."""
     source = queue[0]
     counted = 0
     for position in range(end - 1, -1, -1):
         vertex = queue[position]
-        below = distances[vertex] + 1
-        dependency = 0.0
-        for edge in range(offsets[vertex], offsets[vertex + 1]):
-            neighbor = targets[edge]
-            if distances[neighbor] == below:
-                share = paths[vertex] * dependencies[neighbor]
-                dependency += share
-                if edges:
-                    sums[edge] += share
+        if position >= LATER:
+            prefetch(offsets, queue[position - LATER])
+            prefetch(targets, offsets[queue[position - SOON]])
+            prefetch(sums, queue[position - SOON])
+        paths = values[vertex]
+        first, last = np.int64(offsets[vertex]), np.int64(offsets[vertex + 1])
+        dependency = _gather(first, last, targets, paths, values, down, edges, sums)
         target = is_target[vertex] and vertex != source
         counted += target
-        dependencies[vertex] = (dependency + target) / paths[vertex]
+        values[vertex] = (dependency + target) / paths
         if not edges and vertex != source:
             sums[vertex] += dependency + (endpoints and target)
     if endpoints and not edges:
         sums[source] += counted
     for position in range(end):
-        distances[queue[position]] = -1
+        values[queue[position]] = 0
+        above[word_of(queue[position])] = 0
 
 
-@parallel
-def betweenness(offsets, targets, sources, is_target, endpoints, edges, sums):
-    """Add to ``sums[threads, n]`` (``[threads, m]`` if ``edges``) what the sources contribute."""
-    threads = len(sums)
+@shared
+def _fill_rows(arguments, thread):
+    offsets, targets, sources, is_target, endpoints, edges, sums, next_row = arguments
     n = len(is_target)
-    for thread in prange(threads):
-        distances = np.full(n, -1, np.int32)
-        paths = np.empty(n)
-        dependencies = np.empty(n)
-        queue = np.empty(n, targets.dtype)
-        for i in range(thread, len(sources), threads):
-            end = _count_paths(offsets, targets, sources[i], distances, paths, queue)
+    values = np.zeros(n)
+    above = np.zeros(n // WORD + 1, np.uint64)
+    down = np.zeros(len(targets) // WORD + 1, np.uint64)
+    queue = np.empty(n, targets.dtype)
+    while True:
+        row = fetch_add(next_row, 0, 1)
+        if row >= len(sums):
+            break
+        for i in range(row, len(sources), len(sums)):
+            end = _count_paths(offsets, targets, sources[i], values, above, down, queue)
             _go_back(
-                offsets, targets, is_target, distances, paths, dependencies, queue, end, endpoints, edges, sums[thread]
-            )
+                offsets, targets, is_target, values, above, down, queue, end, endpoints, edges, sums[row]
+            )  # fmt: skip
+    return 0
+
+
+@serial
+def betweenness(offsets, targets, sources, is_target, endpoints, edges, sums, team, threads):
+    """Add to ``sums[rows, n]`` (``[rows, m]`` if ``edges``) what the sources contribute."""
+    next_row = np.zeros(1, np.int64)
+    _fill_rows(team, threads, (offsets, targets, sources, is_target, endpoints, edges, sums, next_row))

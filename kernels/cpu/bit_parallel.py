@@ -30,7 +30,7 @@ vertical counters: adding a row is eight steps of a carry over whole rows.
 ``planes[:, n * width]``                 bits of the distances; no plane if nobody asks
 ``tallies[threads, TALLIES * width]``    vertical counters
 ``counts[threads, 64 * width]``          vertices by source; of length 0 if nobody asks
-``counters[COUNTERS]``                   what the threads share: the next block to take, the end of the queue
+``counters[COUNTERS]``                   what the threads share: the next block to take, the end of the queue, sums
 =======================================  =====================================================================
 
 Sources: M. Then et al., The more the merrier: efficient multi-source graph traversal, PVLDB 8(4), 2014;
@@ -41,11 +41,11 @@ distances and counters are ours.
 from collections import namedtuple
 
 import numpy as np
-from numba import prange
 
 from .atomics import exchange, fetch_add, fetch_or
 from .bits import ONE, WORD, bit_of
-from .compiled import calls_parallel, parallel, serial
+from .compiled import serial
+from .team import shared
 from .vectors import (
     any_bit,
     choose,
@@ -63,17 +63,13 @@ ALPHA = 4  # bottom-up when the frontier has more than 1/ALPHA of the edges into
 SERIAL_EDGES = 1 << 13  # with less to do than this, one thread does it
 BLOCK = 64  # vertices that a thread takes at a time
 CAPACITY = 1024  # vertices in a thread's buffer
+CLEARED = 1 << 15  # elements that a thread sets to zero at a time
 TILE = 16 * WORD  # vertices whose distances a thread writes at a time
 BYTE = 8
 TALLIES = 8  # bits of a vertical counter
 FULL = (1 << TALLIES) - 1  # rows that it can add
 
-# Arguments other than literals: a function is compiled for each type that it is called with, and a literal has its own.
-FIRST = np.int64(0)  # thread
-SHARED = np.bool_(False)  # the opposite of `alone`
-EXPAND, SETTLE, SWEEP, TO_QUEUE = (np.int64(step) for step in range(4))  # steps of a level
-
-NEXT_BLOCK, TAIL, COUNTERS = 0, 8, 16  # elements of `counters`, a cache line apart
+NEXT_BLOCK, TAIL, EDGES, OPEN_EDGES, COUNTERS = 0, 8, 16, 17, 24  # elements of `counters`, cache lines apart
 
 Batch = namedtuple(
     "Batch",
@@ -82,11 +78,13 @@ Batch = namedtuple(
 )
 
 
-@serial
-def _expand(b, valid, queue, end, upcoming_queue, level, alone, frontier, upcoming, buffer):
+@shared
+def _expand(arguments, thread):
     """OR the rows of ``queue[:end]`` into their out-neighbours', a block at a time, and enqueue these."""
+    b, valid, queue, end, upcoming_queue, level, alone, frontier, upcoming = arguments
+    buffer = b.buffers[thread]
     width = len(valid)
-    held = np.int64(0)
+    held = 0
     while True:
         start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
         if start >= end:
@@ -114,6 +112,7 @@ def _expand(b, valid, queue, end, upcoming_queue, level, alone, frontier, upcomi
                     buffer[held] = neighbor
                     held += 1
     _spill(upcoming_queue, buffer, held, b.counters)
+    return 0
 
 
 @serial
@@ -140,7 +139,7 @@ def _note(b, valid, level, vertex, new, tally, held, counts):
     if held + 1 < FULL:
         return held + 1
     _empty(tally, counts)
-    return np.int64(0)
+    return 0
 
 
 @serial
@@ -155,19 +154,20 @@ def _empty(tally, counts):
             tally[place * words + word] = 0
 
 
-@serial
-def _settle(b, valid, queue, end, level, upcoming, thread):
+@shared
+def _settle(arguments, thread):
     """Note what the vertices in ``queue[:end]`` found, a block at a time; return their out-edges."""
+    b, valid, queue, end, level, upcoming = arguments
     counts, tally = b.counts[thread], b.tallies[thread]
     under_way = no_words(valid)
     edges = 0
-    held = np.int64(0)
+    held = 0
     while True:
         start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
         if start >= end:
             break
         for position in range(start, min(start + BLOCK, end)):
-            vertex = np.int64(queue[position])
+            vertex = queue[position]
             new = load_row(upcoming, vertex, valid)
             store_row(b.seen, vertex, load_row(b.seen, vertex, new) | new)
             held = _note(b, valid, level, vertex, new, tally, held, counts)
@@ -179,24 +179,13 @@ def _settle(b, valid, queue, end, level, upcoming, thread):
     return edges
 
 
-@serial
-def _forget(b, valid, queue, end, frontier):
-    """Empty the rows of ``queue[:end]``, a block at a time."""
-    nothing = no_words(valid)
-    while True:
-        start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
-        if start >= end:
-            break
-        for position in range(start, min(start + BLOCK, end)):
-            store_row(frontier, queue[position], nothing)
+@shared
+def _sweep(arguments, thread):
+    """Let the vertices that miss a source in flight look for it, a block at a time; return how many found any.
 
-
-@serial
-def _sweep(b, valid, level, frontier, upcoming, thread):
-    """Let the vertices that miss a source in flight look for it, a block at a time.
-
-    Returns how many found any, their out-edges, and the in-edges of those that still miss one.
+    Counts their out-edges, and the in-edges of those that still miss one.
     """
+    b, valid, level, frontier, upcoming = arguments
     counts, tally = b.counts[thread], b.tallies[thread]
     n = b.active
     wanted = load_row(b.wanted, 0, valid)
@@ -205,7 +194,7 @@ def _sweep(b, valid, level, frontier, upcoming, thread):
     found = 0
     edges = 0
     open_edges = 0
-    held = np.int64(0)
+    held = 0
     while True:
         start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
         if start >= n:
@@ -233,12 +222,15 @@ def _sweep(b, valid, level, frontier, upcoming, thread):
     if held:
         _empty(tally, counts)
     store_row(b.under_way, thread, under_way)
-    return found, edges, open_edges
+    fetch_add(b.counters, EDGES, edges)
+    fetch_add(b.counters, OPEN_EDGES, open_edges)
+    return found
 
 
-@serial
-def _to_queue(b, valid, frontier, queue):
+@shared
+def _to_queue(arguments, thread):
     """Put the vertices whose row is not empty into the queue, a block at a time."""
+    b, valid, frontier, queue = arguments
     n = b.active
     while True:
         start = fetch_add(b.counters, NEXT_BLOCK, BLOCK)
@@ -253,36 +245,24 @@ def _to_queue(b, valid, frontier, queue):
             if any_bit(load_row(frontier, vertex, valid)):
                 queue[tail] = vertex
                 tail += 1
+    return 0
 
 
-@parallel
-def _together(step, b, valid, queue, end, upcoming_queue, level, frontier, upcoming, threads):
-    """Let each thread do its part of a step; return what the parts add up to. (One function, as each with a parallel
-    loop takes seconds to compile.)"""
-    found = 0
-    edges = 0
-    open_edges = 0
-    for thread in prange(threads):
-        if step == EXPAND:
-            _expand(b, valid, queue, end, upcoming_queue, level, SHARED, frontier, upcoming, b.buffers[thread])
-        elif step == SETTLE:
-            edges += _settle(b, valid, queue, end, level, upcoming, np.int64(thread))
-        elif step == SWEEP:
-            some = _sweep(b, valid, level, frontier, upcoming, np.int64(thread))
-            found += some[0]
-            edges += some[1]
-            open_edges += some[2]
-        else:
-            _to_queue(b, valid, frontier, queue)
-    return found, edges, open_edges
+@shared
+def _clear(arguments, thread):
+    flat, counters = arguments
+    while True:
+        start = fetch_add(counters, NEXT_BLOCK, CLEARED)
+        if start >= len(flat):
+            return 0
+        flat[start : start + CLEARED] = 0
 
 
-@parallel
-def clear(array):
+@serial
+def clear(array, counters, team, threads):
     """Fill ``array``, of any shape, with zeros."""
-    flat = array.reshape(-1)
-    for i in prange(len(flat)):
-        flat[i] = 0
+    counters[NEXT_BLOCK] = 0
+    _clear(team, threads, (array.reshape(-1), counters))
 
 
 @serial
@@ -325,18 +305,30 @@ def _end_level(b, valid, level, summary, threads):
             summary.harmonic[source] += count / level
 
 
-@calls_parallel
-def search(b, valid, sources, depth_limit, summary, threads):
+@serial
+def _level_top_down(b, valid, level, queue, size, upcoming_queue, frontier, upcoming, team, threads):
+    """Expand the frontier ``queue[:size]``; return the size of the next one and its out-edges."""
+    b.counters[NEXT_BLOCK] = b.counters[TAIL] = 0
+    _expand(team, threads, (b, valid, queue, size, upcoming_queue, level, threads == 1, frontier, upcoming))
+    nothing = no_words(valid)
+    for position in range(size):
+        store_row(frontier, queue[position], nothing)
+    size = b.counters[TAIL]
+    b.counters[NEXT_BLOCK] = 0
+    return size, _settle(team, threads, (b, valid, upcoming_queue, size, level, upcoming))
+
+
+@serial
+def search(b, valid, sources, depth_limit, summary, team, threads):
     """Search from up to 64 * width ``sources``; return the number of levels.
 
     Bits of the distances are in ``planes``, if there are any; ``summary`` is complete if ``counts`` are there. A source
     may be given more than once.
     """
     n, m = b.active, len(b.targets)
-    clear(b.seen)
-    clear(b.frontier)
-    clear(b.upcoming)
-    clear(b.stamps)
+    for rows in b.seen, b.frontier, b.upcoming:
+        clear(rows, b.counters, team, threads)
+    b.stamps[:] = 0
     frontier, upcoming = b.frontier, b.upcoming
     queue, upcoming_queue = b.queues[0], b.queues[1]
     size, edges = _start(b, valid, sources, queue)
@@ -346,34 +338,20 @@ def search(b, valid, sources, depth_limit, summary, threads):
     while size > 0 and level < depth_limit:
         level += 1
         bottom_up = edges > (open_edges + n) // ALPHA
-        b.counters[NEXT_BLOCK] = b.counters[TAIL] = 0
         if bottom_up:
-            if threads == 1 or n + open_edges < SERIAL_EDGES:
-                size, edges, open_edges = _sweep(b, valid, level, frontier, upcoming, FIRST)
-            else:
-                size, edges, open_edges = _together(
-                    SWEEP, b, valid, queue, size, upcoming_queue, level, frontier, upcoming, threads
-                )
+            b.counters[NEXT_BLOCK] = b.counters[EDGES] = b.counters[OPEN_EDGES] = 0
+            deserved = threads if n + open_edges >= SERIAL_EDGES else 1
+            size = _sweep(team, deserved, (b, valid, level, frontier, upcoming))
+            edges, open_edges = b.counters[EDGES], b.counters[OPEN_EDGES]
         else:
-            alone = threads == 1 or edges < SERIAL_EDGES
+            deserved = threads if edges >= SERIAL_EDGES else 1
             if was_bottom_up:
-                _together(TO_QUEUE, b, valid, queue, size, upcoming_queue, level, frontier, upcoming, threads)
-                clear(upcoming)
                 b.counters[NEXT_BLOCK] = b.counters[TAIL] = 0
-            if alone:
-                _expand(b, valid, queue, size, upcoming_queue, level, alone, frontier, upcoming, b.buffers[0])
-            else:
-                _together(EXPAND, b, valid, queue, size, upcoming_queue, level, frontier, upcoming, threads)
-            b.counters[NEXT_BLOCK] = 0
-            _forget(b, valid, queue, size, frontier)
-            b.counters[NEXT_BLOCK] = 0
-            size = b.counters[TAIL]
-            if alone:
-                edges = _settle(b, valid, upcoming_queue, size, level, upcoming, FIRST)
-            else:
-                _, edges, _ = _together(
-                    SETTLE, b, valid, upcoming_queue, size, queue, level, frontier, upcoming, threads
-                )
+                _to_queue(team, threads, (b, valid, frontier, queue))
+                clear(upcoming, b.counters, team, threads)
+            size, edges = _level_top_down(
+                b, valid, level, queue, size, upcoming_queue, frontier, upcoming, team, deserved
+            )
             queue, upcoming_queue = upcoming_queue, queue
         frontier, upcoming = upcoming, frontier
         was_bottom_up = bottom_up
@@ -409,34 +387,51 @@ def _load_columns(rows, rank, first, width, word, columns):
             columns[place + BYTE * byte] = word_at(bytes, byte)
 
 
-@parallel
-def write(b, width, levels, distances):
-    """Turn the planes of a search of so many levels into ``distances[k, n]``, int32, -1 where a source is not."""
+@serial
+def _write_tile(b, valid, first, seen, planes, ragged, distances):
+    """Turn the planes of `TILE` vertices from ``first`` on into distances."""
+    width = len(valid)
     k, n = distances.shape
+    bits = len(planes)
+    for word in range((k + WORD - 1) // WORD):
+        _load_columns(b.seen, b.rank, first, width, word, seen)
+        for plane in range(bits):
+            _load_columns(b.planes[plane], b.rank, first, width, word, planes[plane])
+        for i in range(min(WORD, k - word * WORD)):
+            row = distances[word * WORD + i]
+            for start in range(0, min(TILE, n - first), WORD):
+                place, bit = start + i // BYTE * BYTE, i % BYTE
+                low = choose(seen, place, bit, 0, -1)
+                for plane in range(min(bits, BYTE - 1)):
+                    low = low | choose(planes[plane], place, bit, 1 << plane, 0)
+                numbers = widen(low, 0)
+                for plane in range(BYTE - 1, bits):
+                    numbers = numbers | widen(choose(planes[plane], place, bit, 1, 0), plane)
+                if first + start + WORD <= n:
+                    store_numbers(row, first + start, numbers)
+                else:
+                    store_numbers(ragged, 0, numbers)
+                    row[first + start :] = ragged[: n - first - start]
+
+
+@shared
+def _write_tiles(arguments, thread):
+    b, valid, bits, distances = arguments
+    seen = np.empty(TILE, np.uint64)
+    planes = np.empty((bits, TILE), np.uint64)
+    ragged = np.empty(WORD, np.int32)
+    while True:
+        first = fetch_add(b.counters, NEXT_BLOCK, TILE)
+        if first >= distances.shape[1]:
+            return 0
+        _write_tile(b, valid, first, seen, planes, ragged, distances)
+
+
+@serial
+def write(b, valid, levels, distances, team, threads):
+    """Turn the planes of a search of so many levels into ``distances[k, n]``, int32, -1 where a source is not."""
     bits = 0
     while bits < len(b.planes) and levels >> bits:
         bits += 1
-    for tile in prange((n + TILE - 1) // TILE):
-        first = tile * TILE
-        seen = np.empty(TILE, np.uint64)
-        planes = np.empty((bits, TILE), np.uint64)
-        ragged = np.empty(WORD, np.int32)
-        for word in range((k + WORD - 1) // WORD):
-            _load_columns(b.seen, b.rank, first, width, word, seen)
-            for plane in range(bits):
-                _load_columns(b.planes[plane], b.rank, first, width, word, planes[plane])
-            for i in range(min(WORD, k - word * WORD)):
-                row = distances[word * WORD + i]
-                for start in range(0, min(TILE, n - first), WORD):
-                    place, bit = start + i // BYTE * BYTE, i % BYTE
-                    low = choose(seen, place, bit, 0, -1)
-                    for plane in range(min(bits, BYTE - 1)):
-                        low = low | choose(planes[plane], place, bit, 1 << plane, 0)
-                    numbers = widen(low, 0)
-                    for plane in range(BYTE - 1, bits):
-                        numbers = numbers | widen(choose(planes[plane], place, bit, 1, 0), plane)
-                    if first + start + WORD <= n:
-                        store_numbers(row, first + start, numbers)
-                    else:
-                        store_numbers(ragged, 0, numbers)
-                        row[first + start :] = ragged[: n - first - start]
+    b.counters[NEXT_BLOCK] = 0
+    _write_tiles(team, threads, (b, valid, bits, distances))

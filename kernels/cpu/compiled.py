@@ -26,7 +26,7 @@ from queue import SimpleQueue
 from types import FunctionType
 
 from llvmlite.binding import ffi
-from numba import njit
+from numba import config, njit
 from numba.core.compiler_lock import global_compiler_lock
 from numba.np.ufunc import parallel as threading_layer
 
@@ -54,11 +54,6 @@ def serial(function):
 def parallel(function):
     """A `Kernel` whose parallel loops are divided among Numba's threads."""
     return Kernel(function, parallel=True)
-
-
-def calls_parallel(function):
-    """A `Kernel` without parallel loops of its own, which calls kernels that have some."""
-    return Kernel(function)
 
 
 class Kernel:
@@ -100,15 +95,21 @@ def threads_lost():
     return _threads_lost
 
 
-def num_threads():
-    """How many of Numba's threads run the kernels that this Python thread calls; starts them if need be."""
+def start_threads():
+    """Start Numba's threads, unless they are there."""
     if not threading_layer._is_initialized:
         _uninterrupted(threading_layer._launch_threads)
+
+
+def num_threads():
+    """How many threads Numba gives to the kernels that this Python thread calls."""
+    if not threading_layer._is_initialized:
+        return config.NUMBA_NUM_THREADS
     return threading_layer._get_num_threads()  # numba.get_num_threads takes locks
 
 
 def set_num_threads(number):
-    """Let ``number`` threads run the kernels that this Python thread calls. Call `num_threads` before."""
+    """Let ``number`` threads run the kernels that this Python thread calls. Call `start_threads` before."""
     threading_layer._set_num_threads(number)
 
 

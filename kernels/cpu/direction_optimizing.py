@@ -1,17 +1,21 @@
-"""Direction-optimizing BFS on all cores.
+"""Direction-optimizing BFS, by a team of threads.
+
+A level with few edges is one step of the textbook queue, on the calling thread: grids and paths have no others. Of
+any other, threads take blocks until none is left, as `team` has it; there are as many as the level deserves.
 
 *Top-down*: threads take blocks of the frontier from a queue; a neighbour is won by whoever sets its bit in the
 bitmap ``visited``. It goes to a buffer of that thread's own, and from there its distance, predecessor and place in
 the queue are written many at a time: an atomic waits for the writes before it. *Bottom-up*: threads take blocks of
 64-vertex words; each unvisited vertex looks for a neighbour in the frontier's bitmap and stops at the first. It
 looks at its ``hub`` first, the in-neighbour with the most out-edges; on skewed graphs few need to look further. A
-word belongs to one thread, so nothing here is atomic. A level with few edges runs on the calling thread alone.
+word belongs to one thread, so nothing here is atomic.
 
 A top-down level costs one bit test per frontier edge and one atomic OR per vertex found; a bottom-up level at most
 one bit test per edge into an unvisited vertex. A distance and a predecessor are written once per vertex and run.
 
 ====================================  ========================================================================
 ``offsets[n + 1], targets[m]``        out-edges
+``most``                              out-edges that a vertex has, at most
 ``in_offsets[n + 1], in_targets[m]``  in-edges (the same arrays if the graph is symmetric)
 ``hub[n]``                            the in-neighbour to look at first
 ``sourceless[words]``                 bitmap of the vertices without in-edges, which no level can find
@@ -27,90 +31,111 @@ Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-firs
 S. Beamer et al., The GAP benchmark suite, arXiv:1508.03619, for the parameters to start from. The hub is ours.
 """
 
-import numpy as np
-from numba import prange
+from collections import namedtuple
 
+import numpy as np
+
+from . import sequential
 from .atomics import fetch_add, fetch_or, prefetch
 from .bits import LAST, ONE, WORD, bit_of, count_ones, lowest_one, word_of
 from .clock import ticks
-from .compiled import parallel, serial
+from .compiled import serial
+from .team import shared
 
-ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
+ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges, and than the bitmaps have words
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
-# Where there is less to do than this, one thread does it: waking the others costs some microseconds, and on a busy
-# machine the wait for the last of them a thousand times as much.
-SERIAL_EDGES = 1 << 14  # of the frontier, top-down
-SERIAL_WORDS = 1 << 11  # of a bitmap
+# Portions of work: there are no more threads than portions, and only one for fewer than `FEW`, which it has done about
+# when the others come.
+FEW = 2
+EDGES = 1 << 12  # of the frontier, top-down
+WORDS = 1 << 9  # bottom-up
+WORDS_READ = 1 << 12  # where bits are only read
 QUEUE_BLOCK = 64  # frontier vertices that a thread takes at a time
+BLOCKS = 8  # that a thread takes of a level, if they are smaller then
 WORD_BLOCK = 64  # bitmap words that a thread takes at a time
 BATCH = 4  # in-neighbours that a vertex looks at at a time
 CAPACITY = 1024  # vertices in a thread's buffer
 
 NEXT_BLOCK, TAIL, COUNTERS = 0, 8, 16  # elements of `counters`, a cache line apart
 
+Search = namedtuple(
+    "Search",
+    "offsets targets most in_offsets in_targets hub visited frontier found distances predecessors queue buffers"
+    " counters",
+)
 
-@parallel
-def prepare(offsets, in_offsets, in_targets, hub, sourceless):
-    """Fill ``hub[n]`` and ``sourceless[words]``; the bits past the last vertex count as sourceless."""
-    n = len(hub)
-    for word in prange(len(sourceless)):
-        bits = ~np.uint64(0)
-        for vertex in range(word * WORD, min((word + 1) * WORD, n)):
-            most = -1
-            for edge in range(in_offsets[vertex], in_offsets[vertex + 1]):
-                neighbor = in_targets[edge]
-                degree = offsets[neighbor + 1] - offsets[neighbor]
-                if degree > most:
-                    most = degree
-                    hub[vertex] = neighbor
-            if most >= 0:
-                bits &= ~bit_of(vertex)
-        sourceless[word] = bits
+
+@shared
+def _find_hubs(arguments, thread):
+    offsets, in_offsets, in_targets, hub, sourceless, counters = arguments
+    while True:
+        start = fetch_add(counters, NEXT_BLOCK, WORD_BLOCK)
+        if start >= len(sourceless):
+            break
+        for word in range(start, min(start + WORD_BLOCK, len(sourceless))):
+            bits = ~np.uint64(0)
+            for vertex in range(word * WORD, min((word + 1) * WORD, len(hub))):
+                most = -1
+                for edge in range(in_offsets[vertex], in_offsets[vertex + 1]):
+                    neighbor = in_targets[edge]
+                    degree = offsets[neighbor + 1] - offsets[neighbor]
+                    if degree > most:
+                        most = degree
+                        hub[vertex] = neighbor
+                if most >= 0:
+                    bits &= ~bit_of(vertex)
+            sourceless[word] = bits
+    return 0
 
 
 @serial
-def _top_down(offsets, targets, end, level, alone, visited, distances, predecessors, queue, buffer, counters):
-    """Expand the frontier up to ``queue[end]``, a block at a time; return the out-edges of the vertices found."""
+def prepare(offsets, in_offsets, in_targets, hub, sourceless, counters, team, threads):
+    """Fill ``hub[n]`` and ``sourceless[words]``; the bits past the last vertex count as sourceless."""
+    counters[NEXT_BLOCK] = 0
+    _find_hubs(team, threads, (offsets, in_offsets, in_targets, hub, sourceless, counters))
+
+
+@shared
+def _top_down(arguments, thread):
+    """Expand ``queue[:end]`` from the next block on; return the out-edges of the vertices found."""
+    s, end, level, block = arguments
+    buffer = s.buffers[thread]
     held = 0
     edges = 0
     while True:
-        start = fetch_add(counters, NEXT_BLOCK, QUEUE_BLOCK)
+        start = fetch_add(s.counters, NEXT_BLOCK, block)
         if start >= end:
             break
-        for position in range(start, min(start + QUEUE_BLOCK, end)):
-            vertex = queue[position]
-            for edge in range(offsets[vertex], offsets[vertex + 1]):
-                neighbor = targets[edge]
+        for position in range(start, min(start + block, end)):
+            vertex = s.queue[position]
+            for edge in range(s.offsets[vertex], s.offsets[vertex + 1]):
+                neighbor = s.targets[edge]
                 word = word_of(neighbor)
                 bit = bit_of(neighbor)
-                if visited[word] & bit:
-                    continue
-                if alone:
-                    visited[word] |= bit
-                elif fetch_or(visited, word, bit) & bit:
+                if s.visited[word] & bit or fetch_or(s.visited, word, bit) & bit:
                     continue
                 if held == CAPACITY:
-                    edges += _settle(offsets, level, distances, predecessors, queue, buffer, held, counters)
+                    edges += _settle(s, level, buffer, held)
                     held = 0
                 buffer[0, held] = neighbor
                 buffer[1, held] = vertex
                 held += 1
-    return edges + _settle(offsets, level, distances, predecessors, queue, buffer, held, counters)
+    return edges + _settle(s, level, buffer, held)
 
 
 @serial
-def _settle(offsets, level, distances, predecessors, queue, buffer, held, counters):
+def _settle(s, level, buffer, held):
     """Write and enqueue the vertices in the buffer (row 0: vertices, row 1: predecessors); return their out-edges."""
-    tail = fetch_add(counters, TAIL, held)
+    tail = fetch_add(s.counters, TAIL, held)
     edges = 0
     for i in range(held):
         vertex = buffer[0, i]
-        queue[tail + i] = vertex
-        distances[vertex] = level
-        edges += offsets[vertex + 1] - offsets[vertex]
-    if len(predecessors):
+        s.queue[tail + i] = vertex
+        s.distances[vertex] = level
+        edges += s.offsets[vertex + 1] - s.offsets[vertex]
+    if len(s.predecessors):
         for i in range(held):
-            predecessors[buffer[0, i]] = buffer[1, i]
+            s.predecessors[buffer[0, i]] = buffer[1, i]
     return edges
 
 
@@ -137,107 +162,112 @@ def _first_hit(frontier, in_targets, start, stop):
     return np.int64(-1)
 
 
-@serial
-def _bottom_up(in_offsets, in_targets, hub, level, visited, frontier, found, distances, predecessors, counters):
+@shared
+def _bottom_up(arguments, thread):
     """Let unvisited vertices look for the frontier, a block of words at a time; return how many found it."""
-    want_predecessors = len(predecessors) > 0
+    s, frontier, found, level = arguments
+    want_predecessors = len(s.predecessors) > 0
     total = 0
     while True:
-        start = fetch_add(counters, NEXT_BLOCK, WORD_BLOCK)
-        if start >= len(visited):
+        start = fetch_add(s.counters, NEXT_BLOCK, WORD_BLOCK)
+        if start >= len(s.visited):
             break
-        for word in range(start, min(start + WORD_BLOCK, len(visited))):
+        for word in range(start, min(start + WORD_BLOCK, len(s.visited))):
             first = np.uint64(word) * np.uint64(WORD)
-            unvisited = ~visited[word]
+            unvisited = ~s.visited[word]
             hits = np.uint64(0)
             left = unvisited
             while left:
                 place = lowest_one(left)
                 left &= left - ONE
-                parent = np.uint64(hub[first + place])
+                parent = np.uint64(s.hub[first + place])
                 hits |= (frontier[word_of(parent)] >> (parent & LAST) & ONE) << place
             missed = unvisited & ~hits
             left = missed
             while left:
                 vertex = first + lowest_one(left)
                 left &= left - ONE
-                prefetch(in_targets, in_offsets[vertex])
+                prefetch(s.in_targets, s.in_offsets[vertex])
             left = hits
             while left:
                 vertex = first + lowest_one(left)
                 left &= left - ONE
-                distances[vertex] = level
+                s.distances[vertex] = level
                 if want_predecessors:
-                    predecessors[vertex] = hub[vertex]
+                    s.predecessors[vertex] = s.hub[vertex]
             left = missed
             while left:
                 place = lowest_one(left)
                 vertex = first + place
                 left &= left - ONE
-                edge = _first_hit(frontier, in_targets, in_offsets[vertex], in_offsets[vertex + ONE])
+                edge = _first_hit(frontier, s.in_targets, s.in_offsets[vertex], s.in_offsets[vertex + ONE])
                 if edge >= 0:
                     hits |= ONE << place
-                    distances[vertex] = level
+                    s.distances[vertex] = level
                     if want_predecessors:
-                        predecessors[vertex] = in_targets[edge]
+                        s.predecessors[vertex] = s.in_targets[edge]
             found[word] = hits
-            visited[word] |= hits
+            s.visited[word] |= hits
             total += count_ones(hits)
     return total
 
 
-@serial
-def _to_bitmap(queue, end, bitmap, counters):
-    """Set the bits of the vertices up to ``queue[end]``, a block at a time."""
+@shared
+def _to_bitmap(arguments, thread):
+    """Set the bits of ``queue[:end]``, from the next block on."""
+    s, end, bitmap = arguments
     while True:
-        start = fetch_add(counters, NEXT_BLOCK, QUEUE_BLOCK)
+        start = fetch_add(s.counters, NEXT_BLOCK, QUEUE_BLOCK)
         if start >= end:
             break
         for position in range(start, min(start + QUEUE_BLOCK, end)):
-            vertex = queue[position]
+            vertex = s.queue[position]
             fetch_or(bitmap, word_of(vertex), bit_of(vertex))
+    return 0
 
 
-@serial
-def _to_queue(offsets, bitmap, queue, counters):
+@shared
+def _to_queue(arguments, thread):
     """Append the vertices of the bitmap to the queue, a block of words at a time; return their out-edges."""
+    s, bitmap = arguments
     edges = 0
     while True:
-        start = fetch_add(counters, NEXT_BLOCK, WORD_BLOCK)
+        start = fetch_add(s.counters, NEXT_BLOCK, WORD_BLOCK)
         if start >= len(bitmap):
             break
         stop = min(start + WORD_BLOCK, len(bitmap))
         held = 0
         for word in range(start, stop):
             held += count_ones(bitmap[word])
-        tail = fetch_add(counters, TAIL, held)
+        tail = fetch_add(s.counters, TAIL, held)
         for word in range(start, stop):
             bits = bitmap[word]
             while bits:
                 vertex = np.uint64(word) * np.uint64(WORD) + lowest_one(bits)
                 bits &= bits - ONE
-                edges += offsets[vertex + ONE] - offsets[vertex]
-                queue[tail] = vertex
+                edges += s.offsets[vertex + ONE] - s.offsets[vertex]
+                s.queue[tail] = vertex
                 tail += 1
     return edges
 
 
-@serial
-def _mark_unreached(visited, distances, predecessors, counters):
+@shared
+def _mark_unreached(s, thread):
     """Write -1 wherever no level has written, a block of words at a time."""
-    want_predecessors = len(predecessors) > 0
+    want_predecessors = len(s.predecessors) > 0
     while True:
-        start = fetch_add(counters, NEXT_BLOCK, WORD_BLOCK)
-        if start >= len(visited):
+        start = fetch_add(s.counters, NEXT_BLOCK, WORD_BLOCK)
+        if start >= len(s.visited):
             break
-        for word in range(start, min(start + WORD_BLOCK, len(visited))):
-            bits = ~visited[word]
+        for word in range(start, min(start + WORD_BLOCK, len(s.visited))):
+            bits = ~s.visited[word]
             while bits:
                 vertex = np.uint64(word) * np.uint64(WORD) + lowest_one(bits)
                 bits &= bits - np.uint64(1)
-                distances[vertex] = -1
+                s.distances[vertex] = -1
                 if want_predecessors:
-                    predecessors[vertex] = -1
+                    s.predecessors[vertex] = -1
+    return 0
 
 
 @serial
@@ -252,11 +282,56 @@ def _clear(bitmap):
         bitmap[word] = 0
 
 
-@parallel
-def search(
-    offsets, targets, in_offsets, in_targets, hub, sourceless, sources, depth_limit, target,
-    distances, predecessors, visited, frontier, found, queue, buffers, counters, threads, notes,
-):  # fmt: skip
+@serial
+def _edges_from(s, begin, end):
+    """Out-edges of ``queue[begin:end]``, or a bound of them that is too low to change anything."""
+    edges = (end - begin) * s.most
+    if edges < min(EDGES, len(s.visited)):
+        return edges
+    edges = 0
+    for position in range(begin, end):
+        vertex = s.queue[position]
+        edges += s.offsets[vertex + 1] - s.offsets[vertex]
+    return edges
+
+
+@serial
+def _deserved(threads, pieces, portion):
+    """How many of the threads so many pieces of work deserve."""
+    return min(threads, pieces // portion) if pieces >= FEW * portion else 1
+
+
+@serial
+def _start(s, sourceless, sources):
+    """Put the sources into the queue."""
+    _copy(sourceless, s.visited)
+    for i in range(len(sources)):
+        source = sources[i]
+        s.visited[word_of(source)] |= bit_of(source)
+        s.distances[source] = 0
+        if len(s.predecessors):
+            s.predecessors[source] = -1
+        s.queue[i] = source
+
+
+@serial
+def _level_top_down(s, begin, end, level, edges, team, threads):
+    """Expand ``queue[begin:end]``, which has so many out-edges; return the end of the queue and the next out-edges."""
+    threads = _deserved(threads, edges, EDGES)
+    if threads == 1:
+        tail = sequential.expand(
+            s.offsets, s.targets, begin, end, level, s.visited, s.distances, s.predecessors, s.queue
+        )
+        return tail, _edges_from(s, end, tail)
+    s.counters[NEXT_BLOCK] = begin
+    s.counters[TAIL] = end
+    block = max(1, min(QUEUE_BLOCK, (end - begin) // (BLOCKS * threads)))
+    edges = _top_down(team, threads, (s, end, level, block))
+    return s.counters[TAIL], edges
+
+
+@serial
+def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
     """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return how many vertices are reached.
 
     ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``
@@ -265,97 +340,49 @@ def search(
     Unless their length is 0, ``notes[0]`` is when the first level begins and ``notes[level]`` when that one ends, in
     ticks of the clock, and in the lowest bit whether it was bottom-up. There are at most n levels.
     """
-    small = threads == 1 or len(visited) < SERIAL_WORDS
-    n = len(distances)
-    want_predecessors = len(predecessors) > 0
-    _copy(sourceless, visited)
-    edges = 0
-    for i in range(len(sources)):
-        source = sources[i]
-        if source == target:
+    n = len(s.distances)
+    searchers, readers = _deserved(threads, len(s.visited), WORDS), _deserved(threads, len(s.visited), WORDS_READ)
+    _start(s, sourceless, sources)
+    if target >= 0 and s.visited[word_of(target)] & bit_of(target):
+        if s.distances[target] == 0:  # a source
             depth_limit = 0
-        visited[word_of(source)] |= bit_of(source)
-        distances[source] = 0
-        if want_predecessors:
-            predecessors[source] = -1
-        queue[i] = source
-        edges += offsets[source + 1] - offsets[source]
-
-    if target >= 0 and sourceless[word_of(target)] & bit_of(target):
         target = -1  # its bit says nothing, and no level can find it
-
+    frontier, found = s.frontier, s.found
     begin, end = 0, len(sources)
-    reached = size = end  # size: vertices in the frontier; edges: out-edges of the frontier, when top-down
-    unexplored = len(targets)
+    edges = _edges_from(s, begin, end)  # of the frontier, when top-down
+    unexplored = len(s.targets)
+    reached = size = end  # size: vertices in the frontier
     level = 0
     bottom_up = False
     if len(notes):
         notes[0] = ticks() << 1
-    while size > 0 and level < depth_limit and not (target >= 0 and visited[word_of(target)] & bit_of(target)):
+    while size > 0 and level < depth_limit and not (target >= 0 and s.visited[word_of(target)] & bit_of(target)):
         level += 1
-        if not bottom_up and edges > unexplored // ALPHA:
+        if not bottom_up and edges > max(unexplored // ALPHA, len(s.visited)):
             bottom_up = True
             _clear(frontier)
-            counters[NEXT_BLOCK] = begin
-            if small:
-                _to_bitmap(queue, end, frontier, counters)
-            else:
-                for _ in prange(threads):
-                    _to_bitmap(queue, end, frontier, counters)
-
+            s.counters[NEXT_BLOCK] = begin
+            _to_bitmap(team, _deserved(threads, end - begin, EDGES), (s, end, frontier))
         direction = np.int64(bottom_up)
+        before = size
         if bottom_up:
-            counters[NEXT_BLOCK] = 0
-            if small:
-                discovered = _bottom_up(
-                    in_offsets, in_targets, hub, level, visited, frontier, found, distances, predecessors, counters
-                )
-            else:
-                discovered = 0
-                for _ in prange(threads):
-                    discovered += _bottom_up(
-                        in_offsets, in_targets, hub, level,
-                        visited, frontier, found, distances, predecessors, counters,
-                    )  # fmt: skip
+            s.counters[NEXT_BLOCK] = 0
+            size = _bottom_up(team, searchers, (s, frontier, found, level))
             frontier, found = found, frontier
-            if discovered < size and discovered < n // BETA:
+            if size < before and size < n // BETA:
                 bottom_up = False
-                counters[NEXT_BLOCK] = 0
-                counters[TAIL] = end
-                if small:
-                    edges = _to_queue(offsets, frontier, queue, counters)
-                else:
-                    edges = 0
-                    for _ in prange(threads):
-                        edges += _to_queue(offsets, frontier, queue, counters)
-                begin, end = end, counters[TAIL]
+                s.counters[NEXT_BLOCK] = 0
+                s.counters[TAIL] = end
+                edges = _to_queue(team, readers, (s, frontier))
+                begin, end = end, s.counters[TAIL]
         else:
             unexplored -= edges
-            counters[NEXT_BLOCK] = begin
-            counters[TAIL] = end
-            if threads == 1 or edges < SERIAL_EDGES:
-                edges = _top_down(
-                    offsets, targets, end, level, True,
-                    visited, distances, predecessors, queue, buffers[0], counters,
-                )  # fmt: skip
-            else:
-                edges = 0
-                for thread in prange(threads):
-                    edges += _top_down(
-                        offsets, targets, end, level, False,
-                        visited, distances, predecessors, queue, buffers[thread], counters,
-                    )  # fmt: skip
-            begin, end = end, counters[TAIL]
-            discovered = end - begin
-        size = discovered
-        reached += discovered
+            tail, edges = _level_top_down(s, begin, end, level, edges, team, threads)
+            begin, end = end, tail
+            size = end - begin
+        reached += size
         if len(notes):
             notes[level] = ticks() << 1 | direction
-
-    counters[NEXT_BLOCK] = 0
-    if small:
-        _mark_unreached(visited, distances, predecessors, counters)
-    else:
-        for _ in prange(threads):
-            _mark_unreached(visited, distances, predecessors, counters)
+    s.counters[NEXT_BLOCK] = 0
+    _mark_unreached(team, readers, s)
     return reached

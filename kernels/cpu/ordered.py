@@ -5,28 +5,41 @@ order of discovery. Nothing here is atomic: a search belongs to one thread, and 
 """
 
 import numpy as np
-from numba import prange
 
 from . import sequential
+from .atomics import fetch_add
 from .bits import WORD
-from .compiled import parallel, serial
+from .compiled import serial
+from .team import shared
 
 NO_TARGET = -1
 
 
-@parallel
-def search_each(offsets, targets, sources, depth_limit, distances, predecessors, queues, reached, threads):
+@shared
+def _search_next(arguments, thread):
+    offsets, targets, sources, depth_limit, distances, predecessors, queues, reached, next_source = arguments
+    visited = np.empty(distances.shape[1] // WORD + 1, np.uint64)
+    while True:
+        i = fetch_add(next_source, 0, 1)
+        if i >= len(sources):
+            return 0
+        reached[i] = sequential.search(
+            offsets, targets, sources[i : i + 1], depth_limit, NO_TARGET,
+            distances[i], predecessors[i], queues[i], visited,
+        )  # fmt: skip
+
+
+@serial
+def search_each(offsets, targets, sources, depth_limit, distances, predecessors, queues, reached, team, threads):
     """Search from each of ``sources[k]`` alone, as `sequential.search`: row i of the arrays [k, n] is that of source i.
 
     ``reached[k]`` is how much of a queue is filled. O(k (n + m)).
     """
-    for thread in prange(threads):
-        visited = np.empty(distances.shape[1] // WORD + 1, np.uint64)
-        for i in range(thread, len(sources), threads):
-            reached[i] = sequential.search(
-                offsets, targets, sources[i : i + 1], depth_limit, NO_TARGET,
-                distances[i], predecessors[i], queues[i], visited,
-            )  # fmt: skip
+    next_source = np.zeros(1, np.int64)
+    _search_next(
+        team, threads,
+        (offsets, targets, sources, depth_limit, distances, predecessors, queues, reached, next_source),
+    )  # fmt: skip
 
 
 @serial

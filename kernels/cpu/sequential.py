@@ -18,41 +18,48 @@ SOON, LATER = 4, 12  # places in the queue: whose edges, and whose bounds of edg
 
 
 @serial
-def search(offsets, targets, sources, depth_limit, target, distances, predecessors, queue, visited):
-    """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return the number of reached vertices.
-
-    The search ends below ``depth_limit`` and after the level that reaches ``target`` (-1: none).
-    """
+def expand(offsets, targets, begin, end, level, visited, distances, predecessors, queue):
+    """Append the unvisited neighbours of ``queue[begin:end]`` to the queue; return its new end."""
     want_predecessors = len(predecessors) > 0
-    distances[:] = -1
-    predecessors[:] = -1
-    visited[:] = 0
-    tail = 0
-    for source in sources:
-        if distances[source] < 0:
-            distances[source] = 0
-            visited[word_of(source)] |= bit_of(source)
-            queue[tail] = source
-            tail += 1
-
-    head = 0
-    while head < tail < len(distances):  # once all are found no edge tells anything new
+    tail = end
+    for head in range(begin, end):
+        if tail == len(queue):  # once all are found no edge tells anything new
+            break
         vertex = queue[head]
-        head += 1
         if head + LATER < tail:
             prefetch(offsets, queue[head + LATER])
             prefetch(targets, offsets[queue[head + SOON]])
-        distance = distances[vertex] + 1
-        if distance > depth_limit or (target >= 0 and 0 <= distances[target] < distance):
-            break
         for edge in range(offsets[vertex], offsets[vertex + 1]):
             neighbor = targets[edge]
             word, bit = word_of(neighbor), bit_of(neighbor)
             if not visited[word] & bit:
                 visited[word] |= bit
-                distances[neighbor] = distance
+                distances[neighbor] = level
                 if want_predecessors:
                     predecessors[neighbor] = vertex
                 queue[tail] = neighbor
                 tail += 1
     return tail
+
+
+@serial
+def search(offsets, targets, sources, depth_limit, target, distances, predecessors, queue, visited):
+    """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return the number of reached vertices.
+
+    The search ends below ``depth_limit`` and after the level that reaches ``target`` (-1: none).
+    """
+    distances[:] = -1
+    predecessors[:] = -1
+    visited[:] = 0
+    begin, end = 0, 0
+    for source in sources:
+        if distances[source] < 0:
+            distances[source] = 0
+            visited[word_of(source)] |= bit_of(source)
+            queue[end] = source
+            end += 1
+    level = 0
+    while begin < end and level < depth_limit and not (target >= 0 and distances[target] >= 0):
+        level += 1
+        begin, end = end, expand(offsets, targets, begin, end, level, visited, distances, predecessors, queue)
+    return end

@@ -15,11 +15,10 @@ source as soon as it is done with its last.
 
 from collections import namedtuple
 
-from numba import prange
-
 from . import sequential
 from .atomics import fetch_add
-from .compiled import parallel, serial
+from .compiled import serial
+from .team import shared
 
 NO_TARGET = -1
 
@@ -35,26 +34,28 @@ def _search(b, sources, i, depth_limit, distances, thread):
     )  # fmt: skip
 
 
-@serial
-def _search_next(b, sources, depth_limit, distances, thread):
+@shared
+def _search_next(arguments, thread):
+    b, sources, depth_limit, distances = arguments
     while True:
         i = fetch_add(b.next_source, 0, 1)
         if i >= len(sources):
-            break
+            return 0
         _search(b, sources, i, depth_limit, distances[i], thread)
 
 
-@serial
-def _summarize_next(b, sources, depth_limit, distances, summary, thread):
+@shared
+def _summarize_next(arguments, thread):
+    b, sources, depth_limit, distances, summary = arguments
     queue, counts = b.queues[thread], b.counts[thread]
     while True:
         i = fetch_add(b.next_source, 0, 1)
         if i >= len(sources):
-            break
-        reached = _search(b, sources, i, depth_limit, distances, thread)
+            return 0
+        reached = _search(b, sources, i, depth_limit, distances[thread], thread)
         for place in range(reached):
-            counts[distances[queue[place]]] += 1
-        deepest = distances[queue[reached - 1]]
+            counts[distances[thread, queue[place]]] += 1
+        deepest = distances[thread, queue[reached - 1]]
         counts[0] = 0
         for level in range(1, deepest + 1):
             count = counts[level]
@@ -65,17 +66,15 @@ def _summarize_next(b, sources, depth_limit, distances, summary, thread):
         summary.eccentricity[i] = deepest
 
 
-@parallel
-def search(b, sources, depth_limit, distances, threads):
+@serial
+def search(b, sources, depth_limit, distances, team, threads):
     """Fill ``distances[k, n]``, -1 where a source does not reach."""
     b.next_source[0] = 0
-    for thread in prange(threads):
-        _search_next(b, sources, depth_limit, distances, thread)
+    _search_next(team, threads, (b, sources, depth_limit, distances))
 
 
-@parallel
-def summarize(b, sources, depth_limit, distances, summary, threads):
+@serial
+def summarize(b, sources, depth_limit, distances, summary, team, threads):
     """Complete the ``summary``, as `bit_parallel.search` does."""
     b.next_source[0] = 0
-    for thread in prange(threads):
-        _summarize_next(b, sources, depth_limit, distances[thread], summary, thread)
+    _summarize_next(team, threads, (b, sources, depth_limit, distances, summary))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from functools import cached_property
 
 import numpy as np
@@ -22,11 +21,14 @@ WIDTHS = (1, 4, 16)  # words per vertex: 64, 256 or 1024 sources at once
 Valid = tuple[np.uint64, ...]  # a bit for each source
 
 ROWS = 3  # of a vertex: seen, frontier, upcoming
+APART = 16  # words between what two threads write, so that they share no cache line
 
 # Measured by tests/benchmarks/bench_batch.py.
 SHARING = 3.0  # searches that must reach a vertex on the same level, in the mean, for a row of bits to pay
-FEW_WORDS = 1 << 22  # of rows that a level may touch
+FEW_WORDS = 1 << 23  # of rows that a level may touch
 FEW_EDGES = 1 << 20  # that single searches look at
+ROWS_EACH = 4  # rows of sums for each thread, so that one which comes late leaves some to the others
+MUCH = 1 << 26  # bytes of such rows
 
 
 class ManySources(BatchTraversal):
@@ -84,7 +86,7 @@ class SideBySide(BatchTraversal):
         vertex = here.targets.dtype
         each = n * (np.dtype(np.int32).itemsize + vertex.itemsize + np.dtype(np.int64).itemsize)
         require_bytes(each, "a search on a thread")
-        self.threads = max(1, min(pool.size, available_bytes() // (2 * each)))
+        self.threads = max(1, min(pool.most, available_bytes() // (2 * each)))
         self.rows = np.empty((self.threads, n), np.int32)
         self.searches = side_by_side.Searches(
             here.offsets,
@@ -97,14 +99,15 @@ class SideBySide(BatchTraversal):
 
     def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
         limit = kernel_limit(depth_limit)
-        with pool.work_on(len(sources) * self.graph.num_arcs, FEW_EDGES) as threads:
-            side_by_side.search(self.searches, sources, limit, distances, min(threads, self.threads))
+        side_by_side.search(self.searches, sources, limit, distances, *self._team(len(sources)))
 
     def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
         limit, summary = kernel_limit(depth_limit), Summary.of(len(sources))
-        with pool.work_on(len(sources) * self.graph.num_arcs, FEW_EDGES) as threads:
-            side_by_side.summarize(self.searches, sources, limit, self.rows, summary, min(threads, self.threads))
+        side_by_side.summarize(self.searches, sources, limit, self.rows, summary, *self._team(len(sources)))
         return summary
+
+    def _team(self, k: int) -> tuple[np.ndarray, int]:
+        return pool.team(k * self.graph.num_arcs, FEW_EDGES, self.threads)
 
 
 class BitParallel(BatchTraversal):
@@ -122,7 +125,7 @@ class BitParallel(BatchTraversal):
         self.stamps = np.zeros(n, np.int32)
         self.queues = np.empty((2, n), vertex)
         self.counters = np.zeros(bit_parallel.COUNTERS, np.int64)
-        self.threads = pool.size
+        self.threads = pool.most
         self.buffers = np.empty((self.threads, bit_parallel.CAPACITY), vertex)
         self.width = 0  # of the rows that are there
         self.levels = 0  # whose planes may hold something
@@ -134,40 +137,31 @@ class BitParallel(BatchTraversal):
         for begin in range(0, len(sources), self.batch_size):
             some = sources[begin : begin + self.batch_size]
             batch, valid = self._batch(len(some), True)
-            with self._threads() as threads:
-                bit_parallel.clear(batch.planes[: self.levels.bit_length()])
-                self.levels = self.graph.num_vertices  # unless it comes to an end
-                self.levels = self._search(batch, valid, some, depth_limit, Summary.of(0), threads)
-                bit_parallel.write(batch, len(valid), self.levels, distances[begin : begin + len(some)])
+            team = self._team()
+            bit_parallel.clear(batch.planes[: self.levels.bit_length()], self.counters, *team)
+            self.levels = self.graph.num_vertices  # unless it comes to an end
+            self.levels = self._search(batch, valid, some, depth_limit, Summary.of(0))
+            bit_parallel.write(batch, valid, self.levels, distances[begin : begin + len(some)], *team)
 
     def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
         whole = Summary.of(len(sources))
         for begin in range(0, len(sources), self.batch_size):
             some = slice(begin, begin + self.batch_size)
             batch, valid = self._batch(len(sources[some]), False)
-            with self._threads() as threads:
-                part = Summary(*(column[some] for column in whole))
-                self._search(batch, valid, sources[some], depth_limit, part, threads)
+            part = Summary(*(column[some] for column in whole))
+            self._search(batch, valid, sources[some], depth_limit, part)
         return whole
 
-    def _threads(self) -> AbstractContextManager[int]:
+    def _team(self) -> tuple[np.ndarray, int]:
         """One thread where a level is over before the others are awake, all of them elsewhere."""
         lanes = self.graph.num_vertices + self.graph.num_arcs
-        return pool.work_on(lanes * (self.width + WIDTHS[1]), FEW_WORDS)
+        return pool.team(lanes * (self.width + WIDTHS[1]), FEW_WORDS, self.threads)
 
     def _search(
-        self,
-        batch: bit_parallel.Batch,
-        valid: Valid,
-        sources: np.ndarray,
-        depth_limit: int | None,
-        summary: Summary,
-        threads: int,
+        self, batch: bit_parallel.Batch, valid: Valid, sources: np.ndarray, depth_limit: int | None, summary: Summary
     ) -> int:
         limit = kernel_limit(depth_limit)
-        levels: int = bit_parallel.search(
-            batch, valid, self.numbered.rank[sources], limit, summary, min(threads, self.threads)
-        )
+        levels: int = bit_parallel.search(batch, valid, self.numbered.rank[sources], limit, summary, *self._team())
         return levels
 
     def _batch(self, k: int, distances: bool) -> tuple[bit_parallel.Batch, Valid]:
@@ -196,7 +190,7 @@ class BitParallel(BatchTraversal):
             "buffers": self.buffers,
             "under_way": np.zeros(self.threads * width, np.uint64),
             "wanted": np.zeros(width, np.uint64),
-            "tallies": np.zeros((self.threads, bit_parallel.TALLIES * width), np.uint64),
+            "tallies": np.zeros((self.threads, bit_parallel.TALLIES * width + APART), np.uint64),
             "counters": self.counters,
         }
         self.for_distances = bit_parallel.Batch(**shared, planes=planes, counts=counts[:, :0])
@@ -206,15 +200,16 @@ class BitParallel(BatchTraversal):
 
 
 class Brandes(Betweenness):
-    """`betweenness`, with sums for each thread."""
+    """`betweenness`, the sources dealt out to a few rows of sums for each thread."""
 
     def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:
         graph = self.graph.on(CPU)
         length = graph.num_arcs if edges else graph.num_vertices
-        with pool.work_on() as threads:
-            threads = max(1, min(threads, len(sources)))
-            require_bytes(threads * (8 * length + 28 * graph.num_vertices), "the sums and queues of betweenness")
-            sums = np.zeros((threads, length))
-            betweenness.betweenness(graph.offsets, graph.targets, sources, is_target, endpoints, edges, sums)
+        team, threads = pool.team(most=max(1, len(sources)))
+        scratch = threads * (12 * graph.num_vertices + graph.num_arcs // 8)
+        require_bytes(8 * threads * length + scratch, "the sums and queues of betweenness")
+        rows = threads * ROWS_EACH if 8 * threads * ROWS_EACH * length < MUCH else threads
+        sums = np.zeros((min(rows, len(sources)), length))
+        betweenness.betweenness(graph.offsets, graph.targets, sources, is_target, endpoints, edges, sums, team, threads)
         summed: np.ndarray = sums.sum(axis=0)
         return summed

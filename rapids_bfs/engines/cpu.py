@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import cache
 
 import numba
@@ -68,6 +67,7 @@ class Sequential(Traversal):
         n = graph.num_vertices
         vertex = np.dtype(index_dtype(n))
         require_bytes((4 + 2 * vertex.itemsize) * n, "a sequential search")
+        self.offsets, self.targets = self.here.offsets, self.here.targets
         self.distances = np.full(n, -1, np.int32)
         self.predecessors = np.full(n, -1, vertex)
         self.queue = np.empty(n, vertex)
@@ -75,8 +75,8 @@ class Sequential(Traversal):
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         sequential.search(
-            self.here.offsets,
-            self.here.targets,
+            self.offsets,
+            self.targets,
             sources,
             kernel_limit(options.depth_limit),
             NONE if options.target is None else options.target,
@@ -107,17 +107,30 @@ class DirectionOptimizing(Sequential):
         """What the parallel kernel needs beyond the queue."""
         graph, n = self.graph, self.graph.num_vertices
         vertex = self.queue.dtype
-        self.reverse = self.here.reverse
-        self.hub = np.zeros(n, vertex)
-        self.sourceless, self.visited, self.frontier, self.found_next = np.zeros((4, words(n)), np.uint64)
-        self.counters = np.zeros(direction_optimizing.COUNTERS, np.int64)
-        with pool.work_on(graph.num_arcs, SMALL) as threads:
-            self.buffers = np.empty((threads, 2, direction_optimizing.CAPACITY), vertex)
-            direction_optimizing.prepare(
-                self.here.offsets, self.reverse.offsets, self.reverse.targets, self.hub, self.sourceless
-            )
-        self.small = graph.num_arcs < SMALL
-        self.kernel = direction_optimizing.search.serial if self.small else direction_optimizing.search
+        reverse = self.here.reverse
+        sourceless, visited, frontier, found = np.zeros((4, words(n)), np.uint64)
+        self.sourceless = sourceless
+        self.arrays = direction_optimizing.Search(
+            self.offsets,
+            self.targets,
+            int(self.here.degrees.max(initial=0)),
+            reverse.offsets,
+            reverse.targets,
+            hub=np.zeros(n, vertex),
+            visited=visited,
+            frontier=frontier,
+            found=found,
+            distances=self.distances,
+            predecessors=self.predecessors,
+            queue=self.queue,
+            buffers=np.empty((pool.most if graph.num_arcs >= SMALL else 1, 2, direction_optimizing.CAPACITY), vertex),
+            counters=np.zeros(direction_optimizing.COUNTERS, np.int64),
+        )
+        s = self.arrays
+        direction_optimizing.prepare(
+            s.offsets, s.in_offsets, s.in_targets, s.hub, sourceless, s.counters, *pool.team(graph.num_arcs, SMALL)
+        )  # fmt: skip
+        self.without_tree = s._replace(predecessors=s.predecessors[:0])
         self.stale = np.empty(0, np.int64)  # sources whose distance is not -1
         self.prepared = True
 
@@ -125,11 +138,11 @@ class DirectionOptimizing(Sequential):
         """Does a search from one vertex end after two levels, having looked at few edges?"""
         if depth_limit is None or depth_limit > 2 or len(sources) > 1:
             return False
-        offsets = self.here.offsets
+        offsets = self.offsets
         begin, end = offsets[sources[0] : sources[0] + 2].tolist()
         edges: int = end - begin
         if depth_limit == 2 and edges < NEAR:
-            neighbors = self.here.targets[begin:end]
+            neighbors = self.targets[begin:end]
             edges += int((offsets[1:][neighbors] - offsets[neighbors]).sum())
         return edges < NEAR
 
@@ -146,28 +159,15 @@ class DirectionOptimizing(Sequential):
         if not noted and (options.deterministic or not self.prepared or self._is_near(sources, options.depth_limit)):
             return super().search(sources, options)
         notes = np.zeros(len(self.queue) + 1, np.int64) if options.trace else NO_NOTES
-        with nullcontext(1) if self.small else pool.work_on() as threads:
-            self.kernel(
-                self.here.offsets,
-                self.here.targets,
-                self.reverse.offsets,
-                self.reverse.targets,
-                self.hub,
-                self.sourceless,
-                sources,
-                kernel_limit(options.depth_limit),
-                NONE if options.target is None else options.target,
-                self.distances,
-                self.predecessors if options.predecessors else self.predecessors[:0],
-                self.visited,
-                self.frontier,
-                self.found_next,
-                self.queue,
-                self.buffers,
-                self.counters,
-                min(threads, len(self.buffers)),
-                notes,
-            )
+        direction_optimizing.search(
+            self.arrays if options.predecessors else self.without_tree,
+            self.sourceless,
+            sources,
+            kernel_limit(options.depth_limit),
+            NONE if options.target is None else options.target,
+            notes,
+            *pool.team(len(self.targets), SMALL),
+        )
         if options.trace:
             self.steps = steps_noted(notes[notes > 0], TICKS_PER_MS)
         return options.predecessors

@@ -304,10 +304,9 @@ def _batch(graph: ConvertedGraph, sources: np.ndarray, depth: int) -> list[Searc
     distances = np.empty((k, n), np.int32)
     predecessors, orders = np.empty((2, k, n), edges.targets.dtype)
     reached = np.empty(k, np.int64)
-    with pool.work_on() as threads:
-        ordered.search_each(
-            edges.offsets, edges.targets, sources, depth, distances, predecessors, orders, reached, threads
-        )
+    ordered.search_each(
+        edges.offsets, edges.targets, sources, depth, distances, predecessors, orders, reached, *pool.team()
+    )
     return [Search(graph, orders[i, : reached[i]], 1, distances[i], predecessors[i]) for i in range(k)]
 
 

@@ -1,0 +1,252 @@
+"""A team: threads that help a kernel with a part of its work, and that nobody waits for unless they have come.
+
+A *job* is a function that takes tiles of work from a shared counter until none is left. `together` opens a job, does
+it on the calling thread, and closes it. Helpers that are awake meanwhile enter it and take tiles too; those that come
+later find it closed. So the caller waits for nobody but the helpers that are inside, each at its last tile, and a
+helper whose core another process has taken costs nothing. Numba's threading layers give every thread a share and wait
+for all of them: on a busy machine, that is for milliseconds.
+
+A helper that has nothing to do looks out for the next job for some microseconds, then it sleeps. Callers and helpers
+sleep on locks of Python's C API, which take no GIL and exist on every system.
+
+A team has one job at a time. A caller that finds it at work, for another Python thread, does its job alone; so does a
+caller in the child of a fork, where the helpers are missing.
+
+The team is an array of int64:
+
+=========================  ==========================================================================================
+``team[STATE]``            number of the job in units of `JOB`, with a bit that is set while it is `CLAIMED`, `OPEN`, or
+                           `WAITED_FOR` by a caller that sleeps, and how many helpers are inside
+``team[SIZE]``             threads wanted for the job, the caller among them
+``team[FUNCTION, DATA]``   addresses: what a helper calls, and its arguments, which live as long as the caller waits
+``team[RESTED]``           when the team may next be asked
+``team[DONE]``             the address of the lock that the caller sleeps on
+``team[CLOSED]``           1: helpers return
+``team[SUM]``              what those inside have returned
+``team[CAME, FAILED]``     how many helpers have come, and for how many threads there was no memory
+``team[LANE * thread]``    from the first helper's on: the address of the lock that it sleeps on, and whether it does
+=========================  ==========================================================================================
+"""
+
+import ctypes
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, typeof, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from .atomics import compare_and_swap, load, ordered_add, ordered_exchange, ordered_or, store
+from .clock import TICKS_PER_MS, ticks
+from .compiled import serial
+
+LANE = 16  # int64 that share no cache line, nor the one fetched with it, with others
+STATE, SIZE, FUNCTION, DATA, RESTED, DONE, CLOSED, SUM, CAME, FAILED = 0, 2, 3, 4, 5, 6, 7, 8, 9, 10
+LOCK, ASLEEP = 0, 1  # in a helper's lane
+INSIDE = (1 << 14) - 1
+OPEN, WAITED_FOR, CLAIMED, JOB = 1 << 14, 1 << 15, 1 << 16, 1 << 17
+FAN = 4  # sleeping helpers that one thread wakes
+PATIENCE = int(0.05 * TICKS_PER_MS)  # how long a thread looks out before it sleeps
+
+LOSS = int(0.02 * TICKS_PER_MS)  # what a caller may lose by waiting for helpers
+REST = 20  # times what it lost, until it asks for help again
+NO_MEMORY = -(1 << 63)  # what a job returns that raises an exception
+
+LONG, POINTER = ir.IntType(64), cgutils.voidptr_t
+JOB_TYPE = ir.FunctionType(LONG, [POINTER, LONG])
+
+_new_lock = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyThread_allocate_lock", ctypes.pythonapi))
+_take = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(("PyThread_acquire_lock", ctypes.pythonapi))
+_free = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyThread_release_lock", ctypes.pythonapi))
+
+
+def new(helpers):
+    """A team with room for so many helpers, none of which is there yet. Its locks are never freed."""
+    team = np.zeros((helpers + 1) * LANE, np.int64)
+    for place in (DONE, *range(LANE + LOCK, len(team), LANE)):
+        team[place] = _new_lock() or 0
+        if not team[place]:
+            raise MemoryError("no lock can be allocated")
+        _take(int(team[place]), True)
+    return team
+
+
+def close(team):
+    """Let the helpers return, those that sleep as well."""
+    team[CLOSED] = 1
+    for lane in range(LANE, len(team), LANE):
+        if team[lane + ASLEEP]:
+            _free(int(team[lane + LOCK]))
+
+
+def _call(builder, name, result, *arguments):
+    kind = ir.FunctionType(result, [each.type for each in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+
+
+@intrinsic
+def _sleep_on(typing_context, lock):
+    """Take the lock at this address, once somebody releases it."""
+
+    def generate(context, builder, signature, args):
+        _call(builder, "PyThread_acquire_lock", ir.IntType(32), builder.inttoptr(args[0], POINTER), ir.IntType(32)(1))
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+@intrinsic
+def _release(typing_context, lock):
+    """Release the lock at this address."""
+
+    def generate(context, builder, signature, args):
+        _call(builder, "PyThread_release_lock", ir.VoidType(), builder.inttoptr(args[0], POINTER))
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+@intrinsic
+def _call_job(typing_context, function, data, thread):
+    """Call the function at this address."""
+
+    def generate(context, builder, signature, args):
+        function = builder.inttoptr(args[0], JOB_TYPE.as_pointer())
+        return builder.call(function, [builder.inttoptr(args[1], POINTER), args[2]])
+
+    return types.int64(types.int64, types.int64, types.int64), generate
+
+
+@njit
+def _do(team, thread):
+    """Take part in the job that is open."""
+    result = _call_job(team[FUNCTION], team[DATA], thread)
+    if result == NO_MEMORY:
+        ordered_add(team, FAILED, 1)
+    else:
+        ordered_add(team, SUM, result)
+
+
+@njit
+def _wake(team, first, size):
+    """Wake the helpers from ``first`` on that sleep, `FAN` of them, but none beyond ``size``."""
+    for helper in range(first, min(first + FAN, size)):
+        lane = helper * LANE
+        if load(team, lane + ASLEEP) and ordered_exchange(team, lane + ASLEEP, 0):
+            _release(team[lane + LOCK])
+
+
+@njit
+def _wait_for_helpers(team, began):
+    """Close the job that ``began`` then, and wait until nobody is inside.
+
+    Alone, the caller would have taken as many times as long as helpers came. If it lost by waiting, the team rests.
+    """
+    done = ticks()
+    ordered_add(team, STATE, -OPEN)
+    while load(team, STATE) & INSIDE:
+        if ticks() - done > PATIENCE:
+            if ordered_or(team, STATE, WAITED_FOR) & INSIDE:
+                _sleep_on(team[DONE])
+            break
+    now = ticks()
+    lost = (now - done) - load(team, CAME) * (done - began)
+    if lost > LOSS:
+        team[RESTED] = now + REST * lost
+
+
+def shared(function):
+    """A compiled ``together(team, threads, arguments)`` that shares ``function(arguments, thread)`` with the team.
+
+    It returns the sum of what each thread that came returns, an integer. ``thread`` < ``threads`` is a thread's own.
+    No exception but for want of memory may leave ``function``.
+    """
+    work = njit(function)
+
+    @intrinsic
+    def job(typing_context, arguments):
+        """The addresses of a function that calls ``work(arguments, thread)``, and of the arguments."""
+        signature = typeof(work).get_call_type(typing_context, (arguments, types.intp), {})
+
+        def generate(context, builder, outer, args):
+            compiled = work.get_compile_result(signature)
+            context.add_linking_libs([compiled.library])
+            data = cgutils.alloca_once_value(builder, args[0])
+            entry = ir.Function(builder.module, JOB_TYPE, builder.module.get_unique_name(function.__name__))
+            entry.linkage = "internal"
+            inside = ir.IRBuilder(entry.append_basic_block())
+            given = inside.load(inside.bitcast(entry.args[0], data.type)), entry.args[1]
+            callee = context.declare_function(builder.module, compiled.fndesc)
+            status, result = context.call_conv.call_function(
+                inside, callee, signature.return_type, signature.args, given
+            )
+            result = context.cast(inside, result, signature.return_type, types.int64)
+            inside.ret(inside.select(status.is_error, LONG(NO_MEMORY), result))
+            addresses = [builder.ptrtoint(each, LONG) for each in (entry, data)]
+            return context.make_tuple(builder, outer.return_type, addresses)
+
+        return types.UniTuple(types.int64, 2)(arguments), generate
+
+    @njit
+    def together(team, threads, arguments):
+        began = ticks()
+        state = load(team, STATE)
+        claimed = state + JOB + CLAIMED
+        if threads < 2 or state % JOB or began < team[RESTED] or not compare_and_swap(team, STATE, state, claimed):
+            return np.int64(work(arguments, 0))
+        team[SIZE] = min(threads, len(team) // LANE)
+        team[FUNCTION], team[DATA] = job(arguments)
+        team[SUM] = team[CAME] = team[FAILED] = 0
+        store(team, STATE, claimed + OPEN)
+        _wake(team, 1, team[SIZE])
+        _do(team, 0)
+        _wait_for_helpers(team, began)
+        result, failed = team[SUM], team[FAILED]
+        store(team, STATE, state + JOB)
+        if failed:
+            raise MemoryError("a thread has no memory for its part of the work")
+        return result
+
+    return together
+
+
+@njit
+def _next_job(team, last, lane):
+    """Wait for an open job other than the ``last``; return the state that shows it, or -1 if the team is closed."""
+    until = ticks() + PATIENCE
+    while not load(team, CLOSED):
+        state = load(team, STATE)
+        if state & OPEN and state // JOB != last:
+            return state
+        if ticks() > until:
+            store(team, lane + ASLEEP, 1)
+            state = load(team, STATE)
+            wanted = (state & OPEN and state // JOB != last) or load(team, CLOSED)
+            if wanted and ordered_exchange(team, lane + ASLEEP, 0):
+                continue  # nobody has released the lock
+            _sleep_on(team[lane + LOCK])
+            until = ticks() + PATIENCE
+    return -1
+
+
+@serial
+def serve(team, thread):
+    """Help with one job after the other, until the team is closed."""
+    lane = thread * LANE
+    last = -1
+    while True:
+        state = _next_job(team, last, lane)
+        if state < 0:
+            break
+        last = state // JOB
+        _wake(team, FAN * thread + 1, team[SIZE])
+        while state & OPEN and state // JOB == last:
+            if thread >= team[SIZE]:
+                break
+            if compare_and_swap(team, STATE, state, state + 1):
+                ordered_add(team, CAME, 1)
+                _do(team, thread)
+                if ordered_add(team, STATE, -1) & (INSIDE | WAITED_FOR) == WAITED_FOR + 1:
+                    _release(team[DONE])
+                break
+            state = load(team, STATE)
