@@ -94,7 +94,7 @@ class DirectionOptimizing(DeviceTraversal):
             distances, predecessors, hub, heavy, queue, queued, isolated, visited, state = self.buffers
             self.distances, self.predecessors = distances, predecessors
             self.distances_address, self.predecessors_address = address(distances), address(predecessors)
-            for array, byte in ((distances, 0xFF), (predecessors, 0xFF), (state, 0)):
+            for array, byte in ((distances, 0xFF), (predecessors, 0xFF), (isolated, 0xFF), (state, 0)):
                 fill(array, byte, device.stream_handle)
             self.parameters = Search(
                 offsets=address(self.offsets),
