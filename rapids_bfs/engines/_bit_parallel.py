@@ -163,6 +163,7 @@ class BitParallel(BatchTraversal):
         for name, array in self.rows.items():
             setattr(self.parameters, name, address(array))
         self.sums = self.device.empty(len(Summary._fields) * count, np.uint64)  # in one array, to be copied at once
+        fill(self.sums, 0, self.device.stream_handle)  # of sources that a batch does not have, too
         for place, name in enumerate(Summary._fields):
             setattr(self.parameters, name, address(self.sums) + 8 * count * place)
         self.kernels = {name: self._launcher(name, width) for name in ("search", "write")}
