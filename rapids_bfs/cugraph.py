@@ -22,7 +22,7 @@ from .engines import DEFAULT, Options, choose
 from .engines._direction_optimizing import UNREACHED
 from .errors import InputError
 from .graph import Graph
-from .memory import new_arrays
+from .memory import NextArrays
 
 KIND = "cupy:direction-optimizing"
 FORMATS = ("coo", "csc", "csr")  # of matrices that cuGraph takes
@@ -154,6 +154,7 @@ class Searcher:
         self.narrow = dtype == graph.targets.dtype == np.int32  # can the search write straight into the answer?
         self.has_ids = graph.labels is not None or names is not None  # other than the vertices that a search knows
         self.traversal: Any = choose(KIND).traversal(graph)
+        self.next_arrays = NextArrays(graph.num_vertices, dtype, dtype)
 
     @classmethod
     def of_graph(cls, cugraph_graph: Any) -> Searcher:
@@ -193,7 +194,7 @@ class Searcher:
         options = DEFAULT if depth_limit is None or depth_limit < 0 else Options(depth_limit)
         traversal = self.traversal
         ids = None if self.graph.labels is None else self.vertices  # of CuPy's stream, which the search waits for
-        found = new_arrays(self.graph.num_vertices, self.dtype, self.dtype)
+        found = self.next_arrays.take()
         distances, predecessors = found if self.narrow else (traversal.distances, traversal.predecessors)
         if not return_predecessors:
             found[1].fill(self.none)
@@ -203,6 +204,7 @@ class Searcher:
         with traversal.search_into(distances, predecessors, unreached, sources, options, followed=followed):
             if followed:
                 self._translate(distances, predecessors, ids, found)
+            self.next_arrays.allocate_ahead()
             yield found
 
     def _translate(self, distances: Any, predecessors: Any, ids: Any, found: list[Any]) -> None:

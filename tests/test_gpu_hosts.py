@@ -14,7 +14,7 @@ import pytest
 from emulator import address, emulate
 from interrupts import at_line
 
-from rapids_bfs import Graph, bfs, bfs_batch
+from rapids_bfs import Graph, bfs, bfs_batch, memory
 from rapids_bfs.engines import (
     Choice,
     Engine,
@@ -270,7 +270,7 @@ def in_own_arrays(monkeypatch, search):
         return [SimpleNamespace(data=SimpleNamespace(ptr=address(array)), kept=array) for array in arrays]
 
     monkeypatch.setattr(_direction_optimizing, "CUDA", "cpu")
-    monkeypatch.setattr(_direction_optimizing, "new_arrays", new_arrays)
+    monkeypatch.setattr(memory, "new_arrays", new_arrays)
     monkeypatch.setattr(_direction_optimizing, "finish", search.device.check)
     return search.run(SOURCES, own=True)
 

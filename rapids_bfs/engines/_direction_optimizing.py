@@ -15,7 +15,7 @@ from ..device import CUDA, aligned, finish
 from ..errors import InputError
 from ..graph import Graph
 from ..kernels.whole_search import BITMAPS, GROUP, RECENT, SEARCH, STATE_BYTES
-from ..memory import new_arrays
+from ..memory import NextArrays, new_arrays
 from ..result import BFSResult
 from . import DEFAULT as PLAIN
 from . import Options
@@ -94,7 +94,7 @@ class DirectionOptimizing(DeviceTraversal):
             distances, predecessors, hub, heavy, queue, queued, isolated, visited, state = self.buffers
             self.distances, self.predecessors = distances, predecessors
             self.distances_address, self.predecessors_address = address(distances), address(predecessors)
-            for array, byte in ((distances, 0xFF), (predecessors, 0xFF), (state, 0)):
+            for array, byte in ((distances, 0xFF), (predecessors, 0xFF), (isolated, 0xFF), (state, 0)):
                 fill(array, byte, device.stream_handle)
             self.parameters = Search(
                 offsets=address(self.offsets),
@@ -163,6 +163,11 @@ class DirectionOptimizing(DeviceTraversal):
         parameters.cluster_chunks = tuning.cluster_chunks * capacity // tuning.capacity
 
     @cached_property
+    def next_arrays(self) -> NextArrays:
+        """The distances and predecessors of results."""
+        return NextArrays(self.graph.num_vertices, np.int32, self.graph.targets.dtype)
+
+    @cached_property
     def deterministic(self) -> Deterministic:
         """What deterministic searches need besides this, made for the first of them."""
         return Deterministic(self)
@@ -183,11 +188,15 @@ class DirectionOptimizing(DeviceTraversal):
         """See `Traversal.run`. On the device a search writes straight into the arrays that its result is to own."""
         if not own or options.deterministic or options.trace or options.check or self.graph.device != CUDA:
             return super().run(sources, options, own=own)
-        n, vertex = self.graph.num_vertices, self.graph.targets.dtype
+        n = self.graph.num_vertices
         with self.device.current():
-            distances, *trees = new_arrays(n, np.int32, *[vertex] if options.predecessors else [])
-            predecessors = trees[0] if trees else None
+            if options.predecessors:
+                distances, predecessors = self.next_arrays.take()
+            else:
+                (distances,), predecessors = new_arrays(n, np.int32), None
             with self._into(distances, predecessors, UNREACHED, sources, options):
+                if options.predecessors:
+                    self.next_arrays.allocate_ahead()
                 return BFSResult(
                     self.graph.owner, sources, distances, predecessors, options.depth_limit, options.target
                 )

@@ -1,6 +1,6 @@
 """Run the GPU kernels under compute-sanitizer: memcheck, racecheck, synccheck and initcheck.
 
-    python3 tests/gpu/sanitize.py
+    python3 tests/gpu/sanitize.py [TOOL ...]
 
 racecheck watches shared memory, where no kernel may race at all. It does not follow barriers of a part of a block: it
 sees races in the smallest kernel that has one between two barriers of the whole block, so there blocks of
@@ -36,6 +36,7 @@ BENIGN = {
     "announce": "a block may miss that the level is announced already: the atomic exchange decides who stores it",
 }
 SHAPES = ["path:6", "star:5000", "tree:63", "grid:12", "rmat:8"]  # the star fills the shared memory and spills
+TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 ENGINES = ("cupy", "numba-cuda")
 SOLO = 128  # threads of a block that go on alone
 FOUND = 9  # the exit code that says so
@@ -109,10 +110,10 @@ def search(threads):
             np.testing.assert_array_equal(found, expected)
 
 
-def sanitize():
+def sanitize(tools):
     """0 if no tool finds anything, else 1."""
     found = False
-    for tool in ("memcheck", "racecheck", "synccheck", "initcheck"):
+    for tool in tools:
         command = ["compute-sanitizer", "--tool", tool, "--report-api-errors", "no", "--error-exitcode", str(FOUND)]
         threads = SOLO if tool == "racecheck" else 512
         done = subprocess.run(
@@ -136,4 +137,5 @@ def is_clean(code, output):
 
 
 if __name__ == "__main__":
-    sys.exit(search(int(sys.argv[1])) if sys.argv[1:] else sanitize())
+    threads = sys.argv[1:] and sys.argv[1].isdigit()  # as this program calls itself
+    sys.exit(search(int(sys.argv[1])) if threads else sanitize(sys.argv[1:] or TOOLS))

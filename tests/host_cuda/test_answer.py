@@ -14,6 +14,7 @@ from host_faults import Fault, assert_seen
 from oracle import expected_distances, random_graph
 
 from rapids_bfs import cugraph as drop_in
+from rapids_bfs import memory
 from rapids_bfs.engines import _direction_optimizing, _one_launch
 from rapids_bfs.engines._direction_optimizing import DEFAULT, DirectionOptimizing
 
@@ -107,7 +108,7 @@ def counts(monkeypatch):
     monkeypatch.setattr(_direction_optimizing, "PREPARE_THREADS", 64)
     monkeypatch.setattr(_direction_optimizing, "finish", lambda: None)
     monkeypatch.setitem(sys.modules, "cupy", np)
-    monkeypatch.setattr(drop_in, "new_arrays", new_arrays)
+    monkeypatch.setattr(memory, "new_arrays", new_arrays)
     monkeypatch.setattr(drop_in, "launch", launch)
     return counts
 
