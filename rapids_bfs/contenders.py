@@ -74,6 +74,38 @@ class _PyLibCuGraph(Contender):
         return lambda: reached(found[0])
 
 
+class _CuGraphDask(Contender):
+    def left_out(self, graph: Graph) -> str | None:
+        if isinstance(graph, Graph):
+            return "cugraph.dask is for several GPUs: compare with --gpus, or name this engine"
+        return None
+
+    def end_to_end(self, choice: Choice, edges: Edges, source: Hashable, options: Options) -> Callable[[], int]:
+        import dask_cudf
+        from cugraph.dask import bfs
+        from distributed import wait
+
+        from .driver import driver
+        from .engines._rapids import reached
+        from .engines.cugraph_dask import graph_of, started
+
+        workers = len(started(len(driver().devices)).nthreads())
+        frame = dask_cudf.from_cudf(edges.on_device(), npartitions=workers)
+        graph = graph_of(frame, edges.graph.columns, directed=edges.graph.directed)
+        found = bfs(graph, source, depth_limit=options.depth_limit).persist()
+        wait(found)
+        return lambda: reached(found["distance"].compute().values)
+
+
+class _RustworkX(Contender):
+    LARGEST = 5_000_000  # edges: a tree takes a Python object for each
+
+    def left_out(self, graph: Graph) -> str | None:
+        if graph.num_arcs <= self.LARGEST:
+            return None
+        return f"more than {self.LARGEST:,} edges become as many Python objects: ask for this engine by name"
+
+
 class _NetworkX(Contender):
     LARGEST = 5_000_000  # edges: building more takes minutes and gigabytes
 
@@ -106,10 +138,12 @@ class _NumbaCUDA(Contender):
 UNKNOWN = Contender()
 KNOWN = {
     "cugraph": _CuGraph(),
+    "cugraph-dask": _CuGraphDask(),
     "networkx": _NetworkX(),
     "numba-cuda": _NumbaCUDA(),
     "nx-cugraph": _NxCuGraph(),
     "pylibcugraph": _PyLibCuGraph(),
+    "rustworkx": _RustworkX(),
 }
 
 

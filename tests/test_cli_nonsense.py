@@ -29,6 +29,7 @@ USUAL = {
     "convert": ["karate", "o.npz", "--force"],
     "graph500": ["--scale=4", "--roots=1", "--engine=cpu"],
     "info": [],
+    "warmup": [],
 }
 COMMANDS = typer.main.get_command(app).commands
 NONSENSE = [

@@ -222,8 +222,16 @@ class TestFailures:
     def test_an_interrupt(self, dask_client, tmp_path):
         launcher = launcher_of(dask_client)
         launcher.run(exchanged, 1)
-        threading.Timer(0.5, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+        interrupted = threading.Event()
+
+        def press():  # again if need be: an interrupt within a finalizer is lost
+            for patience in (0.5, 10, 10):
+                if not interrupted.wait(patience):
+                    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        threading.Thread(target=press).start()
         with pytest.raises(KeyboardInterrupt):
             launcher.run(await_file, 2, str(tmp_path / "go"))
+        interrupted.set()
         (tmp_path / "go").touch()
         assert launcher.run(exchanged, 1)

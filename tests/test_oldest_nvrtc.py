@@ -4,6 +4,7 @@ Its wheel, nvidia-cuda-nvrtc-cu12, lies beside whichever newer one the other tes
 """
 
 import ctypes
+import locale
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
@@ -30,6 +31,7 @@ def nvrtc() -> ctypes.CDLL:
 
 @pytest.mark.parametrize("name", cuda_kernels.FILES)
 def test_cuda_file_compiles(nvrtc: ctypes.CDLL, name: str) -> None:
+    usual = locale.setlocale(locale.LC_ALL)
     program = ctypes.c_void_p()
     text = cuda_kernels.source(name).encode()
     assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, f"{name}.cu".encode(), 0, None, None) == 0
@@ -41,6 +43,7 @@ def test_cuda_file_compiles(nvrtc: ctypes.CDLL, name: str) -> None:
         assert code == 0, log(nvrtc, program)
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+        locale.setlocale(locale.LC_ALL, usual)  # NVRTC 12.0 makes it that of C
 
 
 def log(nvrtc: ctypes.CDLL, program: ctypes.c_void_p) -> str:

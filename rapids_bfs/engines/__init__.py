@@ -249,12 +249,18 @@ def preferred(name: str) -> Engine:
 
 
 def _automatic(deterministic: bool) -> Engine:
-    """The first of `PREFERENCE` that can run here; those for a GPU are not even imported without one."""
+    """The first that can run here, of `PREFERENCE`, then of all; those for a GPU are not imported without need."""
     for name in PREFERENCE if simulated() or no_device() is None else ("cpu",):
-        engine = preferred(name)
-        if (engine.deterministic or not deterministic) and engine.unavailable() is None:
+        if _can_run(engine := preferred(name), deterministic):
+            return engine
+    for engine in registered().values():
+        if _can_run(engine, deterministic):
             return engine
     raise InputError(f"no engine can run here: {preferred('cpu').unavailable()}")
+
+
+def _can_run(engine: Engine, deterministic: bool) -> bool:
+    return (engine.deterministic or not deterministic) and engine.unavailable() is None
 
 
 def register(engine: Engine) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +13,7 @@ from ..forks import in_each_child
 from ..graph import Graph
 from ..rapids import missing
 from . import Options, Traversal
-from ._rapids import RapidsEngine, RapidsTraversal, reached
-
-if TYPE_CHECKING:
-    from ..edges import Edges
+from ._rapids import RapidsEngine, RapidsTraversal
 
 PACKAGES = ("cugraph", "dask_cuda", "dask_cudf", "cugraph.dask")
 COLUMNS = ("source", "destination")
@@ -37,11 +33,6 @@ class CuGraphDask(RapidsEngine):
             return "cugraph.dask is for several GPUs, and there is one here: use 'cugraph'"
         return None
 
-    def unsuited(self, graph: Graph) -> str | None:
-        if isinstance(graph, Graph):
-            return "cugraph.dask is for several GPUs: compare with --gpus, or name this engine"
-        return None
-
     def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if options.depth_limit == 0:
             return "cuGraph takes a depth limit of 0 for none: give at least 1"
@@ -52,18 +43,6 @@ class CuGraphDask(RapidsEngine):
 
     def prepare_over(self, graph: Graph, algorithm: str, gpus: int) -> Traversal:
         return CuGraphDaskBFS(graph, gpus)
-
-    def end_to_end(self, edges: Edges, algorithm: str, source: Hashable, options: Options) -> Callable[[], int]:
-        import dask_cudf
-        from cugraph.dask import bfs
-        from distributed import wait
-
-        workers = len(started(len(driver().devices)).nthreads())
-        frame = dask_cudf.from_cudf(edges.on_device(), npartitions=workers)
-        graph = graph_of(frame, edges.graph.columns, directed=edges.graph.directed)
-        found = bfs(graph, source, depth_limit=options.depth_limit).persist()
-        wait(found)
-        return lambda: reached(found["distance"].compute().values)
 
 
 class CuGraphDaskBFS(RapidsTraversal):

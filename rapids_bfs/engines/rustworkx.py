@@ -12,17 +12,10 @@ from . import Options, Traversal
 from ._peers import Peer
 from ._tree import cut, distances_along
 
-LARGEST = 5_000_000  # edges: a tree takes a Python object for each
-
 
 class RustworkX(Peer):
     name = package = "rustworkx"
     algorithms = ("bfs",)
-
-    def unsuited(self, graph: Graph) -> str | None:
-        if graph.num_arcs <= LARGEST:
-            return None
-        return f"more than {LARGEST:,} edges become as many Python objects: ask for this engine by name to wait for it"
 
     def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if sources > 1 and options.predecessors:
