@@ -67,7 +67,7 @@ def level_from_the_bitmaps():
 
 def why_one_launch():
     """Time by level of one search, with a launch for each level and with one for all."""
-    kept = json.loads((ROOT / "tests/benchmarks/results/h200_rapids_rmat20.json").read_text())
+    kept = json.loads((ROOT / "benchmarks/results/h200_rapids_rmat20.json").read_text())
     traces = {each["engine"]: each["trace"] for each in kept["engines"]}
     figure, axes = plt.subplots(figsize=(8, 3.2), layout="constrained")
     for shift, engine, colour, hatch, label in (

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from .errors import InputError, NoPathError, TraversalError
 
 if TYPE_CHECKING:
+    from ._core.catalog import load as load
     from .adapters import as_graph as as_graph
     from .adapters.files import read as read
     from .batch import BatchResult as BatchResult
     from .batch import bfs_batch as bfs_batch
-    from .catalog import load as load
     from .centrality import betweenness as betweenness
     from .comparison import compare as compare
     from .components import connected_components as connected_components
@@ -53,7 +53,7 @@ _HOMES = {
     "connected_components": "components",
     "diameter": "distances",
     "eccentricity": "distances",
-    "load": "catalog",
+    "load": "_core.catalog",
     "periphery": "distances",
     "plot_levels": "report.plots",
     "plot_sizes": "report.plots",

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import whole_number
-from .device import CUDA, finish, moved, on_device, to_host
+from ._core.arguments import whole_number
+from ._core.device import CUDA, finish, moved, on_device, to_host
+from ._core.memory import available_bytes, available_device_bytes, require_bytes, require_device_bytes
+from ._core.units import counted
 from .engines import BatchTraversal, Summary, ready
 from .errors import InputError
 from .graph import Graph
-from .memory import available_bytes, available_device_bytes, require_bytes, require_device_bytes
 from .result import same_answers
 from .search import as_searchable, checked_depth_limit
-from .units import counted
 
 DISTANCE_BYTES = 4
 

@@ -19,7 +19,7 @@ from .report.console import line, messages, screen
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from .edges import Edges
+    from .adapters.given_edges import GivenEdges
     from .graph import Graph
 
 STANDARD = Path("-")  # standard input or output instead of a file
@@ -38,7 +38,7 @@ class GraphInput:
 
     def load(self) -> Graph:
         """Read, generate or look up the graph."""
-        from .catalog import load
+        from ._core.catalog import load
 
         options: dict[str, Any] = {
             "directed": self.directed,
@@ -55,10 +55,10 @@ class GraphInput:
                 graph = load(path, name="standard input", **given)
             return graph
 
-    def edges(self) -> Edges | None:
+    def edges(self) -> GivenEdges | None:
         """The edges of a file, read by cuDF; None without cuDF, or if it cannot read such a file."""
         from .adapters.cudf_files import read_edges
-        from .edges import Edges
+        from .adapters.given_edges import GivenEdges
 
         if not self.header or self.devices is not None:
             return None
@@ -67,7 +67,7 @@ class GraphInput:
             if read is None:
                 return None
             frame, options = read
-            return Edges.of(frame, **options | ({} if self.directed is None else {"directed": self.directed}))
+            return GivenEdges.of(frame, **options | ({} if self.directed is None else {"directed": self.directed}))
 
     def check_outputs(self, force: bool, **outputs: Path | None) -> None:
         """See the function `check_outputs`; the graph's own file is not an output either."""
@@ -103,7 +103,7 @@ def _standard_input() -> Iterator[Path]:
 
 def check_outputs(taken: Mapping[str, Path], force: bool, **outputs: Path | None) -> None:
     """Raise `InputError` unless each of these can be written, and none is another or one of those ``taken``."""
-    from .adapters.files import check_output
+    from .adapters._file import check_output
 
     taken = dict(taken)
     for option, path in outputs.items():

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ._core.units import graph_size
 from .command_io import STANDARD, GraphInput, check_outputs, devices_of, table_console, with_progress, write_output
 from .errors import InputError
 from .exit_codes import INTERRUPTED, WRONG
 from .report.console import line, screen, show
-from .units import graph_size
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -222,14 +222,14 @@ def run(
 
       rapids-bfs run edges.csv --source alice --out distances.parquet
     """
+    from .adapters.result_files import check_table_output, save_table
     from .engines import ready
-    from .frames import check_frame_output, save_frame
     from .report.table import levels_table
     from .search import bfs, checked_depth_limit
 
     given = GraphInput(graph, directed, source_column, target_column, not no_header, devices_of(gpus))
     if out and out != STANDARD:
-        check_frame_output(out, force)
+        check_table_output(out, force)
     given.check_outputs(force, out=out)
     ready(engine, deterministic)
     checked_depth_limit(depth_limit)
@@ -244,7 +244,7 @@ def run(
     )
     if out:
         frame = result.to_frame("arrow")
-        write_output(out, lambda path: save_frame(frame, path, force=force), ".csv")
+        write_output(out, lambda path: save_table(frame, path, force=force), ".csv")
     show(levels_table(result), out=table_console(out))
     if target is not None:
         show(line(_path(result, _parse_id(loaded, target))), out=table_console(out))
@@ -320,14 +320,14 @@ def validate(
 
       rapids-bfs validate rmat:16 result.parquet
     """
-    from .frames import read_frame
+    from .adapters.result_files import read_table
     from .result import from_frame
     from .search import checked_depth_limit
     from .validation import validate as check
 
     limit = checked_depth_limit(depth_limit)
     loaded = GraphInput(graph, directed, source_column, target_column, not no_header).load()
-    answer = from_frame(loaded, read_frame(result, loaded), str(result), limit)
+    answer = from_frame(loaded, read_table(result, loaded), str(result), limit)
     if target is not None:
         answer = replace(answer, target=int(loaded.vertices_of([_parse_id(loaded, target)])[0]))
     verdict = check(loaded, answer)
@@ -421,7 +421,7 @@ def warmup() -> None:
 
       rapids-bfs warmup
     """
-    from .units import number
+    from ._core.units import number
     from .warmup import folder
     from .warmup import warmup as compile_ahead
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .arguments import engine_name, whole_number
+from ._core.arguments import engine_name, whole_number
+from ._core.device import CUDA, moved, to_host
+from ._core.memory import PeakDeviceBytes
 from .contenders import contender
-from .device import CUDA, moved, to_host
 from .engines import Choice, Options, Traversal, choose, registered
 from .errors import InputError, TraversalError
 from .graph import Graph
-from .memory import PeakDeviceBytes
 from .outcome import Comparison, EngineRuns, Run
 from .result import BFSResult
 from .search import checked_depth_limit, source_vertices
@@ -30,7 +30,7 @@ from .trace import Trace
 from .validation import validate
 
 if TYPE_CHECKING:
-    from .edges import Edges
+    from .adapters.given_edges import GivenEdges
 
 SOURCES = 16
 SEED = 1
@@ -95,10 +95,10 @@ def compare(
         For an unknown engine, a source that is not a vertex, a graph without edges to draw sources from.
     """
     from .adapters import as_graph
-    from .edges import Edges
+    from .adapters.given_edges import GivenEdges
 
     plan = planned(sources, engines, baseline, seed, depth_limit)
-    edges = graph if isinstance(graph, Edges) else Edges.of(graph, **graph_options)
+    edges = graph if isinstance(graph, GivenEdges) else GivenEdges.of(graph, **graph_options)
     graph = as_graph(graph, **graph_options) if edges is None else edges.graph
     if isinstance(graph, Graph):
         graph.check()  # a graph whose arrays were written to would make right engines look wrong
@@ -194,7 +194,7 @@ def _run(
     plan: Plan,
     vertices: np.ndarray,
     progress: Progress,
-    edges: Edges | None,
+    edges: GivenEdges | None,
     *,
     asked: bool,
 ) -> None:
@@ -305,7 +305,7 @@ def _peak_bytes(choice: Choice) -> AbstractContextManager[PeakDeviceBytes | None
 
 
 def _from_edges(
-    runs: EngineRuns, choice: Choice, edges: Edges, source: np.ndarray, options: Options, reached: int
+    runs: EngineRuns, choice: Choice, edges: GivenEdges, source: np.ndarray, options: Options, reached: int
 ) -> None:
     """Time the run from the edges to an answer, end to end: `END_TO_END` times, or fewer if it is long."""
     id = edges.graph.ids_of(source).tolist()[0]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .device import CPU, moved
+from ._core.device import CPU, moved
 from .graph import Graph
 from .kernels.cpu import afforest
 from .search import as_searchable

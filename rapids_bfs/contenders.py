@@ -11,7 +11,7 @@ from .engines import Choice, Options
 from .graph import Graph
 
 if TYPE_CHECKING:
-    from .edges import Edges
+    from .adapters.given_edges import GivenEdges
 
 
 class Contender:
@@ -23,7 +23,7 @@ class Contender:
         """None, or one line: why it does not run on this graph unless it is asked for by name."""
         return None
 
-    def end_to_end(self, choice: Choice, edges: Edges, source: Hashable, options: Options) -> Callable[[], int]:
+    def end_to_end(self, choice: Choice, edges: GivenEdges, source: Hashable, options: Options) -> Callable[[], int]:
         """Build the engine's own kind of graph from a list of edges, as its users do, and search it from the vertex
         with this id. Returns a function that counts the vertices reached."""
         graph = edges.as_graph()
@@ -34,10 +34,10 @@ class Contender:
 
 
 class _CuGraph(Contender):
-    def end_to_end(self, choice: Choice, edges: Edges, source: Hashable, options: Options) -> Callable[[], int]:
+    def end_to_end(self, choice: Choice, edges: GivenEdges, source: Hashable, options: Options) -> Callable[[], int]:
         import cugraph
 
-        from .engines._rapids import reached, wait
+        from .engines.rapids.base import reached, wait
 
         graph = cugraph.Graph(directed=edges.graph.directed)
         source_column, target_column = edges.graph.columns
@@ -50,15 +50,15 @@ class _CuGraph(Contender):
 class _PyLibCuGraph(Contender):
     algorithms = ("top-down", "direction-optimizing")
 
-    def end_to_end(self, choice: Choice, edges: Edges, source: Hashable, options: Options) -> Callable[[], int]:
+    def end_to_end(self, choice: Choice, edges: GivenEdges, source: Hashable, options: Options) -> Callable[[], int]:
         frame = edges.on_device()
         arrays = [frame[column] for column in edges.graph.columns]
         if any(array.dtype not in (np.int32, np.int64) for array in arrays):
             return super().end_to_end(choice, edges, source, options)  # it takes integers alone
         from pylibcugraph import GraphProperties, ResourceHandle, SGGraph
 
-        from .engines._rapids import reached
-        from .engines.pylibcugraph import DIRECTION_OPTIMIZING, search
+        from .engines.rapids.base import reached
+        from .engines.rapids.pylibcugraph import DIRECTION_OPTIMIZING, search
 
         handle = ResourceHandle()
         graph = SGGraph(
@@ -80,14 +80,14 @@ class _CuGraphDask(Contender):
             return "cugraph.dask is for several GPUs: compare with --gpus, or name this engine"
         return None
 
-    def end_to_end(self, choice: Choice, edges: Edges, source: Hashable, options: Options) -> Callable[[], int]:
+    def end_to_end(self, choice: Choice, edges: GivenEdges, source: Hashable, options: Options) -> Callable[[], int]:
         import dask_cudf
         from cugraph.dask import bfs
         from distributed import wait
 
-        from .driver import driver
-        from .engines._rapids import reached
-        from .engines.cugraph_dask import graph_of, started
+        from ._core.driver import driver
+        from .engines.rapids.base import reached
+        from .engines.rapids.cugraph_dask import graph_of, started
 
         workers = len(started(len(driver().devices)).nthreads())
         frame = dask_cudf.from_cudf(edges.on_device(), npartitions=workers)
@@ -128,7 +128,7 @@ class _NumbaCUDA(Contender):
     SIMULATED = 5_000  # vertices of the largest graph that the simulator searches in bearable time
 
     def left_out(self, graph: Graph) -> str | None:
-        from .engines._simulator import simulated
+        from .engines.gpu.simulator import simulated
 
         if simulated() and graph.num_vertices > self.SIMULATED:
             return f"the simulator takes too long for more than {self.SIMULATED:,} vertices"

@@ -17,12 +17,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .device import CUDA, launch
+from ._core.device import CUDA
+from ._core.launch import launch
+from ._core.memory import new_arrays
 from .engines import DEFAULT, Options, choose
-from .engines._direction_optimizing import UNREACHED
+from .engines.gpu.direction_optimizing import UNREACHED
 from .errors import InputError
 from .graph import Graph
-from .memory import new_arrays
 
 KIND = "cupy:direction-optimizing"
 FORMATS = ("coo", "csc", "csr")  # of matrices that cuGraph takes

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ._core.device import CPU, to_host
 from .batch import summary, vertices_of_sources
 from .components import labelled
-from .device import CPU, to_host
 from .engines import Options
 from .graph import Graph
 from .kernels.cpu import eccentricities
@@ -19,7 +19,7 @@ from .search import as_searchable, search
 # What the lower and upper bounds of all eccentricities leave open.
 IsOpen = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-# Measured by tests/benchmarks/bench_questions.py.
+# Measured by benchmarks/bench_questions.py.
 ROUND = 8  # searches after which it is seen whether they pay
 WORTH = 16  # vertices that a search for bounds must settle: so many searches of a batch take as long
 FIRST_BATCH, LARGEST_BATCH = 64, 1024

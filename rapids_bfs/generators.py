@@ -15,15 +15,18 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from . import csr
-from .adapters.edges import EdgeList, from_edge_list, from_edges
-from .arguments import whole_number
-from .device import CPU, CUDA, checked_device, launch, to_device
+from ._core import csr
+from ._core.arguments import whole_number
+from ._core.device import CPU, CUDA, checked_device, to_device
+from ._core.dtypes import index_dtype
+from ._core.launch import launch
+from ._core.memory import require_bytes, require_device_bytes
+from ._core.threads import pool
+from .adapters._edge_list import EdgeList
+from .adapters.edges import from_edge_list, from_edges
 from .errors import InputError
-from .graph import Graph, index_dtype
+from .graph import Graph
 from .kernels.cpu.compiled import parallel
-from .memory import require_bytes, require_device_bytes
-from .threads import pool
 
 # Graph500 specification, 1.2: the chances of the four quadrants of the adjacency matrix.
 A, B, C = 0.57, 0.19, 0.19
@@ -95,7 +98,7 @@ class Drawing:
     draw: Callable[[int, Any, Any], None]
     device: str
 
-    def edges(self, first: int = 0, last: int | None = None) -> csr.Edges:
+    def edges(self, first: int = 0, last: int | None = None) -> csr.Pairs:
         """Sources and targets of the edges from ``first`` on."""
         if self.device == CUDA:
             from cupy import empty
@@ -109,7 +112,7 @@ class Drawing:
     def graph(self) -> Graph:
         """The simple undirected graph that they make. They are drawn twice, some at a time."""
 
-        def blocks() -> Iterator[csr.Edges]:
+        def blocks() -> Iterator[csr.Pairs]:
             for first in range(0, self.m, BLOCKS[self.device]):
                 yield self.edges(first, min(first + BLOCKS[self.device], self.m))
 
@@ -119,9 +122,9 @@ class Drawing:
         """The graph, from all the edges that were drawn before."""
         return self._made_of(lambda: [(source, target)])
 
-    def _made_of(self, blocks: Callable[[], Iterable[csr.Edges]]) -> Graph:
+    def _made_of(self, blocks: Callable[[], Iterable[csr.Pairs]]) -> Graph:
         if self.device == CUDA:
-            from .device_csr import fill
+            from ._core.device_csr import fill
 
             offsets, targets = fill(blocks, self.n, self.m, mirror=True)
             return Graph._trusted(offsets, targets, directed=False, name=self.name).simple

@@ -12,38 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .device import CPU, CUDA, checked_device, moved, on_device, to_device, to_host
-from .environment import check_environment
+from ._core.checks import check_graph
+from ._core.csr_for import csr_for
+from ._core.device import CPU, CUDA, checked_device, moved, on_device, to_device, to_host
+from ._core.dtypes import frozen
+from ._core.environment import check_environment
+from ._core.forks import generation
+from ._core.units import graph_size
 from .errors import InputError
-from .forks import generation
-from .units import graph_size
 
 if TYPE_CHECKING:
     from os import PathLike
 
 check_environment()  # before any module that imports Numba
 
-INT32_LIMIT = 1 << 31
 BEYOND = 1 << 63  # above every integer id
-
-
-def index_dtype(count: int) -> type[np.signedinteger[Any]]:
-    """int32 while ``count`` things can be numbered with it, else int64."""
-    return np.int32 if count < INT32_LIMIT else np.int64
-
-
-def frozen(array: np.ndarray) -> np.ndarray:
-    """A read-only view of ``array``; on a device, where nothing is read-only, itself."""
-    if on_device(array):
-        return array
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def csr_for(array: Any) -> ModuleType:
-    """The module whose functions build and change a CSR where ``array`` is: `csr`, or `device_csr`."""
-    return import_module(".device_csr" if on_device(array) else ".csr", __package__)
 
 
 def _adapters(module: str = "") -> ModuleType:
@@ -100,8 +83,6 @@ class Graph:
         columns: tuple[str, str] = ("source", "target"),
         frame: str = "pandas",
     ) -> None:
-        from .checks import check_graph
-
         check_graph(offsets, targets, labels, directed, name)
         self._take(offsets, targets, labels, directed, name, columns, frame)
 
@@ -135,8 +116,6 @@ class Graph:
 
     def check(self) -> None:
         """Repeat the constructor's checks, in case somebody wrote to the arrays. Raises `InputError`."""
-        from .checks import check_graph
-
         check_graph(self.offsets, self.targets, self.labels, self.directed, self.name)
 
     def __repr__(self) -> str:
@@ -206,7 +185,7 @@ class Graph:
 
     @cached_property
     def _copy(self) -> Graph:
-        from .memory import require_bytes, require_device_bytes
+        from ._core.memory import require_bytes, require_device_bytes
 
         device, require = (CPU, require_bytes) if self.device == CUDA else (CUDA, require_device_bytes)
         require(self.nbytes, f"{self.name} on {device}")

@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from . import machine
-from .arguments import whole_number
+from ._core import machine
+from ._core.arguments import whole_number
+from ._core.device import CUDA, finish
+from ._core.dtypes import index_dtype
+from ._core.summary import HarmonicSummary, Statistics
 from .comparison import Progress, quiet, sample_sources
-from .device import CUDA, finish
 from .engines import DEFAULT, Choice, Traversal, ready
 from .errors import TraversalError
 from .generators import EDGE_FACTOR, SEED, Drawing, rmat_edges
-from .graph import Graph, index_dtype
-from .summary import HarmonicSummary, Summary
+from .graph import Graph
 from .validation import validate
 
 ROOTS = 64
@@ -56,7 +57,7 @@ class Graph500:
         """Everything, in JSON's types."""
         return {
             **asdict(self),
-            "time": Summary.of(self.times)._asdict(),
+            "time": Statistics.of(self.times)._asdict(),
             "TEPS": self.teps._asdict(),
             "machine": machine.describe(),
             "versions": machine.versions(),
@@ -71,10 +72,10 @@ class Graph500:
             ("num_mpi_processes", "1"),
             ("construction_time", f"{self.construction_time:g}"),
         ]
-        lines += [(f"bfs  {name}_time", f"{value:g}") for name, value in Summary.of(self.times)._asdict().items()]
-        lines += [(f"{name}_nedge", f"{value:.11g}") for name, value in Summary.of(self.nedges)._asdict().items()]
+        lines += [(f"bfs  {name}_time", f"{value:g}") for name, value in Statistics.of(self.times)._asdict().items()]
+        lines += [(f"{name}_nedge", f"{value:.11g}") for name, value in Statistics.of(self.nedges)._asdict().items()]
         lines += [(f"bfs  {name}_TEPS", f"{value:g}") for name, value in self.teps._asdict().items()]
-        validated = Summary.of(self.validate_times)._asdict()
+        validated = Statistics.of(self.validate_times)._asdict()
         lines += [(f"bfs  {name}_validate", f"{value:g}") for name, value in validated.items()]
         labels = [MARKED if name == "bfs  harmonic_mean_TEPS" else f"{name}:" for name, _ in lines]
         return "\n".join(f"{label:{WIDTH}}{value}" for label, (_, value) in zip(labels, lines, strict=True))
@@ -166,7 +167,7 @@ def _search(run: Graph500, graph: Graph, traversal: Traversal, root: np.ndarray,
 def _drawn_edges(drawing: Drawing, source: Any) -> Any:
     """How many edges were drawn from each vertex, n: all of an edge's ends are reached or none."""
     if drawing.device == CUDA:
-        from .device_csr import count
+        from ._core.device_csr import count
 
         return count([(source, source)], drawing.n, drawing.m)[2:].astype(np.int64)
     return np.bincount(source, minlength=drawing.n)

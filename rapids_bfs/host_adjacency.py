@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .device import CPU, CUDA, moved
+from ._core.device import CPU, CUDA, moved
+from ._core.memory import require_bytes, require_device_bytes
 from .errors import InputError
 from .graph import Graph
-from .memory import require_bytes, require_device_bytes
 
 DEVICE, HOST = "device", "host"
 

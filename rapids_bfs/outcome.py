@@ -11,8 +11,8 @@ from os import PathLike
 from statistics import harmonic_mean, median
 from typing import IO, TYPE_CHECKING, Any
 
-from . import machine
-from .arguments import file_path
+from ._core import machine
+from ._core.arguments import file_path
 from .errors import InputError
 from .graph import Graph
 from .trace import Trace

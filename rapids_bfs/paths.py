@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .device import CUDA
+from ._core.device import CUDA
+from ._core.memory import require_bytes
 from .engines import Options
 from .errors import NoPathError
 from .graph import Graph
 from .kernels.cpu import bidirectional
-from .memory import require_bytes
 from .search import as_searchable, search
 
 KEY = "shortest paths"  # among `Graph.traversals`

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import rapids
-from .device import CPU, finish, moved, on_device, to_host
+from ._core import rapids
+from ._core.device import CPU, finish, moved, on_device, to_host
 from .errors import InputError
 from .graph import Graph
 

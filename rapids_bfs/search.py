@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import flag, whole_number
-from .device import on_device, to_host
+from ._core.arguments import flag, whole_number
+from ._core.device import on_device, to_host
+from ._core.dtypes import INT32_LIMIT
 from .engines import DEFAULT, Options, ready
 from .errors import InputError
-from .graph import INT32_LIMIT, Graph
+from .graph import Graph
 from .result import BFSResult
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._core.device import CPU, to_host
+from ._core.extras import needed
 from .adapters import as_graph
-from .device import CPU, to_host
-from .extras import needed
 from .graph import Graph
 from .result import BFSResult
 from .validation import validate

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .device import to_host
+from ._core.device import to_host
+from ._core.units import counted
 from .graph import Graph
-from .units import counted
 
 if TYPE_CHECKING:
     import pandas as pd

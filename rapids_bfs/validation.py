@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import prange
 
-from .arguments import whole_number
-from .device import CPU, CUDA, launch, moved, on_device
+from ._core.arguments import whole_number
+from ._core.csr_for import csr_for
+from ._core.device import CPU, CUDA, moved, on_device
+from ._core.launch import launch
+from ._core.threads import pool
 from .errors import InputError
-from .graph import Graph, csr_for
+from .graph import Graph
 from .kernels.cpu.compiled import parallel
 from .result import BFSResult
-from .threads import pool
 
 if TYPE_CHECKING:
     from .parts.graph import GraphInParts

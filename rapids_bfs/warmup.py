@@ -8,9 +8,9 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
+from ._core.catalog import load
 from .adapters import as_graph
 from .batch import bfs_batch
-from .catalog import load
 from .centrality import betweenness
 from .components import connected_components
 from .distances import eccentricity

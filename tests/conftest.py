@@ -8,8 +8,8 @@ import pytest
 import validated
 from hypothesis import HealthCheck, settings
 
-from rapids_bfs import device, rapids
-from rapids_bfs.driver import no_device
+from rapids_bfs._core import device, rapids
+from rapids_bfs._core.driver import no_device
 
 # Beside other work GNU's OpenMP would hold up each parallel loop, however small, with threads that wait busily.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -26,7 +26,7 @@ settings.load_profile("default")
 
 def not_collected() -> dict[str, str]:
     """The folders of tests that cannot run here, and why."""
-    reasons = {"gpu": no_device(), "rapids": next(filter(None, map(rapids.missing, RAPIDS)), None)}
+    reasons = {"gpu": no_device(), "rapids": next(filter(None, map(rapids.package_missing, RAPIDS)), None)}
     return {folder: reason for folder, reason in reasons.items() if reason}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import rapids_bfs
-from rapids_bfs.driver import driver
+from rapids_bfs._core.driver import driver
 from rapids_bfs.engines import registered
 
 on_gpu = bool(driver().devices)

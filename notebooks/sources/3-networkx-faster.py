@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import networkx as nx
 
 import rapids_bfs.nx
-from rapids_bfs.driver import driver
+from rapids_bfs._core.driver import driver
 
 nx.config.warnings_to_ignore.add("cache")  # NetworkX reminds at each function that a converted graph is used again
 

@@ -10,7 +10,7 @@
 # %%
 import os
 
-from rapids_bfs.driver import driver
+from rapids_bfs._core.driver import driver
 
 on_gpu = bool(driver().devices)
 if not on_gpu:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, overload
 
-from .. import rapids
-from ..arguments import checked_directed, checked_name, whole_number
+from .._core import rapids
+from .._core.arguments import checked_directed, checked_name, whole_number
 from ..errors import InputError
 from ..graph import Graph
 
@@ -158,7 +158,7 @@ def as_graph(
     if hasattr(graph, "launcher") and not options:  # a graph in parts
         return graph
     if isinstance(graph, str | os.PathLike):
-        from ..catalog import load
+        from .._core.catalog import load
 
         return _call(load, graph, **options)
     module = importer_of(graph)

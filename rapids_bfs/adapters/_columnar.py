@@ -8,11 +8,11 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from ..csr import BLOCK
+from .._core.csr import BLOCK
+from .._core.memory import require_bytes
 from ..graph import Graph
-from ..memory import require_bytes
+from ._file import File
 from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, to_edge_table
-from .files import File
 
 
 def read_parquet(

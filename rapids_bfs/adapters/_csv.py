@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from ..errors import InputError
 from ..graph import Graph
+from ._file import File, refuse_isolated
 from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, isolated, to_arc_table
-from .files import File, refuse_isolated
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)

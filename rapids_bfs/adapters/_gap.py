@@ -11,11 +11,12 @@ from typing import IO
 
 import numpy as np
 
+from .._core.dtypes import INT32_LIMIT
+from .._core.memory import require_bytes
 from ..errors import InputError
-from ..graph import INT32_LIMIT, Graph
-from ..memory import require_bytes
+from ..graph import Graph
+from ._file import File
 from .csr import from_csr
-from .files import File
 
 HEADER = struct.Struct("<Bqq")
 

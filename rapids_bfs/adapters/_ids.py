@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit, prange
 
-from ..csr import Edges, as_block
+from .._core.csr import Pairs, as_block
+from .._core.dtypes import index_dtype
+from .._core.memory import require_bytes
+from .._core.threads import pool
 from ..errors import InputError
-from ..graph import index_dtype
 from ..kernels.cpu.compiled import parallel, serial
-from ..memory import require_bytes
-from ..threads import pool
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -134,7 +134,7 @@ class IntegerIds:
 
 def number_values(
     pairs: Iterable[Columns], labels: Sequence[Hashable], type: pa.DataType, name: str
-) -> tuple[list[Edges], list[Hashable]]:
+) -> tuple[list[Pairs], list[Hashable]]:
     """Edges between values of one Arrow type as vertices, and the id of each vertex.
 
     Vertices are ``labels``, which are distinct, or if there are none the values by first appearance, source before

@@ -16,12 +16,14 @@ from typing import IO
 
 import numpy as np
 
-from ..csr import BLOCK, Edges
+from .._core.csr import BLOCK, Pairs
+from .._core.dtypes import index_dtype
+from .._core.memory import require_bytes
 from ..errors import InputError
-from ..graph import Graph, index_dtype
-from ..memory import require_bytes
-from .edges import checked_vertices, from_edges
-from .files import File
+from ..graph import Graph
+from ._edge_list import checked_vertices
+from ._file import File
+from .edges import from_edges
 from .scipy import to_scipy
 
 FEW = 1 << 20  # entries; NumPy has read fewer before pandas, which reads faster, is imported
@@ -108,7 +110,7 @@ def _lines(file: File) -> Iterator[tuple[int, list[str]]]:
                 yield number, re.findall("[^ \t\r\n]+", line)
 
 
-def _edges(file: File, header: Header) -> Iterator[Edges]:
+def _edges(file: File, header: Header) -> Iterator[Pairs]:
     """Rows and columns of the entries, from 0, a block at a time."""
     read = 0
     try:
@@ -172,7 +174,7 @@ def _are_entries(numbers: list[np.ndarray], header: Header) -> bool:
     )
 
 
-def _positions(numbers: list[np.ndarray], header: Header, first: int) -> Edges:
+def _positions(numbers: list[np.ndarray], header: Header, first: int) -> Pairs:
     """Rows and columns of these entries, the first of which is entry number ``first``."""
     dtype = index_dtype(header.vertices)
     if header.coordinate:

@@ -7,12 +7,13 @@ from typing import IO, Any
 
 import numpy as np
 
+from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph
-from ..memory import require_bytes
+from ._edge_list import checked_vertices
+from ._file import File
 from .csr import from_csr
-from .edges import checked_vertices, labelled
-from .files import File
+from .edges import labelled
 from .scipy import from_scipy
 
 

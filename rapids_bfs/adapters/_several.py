@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph
-from ..memory import require_bytes
 from ._columnar import parquet_table
+from ._file import File, damage_named
+from ._formats import OPTIONS, format_of
 from ._tables import Columns, EdgeTable, from_edge_table
-from .files import OPTIONS, File, damage_named, format_of
 
 
 def read_several(pattern: str, files: Sequence[File], name: str | None, **options: Any) -> Graph:

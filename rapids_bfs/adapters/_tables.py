@@ -12,12 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ..csr import BLOCK, Edges
+from .._core.csr import BLOCK, Pairs
+from .._core.dtypes import index_dtype
 from ..errors import InputError
-from ..graph import Graph, index_dtype
+from ..graph import Graph
+from ._edge_list import EdgeList, checked_vertices
 from ._ids import number_values, require_one_type
 from ._notes import Notes, notes_of
-from .edges import EdgeList, are_vertices, checked_vertices, from_edge_list, labelled
+from .edges import are_vertices, from_edge_list, labelled
 
 # Usual names of source and target, the likelier first; compared without case.
 PAIRS = (
@@ -72,7 +74,7 @@ class EdgeTable:
             yield source, target
             row += len(source)
 
-    def numbers(self) -> Iterator[Edges]:
+    def numbers(self) -> Iterator[Pairs]:
         """The ids as NumPy arrays; for columns that `is_number`."""
         for source, target in self.checked():
             yield source.to_numpy(zero_copy_only=False), target.to_numpy(zero_copy_only=False)

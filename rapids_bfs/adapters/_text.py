@@ -16,12 +16,12 @@ from typing import IO
 import numpy as np
 import pyarrow as pa
 
-from ..csr import BLOCK
+from .._core.csr import BLOCK
 from ..errors import InputError
 from ..graph import Graph
 from ._csv import INTEGER, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids
+from ._file import File, refuse_isolated
 from ._tables import Columns, EdgeTable, from_edge_table, isolated, to_arc_table, to_edge_table, with_all_vertices
-from .files import File, refuse_isolated
 
 SIGNS = ("#", "%")  # of comments
 COMMENTS = "".join(SIGNS).encode()

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._core.dtypes import index_dtype
 from ..errors import InputError
-from ..graph import Graph, index_dtype
+from ..graph import Graph
 from .edges import are_vertices, labelled
 
 LARGEST = np.iinfo(np.int64).max  # of the integers that a column of ids can hold

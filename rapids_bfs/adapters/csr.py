@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import checked_directed
-from ..checks import check_rows
-from ..device import on_device, to_device
+from .._core.arguments import checked_directed
+from .._core.checks import check_rows
+from .._core.csr_for import csr_for
+from .._core.device import on_device, to_device
+from .._core.dtypes import frozen, index_dtype
 from ..errors import InputError
-from ..graph import Graph, csr_for, frozen, index_dtype
+from ..graph import Graph
 
 
 def from_csr(offsets: Any, targets: Any, *, directed: bool | None = None, name: str = "csr") -> Graph:

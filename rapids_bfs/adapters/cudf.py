@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..device import CUDA, to_device
+from .._core.device import CUDA, to_device
 from ..errors import InputError
 from ..graph import Graph
 
@@ -172,7 +172,7 @@ def frame_of(columns: dict[str, Any]) -> Any:
     """A `cudf.DataFrame` of CuPy arrays, which become its own without a copy, and of cuDF's Series, which it shares
     until either is written to.
 
-    This takes less than half of the time of cuDF's constructor, see ``tests/benchmarks/profile_dropin.py``.
+    This takes less than half of the time of cuDF's constructor, see ``benchmarks/profile_dropin.py``.
     """
     import cudf
     import pylibcudf

@@ -7,12 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..rapids import missing
+from .._core.rapids import package_missing
 from ._columnar import chosen_fields
 from ._csv import csv_start, type_of_ids
+from ._file import GZIP, File, damage_named, file_at
+from ._formats import format_of
 from ._notes import notes_of
 from ._tables import choose_columns, is_number
-from .files import GZIP, File, damage_named, file_at, format_of
 
 BOM = b"\xef\xbb\xbf"
 
@@ -25,7 +26,7 @@ def read_edges(path: str | os.PathLike[str], source: str | None = None, target: 
     None if cuDF is not here, the file is of another format, or has what `rapids_bfs.read` alone understands: vertices
     without edges, a text encoding's mark, ids that are neither numbers nor strings or unlike the first.
     """
-    if missing("cudf") is not None or not os.path.isfile(path):
+    if package_missing("cudf") is not None or not os.path.isfile(path):
         return None
     file = file_at(path)
     with damage_named(file, "a list of edges"):

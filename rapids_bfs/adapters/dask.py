@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .._core.dtypes import INT32_LIMIT
 from ..errors import InputError
-from ..graph import INT32_LIMIT, Graph
+from ..graph import Graph
 from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, is_number
 
 if TYPE_CHECKING:

@@ -7,13 +7,14 @@ from typing import Any
 import cupy
 import numpy as np
 
-from .. import device_csr
-from ..arguments import checked_directed
-from ..device import to_device
+from .._core import device_csr
+from .._core.arguments import checked_directed
+from .._core.device import to_device
+from .._core.dtypes import index_dtype
+from .._core.memory import require_device_bytes
 from ..errors import InputError
-from ..graph import Graph, index_dtype
-from ..memory import require_device_bytes
-from .edges import EdgeList, refuse_past, vertex_ids
+from ..graph import Graph
+from ._edge_list import EdgeList, refuse_past, vertex_ids
 
 SPREAD = 8  # ids below this many times the edges are counted in an array, others are sorted
 

@@ -2,70 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from .. import csr
-from ..arguments import checked_directed
-from ..device import on_device
+from .._core import csr
+from .._core.arguments import checked_directed
+from .._core.device import on_device
+from .._core.dtypes import index_dtype
+from .._core.memory import has_bytes, require_bytes
 from ..errors import InputError
-from ..graph import Graph, index_dtype
-from ..memory import has_bytes, require_bytes
+from ..graph import Graph
+from ._edge_list import COLUMNS, EdgeList, checked_vertices, refuse_past
 from ._ids import IntegerIds, require_one_type
 
 BLOCK = csr.BLOCK
-COLUMNS = ("source", "target")
 SPREAD = 8  # ids below this many times the edges are counted in an array, others are hashed
-
-
-@dataclass(frozen=True)
-class EdgeList:
-    """Integer edges that can be read more than once.
-
-    ``blocks()`` yields pairs of integer or float arrays. ``rows`` may be an estimate; it limits how far apart ids may
-    lie to be counted in an array. The names are for messages.
-    """
-
-    rows: int
-    blocks: Callable[[], Iterable[csr.Edges]]
-    columns: tuple[str, str] = COLUMNS
-    name: str = "edge list"
-
-    def checked(self) -> Iterator[csr.Edges]:
-        """The blocks as non-negative integers. Raises `InputError` at the first id that is none."""
-        row = 0
-        for pair in self.blocks():
-            source, target = (
-                vertex_ids(ids, f"{self.name}, column {column!r}", row)
-                for ids, column in zip(pair, self.columns, strict=True)
-            )
-            yield source, target
-            row += len(source)
-
-
-def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
-    """``ids`` as integers, unchanged if they are. Raises `InputError` naming the first row that holds no vertex id."""
-
-    def refuse(bad: np.ndarray, what: str) -> None:
-        if bad.any():
-            row = int(bad.argmax())
-            raise InputError(f"{where}, row {first_row + row} (from 0): {ids[row]!s} {what}")
-
-    if ids.dtype.kind == "f":
-        refuse(np.isnan(ids), "is not a vertex id: drop the rows without one")
-        refuse(ids != np.floor(ids), "is fractional: vertex ids are whole numbers, or strings")
-        exact = 2.0 ** (np.finfo(ids.dtype).nmant + 1)  # from here on, an id may have been rounded
-        refuse(np.abs(ids) >= exact, f"is beyond the whole numbers that a {ids.dtype} holds: give integers")
-    elif ids.dtype.kind not in "iu":
-        raise InputError(f"{where}: {ids.dtype} cannot hold vertex ids")
-    if len(ids) and ids.dtype.kind != "u":
-        refuse(ids < 0, "is negative: integer vertex ids start at 0")
-    if ids.dtype == np.uint64:
-        refuse(ids > np.uint64(np.iinfo(np.int64).max), "is beyond int64")
-    return ids if ids.dtype.kind == "i" else ids.astype(np.int64)
 
 
 def matches(obj: Any) -> bool:
@@ -121,7 +74,7 @@ def from_edges(
     if all(array.dtype.kind in "iufb" for array in arrays) or not len(arrays[0]):
         sources, targets = (array if len(array) else array.astype(np.int64) for array in arrays)
 
-        def blocks() -> Iterator[csr.Edges]:
+        def blocks() -> Iterator[csr.Pairs]:
             for start in range(0, len(sources), BLOCK):
                 yield sources[start : start + BLOCK], targets[start : start + BLOCK]
 
@@ -199,26 +152,6 @@ def from_edge_list(
 def _scattered(highest: int, rows: int) -> bool:
     """Do ids up to ``highest`` lie too far apart in so many rows to be counted in an array?"""
     return highest >= SPREAD * rows + 1024
-
-
-def checked_vertices(vertices: int) -> int:
-    """``vertices`` if so many fit the memory. Raises `InputError` if they do not, or are negative."""
-    if vertices < 0:
-        raise InputError(f"the number of vertices must be at least 0, not {vertices}")
-    require_bytes(24 * vertices, f"a graph of {vertices:,} vertices")
-    return vertices
-
-
-def refuse_past(edges: EdgeList, first_row: int, source: np.ndarray, target: np.ndarray, vertices: int) -> None:
-    """Raise `InputError` for the first of these rows with an id that is ``vertices`` or more."""
-    row = int(((source >= vertices) | (target >= vertices)).argmax())
-    column, value = next(
-        (column, ids[row]) for column, ids in zip(edges.columns, (source, target), strict=True) if ids[row] >= vertices
-    )
-    raise InputError(
-        f"{edges.name}, column {column!r}, row {first_row + row} (from 0): {value} is past the last of {vertices} "
-        f"vertices, {vertices - 1}"
-    )
 
 
 def _from_scattered(edges: EdgeList, directed: bool | None, frame: str) -> Graph:

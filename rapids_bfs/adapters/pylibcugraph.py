@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..device import CUDA
+from .._core.device import CUDA
+from .._core.dtypes import index_dtype
 from ..errors import InputError
-from ..graph import Graph, index_dtype
+from ..graph import Graph
 
 
 def matches(obj: Any) -> bool:
@@ -67,6 +68,6 @@ def to_pylibcugraph(graph: Graph) -> Any:
 
 def arcs(graph: Graph) -> tuple[Any, Any]:
     """Sources and targets of the arcs of a graph on the device, of one type."""
-    from .. import device_csr
+    from .._core import device_csr
 
     return device_csr.sources_of(graph.offsets, graph.targets), graph.targets

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..graph import Graph
-from . import Options, Traversal
-from ._peers import Peer
+from .base import Options, Traversal
+from .peers import Peer
 
 ALPHA = 8  # pull when the frontier has more than 1/ALPHA of the unexplored edges
 BETA = 512  # push again when the frontier shrinks below 1/BETA of the vertices

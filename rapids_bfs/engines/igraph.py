@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..graph import Graph
-from . import Options, Traversal
-from ._peers import FromOneSource
-from ._tree import cut
+from .base import Options, Traversal
+from .peers import FromOneSource
+from .tree import cut
 
 
 class IGraph(FromOneSource):

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .._core.memory import require_bytes
 from ..adapters.networkx import to_networkx
 from ..graph import Graph
-from ..memory import require_bytes
-from . import Engine, Options, Traversal
-from ._tree import cut, distances_along
+from .base import Engine, Options, Traversal
+from .tree import cut, distances_along
 
 SEVERAL = -1  # the node from which a search from several sources starts
 BYTES_PER_EDGE = 200  # seen with rmat:16, NetworkX 3.7

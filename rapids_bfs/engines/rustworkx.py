@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..graph import Graph
-from . import Options, Traversal
-from ._peers import Peer
-from ._tree import cut, distances_along
+from .base import Options, Traversal
+from .peers import Peer
+from .tree import cut, distances_along
 
 
 class RustworkX(Peer):

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .._core.memory import require_bytes
 from ..adapters.scipy import to_scipy
 from ..graph import Graph
-from ..memory import require_bytes
-from . import Engine, Options, Traversal
-from ._tree import cut, distances_along
+from .base import Engine, Options, Traversal
+from .tree import cut, distances_along
 
 
 class SciPy(Engine):

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..csr import Degrees, edge_blocks, offsets_of
+from .._core.csr import Degrees, edge_blocks, offsets_of
+from .._core.dtypes import index_dtype
 from ..errors import InputError
-from ..graph import Graph, index_dtype
+from ..graph import Graph
 from .classes import is_dict
 from .functions import BACKEND
 from .views import state_of

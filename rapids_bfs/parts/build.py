@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import csr
-from ..adapters.edges import vertex_ids
-from ..csr import Edges
-from ..device import CPU, CUDA
+from .._core import csr
+from .._core.csr import Pairs
+from .._core.device import CPU, CUDA
+from .._core.units import counted
+from ..adapters._edge_list import vertex_ids
 from ..errors import InputError
-from ..units import counted
 from .labels import Labels
 from .partition import Partition
 from .peers import Peers
@@ -31,11 +31,11 @@ SPREAD = 8  # ids below this many times the edges may be dealt; others get label
 class Source:
     """Edges that a rank reads, as often as it is asked to: pairs of arrays of ids where the rank works."""
 
-    blocks: Callable[[], Iterable[Edges]]
+    blocks: Callable[[], Iterable[Pairs]]
     columns: tuple[str, str] = ("source", "target")
     name: str = "edges"
 
-    def of_rank(self, rank: int, size: int) -> Iterable[Edges]:
+    def of_rank(self, rank: int, size: int) -> Iterable[Pairs]:
         """The edges that this rank contributes; all of this source's."""
         return self.blocks()
 
@@ -137,7 +137,7 @@ class Builder:
         self.plan = plan
         self.tools = tools_for(plan.device)
 
-    def checked(self) -> Iterator[Edges]:
+    def checked(self) -> Iterator[Pairs]:
         """The blocks of this rank, as integers of 64 or 32 bits. Raises `InputError` at the first id that is none."""
         row = 0
         columns = getattr(self.source, "columns", ("source", "target"))
@@ -155,7 +155,7 @@ class Builder:
                 yield sources, targets
             row += len(pair[0])
 
-    def in_step(self) -> Iterator[Edges]:
+    def in_step(self) -> Iterator[Pairs]:
         """The blocks of this rank, and empty ones until all ranks have none."""
         nothing = self.tools.xp.empty(0, np.int32)
         blocks = self.checked()
@@ -216,7 +216,7 @@ class Builder:
         part.loops = sum(self.peers.share(self.tools.count_loops(offsets, targets, part.base)))
         return part
 
-    def _rows(self, partition: Partition, numbers: Callable[[Any], Any], degrees: Any, *, turned: bool) -> Edges:
+    def _rows(self, partition: Partition, numbers: Callable[[Any], Any], degrees: Any, *, turned: bool) -> Pairs:
         offsets = self.tools.xp.zeros(len(degrees) + 1, np.int64)
         offsets[1:] = self.tools.xp.cumsum(degrees)
         arcs = int(offsets[-1])

@@ -8,10 +8,10 @@ from typing import Any
 import cupy
 import numpy as np
 
-from .. import device_csr
-from ..csr import Edges
-from ..device import launch
-from ..memory import require_device_bytes
+from .._core import device_csr
+from .._core.csr import Pairs
+from .._core.launch import launch
+from .._core.memory import require_device_bytes
 
 xp = cupy
 BLOCK = 1 << 26  # edges that are dealt at a time
@@ -28,7 +28,7 @@ def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int]:
     return highest, asymmetry
 
 
-def deal(edges: Edges, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
+def deal(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
     """For each part its arcs of a block of edges between numbers: an array of two rows, places and targets."""
     sources, targets = edges
     count, vertex = len(sources), sources.dtype
@@ -55,7 +55,7 @@ def put(places: Any, targets: Any, cursors: Any, placed: Any) -> None:
     launch("csr", kernel, places.dtype, np.int64, size, places, targets, size, 0, None, cursors, placed)
 
 
-def simplified(offsets: Any, targets: Any, limit: int) -> Edges:
+def simplified(offsets: Any, targets: Any, limit: int) -> Pairs:
     """The rows with their distinct targets, ascending. They are sorted in place; targets are below ``limit``."""
     device_csr.ascending(offsets, targets, limit=limit, result=targets)
     kept_offsets, kept = device_csr.distinct(offsets, targets, loops=True)

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .._core.csr import Pairs
+from .._core.device import CUDA, to_device
 from ..adapters._columnar import parquet_table
+from ..adapters._file import File, damage_named
 from ..adapters._several import joined, name_of
 from ..adapters._tables import is_number
-from ..adapters.files import File, damage_named, files_matching
-from ..csr import Edges
-from ..device import CUDA, to_device
+from ..adapters.files import files_matching
 
 MOST_GROUPS = 1 << 31  # more than a file can have: their numbers are of 16 bits
 
@@ -26,7 +27,7 @@ class ParquetEdges:
     columns: tuple[str, str]
     device: str
 
-    def of_rank(self, rank: int, size: int) -> Iterator[Edges]:
+    def of_rank(self, rank: int, size: int) -> Iterator[Pairs]:
         for place, file in enumerate(self.files):
             with damage_named(file, "Parquet"):
                 table = parquet_table(file, *self.columns, range((rank - place) % size, MOST_GROUPS, size).__contains__)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..csr import Edges
-from ..device import CUDA
-from ..engines._parts import Answer
+from .._core.csr import Pairs
+from .._core.device import CUDA
+from ..engines.parts.search import Answer
 from ..errors import InputError
 from .build import Part, Plan, Source, build
 from .graph import GraphInParts
@@ -70,7 +70,7 @@ def source_of(columns: tuple[str, str], name: str, *partitions: Any) -> Source:
         for place, part in enumerate(partitions)
     ]
 
-    def blocks() -> Iterator[Edges]:
+    def blocks() -> Iterator[Pairs]:
         yield from arrays
 
     return Source(blocks, columns, name)

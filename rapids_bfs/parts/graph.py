@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import csr
-from ..arguments import engine_name
-from ..csr import Edges
-from ..device import CPU, CUDA, checked_device, on_device, to_host
+from .._core import csr
+from .._core.arguments import engine_name
+from .._core.csr import Pairs
+from .._core.device import CPU, CUDA, checked_device, on_device, to_host
+from .._core.dtypes import index_dtype
+from .._core.memory import require_bytes
+from .._core.units import counted, graph_size
 from ..errors import InputError
-from ..graph import Graph, index_dtype
-from ..memory import require_bytes
-from ..units import counted, graph_size
+from ..graph import Graph
 from .build import Part, Plan, build, tools_of
 from .launch import Kept, Launcher
 from .partition import Partition
@@ -184,7 +185,7 @@ class GraphInParts:
     def prepare(self) -> None:
         """Let all ranks prepare what searches need, unless they have."""
         if not self._prepared:
-            from ..engines._parts import prepare
+            from ..engines.parts.search import prepare
 
             self.launcher.run(prepare, each=[self.parts])
             self._prepared = True
@@ -232,7 +233,7 @@ class Rows:
 
     graph: Graph
 
-    def of_rank(self, rank: int, size: int) -> Iterator[Edges]:
+    def of_rank(self, rank: int, size: int) -> Iterator[Pairs]:
         offsets, targets = self.graph.offsets, self.graph.targets
         n = self.graph.num_vertices
         first, last = n * rank // size, n * (rank + 1) // size

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import csr
-from ..csr import Edges
+from .._core import csr
+from .._core.csr import Pairs
+from .._core.memory import require_bytes
 from ..kernels.cpu import parts as kernels
-from ..memory import require_bytes
 
 xp = np
 BLOCK = csr.BLOCK
@@ -17,12 +17,12 @@ require = require_bytes
 
 
 def summary(sources: np.ndarray, targets: np.ndarray, key: np.ndarray) -> tuple[int, int]:
-    """The highest id and the asymmetry (see `rapids_bfs.csr`) of a block that is not empty."""
+    """The highest id and the asymmetry (see `rapids_bfs._core.csr`) of a block that is not empty."""
     highest = max(sources.max(), targets.max())
     return int(highest), csr.asymmetry(sources, targets, key)
 
 
-def deal(edges: Edges, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
+def deal(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
     """For each part its arcs of a block of edges between numbers: an array of two rows, places and targets."""
     sources, targets = edges
     counts = np.zeros(size, np.int64)
@@ -43,7 +43,7 @@ def put(places: np.ndarray, targets: np.ndarray, cursors: np.ndarray, placed: np
     kernels.put(places, targets, cursors, placed)
 
 
-def simplified(offsets: np.ndarray, targets: np.ndarray, limit: int) -> Edges:
+def simplified(offsets: np.ndarray, targets: np.ndarray, limit: int) -> Pairs:
     """The rows with their distinct targets, ascending. They are sorted in place; targets are below ``limit``."""
     kept = np.zeros(len(offsets), np.int64)
     kernels.sort_distinct(offsets, targets, kept[1:])

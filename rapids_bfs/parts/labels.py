@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..csr import Edges
+from .._core.csr import Pairs
 from .partition import Partition
 from .peers import Peers
 
@@ -32,7 +32,7 @@ class Labels:
     xp: ModuleType
 
     @classmethod
-    def of(cls, blocks: Iterable[Edges], peers: Peers, tools: ModuleType) -> Labels:
+    def of(cls, blocks: Iterable[Pairs], peers: Peers, tools: ModuleType) -> Labels:
         """The distinct ids in the blocks of all ranks, which come in step."""
         xp = tools.xp
         own = xp.empty(0, np.int64)

@@ -14,11 +14,11 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
-from ..arguments import whole_number
-from ..device import CPU, CUDA
-from ..driver import driver
+from .._core.arguments import whole_number
+from .._core.device import CPU, CUDA
+from .._core.driver import driver
+from .._core.forks import generation
 from ..errors import InputError, TraversalError
-from ..forks import generation
 from .peers import LIMIT, Peers, Stopped, ThreadPeers
 
 MOST_THREADS = 256  # parts in the host's memory

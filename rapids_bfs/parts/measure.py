@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..device import CPU, CUDA, to_host
+from .._core.device import CPU, CUDA, to_host
+from .._core.units import counted
 from ..engines import DEFAULT, Choice, Options, Traversal, choose
 from ..errors import InputError, TraversalError
 from ..trace import Step, Trace
-from ..units import counted
 from .build import Builder, Part, Plan, tools_of
 from .graph import GraphInParts
 from .launch import device_names

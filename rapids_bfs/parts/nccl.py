@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import finish
+from .._core.device import finish
 from ..errors import InputError
 from .peers import LIMIT, Meeting, Peers, Stopped, no_answer
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from ..device import CPU
+from .._core.device import CPU
 from ..errors import InputError, TraversalError
 from . import seats
 from .launch import GRACE, Kept, Launcher, said

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..device import launch, on_device
-from ..graph import index_dtype
+from .._core.device import on_device
+from .._core.dtypes import index_dtype
+from .._core.launch import launch
 from ..kernels.cpu import parts as kernels
 
 STRIDE = 256  # a stride is a multiple of it, so that slices of bitmaps are whole words and aligned

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import finish, on_device
+from .._core.device import finish, on_device
 from ..errors import TraversalError
 
 LIMIT = 45.0  # seconds that a rank waits for the others

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.units import size as bytes_as_text
 from ..errors import TraversalError
-from ..units import size as bytes_as_text
 from .peers import LIMIT, Meeting, Peers, Stopped, no_answer
 
 MARGIN = 5.0  # seconds after which rank 0, which watches the limit of the others, is missing itself

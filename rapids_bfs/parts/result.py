@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..device import to_host
+from .._core.device import to_host
+from .._core.memory import require_bytes
 from ..engines import Options
-from ..engines._parts import Answer, search
+from ..engines.parts.search import Answer, search
 from ..errors import InputError
-from ..memory import require_bytes
 from ..result import BFSResult
 from ..trace import Level, Step, Trace
 from .build import Part, tools_of

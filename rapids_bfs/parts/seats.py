@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from ..device import CUDA
+from .._core.device import CUDA
 from ..errors import InputError, TraversalError
 from .launch import said
 from .peers import Peers, Stopped, ThreadPeers

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..arguments import checked_directed
-from ..csr import Edges
-from ..device import CPU, CUDA
+from .._core.arguments import checked_directed
+from .._core.csr import Pairs
+from .._core.device import CPU, CUDA
+from .._core.memory import available_device_bytes
 from ..errors import InputError
 from ..generators import BLOCKS, DRAWN, SEED, Drawing, parsed
 from ..graph import Graph
-from ..memory import available_device_bytes
 from .build import Plan
 from .graph import GraphInParts, from_graph, from_source
 from .launch import Launcher, Threads, device_names
@@ -33,7 +33,7 @@ class Drawn:
         kind, sizes = parsed(self.spec)
         return DRAWN[kind](*sizes, seed=self.seed, device=self.device, checked=False)
 
-    def of_rank(self, rank: int, size: int) -> Iterator[Edges]:
+    def of_rank(self, rank: int, size: int) -> Iterator[Pairs]:
         drawing = self.drawing
         first, last = drawing.m * rank // size, drawing.m * (rank + 1) // size
         step = BLOCKS[self.device]
@@ -43,8 +43,8 @@ class Drawn:
 
 def in_parts(graph: Any, devices: Any, **options: Any) -> Graph | GraphInParts:
     """What ``devices`` asks for, see `rapids_bfs.as_graph`."""
+    from .._core.catalog import load
     from ..adapters import as_graph
-    from ..catalog import load
 
     if isinstance(graph, GraphInParts):
         raise InputError(f"{graph.name} is in parts already, on {', '.join(graph.devices)}")
@@ -105,7 +105,7 @@ def drawn(spec: str, devices: Any, *, seed: int = SEED) -> Graph | GraphInParts:
 def fewest(arcs_bytes: int, n: int) -> int:
     """The fewest GPUs of this machine that a graph fits; 0 if there is none. Raises `InputError` if it fits not even
     all of them."""
-    from ..driver import driver
+    from .._core.driver import driver
 
     there = len(driver().devices)
     if there == 0:

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import whole_number
-from ..device import launch, on_device
-from ..engines._parts import Answer
+from .._core.arguments import whole_number
+from .._core.device import on_device
+from .._core.launch import launch
+from ..engines.parts.search import Answer
 from ..errors import InputError
 from ..kernels.cpu import parts as kernels
 from ..validation import RULES, Verdict, require_kinds

@@ -12,7 +12,7 @@ from html import escape
 from statistics import median
 from typing import Any
 
-from ..units import duration, number, speedup, time_unit
+from .._core.units import duration, number, speedup, time_unit
 
 MOST_DOTS = 200  # searches of an engine that are drawn one by one
 MOST_BARS = 120  # of a chart; with more levels a bar is the highest of several

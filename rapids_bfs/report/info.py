@@ -7,10 +7,10 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from .. import machine
-from ..catalog import BUNDLED
+from .._core import machine
+from .._core.catalog import BUNDLED
+from .._core.units import size
 from ..engines import registered
-from ..units import size
 from .console import line
 from .table import reasons_why
 

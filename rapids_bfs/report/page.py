@@ -9,7 +9,7 @@ from html import escape
 from importlib import resources
 from typing import Any
 
-from ..units import counted, duration, graph_size, number, size, speedup
+from .._core.units import counted, duration, graph_size, number, size, speedup
 from .charts import level_charts, ratio_chart, time_chart
 from .table import by_reason
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..device import CPU
+from .._core.device import CPU
+from .._core.extras import needed
+from .._core.units import counted, duration, graph_size, speedup, time_unit
 from ..errors import InputError
-from ..extras import needed
-from ..units import counted, duration, graph_size, speedup, time_unit
 from ..validation import require_kinds, validate
 from . import palette
 from .layout import radial

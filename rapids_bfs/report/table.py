@@ -11,7 +11,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from ..units import counted, graph_size, mebibytes, number, speedup, time_unit
+from .._core.units import counted, graph_size, mebibytes, number, speedup, time_unit
 from .console import FittingTable, line
 
 if TYPE_CHECKING:

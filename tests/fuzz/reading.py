@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 import rapids_bfs
-from rapids_bfs import Graph, InputError, memory
-from rapids_bfs.frames import read_frame
-from rapids_bfs.graph import index_dtype
+from rapids_bfs import Graph, InputError
+from rapids_bfs._core import memory
+from rapids_bfs._core.dtypes import index_dtype
+from rapids_bfs.adapters.result_files import read_table
 from rapids_bfs.result import from_frame
 
 AVAILABLE = 1 << 28  # bytes that `rapids_bfs` believes are free: taking more means that it did not check first
@@ -30,7 +31,7 @@ def read(path: Path) -> str:
     graph = next((graph for word, graph in RESULTS_OF.items() if path.name.startswith(word)), None)
     try:
         if graph is not None:
-            return check_frame(graph, read_frame(path, graph), path)
+            return check_frame(graph, read_table(path, graph), path)
         made = rapids_bfs.read(path)
     except InputError as error:
         check_message(str(error), path)

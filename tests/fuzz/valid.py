@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import scipy.sparse
 
 from rapids_bfs import Graph, as_graph, bfs
-from rapids_bfs.frames import save_frame
+from rapids_bfs.adapters.result_files import save_table
 
 
 @dataclass(frozen=True)
@@ -163,5 +163,5 @@ def results() -> Iterator[Case]:
         with tempfile.TemporaryDirectory() as folder:
             for suffix in (".parquet", ".arrow", ".feather", ".csv", ".tsv"):
                 path = Path(folder, f"{word}{suffix}")
-                save_frame(table, path)
+                save_table(table, path)
                 yield case(path.name, path.read_bytes())

@@ -48,23 +48,17 @@ def search(threads):
     import numpy as np
 
     from rapids_bfs import bfs, bfs_batch, load, validate
-    from rapids_bfs.engines import (
-        Options,
-        _betweenness,
-        _bit_parallel,
-        _deterministic,
-        _direction_optimizing,
-        choose,
-        registered,
-    )
+    from rapids_bfs.engines import Options, choose, registered
+    from rapids_bfs.engines.gpu import betweenness, bit_parallel, direction_optimizing
+    from rapids_bfs.engines.gpu import deterministic as gpu_deterministic
     from rapids_bfs.generators import generate
 
-    tuning = replace(_direction_optimizing.DEFAULT, threads=threads)
-    whole = replace(_deterministic.DEFAULT, grid=4, alone=0)
+    tuning = replace(direction_optimizing.DEFAULT, threads=threads)
+    whole = replace(gpu_deterministic.DEFAULT, grid=4, alone=0)
     wide = replace(whole, wide=0, alpha=1 << 40, chunk=32)
     together = replace(whole, cluster=2, deep=-1, together=1 << 20)
     families = replace(wide, patience=100, large=1 << 40)
-    deterministic = (_deterministic.DEFAULT, whole, together, families, replace(wide, patience=1, share=2))
+    deterministic = (gpu_deterministic.DEFAULT, whole, together, families, replace(wide, patience=1, share=2))
 
     for spec in SHAPES:
         graph = generate(spec)
@@ -89,7 +83,7 @@ def search(threads):
         expected = bfs_batch(graph, sources, engine="cpu").distances
         batch = registered()["cupy"].prepare_batch(graph, "direction-optimizing")
         for alpha in (1, 3, 1 << 40):
-            batch.tune(replace(_bit_parallel.DEFAULT, alpha=alpha, grid=4))
+            batch.tune(replace(bit_parallel.DEFAULT, alpha=alpha, grid=4))
             distances = np.empty_like(expected)
             batch.distances(sources, None, distances)
             np.testing.assert_array_equal(distances, expected)
@@ -98,7 +92,7 @@ def search(threads):
         expected = registered()["cpu"].prepare_betweenness(graph, "direction-optimizing")
         brandes = registered()["cupy"].prepare_betweenness(graph, "direction-optimizing")
         for alpha, edges in ((0, False), (3, True), (1 << 30, False)):
-            brandes.tune(replace(_betweenness.DEFAULT, alpha=alpha, grid=4))
+            brandes.tune(replace(betweenness.DEFAULT, alpha=alpha, grid=4))
             found = brandes.scores(sources, is_target, True, edges)
             wanted = expected.scores(sources, is_target, True, edges)
             np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-10)

@@ -9,7 +9,7 @@ from oracle import assert_batches, random_graph
 
 from rapids_bfs import Graph, as_graph, bfs_batch, load
 from rapids_bfs.engines import registered
-from rapids_bfs.engines._bit_parallel import DEFAULT
+from rapids_bfs.engines.gpu.bit_parallel import DEFAULT
 from rapids_bfs.generators import generate
 from rapids_bfs.kernels.batch import WIDTHS
 

@@ -12,7 +12,7 @@ from strategies import graphs
 
 from rapids_bfs import Graph, InputError, as_graph, betweenness, load
 from rapids_bfs.engines import registered
-from rapids_bfs.engines._betweenness import DEFAULT
+from rapids_bfs.engines.gpu.betweenness import DEFAULT
 from rapids_bfs.generators import generate
 
 NEVER, ALWAYS = 0, 1 << 30  # alpha: let every place pull never, or at each level

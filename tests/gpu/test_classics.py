@@ -9,7 +9,7 @@ from strategies import graphs, oracle_distances
 
 from rapids_bfs import Graph, InputError, as_graph, bfs, validate
 from rapids_bfs.engines import Options, choose, registered
-from rapids_bfs.engines._levels import SOURCES_AT_ONCE
+from rapids_bfs.engines.gpu.levels import SOURCES_AT_ONCE
 from rapids_bfs.generators import generate
 
 ENGINES = [f"{name}:{algorithm}" for name in ("cupy", "numba-cuda") for algorithm in registered()[name].algorithms]
@@ -159,14 +159,17 @@ def test_trace(engine):
 
 def test_what_does_not_fit_is_refused_before_it_is_allocated(engine, monkeypatch):
     name = engine.partition(":")[0]
-    device = {"cupy": "rapids_bfs.engines.cupy.CuPyDevice", "numba-cuda": "rapids_bfs.engines.numba_cuda.NumbaDevice"}
+    device = {
+        "cupy": "rapids_bfs.engines.gpu.cupy.CuPyDevice",
+        "numba-cuda": "rapids_bfs.engines.gpu.numba_cuda.NumbaDevice",
+    }
     monkeypatch.setattr(f"{device[name]}.free_bytes", lambda self: 10_000)
     with pytest.raises(InputError, match=r"needs [\d,.]+ .iB of device memory on engine '.*', and 9.77 KiB are free"):
         bfs(generate("path:10000"), 0, engine=engine)
 
 
 def test_texture_is_refused_what_it_cannot_hold(monkeypatch):
-    monkeypatch.setattr("rapids_bfs.engines.cupy.CuPyDevice.attribute", lambda self, name: 10)
+    monkeypatch.setattr("rapids_bfs.engines.gpu.cupy.CuPyDevice.attribute", lambda self, name: 10)
     with pytest.raises(InputError, match="a texture of this device holds 10 of int32, use 'cupy:frontier-mask'"):
         bfs(generate("path:100"), 0, engine="cupy:frontier-mask-texture")
 

@@ -11,7 +11,7 @@ from strategies import graphs
 
 from rapids_bfs import Graph, as_graph, bfs
 from rapids_bfs.engines import Options, choose, registered
-from rapids_bfs.engines._deterministic import DEFAULT
+from rapids_bfs.engines.gpu.deterministic import DEFAULT
 from rapids_bfs.generators import generate
 
 SMALL = ["path:1", "path:9", "star:9", "complete:7", "tree:15", "grid:5", "rmat:8", "urand:8", "complete:100"]

@@ -8,7 +8,7 @@ from oracle import assert_answer, expected_distances, random_graph, random_optio
 
 from rapids_bfs import as_graph, bfs, validate
 from rapids_bfs.engines import Options, registered
-from rapids_bfs.engines._direction_optimizing import DEFAULT
+from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT
 from rapids_bfs.generators import generate
 
 NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once

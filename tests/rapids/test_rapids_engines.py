@@ -7,8 +7,8 @@ import rmm
 from oracle import assert_right, random_graph
 
 from rapids_bfs import InputError, as_graph, bfs, compare
-from rapids_bfs.memory import PeakDeviceBytes
-from rapids_bfs.rapids import driver_allocates
+from rapids_bfs._core.memory import PeakDeviceBytes
+from rapids_bfs._core.rapids import driver_allocates
 
 ENGINES = ("cugraph", "pylibcugraph", "pylibcugraph:direction-optimizing", "nx-cugraph")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rapids_bfs import InputError, TraversalError, as_graph, bfs, compare, load, validate
-from rapids_bfs.driver import driver
+from rapids_bfs._core.driver import driver
 
 dask_cudf = pytest.importorskip("dask_cudf")
 dask_cuda = pytest.importorskip("dask_cuda")

@@ -1,7 +1,7 @@
 // All inline PTX of the kernels, each piece beside its equivalent on the host.
 //
-// Without __CUDA_ARCH__ the kernels are compiled by the host's compiler and run without a GPU, see tests/host_cuda,
-// which implements CUDA's own functions; `on_host` has those that only PTX offers.
+// Without __CUDA_ARCH__ the kernels are compiled by the host's compiler and run without a GPU, see
+// tests/kernels/host_cuda, which implements CUDA's own functions; `on_host` has those that only PTX offers.
 #pragma once
 
 // Add, with acquire and release semantics for the whole GPU. Returns the value before.

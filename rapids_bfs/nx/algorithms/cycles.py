@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...kernels.cpu import neighborhoods
+from ...kernels.cpu.networkx import neighborhoods
 from ..graph import ConvertedGraph
 
 

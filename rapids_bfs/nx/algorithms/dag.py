@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.cpu import ordered
+from ...kernels.cpu.networkx import ordered
 from ..graph import ConvertedGraph, LeftToNetworkX
 from ..search import reach, searches
 

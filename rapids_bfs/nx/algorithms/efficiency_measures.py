@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...kernels.cpu import neighborhoods
-from ...threads import pool
+from ..._core.threads import pool
+from ...kernels.cpu.networkx import neighborhoods
 from ..graph import ConvertedGraph
 from ..search import summary
 

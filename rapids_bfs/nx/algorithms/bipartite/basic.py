@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....kernels.cpu import components
+from ....kernels.cpu.networkx import components
 from ...graph import ConvertedGraph, LeftToNetworkX
 from ..components.connected import is_connected
 from ..components.weakly_connected import is_weakly_connected

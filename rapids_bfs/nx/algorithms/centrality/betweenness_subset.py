@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from networkx.algorithms.centrality import betweenness_subset as theirs
 
-from ....kernels.cpu import ordered
+from ....kernels.cpu.networkx import ordered
 from ...graph import ConvertedGraph, LeftToNetworkX
 from ...search import ordered_search, shares_of_paths
 from .betweenness import of_edges, rescaled, with_keys

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...._core.device import to_host
 from ....components import labelled
-from ....device import to_host
 from ....graph import Graph
-from ....kernels.cpu import components
+from ....kernels.cpu.networkx import components
 from ...graph import ConvertedGraph, closed_part
 from ...search import reach, search_from
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....kernels.cpu import components
+from ....kernels.cpu.networkx import components
 from ...graph import ConvertedGraph
 from ...search import VERSION, reaches_all
 from .connected import count_of, sets_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....kernels.cpu import ordered
+from ....kernels.cpu.networkx import ordered
 from ....paths import Bidirectional
 from ...graph import ConvertedGraph, LeftToNetworkX, levels, many_objects
 from ...search import VERSION, Search, search_from, searches

@@ -1,0 +1,1 @@
+"""Kernels for what NetworkX alone asks."""

@@ -1,0 +1,1 @@
+"""What the modules that users name are built on."""

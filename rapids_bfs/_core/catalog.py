@@ -1,0 +1,94 @@
+"""What a GRAPH can be on the command line: a bundled graph, a generator, or a path."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from ..adapters._formats import OPTIONS
+from ..adapters.files import read
+from ..errors import InputError
+from ..graph import Graph
+from ..host_adjacency import DEVICE, HOST, checked_adjacency, with_adjacency_on_host
+from .arguments import checked_directed, file_path
+from .device import CPU, checked_device, require_device
+
+if TYPE_CHECKING:
+    from ..parts.graph import GraphInParts
+
+# Bundled graphs: file and what it is. Sources and licences are in data/SOURCES.md.
+BUNDLED = {
+    "karate": ("karate.mtx", "Zachary's karate club: 34 members, 78 friendships"),
+    "moby": ("moby.mtx.gz", "Moby Thesaurus: 15,118 words, 320,192 pairs of mutual synonyms"),
+    "wordnet": ("wordnet.mtx.gz", "WordNet 3.0: 117,659 synsets, 183,789 relations"),
+}
+
+
+@overload
+def load(
+    graph: str | os.PathLike[str], *, device: str = CPU, adjacency: str = DEVICE, devices: None = None, **options: Any
+) -> Graph: ...
+@overload
+def load(
+    graph: str | os.PathLike[str],
+    *,
+    device: str = CPU,
+    adjacency: str = DEVICE,
+    devices: int | str | Sequence[int],
+    **options: Any,
+) -> Graph | GraphInParts: ...
+def load(
+    graph: str | os.PathLike[str],
+    *,
+    device: str = CPU,
+    adjacency: str = DEVICE,
+    devices: int | str | Sequence[int] | None = None,
+    **options: Any,
+) -> Graph | GraphInParts:
+    """A graph by name: a bundled one, a generator such as "rmat:20", or a path; a path wins over a name.
+
+    It lives on ``device``, "cpu" or "cuda"; random graphs are made there. With ``adjacency="host"`` a graph on "cuda"
+    keeps its adjacency in pinned memory of the host, where there is more room, and is made on the host. With
+    ``devices`` it is a graph in parts, see `rapids_bfs.as_graph`; random graphs are drawn and built in parts.
+    ``options`` are those of `rapids_bfs.read`, for a path.
+    """
+    if checked_adjacency(adjacency, checked_device(device)) == HOST:
+        require_device()
+        return with_adjacency_on_host(load(graph, **options))
+    name = file_path(graph)
+    if devices is not None:
+        if device != CPU:
+            raise InputError(f"load takes device= or devices=, not both: {device!r} and {devices!r}")
+        from ..parts.users import in_parts
+
+        return in_parts(name, devices, **options)
+    if not os.path.exists(name):  # unlike Path.exists, false for a name that is too long for a file
+        kind = name.partition(":")[0]
+        if name in BUNDLED:
+            return _bundled(name, **options).on(device)
+        if ":" in name and kind.isalpha() and not Path(name).suffix:
+            return _generated(name, device, **options)
+        if not Path(name).suffix and os.sep not in name:
+            raise InputError(
+                f"{name!r} is not a file, a generator (such as rmat:20) or a bundled graph ({', '.join(BUNDLED)})"
+            )
+    return read(name, **options).on(device)
+
+
+def _bundled(name: str, **options: Any) -> Graph:
+    for option in {"source", "target", "header"} & options.keys():
+        raise InputError(f"{name} is a bundled graph, which has no {OPTIONS[option]} to choose")
+    with resources.as_file(resources.files("rapids_bfs.data") / BUNDLED[name][0]) as path:
+        return read(path, **{"name": name} | options)
+
+
+def _generated(name: str, device: str, *, directed: bool | None = None, **options: Any) -> Graph:
+    from ..generators import generate
+
+    checked_directed(directed)
+    for option in options:
+        raise InputError(f"{name} is a generated graph, which has no {OPTIONS.get(option, option)} to choose")
+    return generate(name, device=device)

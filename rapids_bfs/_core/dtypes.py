@@ -1,0 +1,25 @@
+"""The types of the arrays of a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .device import on_device
+
+INT32_LIMIT = 1 << 31
+
+
+def index_dtype(count: int) -> type[np.signedinteger[Any]]:
+    """int32 while ``count`` things can be numbered with it, else int64."""
+    return np.int32 if count < INT32_LIMIT else np.int64
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """A read-only view of ``array``; on a device, where nothing is read-only, itself."""
+    if on_device(array):
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view

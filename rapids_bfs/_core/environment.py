@@ -1,0 +1,23 @@
+"""Variables that Numba reads. It refuses a wrong one where it happens to be imported, or to start its threads, and the
+blame would fall on what is being done there, such as reading a file."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from ..errors import InputError
+
+LAYERS = ("default", "safe", "threadsafe", "forksafe", "tbb", "omp", "workqueue")
+
+
+def check_environment() -> None:
+    """Raise `InputError` if Numba would refuse NUMBA_NUM_THREADS or NUMBA_THREADING_LAYER."""
+    threads = os.environ.get("NUMBA_NUM_THREADS", "")
+    if re.fullmatch(r"\s*(0+|-\d+)\s*", threads):  # it takes no notice of what is no number
+        raise InputError(f"the environment variable NUMBA_NUM_THREADS is {threads!r}: give at least 1, or unset it")
+    layer = os.environ.get("NUMBA_THREADING_LAYER", LAYERS[0])
+    if layer.lower() not in LAYERS:
+        raise InputError(
+            f"the environment variable NUMBA_THREADING_LAYER is {layer!r}: give one of {', '.join(LAYERS)}, or unset it"
+        )

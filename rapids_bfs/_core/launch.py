@@ -1,0 +1,42 @@
+"""Our CUDA C++ kernels, launched by CuPy on its current stream."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .compile import module
+
+THREADS = 256  # of a block
+BLOCKS = 8  # of a multiprocessor
+
+
+@cache
+def _kernel(file: str, name: str, vertex_bytes: int, offset_bytes: int) -> Any:
+    compiled, names = module(file, vertex_bytes, offset_bytes)
+    return compiled.get_function(names[name])
+
+
+@cache
+def _most_blocks(device: int) -> int:
+    from cupy.cuda import runtime
+
+    return BLOCKS * int(runtime.deviceGetAttribute(runtime.cudaDevAttrMultiProcessorCount, device))
+
+
+def launch(file: str, kernel: str, vertex: Any, offset: Any, count: int, *arguments: Any) -> None:
+    """Start ``kernel`` of ``file``, with a thread for each of ``count`` things or as many as the device holds.
+
+    Its template is that for these types of vertices and offsets. Arguments are arrays, None for a null pointer, and
+    whole numbers, which kernels take as ``long long``.
+    """
+    import cupy
+
+    if count == 0:
+        return
+    function = _kernel(file, kernel, np.dtype(vertex).itemsize, np.dtype(offset).itemsize)
+    blocks = min(-(-count // THREADS), _most_blocks(cupy.cuda.Device().id))
+    passed = [np.uintp(0) if each is None else np.int64(each) if isinstance(each, int) else each for each in arguments]
+    function((blocks,), (THREADS,), tuple(passed))

@@ -1,0 +1,108 @@
+"""What this machine is and what is installed: a measurement without it says little."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from .device import cupy_missing
+from .driver import driver
+from .driver import links as driver_links
+
+PACKAGES = (
+    "rapids-bfs",
+    "numpy",
+    "scipy",
+    "numba",
+    "networkx",
+    "pandas",
+    "pyarrow",
+    "polars",
+    "numba-cuda",
+    "cupy-cuda13x",
+    "cupy-cuda12x",
+    "cudf-cu13",
+    "cudf-cu12",
+    "cugraph-cu13",
+    "cugraph-cu12",
+    "pylibcugraph-cu13",
+    "pylibcugraph-cu12",
+    "nx-cugraph-cu13",
+    "nx-cugraph-cu12",
+    "dask",
+    "distributed",
+    "dask-cuda",
+    "nvidia-nccl-cu13",
+    "nvidia-nccl-cu12",
+    "igraph",
+    "networkit",
+    "rustworkx",
+    "python-graphblas",
+    "suitesparse-graphblas",
+)
+
+
+def describe() -> dict[str, Any]:
+    """The machine: system, processor, cores that this process may use, memory in bytes, CUDA devices."""
+    import psutil
+
+    return {
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": usable_cores(),
+        "memory_bytes": int(psutil.virtual_memory().total),
+        "cuda_devices": list(driver().devices),
+    }
+
+
+def links() -> str:
+    """How the CUDA devices reach each other's memory, pairs with the same link together."""
+    pairs: dict[str, list[str]] = {}
+    for (one, other), link in driver_links().items():
+        pairs.setdefault(link, []).append(f"{one}-{other}")
+    if len(pairs) == 1:
+        return f"{next(iter(pairs))}, all pairs"
+    return "; ".join(f"{link}: {', '.join(those)}" for link, those in pairs.items())
+
+
+def nccl_version() -> str | None:
+    """The version of the NCCL that CuPy uses; None without it."""
+    if cupy_missing():
+        return None
+    try:
+        from cupy.cuda import nccl
+    except ImportError:  # its library
+        return None
+    if not getattr(nccl, "available", True):
+        return None
+    version = nccl.get_version()  # 22809 is 2.28.9
+    return f"{version // 10000}.{version // 100 % 100}.{version % 100}"
+
+
+def usable_cores() -> int:
+    """Cores that this process may run on."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that matter here, where they are installed."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

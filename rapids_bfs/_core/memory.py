@@ -1,0 +1,155 @@
+"""How much memory there is, asked before it is taken; how much of a device's was taken; and new arrays there."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack, suppress
+from importlib import import_module
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .device import require_device
+from .rapids import driver_allocates, has_pool
+from .units import size
+
+CGROUP = Path("/sys/fs/cgroup")
+ALIGNMENT = 256  # of arrays on a device
+SHARED_BYTES = 1 << 26  # an allocation takes some microseconds, which larger searches do not notice
+
+
+def available_bytes() -> int:
+    """Bytes that this process can still allocate: what the machine has left, or its container if that is less."""
+    import psutil
+
+    available = int(psutil.virtual_memory().available)
+    try:
+        limit = (CGROUP / "memory.max").read_text().strip()
+        used = int((CGROUP / "memory.current").read_text())
+    except (OSError, ValueError):
+        return available
+    return available if limit == "max" else min(available, max(int(limit) - used, 0))
+
+
+def available_device_bytes() -> int:
+    """Bytes that CuPy can still allocate on its current device; no bound where they are of a pool of RMM's."""
+    import cupy
+
+    if has_pool():
+        return sys.maxsize
+    free: int = cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
+    return free
+
+
+def new_arrays(length: int, *dtypes: Any) -> list[Any]:
+    """CuPy arrays, not filled. Small ones share an allocation, which lives as long as any of them.
+
+    Where RMM would ask the driver for memory, which takes longer than a small search, it is of CuPy's pool.
+    """
+    import cupy
+
+    allocate = cupy.get_default_memory_pool().malloc if driver_allocates() else cupy.cuda.alloc
+    sizes = [-(-length * np.dtype(dtype).itemsize // ALIGNMENT) * ALIGNMENT for dtype in dtypes]
+    if sum(sizes) > SHARED_BYTES:
+        places = [allocate(size) for size in sizes]
+    else:
+        block = allocate(sum(sizes))
+        places = [block + start for start in accumulate(sizes[:-1], initial=0)]
+    return [cupy.ndarray(length, dtype, place) for dtype, place in zip(dtypes, places, strict=True)]
+
+
+class NextArrays:
+    """The arrays of one answer after another, as by `new_arrays`.
+
+    A pool of RMM's takes a third of a small search's time for them, so those of the next answer are allocated while the
+    device is still busy with this one. Not for use by several threads at a time.
+    """
+
+    def __init__(self, length: int, *dtypes: Any) -> None:
+        self.of = length, *dtypes
+        self.few = length * sum(np.dtype(dtype).itemsize for dtype in dtypes) <= SHARED_BYTES
+        self.ready: tuple[int, list[Any]] | None = None  # the stream that was current, and what was allocated there
+
+    def take(self) -> list[Any]:
+        """Arrays that CuPy's current stream may write."""
+        ready, self.ready = self.ready, None
+        if ready is not None and ready[0] == _current_stream():
+            return ready[1]
+        return new_arrays(*self.of)
+
+    def allocate_ahead(self) -> None:
+        """To be called while the device is busy. If there is no memory, the next `take` says so."""
+        if self.few and has_pool():
+            with suppress(MemoryError):
+                self.ready = _current_stream(), new_arrays(*self.of)
+
+
+def _current_stream() -> int:
+    import cupy
+
+    return int(cupy.cuda.get_current_stream().ptr)
+
+
+class PeakDeviceBytes:
+    """Within ``with PeakDeviceBytes() as peak``: how many more bytes of the device were taken at a time, at most.
+
+    ``peak.bytes``, known at the end, is what went through CuPy's pool, as all of ours does, and, where RMM is loaded,
+    through RMM, as all of RAPIDS does. What a pool holds and nobody uses does not count.
+    """
+
+    bytes = 0
+
+    def __enter__(self) -> PeakDeviceBytes:
+        require_device()
+        with ExitStack() as hooks:
+            self._pool = hooks.enter_context(_pool_hook())
+            self._rmm: Any = import_module("rmm.statistics") if "rmm" in sys.modules else None
+            if self._rmm:  # an allocation may outlive this block: it keeps its memory resource alive
+                hooks.enter_context(self._rmm.statistics())
+            self._hooks = hooks.pop_all()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        with self._hooks:
+            self.bytes = self._pool.peak + (self._rmm.get_statistics().peak_bytes if self._rmm else 0)
+
+
+def _pool_hook() -> Any:
+    """A hook of CuPy's that follows how much of its pools is in use from now on."""
+    import cupy
+
+    class Hook(cupy.cuda.MemoryHook):  # type: ignore[misc]  # CuPy has no types
+        name = "PeakDeviceBytes"
+        used = peak = 0
+
+        def malloc_postprocess(self, **kwargs: Any) -> None:
+            self.used += kwargs["mem_size"] if kwargs["mem_ptr"] else 0
+            self.peak = max(self.peak, self.used)
+
+        def free_postprocess(self, **kwargs: Any) -> None:
+            self.used -= kwargs["mem_size"]
+
+    return Hook()
+
+
+def require_device_bytes(needed: int, what: str) -> None:
+    """Raise `InputError` if ``needed`` bytes for ``what`` are more than the device has."""
+    require_device()
+    available = available_device_bytes()
+    if needed > available:
+        raise InputError(f"{what} needs {size(needed)} of device memory, and {size(available)} are free")
+
+
+def has_bytes(needed: int) -> bool:
+    """Are ``needed`` bytes available? Small amounts always are, which saves asking the system."""
+    return needed < 1 << 24 or needed <= available_bytes()
+
+
+def require_bytes(needed: int, what: str) -> None:
+    """Raise `InputError` if ``needed`` bytes for ``what`` are more than there are."""
+    available = available_bytes()
+    if needed > available:
+        raise InputError(f"{what} needs {size(needed)} of memory, and {size(available)} are free")

@@ -1,0 +1,68 @@
+"""RAPIDS, as far as it is installed here."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from ..errors import InputError
+from . import device
+from .forks import in_each_child
+
+PACKAGES = ("cudf", "cugraph", "cupy", "cupyx", "nx_cugraph", "pylibcudf", "pylibcugraph", "rmm")
+FIX = "pip install 'rapids-bfs[cu13]'"
+
+
+@cache
+def package_missing(package: str) -> str | None:
+    """None, or one line: what this package of RAPIDS lacks here and how to fix it."""
+    if reason := device.cupy_missing():
+        return reason
+    if importlib.util.find_spec(package) is None:
+        return f"{package} is not installed: {FIX}"
+    try:
+        importlib.import_module(package)
+    except Exception as error:  # importing mismatched versions can raise anything
+        first_line = str(error).strip().partition("\n")[0]
+        return f"{package} cannot be imported ({first_line}): {FIX}"
+    return None
+
+
+in_each_child(package_missing.cache_clear)
+
+
+@contextmanager
+def here(what: str) -> Iterator[None]:
+    """Raise `InputError` instead of Python's error where ``what`` needs a package of CUDA's that is missing here."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        if package not in PACKAGES:
+            raise
+        raise InputError(f"{what} cannot be made here: {package_missing(package)}") from None
+
+
+def has_pool() -> bool:
+    """Does CuPy take memory from a pool of RMM's?"""
+    allocators = sys.modules.get("rmm.allocators.cupy")
+    if allocators is None or driver_allocates():
+        return False
+    import cupy
+
+    return bool(cupy.cuda.get_allocator() is allocators.rmm_cupy_allocator)
+
+
+def driver_allocates() -> bool:
+    """Is RMM loaded, which CuPy then asks for memory, and does it ask the driver each time, for want of a pool?"""
+    rmm = sys.modules.get("rmm")
+    if rmm is None:
+        return False
+    resource = rmm.mr.get_current_device_resource()
+    while isinstance(resource, rmm.mr.StatisticsResourceAdaptor):
+        resource = resource.get_upstream()
+    return isinstance(resource, rmm.mr.CudaMemoryResource)

@@ -1,0 +1,69 @@
+"""Statistics of repeated measurements, as Graph500's reference code computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import nan, sqrt
+from typing import NamedTuple
+
+
+class Statistics(NamedTuple):
+    """Order statistics, mean, and standard deviation of a sample (NaN for a single value).
+
+    Graph500's reference code 3.0, `get_statistics`: a quartile is the mean of the two values that enclose it.
+    """
+
+    min: float
+    firstquartile: float
+    median: float
+    thirdquartile: float
+    max: float
+    mean: float
+    stddev: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Statistics:
+        """The summary of at least one value."""
+        x = sorted(values)
+        n = len(x)
+        mean = sum(x) / n
+        return cls(
+            x[0],
+            (x[(n - 1) // 4] + x[n // 4]) / 2,
+            (x[(n - 1) // 2] + x[n // 2]) / 2,
+            (x[n - 1 - (n - 1) // 4] + x[n - 1 - n // 4]) / 2,
+            x[-1],
+            mean,
+            sqrt(sum((value - mean) ** 2 for value in x) / (n - 1)) if n > 1 else nan,
+        )
+
+
+class HarmonicSummary(NamedTuple):
+    """The same of rates: the mean is the harmonic one, and its deviation the standard error of that.
+
+    N. Norris, The standard errors of the geometric and harmonic means and their application to index numbers, Annals
+    of Mathematical Statistics 11(4), 1940, as the specification asks.
+    """
+
+    min: float
+    firstquartile: float
+    median: float
+    thirdquartile: float
+    max: float
+    harmonic_mean: float
+    harmonic_stddev: float
+
+    @classmethod
+    def of(cls, amounts: Sequence[float], times: Sequence[float]) -> HarmonicSummary:
+        """The summary of the rates ``amounts[i] / times[i]``, by way of the times for one."""
+        each = Statistics.of([time / amount for amount, time in zip(amounts, times, strict=True)])
+        n = len(times)
+        return cls(
+            1 / each.max,
+            1 / each.thirdquartile,
+            1 / each.median,
+            1 / each.firstquartile,
+            1 / each.min,
+            1 / each.mean,
+            each.stddev / (each.mean**2 * sqrt(n - 1)) if n > 1 else nan,
+        )

@@ -1,0 +1,127 @@
+"""A file to read, a file to write, and what can be wrong with either."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+from .._core.arguments import file_path
+from ..errors import InputError
+from ..graph import Graph
+from ._bounded import BoundedText
+
+HEAD = 1 << 16  # bytes at the start of a file that are looked at to tell its format
+GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class File:
+    """A file to read, packed by gzip or not; as a string, its path in one line."""
+
+    path: Path
+    gzipped: bool = False
+
+    def __str__(self) -> str:
+        return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(self.path))
+
+    def open(self) -> IO[bytes]:
+        """The content as a stream of bytes, unpacked."""
+        return cast(IO[bytes], gzip.open(self.path)) if self.gzipped else self.path.open("rb")
+
+    def text(self, comments: bytes = b"", watched: Sequence[bytes] = ()) -> BoundedText:
+        """The content as lines of text, within the bounds of `BoundedText`."""
+        return BoundedText(self.open(), comments, watched)
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return self.path.stat().st_size
+
+    def head(self) -> bytes:
+        """The first bytes of the content."""
+        with self.open() as stream:
+            return stream.read(HEAD)
+
+    def about_lines(self) -> int:
+        """Roughly how many lines of text there are, judged by the first."""
+        head = self.head()
+        unpacked = 5 * self.size if self.gzipped else self.size
+        return unpacked * (head.count(b"\n") + 1) // max(len(head), 1)
+
+
+def file_at(path: str | os.PathLike[str]) -> File:
+    """The file at ``path``. Raises `InputError` unless it is a regular file: a pipe or a device may never
+    end, or never begin."""
+    file = File(Path(file_path(path)))
+    try:
+        mode = os.stat(file.path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{file} does not exist") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file!s:.200} cannot be opened: {getattr(error, 'strerror', None) or error}") from error
+    if stat.S_ISDIR(mode):
+        raise InputError(f"{file} is a directory, not a file")
+    if not stat.S_ISREG(mode):
+        raise InputError(f"{file} is a pipe or a device: save what it gives to a file first")
+    return file
+
+
+@contextmanager
+def damage_named(file: File, what: str) -> Iterator[None]:
+    """Turn any exception that a library raises at a damaged file into an `InputError` that names the file."""
+    try:
+        yield
+    except InputError as error:
+        if str(file) in str(error):
+            raise
+        raise InputError(f"{file}: {error}") from None
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(f"{file} cannot be read as {what}: {reason:.200}") from error
+
+
+def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
+    """``path`` if a file can be written there. Raises `InputError` if not, or if there is one and not ``force``."""
+    target = Path(file_path(path))
+    if os.path.isdir(target):
+        raise InputError(f"{target} is a directory, not a file")
+    if os.path.exists(target) and not os.path.isfile(target):
+        raise InputError(f"{target} is a pipe or a device: give the name of a file")
+    if os.path.exists(target) and not force:
+        raise InputError(f"{target} exists: choose another name, or force to replace it")
+    if not os.path.isdir(target.parent):
+        raise InputError(f"{target}: there is no directory {target.parent}")
+    if not os.access(target.parent, os.W_OK):
+        raise InputError(f"{target}: the directory {target.parent} is not writable")
+    return target
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A new file in the folder of ``path`` that replaces it once it is complete."""
+    part = path.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        with part.open("xb") as stream:
+            yield stream
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def refuse_isolated(graph: Graph, vertices: Any, format: str) -> None:
+    """Raise `InputError` if there are ``vertices`` without edges that ``format`` would lose."""
+    if len(vertices):
+        first = graph.ids_of(vertices[:1])[0]
+        raise InputError(
+            f"{format} would lose vertices without edges ({len(vertices):,}, the first is {first!s}); "
+            ".parquet, .arrow and .npz keep them"
+        )

@@ -1,0 +1,132 @@
+"""The formats of files, and how to tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import IO
+
+from ..errors import InputError
+from ..graph import Graph
+from ._file import File
+
+OPTIONS = {
+    "source": "source column",
+    "target": "target column",
+    "header": "header",
+    "vertices": "number of vertices",
+    "directed": "direction",
+}
+DELIMITERS = ",;|"  # besides the tab, which edge lists use too
+
+
+Sniffer = Callable[[bytes, int], bool]  # of the head and the size of a file
+
+
+def _begins(*magic: bytes) -> Sniffer:
+    return lambda head, size: head.startswith(magic)
+
+
+def _is_serialized(head: bytes, size: int) -> bool:
+    """Are there as many bytes as GAP's header says?"""
+    from ._gap import HEADER, expected_bytes
+
+    if len(head) < HEADER.size or head[0] > 1:
+        return False
+    directed, edges, vertices = HEADER.unpack_from(head)
+    return min(edges, vertices) >= 0 and size == expected_bytes(directed, edges, vertices)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: ``read_<key>(file, **options)`` and ``write_<key>(graph, stream)`` in one of our modules.
+
+    ``sniff`` tells its files by their content; it is None for text without a mark, which goes by its suffix.
+    """
+
+    name: str
+    key: str
+    module: str
+    suffixes: tuple[str, ...]
+    sniff: Sniffer | None = None
+    text: bool = False  # may be packed by gzip
+    labels: bool = False  # keeps ids that are strings
+
+    @property
+    def read(self) -> Callable[..., Graph]:
+        function: Callable[..., Graph] = getattr(import_module(f".{self.module}", __package__), f"read_{self.key}")
+        return function
+
+    @property
+    def write(self) -> Callable[[Graph, IO[bytes]], None]:
+        function: Callable[[Graph, IO[bytes]], None] = getattr(
+            import_module(f".{self.module}", __package__), f"write_{self.key}"
+        )
+        return function
+
+
+FORMATS = (
+    Format("Parquet", "parquet", "_columnar", (".parquet", ".pq"), _begins(b"PAR1"), labels=True),
+    Format("Arrow", "arrow", "_columnar", (".arrow", ".feather", ".ipc"), _begins(b"ARROW1"), labels=True),
+    Format("an Arrow stream", "arrow_stream", "_columnar", (".arrows",), _begins(b"\xff\xff\xff\xff"), labels=True),
+    Format("NumPy", "npz", "_npz", (".npz",), _begins(b"PK\x03\x04", b"PK\x05\x06"), labels=True),
+    Format("Matrix Market", "matrix_market", "_matrix_market", (".mtx",), _begins(b"%%MatrixMarket"), text=True),
+    Format("GAP's serialized graph", "serialized", "_gap", (".sg",), _is_serialized),
+    Format("CSV", "csv", "_csv", (".csv",), text=True, labels=True),
+    Format("TSV", "tsv", "_csv", (".tsv",), text=True, labels=True),
+    Format("an edge list", "snap", "_text", (".txt", ".edges", ".edgelist", ".snap", ".ssv"), text=True, labels=True),
+    Format("GAP's edge list", "gap", "_text", (".el", ".wel"), text=True),
+)
+
+
+def format_of(file: File) -> Format:
+    """The format of ``file``: by its content if that has a mark, else by its suffix, else by the look of its text."""
+    head = file.head()
+    for format in FORMATS:
+        if format.sniff and format.sniff(head, file.size):
+            return _unpacked(file, format)
+    by_suffix = format_of_suffix(file.path)
+    if by_suffix and by_suffix.sniff and by_suffix.key != "serialized":
+        raise InputError(f"{file} has the suffix of {by_suffix.name}, but not its content")
+    if by_suffix and by_suffix.key != "snap":
+        return _unpacked(file, by_suffix)
+    key = _look(head)
+    if by_suffix is None and key is None:
+        if b"\t" in head.partition(b"\n")[0]:
+            return next(format for format in FORMATS if format.key == "tsv")
+        raise InputError(f"{file} has an unknown format; these suffixes are known: {known_suffixes()}")
+    return by_suffix if key is None and by_suffix else next(format for format in FORMATS if format.key == key)
+
+
+def _unpacked(file: File, format: Format) -> Format:
+    if file.gzipped and not format.text:
+        raise InputError(f"{file} is {format.name} packed by gzip: unpack it first")
+    return format
+
+
+def _look(head: bytes) -> str | None:
+    """The key of the format that text without a known suffix looks like: a CSV, or an edge list of numbers."""
+    if b"\0" in head:
+        return None
+    if head.startswith(b"# rapids_bfs "):  # written by `_text.write_snap`
+        return "snap"
+    lines = [line for line in head.decode(errors="replace").splitlines() if line.strip() and line[0] not in "#%"]
+    if not lines:
+        return None
+    fields = lines[0].split()
+    for delimiter in DELIMITERS if "\t" not in lines[0] else ():
+        columns = lines[0].count(delimiter)
+        if columns and all(line.count(delimiter) == columns for line in lines[1:2]):
+            return "csv" if len(fields) < 2 or fields[0].endswith(delimiter) else None
+    return "snap" if len(fields) > 1 and all(field.isdecimal() for field in fields[:2]) else None
+
+
+def format_of_suffix(path: Path) -> Format | None:
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    return next((format for format in FORMATS if suffix in format.suffixes), None)
+
+
+def known_suffixes() -> str:
+    return ", ".join(suffix for format in FORMATS for suffix in format.suffixes)

@@ -1,0 +1,37 @@
+"""A list of edges that somebody has in memory, of which each engine makes a graph in its own way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..graph import Graph
+from . import as_graph, importer_of
+
+TABLES = ("cudf", "pylibcudf", "arrow")  # adapters of tables, which are no graph yet
+
+
+@dataclass(frozen=True)
+class GivenEdges:
+    """Edges as they were given, the options of `as_graph` that came with them, and the graph that they make."""
+
+    given: Any  # a table, or a pair of arrays
+    options: dict[str, Any]
+    graph: Graph
+
+    @classmethod
+    def of(cls, given: Any, **options: Any) -> GivenEdges | None:
+        """The edges, if ``given`` is a list of them: a table, or a pair of arrays."""
+        is_list = importer_of(given) in TABLES or (isinstance(given, tuple) and len(given) == 2)
+        return cls(given, options, as_graph(given, **options)) if is_list else None
+
+    def as_graph(self) -> Graph:
+        """A new graph of the edges."""
+        graph: Graph = as_graph(self.given, **self.options)
+        return graph
+
+    def on_device(self) -> Any:
+        """The two columns as a `cudf.DataFrame`, which are its own if they are cuDF's, else uploaded."""
+        from .cudf_columns import edge_columns
+
+        return edge_columns(self.given, self.graph.columns)

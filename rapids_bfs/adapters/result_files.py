@@ -1,0 +1,109 @@
+"""Files of results: Arrow tables as Parquet, Arrow, CSV or TSV."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv, feather, parquet
+
+from ..errors import InputError
+from ..graph import Graph
+from ._file import File, check_output, damage_named, file_at, replacing
+
+SUFFIXES = (".parquet", ".arrow", ".feather", ".csv", ".tsv")
+
+
+def check_table_output(path: Path, force: bool = False) -> None:
+    """Raise `InputError` if `save_table` could not write there."""
+    _require_suffix(path)
+    check_output(path, force)
+
+
+def save_table(table: pa.Table, path: Path, *, force: bool = False) -> None:
+    """Write an Arrow table in the format of the suffix, replacing a file that exists only with ``force``."""
+    check_table_output(path, force)
+    with replacing(path) as out:
+        if path.suffix == ".parquet":
+            parquet.write_table(table, out)
+        elif path.suffix in (".arrow", ".feather"):
+            feather.write_feather(table, out)
+        else:
+            csv.write_csv(table, out, csv.WriteOptions(delimiter=_delimiter(path)))
+
+
+def read_table(path: Path, graph: Graph) -> pa.Table:
+    """The result of a search in ``graph``, as a table that `save_table` wrote or any other with such columns.
+
+    Raises `InputError` if there is none, if ids are of another type than those of the graph, or a distance is no int32.
+    """
+    _require_suffix(path)
+    file = file_at(path)
+    types = {"vertex": pa.large_string() if graph.has_objects else pa.int64(), "distance": pa.int32()}
+    types["predecessor"] = types["vertex"]
+    with damage_named(file, "a result"):
+        table = _read(file, types)
+        table.validate(full=True)
+        for place, name in enumerate(table.column_names):
+            if name in types:
+                column = _as_type(table.column(place), types[name], f"{file}, column {name!r}")
+                table = table.set_column(place, name, column)
+        return table
+
+
+def _read(file: File, types: dict[str, pa.DataType]) -> pa.Table:
+    suffix = file.path.suffix
+    if suffix == ".parquet":
+        return parquet.ParquetFile(file.path).read()
+    if suffix in (".arrow", ".feather"):
+        return feather.read_table(file.path, memory_map=False)
+    convert = csv.ConvertOptions(
+        column_types=dict.fromkeys(
+            types, pa.large_string()
+        ),  # left to itself, Arrow reads hexadecimal numbers and dates too
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    with io.BufferedReader(file.text()) as text:
+        content = pa.BufferReader(text.read())  # not the stream itself: what it raises, a thread of Arrow's would
+    table = csv.read_csv(
+        content,
+        parse_options=csv.ParseOptions(delimiter=_delimiter(file.path)),
+        convert_options=convert,
+    )
+    for place, name in enumerate(table.column_names):
+        if pa.types.is_integer(types.get(name, pa.null())):
+            table = table.set_column(place, name, _integers(table.column(place), f"{file}, column {name!r}"))
+    return table
+
+
+def _integers(texts: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
+    integers = pc.match_substring_regex(texts, r"^\s*-?[0-9]{1,19}\s*$")
+    if (row := pc.index(integers, False).as_py()) >= 0:
+        raise InputError(f"{where}, row {row} (from 0): {texts[row].as_py()!r:.60} is not an integer")
+    return texts.cast(pa.int64())
+
+
+def _as_type(column: pa.ChunkedArray, type: pa.DataType, where: str) -> pa.ChunkedArray:
+    """``column`` with this type. Raises `InputError` if the conversion would change a value."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    expected, holds = ("strings", text) if pa.types.is_large_string(type) else ("integers", pa.types.is_integer(kind))
+    if not (holds or pa.types.is_null(kind)):
+        raise InputError(f"{where} holds {kind}, not {expected}")
+    try:
+        return column.cast(kind).cast(type)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{where}: {str(error).splitlines()[0]}") from error
+
+
+def _require_suffix(path: Path) -> None:
+    if path.suffix not in SUFFIXES:
+        raise InputError(f"{path}: the suffix of a result file is one of {', '.join(SUFFIXES)}")
+
+
+def _delimiter(path: Path) -> str:
+    return "\t" if path.suffix == ".tsv" else ","

@@ -1,0 +1,204 @@
+"""What an engine is, and what it prepares for a graph."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .._core.device import CPU, CUDA, copied, finish, moved, to_host
+from ..graph import Graph
+from ..result import BFSResult
+from ..trace import Step, Trace
+
+
+@dataclass(frozen=True)
+class Options:
+    """How far to search, what to keep, and whether to watch. ``target`` is a vertex, not an id."""
+
+    depth_limit: int | None = None
+    target: int | None = None
+    predecessors: bool = True
+    deterministic: bool = False
+    trace: bool = False
+    check: bool = False
+
+
+DEFAULT = Options()
+NO_LIMIT = np.iinfo(np.int64).max  # as kernels take it
+
+
+def kernel_limit(depth_limit: int | None) -> int:
+    """A depth limit as kernels take it."""
+    return NO_LIMIT if depth_limit is None else depth_limit
+
+
+class Traversal(ABC):
+    """An engine's preparation for one graph: uploaded arrays, buffers, whatever does not depend on the source."""
+
+    searches_on: str = CPU  # where it wants its graph: "cpu" or "cuda"
+    traces: ClassVar[bool] = False  # does a traced `search` note its steps?
+    steps: list[Step] | None = None  # the levels of the last traced search, where `search` notes them
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.lock = threading.RLock()  # the buffers serve one search at a time
+
+    @property
+    def here(self) -> Graph:
+        """The graph where the engine searches it, which may be a copy."""
+        return self.graph.on(self.searches_on)
+
+    @abstractmethod
+    def search(self, sources: np.ndarray, options: Options) -> Any:
+        """Search from these vertices (int64, distinct), wait until it is done, and return what `answer` needs.
+
+        This is the part that is timed.
+        """
+
+    @abstractmethod
+    def answer(self, found: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        """Distances and predecessors in our conventions, wherever they are, from what `search` returned; not timed."""
+
+    def result(self, found: Any, sources: np.ndarray, options: Options, *, own: bool = False) -> BFSResult:
+        """What `search` found, as a result that lives where the graph lives. Unless it is to ``own`` its arrays, it may
+        show the traversal's buffers."""
+        device, placed = self.graph.device, copied if own else moved
+        distances, predecessors = self.answer(found)
+        distances = placed(distances, device)
+        predecessors = None if predecessors is None else placed(predecessors, device)
+        if own and device == CUDA:
+            finish()
+        trace = Trace.of(self.graph, distances, self.steps) if options.trace else None
+        return BFSResult(self.graph.owner, sources, distances, predecessors, options.depth_limit, options.target, trace)
+
+    def run(self, sources: np.ndarray, options: Options = DEFAULT, *, own: bool = False) -> BFSResult:
+        """Search and answer. The result holds until the next run, or longer if it is to ``own`` its arrays."""
+        return self.result(self.search(sources, options), sources, options, own=own)
+
+
+class Summary(NamedTuple):
+    """What the distances from each of k sources add up to; see `rapids_bfs.batch.BatchResult`."""
+
+    reached: np.ndarray  # int64
+    total: np.ndarray  # int64
+    eccentricity: np.ndarray  # int32
+    harmonic: np.ndarray  # float64
+
+    @classmethod
+    def of(cls, k: int) -> Summary:
+        """That of sources which have reached only themselves."""
+        return cls(np.ones(k, np.int64), np.zeros(k, np.int64), np.zeros(k, np.int32), np.zeros(k))
+
+
+class BatchTraversal(ABC):
+    """An engine's preparation for searches of one graph from many sources at once."""
+
+    batch_size: int  # sources that it searches from at the same time; it takes any number
+    searches_on: str = CPU  # where it can write distances: on the host always, and here
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.lock = threading.RLock()  # the buffers serve one batch at a time
+
+    def current(self) -> AbstractContextManager[Any]:
+        """Within it, a device that it searches on is that of this thread."""
+        return nullcontext()
+
+    @abstractmethod
+    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
+        """Search from these vertices (int64, k), and fill ``distances`` (int32, k x n), wherever it is."""
+
+    @abstractmethod
+    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+        """Search from these vertices (int64, k), and keep only what their distances add up to."""
+
+
+class Betweenness(ABC):
+    """An engine's preparation for counting the shortest paths through the vertices or arcs of one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.lock = threading.RLock()
+
+    @abstractmethod
+    def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:
+        """The sums (float64) over pairs of these sources (int64, k) and the targets (bool, n), n or one per arc."""
+
+
+class Engine(ABC):
+    """A way to run BFS."""
+
+    name: ClassVar[str]
+    algorithms: ClassVar[tuple[str, ...]]  # the first is the default
+    searches_on: str = CPU  # where its traversals want their graphs: "cpu" or "cuda"
+    deterministic: ClassVar[bool] = False  # can the default algorithm search deterministically?
+    checking: ClassVar[Collection[str]] = ()  # the algorithms that can verify each level
+
+    def unavailable(self) -> str | None:
+        """None, or one line: what is missing here and how to install it."""
+        return None
+
+    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+        """None, or one line: what of this search the engine cannot do, and what to ask for instead.
+
+        This is the one way to refuse a search. It is asked where `unavailable` has nothing to say.
+        """
+        if options.check and algorithm not in self.checking:
+            return (
+                "this engine cannot check its levels: use 'numba-cuda' or 'cupy' with one of the algorithms "
+                "block-queue, frontier-mask, two-kernel"
+            )
+        return None
+
+    @abstractmethod
+    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
+        """Do all that does not depend on the source."""
+
+    def prepare_over(self, graph: Graph, algorithm: str, gpus: int) -> Traversal:
+        """`prepare`, over so many GPUs if the engine can use several."""
+        return self.prepare(graph, algorithm)
+
+    def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
+        """Do all that does not depend on the sources; unless an engine knows better, they take turns."""
+
+        return OneByOne(graph, self.prepare(graph, algorithm))
+
+    def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness | None:
+        """Do all that does not depend on the sources; None if the engine has no betweenness."""
+        return None
+
+
+class OneByOne(BatchTraversal):
+    """The engine's own searches, one after the other."""
+
+    batch_size = 1
+
+    def __init__(self, graph: Graph, traversal: Traversal) -> None:
+        super().__init__(graph)
+        self.traversal = traversal
+
+    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
+        for row, source in zip(distances, sources, strict=True):
+            row[:] = self._from(source, depth_limit)
+
+    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+        summary = Summary.of(len(sources))
+        for place, source in enumerate(sources):
+            distances = self._from(source, depth_limit)
+            counts = np.bincount(distances[distances >= 0])
+            levels = np.arange(len(counts))
+            summary.reached[place] = counts.sum()
+            summary.total[place] = counts @ levels
+            summary.eccentricity[place] = levels[-1]
+            summary.harmonic[place] = (counts[1:] / levels[1:]).sum()
+        return summary
+
+    def _from(self, source: np.int64, depth_limit: int | None) -> np.ndarray:
+        result = self.traversal.run(np.array([source]), Options(depth_limit, predecessors=False))
+        return to_host(result.distances)

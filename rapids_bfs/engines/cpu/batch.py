@@ -1,0 +1,214 @@
+"""The host's side of the CPU kernels for many sources: `bit_parallel`, `side_by_side` and `betweenness`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ..._core.device import CPU
+from ..._core.memory import available_bytes, require_bytes
+from ..._core.threads import pool
+from ...graph import Graph
+from ...kernels.cpu import betweenness, bit_parallel, side_by_side
+from ...kernels.cpu.bits import WORD, words
+from ..base import BatchTraversal, Betweenness, OneByOne, Options, Summary, kernel_limit
+from .hub_order import numbered_by_degree
+from .search import DirectionOptimizing, Sequential
+
+WIDTHS = (1, 4, 16)  # words per vertex: 64, 256 or 1024 sources at once
+Valid = tuple[np.uint64, ...]  # a bit for each source
+
+ROWS = 3  # of a vertex: seen, frontier, upcoming
+APART = 16  # words between what two threads write, so that they share no cache line
+
+# Measured by benchmarks/bench_batch.py.
+SHARING = 3.0  # searches that must reach a vertex on the same level, in the mean, for a row of bits to pay
+FEW_WORDS = 1 << 23  # of rows that a level may touch
+FEW_EDGES = 1 << 20  # that single searches look at
+ROWS_EACH = 4  # rows of sums for each thread, so that one which comes late leaves some to the others
+MUCH = 1 << 26  # bytes of such rows
+
+
+class ManySources(BatchTraversal):
+    """All sources at once where their searches share enough of the work; else one per thread, or one after the other.
+
+    How much they share follows from how the distances from the best connected vertex are spread: if ``shares[d]`` of
+    the vertices are d away from a source, then ``1 - (1 - shares[d]) ** k`` of them are d away from any of k sources.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        self.together = BitParallel(graph)
+        self.batch_size = self.together.batch_size
+        self.shares = np.ones(1)
+        if graph.num_vertices:
+            here = graph.on(CPU)
+            hub = np.argmax(here.degrees, keepdims=True)
+            distances = Sequential(here).run(hub, Options(predecessors=False)).distances
+            self.shares = np.bincount(distances[distances >= 0]) / here.num_vertices
+
+    @cached_property
+    def in_turn(self) -> BatchTraversal:
+        return OneByOne(self.graph, DirectionOptimizing(self.graph))
+
+    @cached_property
+    def each_alone(self) -> BatchTraversal:
+        return SideBySide(self.graph)
+
+    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
+        self.way(len(sources), depth_limit).distances(sources, depth_limit, distances)
+
+    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+        return self.way(len(sources), depth_limit).summary(sources, depth_limit)
+
+    def way(self, k: int, depth_limit: int | None = None) -> BatchTraversal:
+        """How k sources are searched from."""
+        if self.sharing(min(k, self.batch_size), depth_limit) >= SHARING:
+            return self.together
+        return self.in_turn if self.sharing(WORD, depth_limit) >= SHARING else self.each_alone
+
+    def sharing(self, k: int, depth_limit: int | None = None) -> float:
+        """How many of k searches reach a vertex on the same level, in the mean: from 1 to k."""
+        shares = self.shares if depth_limit is None else self.shares[: depth_limit + 1]
+        return float(k * shares.sum() / (1 - (1 - shares) ** k).sum())
+
+
+class SideBySide(BatchTraversal):
+    """`side_by_side`, with a queue for each thread."""
+
+    batch_size = WORD
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        here, n = graph.on(CPU), graph.num_vertices
+        vertex = here.targets.dtype
+        each = n * (np.dtype(np.int32).itemsize + vertex.itemsize + np.dtype(np.int64).itemsize)
+        require_bytes(each, "a search on a thread")
+        self.threads = max(1, min(pool.most, available_bytes() // (2 * each)))
+        self.rows = np.empty((self.threads, n), np.int32)
+        self.searches = side_by_side.Searches(
+            here.offsets,
+            here.targets,
+            queues=np.empty((self.threads, n), vertex),
+            visited=np.empty((self.threads, words(n)), np.uint64),
+            counts=np.zeros((self.threads, n), np.int64),
+            next_source=np.zeros(1, np.int64),
+        )
+
+    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
+        limit = kernel_limit(depth_limit)
+        side_by_side.search(self.searches, sources, limit, distances, *self._team(len(sources)))
+
+    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+        limit, summary = kernel_limit(depth_limit), Summary.of(len(sources))
+        side_by_side.summarize(self.searches, sources, limit, self.rows, summary, *self._team(len(sources)))
+        return summary
+
+    def _team(self, k: int) -> tuple[np.ndarray, int]:
+        return pool.team(k * self.graph.num_arcs, FEW_EDGES, self.threads)
+
+
+class BitParallel(BatchTraversal):
+    """`bit_parallel`, its buffers as wide as the sources are many and the memory allows."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        n = graph.num_vertices
+        self.planes = max(n - 1, 1).bit_length()
+        require_bytes(self._bytes(1), "a search from 64 sources at once")
+        self.widest = max(width for width in WIDTHS if width == 1 or 2 * self._bytes(width) < available_bytes())
+        self.batch_size = WORD * self.widest
+        vertex = graph.targets.dtype
+        self.numbered = numbered_by_degree(graph.on(CPU))
+        self.stamps = np.zeros(n, np.int32)
+        self.queues = np.empty((2, n), vertex)
+        self.counters = np.zeros(bit_parallel.COUNTERS, np.int64)
+        self.threads = pool.most
+        self.buffers = np.empty((self.threads, bit_parallel.CAPACITY), vertex)
+        self.width = 0  # of the rows that are there
+        self.levels = 0  # whose planes may hold something
+
+    def _bytes(self, width: int) -> int:
+        return 8 * self.graph.num_vertices * (width * (ROWS + self.planes) + 1)
+
+    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
+        for begin in range(0, len(sources), self.batch_size):
+            some = sources[begin : begin + self.batch_size]
+            batch, valid = self._batch(len(some), True)
+            team = self._team()
+            bit_parallel.clear(batch.planes[: self.levels.bit_length()], self.counters, *team)
+            self.levels = self.graph.num_vertices  # unless it comes to an end
+            self.levels = self._search(batch, valid, some, depth_limit, Summary.of(0))
+            bit_parallel.write(batch, valid, self.levels, distances[begin : begin + len(some)], *team)
+
+    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+        whole = Summary.of(len(sources))
+        for begin in range(0, len(sources), self.batch_size):
+            some = slice(begin, begin + self.batch_size)
+            batch, valid = self._batch(len(sources[some]), False)
+            part = Summary(*(column[some] for column in whole))
+            self._search(batch, valid, sources[some], depth_limit, part)
+        return whole
+
+    def _team(self) -> tuple[np.ndarray, int]:
+        """One thread where a level is over before the others are awake, all of them elsewhere."""
+        lanes = self.graph.num_vertices + self.graph.num_arcs
+        return pool.team(lanes * (self.width + WIDTHS[1]), FEW_WORDS, self.threads)
+
+    def _search(
+        self, batch: bit_parallel.Batch, valid: Valid, sources: np.ndarray, depth_limit: int | None, summary: Summary
+    ) -> int:
+        limit = kernel_limit(depth_limit)
+        levels: int = bit_parallel.search(batch, valid, self.numbered.rank[sources], limit, summary, *self._team())
+        return levels
+
+    def _batch(self, k: int, distances: bool) -> tuple[bit_parallel.Batch, Valid]:
+        """The arrays for ``k`` sources, and the bits that stand for them."""
+        width = next(width for width in WIDTHS if width == self.widest or k <= WORD * width)
+        if width != self.width:
+            self._make_room(width)
+        batch = self.for_distances if distances else self.for_summary
+        bits = np.arange(WORD * width) < k
+        return batch, tuple(np.packbits(bits, bitorder="little").view(np.uint64))
+
+    def _make_room(self, width: int) -> None:
+        """Allocate the rows."""
+        n = self.graph.num_vertices
+        self.width = 0  # unless it comes to an end
+        rows = np.zeros((ROWS, n * width), np.uint64)
+        planes = np.zeros((self.planes, n * width), np.uint64)
+        counts = np.zeros((self.threads, WORD * width), np.int64)
+        shared = {
+            **self.numbered._asdict(),
+            "seen": rows[0],
+            "frontier": rows[1],
+            "upcoming": rows[2],
+            "stamps": self.stamps,
+            "queues": self.queues,
+            "buffers": self.buffers,
+            "under_way": np.zeros(self.threads * width, np.uint64),
+            "wanted": np.zeros(width, np.uint64),
+            "tallies": np.zeros((self.threads, bit_parallel.TALLIES * width + APART), np.uint64),
+            "counters": self.counters,
+        }
+        self.for_distances = bit_parallel.Batch(**shared, planes=planes, counts=counts[:, :0])
+        self.for_summary = bit_parallel.Batch(**shared, planes=planes[:0], counts=counts)
+        self.levels = 0
+        self.width = width
+
+
+class Brandes(Betweenness):
+    """`betweenness`, the sources dealt out to a few rows of sums for each thread."""
+
+    def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:
+        graph = self.graph.on(CPU)
+        length = graph.num_arcs if edges else graph.num_vertices
+        team, threads = pool.team(most=max(1, len(sources)))
+        scratch = threads * (12 * graph.num_vertices + graph.num_arcs // 8)
+        require_bytes(8 * threads * length + scratch, "the sums and queues of betweenness")
+        rows = threads * ROWS_EACH if 8 * threads * ROWS_EACH * length < MUCH else threads
+        sums = np.zeros((min(rows, len(sources)), length))
+        betweenness.betweenness(graph.offsets, graph.targets, sources, is_target, endpoints, edges, sums, team, threads)
+        summed: np.ndarray = sums.sum(axis=0)
+        return summed

@@ -1,0 +1,147 @@
+"""Searches from one source or several by the CPU kernels: the textbook queue and `direction_optimizing`."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from ..._core.dtypes import index_dtype
+from ..._core.memory import require_bytes
+from ..._core.threads import pool
+from ...graph import Graph
+from ...kernels.cpu import direction_optimizing, sequential
+from ...kernels.cpu.bits import words
+from ...kernels.cpu.clock import TICKS_PER_MS
+from ...trace import steps_noted
+from ..base import Options, Traversal, kernel_limit
+
+TINY = 1 << 12  # edges; the textbook queue has searched a graph with fewer before the parallel kernel has begun
+SMALL = 1 << 16  # edges; a graph with fewer is searched before other threads are awake
+NEAR = 1 << 12  # edges; a search that looks at fewer costs less than what the parallel kernel does for all vertices
+NONE = -1
+NO_NOTES = np.empty(0, np.int64)
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Have the C library keep the memory of answers that are freed: given back, it costs 5000 page faults at each call.
+
+    It keeps blocks no larger than one that it has seen come and go: mallopt(3), M_MMAP_THRESHOLD, at most 32 MiB.
+    """
+    np.empty(30 << 20, np.uint8)
+
+
+class Sequential(Traversal):
+    """The textbook queue; its tree and order are always those of a deterministic search."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        keep_freed_memory()
+        n = graph.num_vertices
+        vertex = np.dtype(index_dtype(n))
+        require_bytes((4 + 2 * vertex.itemsize) * n, "a sequential search")
+        self.offsets, self.targets = self.here.offsets, self.here.targets
+        self.distances = np.full(n, -1, np.int32)
+        self.predecessors = np.full(n, -1, vertex)
+        self.queue = np.empty(n, vertex)
+        self.visited = np.empty(words(n), np.uint64)
+
+    def search(self, sources: np.ndarray, options: Options) -> bool:
+        sequential.search(
+            self.offsets,
+            self.targets,
+            sources,
+            kernel_limit(options.depth_limit),
+            NONE if options.target is None else options.target,
+            self.distances,
+            self.predecessors if options.predecessors else self.predecessors[:0],
+            self.queue,
+            self.visited,
+        )
+        return options.predecessors
+
+    def answer(self, found: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        return self.distances, self.predecessors if found else None
+
+
+class DirectionOptimizing(Sequential):
+    """The parallel kernel; the textbook queue where that is faster, unless levels are to be noted, and for a
+    deterministic search."""
+
+    traces = True
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        self.prepared = False
+        if graph.num_arcs >= TINY:
+            self._prepare()
+
+    def _prepare(self) -> None:
+        """What the parallel kernel needs beyond the queue."""
+        graph, n = self.graph, self.graph.num_vertices
+        vertex = self.queue.dtype
+        reverse = self.here.reverse
+        sourceless, visited, frontier, found = np.zeros((4, words(n)), np.uint64)
+        self.sourceless = sourceless
+        self.arrays = direction_optimizing.Search(
+            self.offsets,
+            self.targets,
+            int(self.here.degrees.max(initial=0)),
+            reverse.offsets,
+            reverse.targets,
+            hub=np.zeros(n, vertex),
+            visited=visited,
+            frontier=frontier,
+            found=found,
+            distances=self.distances,
+            predecessors=self.predecessors,
+            queue=self.queue,
+            buffers=np.empty((pool.most if graph.num_arcs >= SMALL else 1, 2, direction_optimizing.CAPACITY), vertex),
+            counters=np.zeros(direction_optimizing.COUNTERS, np.int64),
+        )
+        s = self.arrays
+        direction_optimizing.prepare(
+            s.offsets, s.in_offsets, s.in_targets, s.hub, sourceless, s.counters, *pool.team(graph.num_arcs, SMALL)
+        )  # fmt: skip
+        self.without_tree = s._replace(predecessors=s.predecessors[:0])
+        self.stale = np.empty(0, np.int64)  # sources whose distance is not -1
+        self.prepared = True
+
+    def _is_near(self, sources: np.ndarray, depth_limit: int | None) -> bool:
+        """Does a search from one vertex end after two levels, having looked at few edges?"""
+        if depth_limit is None or depth_limit > 2 or len(sources) > 1:
+            return False
+        offsets = self.offsets
+        begin, end = offsets[sources[0] : sources[0] + 2].tolist()
+        edges: int = end - begin
+        if depth_limit == 2 and edges < NEAR:
+            neighbors = self.targets[begin:end]
+            edges += int((offsets[1:][neighbors] - offsets[neighbors]).sum())
+        return edges < NEAR
+
+    def search(self, sources: np.ndarray, options: Options) -> bool:
+        self.steps = None
+        noted = options.trace and not options.deterministic
+        if noted and not self.prepared:
+            self.distances.fill(-1)  # the queue's answers, some of which the kernel would leave
+            self.predecessors.fill(-1)
+            self._prepare()
+        if self.prepared:
+            self.distances[self.stale] = -1  # the kernel leaves sourceless vertices alone
+            self.stale = sources
+        if not noted and (options.deterministic or not self.prepared or self._is_near(sources, options.depth_limit)):
+            return super().search(sources, options)
+        notes = np.zeros(len(self.queue) + 1, np.int64) if options.trace else NO_NOTES
+        direction_optimizing.search(
+            self.arrays if options.predecessors else self.without_tree,
+            self.sourceless,
+            sources,
+            kernel_limit(options.depth_limit),
+            NONE if options.target is None else options.target,
+            notes,
+            *pool.team(len(self.targets), SMALL),
+        )
+        if options.trace:
+            self.steps = steps_noted(notes[notes > 0], TICKS_PER_MS)
+        return options.predecessors

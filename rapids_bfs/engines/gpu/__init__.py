@@ -1,0 +1,1 @@
+"""Our kernels on a GPU: CUDA C++ by CuPy, and Numba-CUDA."""

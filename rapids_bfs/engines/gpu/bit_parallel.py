@@ -1,0 +1,200 @@
+"""The host's side of `bit_parallel` on a GPU: a batch in one launch, and another that writes its distances."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._core.device import CPU, finish, on_device
+from ...graph import Graph
+from ...kernels.batch import BATCH, BITS, PIECE, STATE_BYTES, WIDTHS
+from ..base import BatchTraversal, Summary
+from ..cpu.hub_order import numbered_by_degree
+from .launch import address, fill
+from .levels import Device, require_buffers
+from .one_launch import blocks_of_grid
+
+FILE = "bit_parallel"
+WRITE_THREADS = 256
+HEADROOM = 0.8  # of the free memory that a batch may take
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a batch may be tuned by; no answer depends on it."""
+
+    alpha: int = 8  # bottom-up when the frontier has more than 1/alpha of the edges
+    threads: int = 512  # of a block
+    blocks: int = 2  # of a multiprocessor, as the compiler is told
+    grid: int | None = None  # blocks in all, at most; None: as many as the device holds and the graph needs
+    widest: int = WIDTHS[-1]  # words of a vertex, at most
+
+
+DEFAULT = Tuning()
+
+Batch: Any = BATCH.in_memory()
+
+
+class BitParallel(BatchTraversal):
+    """Batches as wide as the sources are many and the memory allows; the rows are allocated when first needed."""
+
+    def __init__(self, graph: Graph, device: Device, tuning: Tuning = DEFAULT) -> None:
+        super().__init__(graph)
+        self.device = device
+        self.searches_on = device.searches_on
+        self.planes = max(graph.num_vertices - 1, 1).bit_length()
+        n, vertex, offset = graph.num_vertices, graph.targets.dtype, graph.offsets.dtype
+        self.numbered = numbered_by_degree(graph.on(CPU))
+        heavy, pieces = pieces_of(self.numbered.in_offsets, vertex)
+        self.arrays = {
+            "rank": self.numbered.rank,
+            "offsets": self.numbered.offsets,
+            "targets": self.numbered.targets,
+            "in_offsets": self.numbered.in_offsets,
+            "in_targets": self.numbered.in_targets,
+            "heavy": heavy,
+            "pieces": pieces.view(np.uint8),
+        }
+        items = n + graph.num_arcs // PIECE
+        needs = {
+            "stamps": (n, np.int32),
+            "found": (n, vertex),
+            "found_before": (n, vertex),
+            "items": (items * pieces.dtype.itemsize, np.uint8),
+            "state": (STATE_BYTES, np.uint8),
+        }
+        uploads = [(len(array), array.dtype) for array in self.arrays.values()]
+        require_buffers(device, graph, [*uploads, *needs.values(), (self._bytes(WIDTHS[0]), np.uint8)])
+        with device.active():
+            self.sources = np.asarray(device.mapped(BITS * WIDTHS[-1], vertex)[0])
+            if self.numbered.in_targets is self.numbered.targets:
+                self.arrays["targets"] = self.arrays["in_targets"] = device.upload(self.numbered.targets)
+            self.arrays = {name: device.upload(array) for name, array in self.arrays.items()}
+            self.arrays |= {name: device.empty(*need) for name, need in needs.items()}
+            fill(self.arrays["state"], 0, device.stream_handle)
+        self.parameters = Batch(
+            **{name: address(array) for name, array in self.arrays.items()},
+            sources=self.sources.ctypes.data,
+            n=n,
+            m=graph.num_arcs,
+            active=self.numbered.active,
+            heavies=len(heavy),
+            piece_count=len(pieces),
+            bits=self.planes,
+        )
+        self.types = vertex, offset
+        self.written: Any = None  # distances that a batch writes, which live until it is known to be done
+        self.tune(tuning)
+
+    def current(self) -> AbstractContextManager[Any]:
+        return self.device.current()
+
+    def _bytes(self, width: int) -> int:
+        """Of the rows, planes and distances of a batch."""
+        return int(8 * self.graph.num_vertices * width * (3 + self.planes + BITS // 2))
+
+    def tune(self, tuning: Tuning) -> None:
+        """Search like this from now on."""
+        self.tuning = tuning
+        self.parameters.alpha = tuning.alpha
+        room = HEADROOM * self.device.free_bytes()
+        fitting = [width for width in WIDTHS if width <= tuning.widest and self._bytes(width) <= room]
+        self.widest = max(fitting, default=WIDTHS[0])
+        self.batch_size = BITS * self.widest
+        self.width = 0
+
+    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: Any) -> None:
+        for begin in range(0, len(sources), self.batch_size):
+            some = distances[begin : begin + self.batch_size]
+            if on_device(some):
+                with self.device.current():
+                    finish()
+            with self.device.working():
+                self._make_room(len(some))
+                found = self.written = some if on_device(some) else self._staging(some.size)
+                self.parameters.distances = address(found)
+                self.parameters.planes = address(self.rows["planes"])
+                self._launch(sources[begin : begin + self.batch_size], depth_limit, "search", "write")
+                if found is not some:
+                    some[:] = self.device.host(found).reshape(some.shape)
+        self.written = None
+
+    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+        whole = Summary.of(len(sources))
+        for begin in range(0, len(sources), self.batch_size):
+            some = sources[begin : begin + self.batch_size]
+            with self.device.working():
+                self._make_room(len(some))
+                self.parameters.planes = None
+                self._launch(some, depth_limit, "search")
+                sums = self.device.host(self.sums).reshape(len(whole), -1)
+                for column, found in zip(whole, sums, strict=True):
+                    column[begin : begin + len(some)] = found.view(column.dtype)[: len(some)]
+        return whole
+
+    def _staging(self, size: int) -> Any:
+        """Room on the device for a batch's distances, on their way to the host."""
+        if "distances" not in self.rows:
+            self.rows["distances"] = self.device.empty(BITS * self.width * self.graph.num_vertices, np.int32)
+        return self.rows["distances"][:size]
+
+    def _make_room(self, k: int) -> None:
+        """Allocate the rows for ``k`` sources, unless the last batch was of that width."""
+        self.device.synchronize()  # an interrupt may have left a batch running
+        width = next(width for width in WIDTHS if width >= self.widest or k <= BITS * width)
+        if width == self.width:
+            return
+        self.width = 0  # unless this comes to an end
+        self.rows: dict[str, Any] = {}  # frees those of the last width
+        words, count = self.graph.num_vertices * width, BITS * width
+        needs = {
+            "seen": (words, np.uint64),
+            "now": (words, np.uint64),
+            "last": (words, np.uint64),
+            "planes": (self.planes * words, np.uint64),
+            "counts": (count, np.uint64),
+            "counts_before": (count, np.uint64),
+        }
+        require_buffers(self.device, self.graph.on(self.searches_on), [*needs.values()])
+        self.rows = {name: self.device.empty(*need) for name, need in needs.items()}
+        for name, array in self.rows.items():
+            setattr(self.parameters, name, address(array))
+        self.sums = self.device.empty(len(Summary._fields) * count, np.uint64)  # in one array, to be copied at once
+        fill(self.sums, 0, self.device.stream_handle)  # of sources that a batch does not have, too
+        for place, name in enumerate(Summary._fields):
+            setattr(self.parameters, name, address(self.sums) + 8 * count * place)
+        self.kernels = {name: self._launcher(name, width) for name in ("search", "write")}
+        self.width = width
+
+    def _launcher(self, name: str, width: int) -> Any:
+        tuning, stream = self.tuning, self.device.stream_handle
+        kernel = self.device.compiled(FILE, f"{name}_{width}", *self.types, tuning.threads, tuning.blocks)
+        if name == "write":
+            return kernel.launcher(self.device.resident_blocks, WRITE_THREADS, 0, stream, self.parameters)
+        grid = blocks_of_grid(kernel, self.device, self.graph, tuning, 0, width)
+        return kernel.launcher(grid, tuning.threads, 0, stream, self.parameters, cooperative=True)
+
+    def _launch(self, sources: np.ndarray, depth_limit: int | None, *names: str) -> None:
+        self.sources[: len(sources)] = self.numbered.rank[sources]
+        self.parameters.k = len(sources)
+        most = self.graph.num_vertices
+        self.parameters.depth_limit = most if depth_limit is None else min(depth_limit, most)
+        for name in names:
+            self.kernels[name]()
+        self.device.synchronize()
+
+
+def pieces_of(in_offsets: np.ndarray, vertex: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices with more than `PIECE` in-edges, and runs of at most so many of these edges: where they begin, and
+    whose they are."""
+    degrees = np.diff(in_offsets)
+    heavy = np.flatnonzero(degrees > PIECE)
+    counts = -(-degrees[heavy] // PIECE)
+    pieces = np.empty(int(counts.sum()), np.dtype([("begin", in_offsets.dtype), ("vertex", vertex)], align=True))
+    pieces["vertex"] = np.repeat(heavy, counts)
+    steps = np.arange(len(pieces)) - np.repeat(np.cumsum(counts) - counts, counts)
+    pieces["begin"] = in_offsets[pieces["vertex"]] + PIECE * steps
+    return heavy.astype(vertex), pieces

@@ -1,0 +1,193 @@
+"""Engine ``cupy``: our kernels in CUDA C++, compiled and launched by CuPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..._core.compile import module
+from ..._core.device import CUDA, aligned, cupy_missing
+from ..._core.memory import available_device_bytes
+from ...graph import Graph
+from ..base import BatchTraversal, Betweenness, Engine, Options, Traversal
+from .betweenness import Brandes
+from .bit_parallel import BitParallel
+from .direction_optimizing import DirectionOptimizing
+from .launch import CompiledKernel, primary_context
+from .levels import ALGORITHMS, Device, FrontierMask, Kernel
+
+TEXTURE = "frontier-mask-texture"
+TEXTURE_BYTES = 512  # a texture begins at a multiple of it
+Prepared = TypeVar("Prepared")
+
+
+class CuPy(Engine):
+    name = "cupy"
+    checking = (*ALGORITHMS, TEXTURE)
+    algorithms = ("direction-optimizing", *checking)
+    searches_on = CUDA
+    deterministic = True
+
+    def unavailable(self) -> str | None:
+        return cupy_missing()
+
+    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+        if options.deterministic and options.predecessors and algorithm != self.algorithms[0]:
+            return f"{algorithm} cannot search deterministically: use engine='cupy' or engine='cpu'"
+        if algorithm == TEXTURE:
+            longest = CuPyDevice(graph).attribute("MaxTexture1DLinearWidth")
+            if graph.num_arcs > longest or graph.targets.dtype != np.int32:
+                return (
+                    f"{graph.name} has {graph.num_arcs:,} entries of {graph.targets.dtype} in its adjacency:"
+                    f" a texture of this device holds {longest:,} of int32, use 'cupy:frontier-mask'"
+                )
+        return super().declines(graph, algorithm, options, sources)
+
+    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
+        make: Callable[[Graph, CuPyDevice], Traversal]
+        if algorithm == "direction-optimizing":
+            make = DirectionOptimizing
+        else:
+            make = FrontierMaskTexture if algorithm == TEXTURE else ALGORITHMS[algorithm]
+        return prepared(make, graph)
+
+    def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
+        if algorithm != self.algorithms[0]:
+            return super().prepare_batch(graph, algorithm)
+        return prepared(BitParallel, graph)
+
+    def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness:
+        return prepared(Brandes, graph)
+
+
+def prepared(make: Callable[[Graph, CuPyDevice], Prepared], graph: Graph) -> Prepared:
+    """What ``make`` makes of a graph on its device."""
+    device = CuPyDevice(graph)
+    with device.current():
+        return make(graph, device)
+
+
+@cache
+def stream_of(device: int) -> Any:
+    """The one stream of all searches on this device, which must be current.
+
+    CuPy's pool keeps the memory of each stream apart, so more streams would need more memory.
+    """
+    import cupy
+
+    return cupy.cuda.Stream(non_blocking=True)
+
+
+class CuPyDevice(Device):
+    """The device that a graph is on, or else CuPy's current one, and a stream of our own."""
+
+    engine = CuPy.name
+    searches_on = CUDA
+    small_rows = True
+    threads = 256
+
+    def __init__(self, graph: Graph | None = None) -> None:
+        import cupy
+
+        self.cupy = cupy
+        there: Any = graph.on(CUDA).targets.device if graph and graph.is_on(CUDA) else cupy.cuda.Device()
+        self.id = int(there.id)
+        self.context = primary_context(self.id)
+        with self.current():
+            self.stream = stream_of(self.id)
+        self.stream_handle = self.stream.ptr
+        self.multiprocessors = self.attribute("MultiProcessorCount")
+        self.most_shared_bytes = self.attribute("MaxSharedMemoryPerBlockOptin")
+        self.resident_blocks = 8 * self.multiprocessors
+
+    def attribute(self, name: str) -> int:
+        """What CUDA says of the device."""
+        runtime = self.cupy.cuda.runtime
+        return int(runtime.deviceGetAttribute(getattr(runtime, f"cudaDevAttr{name}"), self.id))
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        with self.current(), self.stream:
+            yield
+
+    def free_bytes(self) -> float:
+        with self.current():
+            return available_device_bytes()
+
+    def upload(self, array: Any) -> Any:
+        self.cupy.cuda.Device(self.id).synchronize()  # another stream may still be writing it
+        return self.cupy.asarray(array)
+
+    def empty(self, length: int, dtype: Any) -> Any:
+        return self.cupy.empty(length, dtype)
+
+    def host(self, array: Any) -> np.ndarray:
+        copy: np.ndarray = self.cupy.asnumpy(array)
+        return copy
+
+    def found(self, array: Any) -> Any:
+        return array
+
+    def mapped(self, length: int, dtype: Any) -> tuple[Any, Any]:
+        import cupyx
+
+        array = cupyx.zeros_pinned(length, dtype)
+        return array, np.uintp(array.ctypes.data)  # with unified addressing the host's address is the device's too
+
+    def absent(self, array: Any) -> Any:
+        return np.uintp(0)
+
+    def kernels(self, file: str, vertex: np.dtype, offset: np.dtype) -> dict[str, Kernel]:
+        compiled, names = module(file, vertex.itemsize, offset.itemsize)
+        return {name: self._launcher(compiled.get_function(instance)) for name, instance in names.items()}
+
+    def _launcher(self, kernel: Any) -> Callable[..., None]:
+        def launch(blocks: int, *arguments: Any) -> None:
+            kernel((blocks,), (self.threads,), arguments)
+
+        return launch
+
+    def compiled(
+        self, file: str, kernel: str, vertex: np.dtype, offset: np.dtype, threads: int, blocks: int
+    ) -> CompiledKernel:
+        sizes = vertex.itemsize, offset.itemsize
+        code, names = module(file, *sizes, f"-DTHREADS={threads}", f"-DBLOCKS={blocks}", kernel=kernel)
+        function = code.get_function(names[kernel])
+        return CompiledKernel(function.kernel.ptr, function)
+
+    def compiled_together(
+        self, file: str, vertex: np.dtype, offset: np.dtype, threads: int
+    ) -> dict[str, CompiledKernel]:
+        code, names = module(file, vertex.itemsize, offset.itemsize, f"-DTHREADS={threads}", "-DBLOCKS=1")
+        functions = {name: code.get_function(instance) for name, instance in names.items()}
+        return {name: CompiledKernel(function.kernel.ptr, function) for name, function in functions.items()}
+
+    def synchronize(self) -> None:
+        self.stream.synchronize()
+
+
+class FrontierMaskTexture(FrontierMask):
+    """`frontier_mask_texture`: the adjacency comes through a texture object."""
+
+    file = "frontier_mask_texture"
+
+    def __init__(self, graph: Graph, device: CuPyDevice) -> None:
+        super().__init__(graph, device)
+        with device.active():  # whose stream searches, after the copy if there is one
+            self.array = aligned(self.targets, TEXTURE_BYTES)
+        self.targets = texture_of(self.array) if len(self.array) else np.uintp(0)
+
+
+def texture_of(array: Any) -> Any:
+    """A texture object over an int32 array on the device, which must outlive it."""
+    from cupy.cuda import runtime, texture
+
+    channel = texture.ChannelFormatDescriptor(32, 0, 0, 0, runtime.cudaChannelFormatKindSigned)
+    resource = texture.ResourceDescriptor(
+        runtime.cudaResourceTypeLinear, arr=array, chDesc=channel, sizeInBytes=array.nbytes
+    )
+    return texture.TextureObject(resource, texture.TextureDescriptor())

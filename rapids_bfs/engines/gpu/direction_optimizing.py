@@ -1,0 +1,251 @@
+"""The host's side of `direction_optimizing`: a whole search in one launch, for any library that compiles the kernel."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..._core.device import CUDA, aligned, finish
+from ..._core.memory import NextArrays, new_arrays
+from ...errors import InputError
+from ...graph import Graph
+from ...kernels.whole_search import BITMAPS, GROUP, RECENT, SEARCH, STATE_BYTES
+from ...result import BFSResult
+from ..base import DEFAULT as PLAIN
+from ..base import Options
+from .deterministic import Deterministic
+from .launch import CompiledKernel, address, copy, fill
+from .levels import Device, DeviceTraversal, require_buffers
+from .one_launch import STATIC_BYTES, WARP, OneLaunch, bytes_of_tiles
+
+FILE = "direction_optimizing"
+UNREACHED = -1  # the distance where there is none
+PREPARE_THREADS = 256  # of a block
+GROUP_BYTES = 16  # targets are loaded in groups of so many, which begin at multiples of it
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a search may be tuned by; no answer depends on it."""
+
+    alpha: int = 15  # bottom-up when the frontier has more than 1/alpha of the unexplored edges
+    beta: int = 24  # top-down again when the frontier has been smaller than 1/beta of the vertices, and shrinking,
+    shrinking_levels: int = 3  # for so many levels
+    dense: int = 16  # top-down without the queue when the frontier has more than 1/dense edges per vertex of the graph
+    dense_edges: int = 1 << 19  # and more than this
+    single_block_chunks: int = 256  # a frontier with no more chunks of edges is expanded by one block
+    cluster_chunks: int = 8192  # and with no more than this by one cluster
+    capacity: int = 1536  # chunks of a block's queue in shared memory, if there is room; else all three are less
+    threads: int = 512  # of a block
+    blocks: int = 1  # of a multiprocessor, as the compiler is told
+    grid: int | None = None  # blocks in all, at most; None: as many as the device holds, or 1 for a small graph
+    cluster: int = 16  # blocks of a cluster; 1: no clusters
+    deep: int = 64  # a graph whose last search had more levels is searched by clusters
+    spin: bool = True  # wait by looking at mapped memory, not in the driver
+
+
+DEFAULT = Tuning()
+
+Found = tuple[Any, Any]  # distances and predecessors on the device, the second None if nobody asked
+Search: Any = SEARCH.in_memory()
+
+
+class DirectionOptimizing(DeviceTraversal):
+    """A search in one cooperative launch, its parameters in a structure of which a run changes a few fields."""
+
+    traces = True
+
+    def __init__(self, graph: Graph, device: Device, tuning: Tuning = DEFAULT) -> None:
+        super().__init__(graph, device)
+        n, m = graph.num_vertices, graph.num_arcs
+        vertex, offset = graph.targets.dtype, graph.offsets.dtype
+        self.edge_bits = m.bit_length()
+        if n.bit_length() + self.edge_bits > 64:
+            raise InputError(f"{graph.name} has too many vertices and edges to count both in 64 bits")
+        words = -(-n // (4 * WARP)) * 4  # each bitmap begins at a multiple of 16 bytes
+        needs = [
+            (n, np.int32),  # distances
+            (n, vertex),  # predecessors
+            (n, vertex),  # hub
+            (GROUP * n, vertex),  # heavy
+            (2 * n, offset),  # queue
+            (n, vertex),  # queued
+            (words, np.uint32),  # isolated
+            (BITMAPS * words, np.uint32),  # visited
+            (STATE_BYTES, np.uint8),
+        ]
+        reversed_edges = [(n + 1, offset), (m, vertex)] if graph.directed else []
+        require_buffers(device, graph, needs + reversed_edges)
+        here, reverse = self.here, self.here.reverse
+        with device.working():
+            self.offsets, self.targets = self._adjacency(here)
+            self.in_offsets, self.in_targets = self.offsets, self.targets
+            if reverse is not here:
+                self.in_offsets, self.in_targets = self._adjacency(reverse)
+            # Is a row of `heavy` mostly a whole adjacency?
+            self.small_rows = self.in_targets is self.targets and m <= GROUP * n
+            self.buffers = [device.empty(*need) for need in needs]
+            distances, predecessors, hub, heavy, queue, queued, isolated, visited, state = self.buffers
+            self.distances, self.predecessors = distances, predecessors
+            self.distances_address, self.predecessors_address = address(distances), address(predecessors)
+            for array, byte in ((distances, 0xFF), (predecessors, 0xFF), (isolated, 0xFF), (state, 0)):
+                fill(array, byte, device.stream_handle)
+            self.parameters = Search(
+                offsets=address(self.offsets),
+                targets=address(self.targets),
+                in_offsets=address(self.in_offsets),
+                in_targets=address(self.in_targets),
+                hub=address(hub),
+                heavy=address(heavy),
+                isolated=address(isolated),
+                visited=address(visited),
+                queue=address(queue),
+                queued=address(queued),
+                distances=self.distances_address,
+                state=address(state),
+                n=n,
+                m=m,
+                edge_bits=self.edge_bits,
+                unreached=UNREACHED,
+            )
+            self.host = OneLaunch(graph, device, self.parameters)
+            self.tune(tuning)
+            self._prepare(words)
+            device.synchronize()
+
+    def _adjacency(self, graph: Graph) -> tuple[Any, Any]:
+        """The graph's own arrays; a copy of targets that do not begin where a group may."""
+        offsets = self.device.upload(graph.offsets)  # first: it waits for whoever is still writing the graph
+        targets = aligned(graph.targets, GROUP_BYTES) if graph.is_on(CUDA) else graph.targets
+        return offsets, self.device.upload(targets)
+
+    def _kernel(self, name: str) -> CompiledKernel:
+        types = self.graph.targets.dtype, self.graph.offsets.dtype
+        return self.device.compiled(FILE, name, *types, self.tuning.threads, self.tuning.blocks)
+
+    def _prepare(self, words: int) -> None:
+        """Launch what fills `hub`, `heavy` and `isolated`, and the first of `visited`."""
+        blocks = min(self.device.resident_blocks, -(-words // (PREPARE_THREADS // WARP)))
+        vertex = np.ctypeslib.as_ctypes_type(self.graph.targets.dtype)
+        numbers = vertex(self.graph.num_vertices), vertex(self.small_rows)
+        fields = ("offsets", "in_offsets", "in_targets", "hub", "heavy", "isolated")
+        pointers = [ctypes.c_void_p(getattr(self.parameters, field)) for field in fields]
+        stream = self.device.stream_handle
+        self._kernel("prepare").launcher(blocks, PREPARE_THREADS, 0, stream, *numbers, *pointers)()
+        copy(self.parameters.visited, self.parameters.isolated, 4 * words, stream)
+
+    def tune(self, tuning: Tuning) -> None:
+        """Search like this from now on."""
+        self.tuning = tuning
+        n = self.graph.num_vertices
+        vertex, offset = self.graph.targets.dtype.itemsize, self.graph.offsets.dtype.itemsize
+        small_rows = self.small_rows and self.device.small_rows
+        neighbors = GROUP if small_rows else 1
+        chunk = 2 * 16 * -(-(2 * offset + (1 + neighbors) * vertex) // 16)  # in each of two queues
+        recent = RECENT * vertex * (2 if small_rows else 1)
+        most = self.device.most_shared_bytes - STATIC_BYTES - recent
+        capacity = min(tuning.capacity, most // chunk)
+        shared = max(capacity * chunk + recent, bytes_of_tiles(tuning.threads))
+        self.host.use(self._kernel("search_small_rows" if small_rows else "search"), tuning, shared)
+
+        parameters = self.parameters
+        parameters.alpha, parameters.beta = tuning.alpha, tuning.beta
+        parameters.shrinking_levels = tuning.shrinking_levels
+        parameters.dense = max(n // tuning.dense, tuning.dense_edges)
+        parameters.capacity = capacity
+        parameters.single_block_chunks = tuning.single_block_chunks * capacity // tuning.capacity
+        parameters.cluster_chunks = tuning.cluster_chunks * capacity // tuning.capacity
+
+    @cached_property
+    def next_arrays(self) -> NextArrays:
+        """The distances and predecessors of results."""
+        return NextArrays(self.graph.num_vertices, np.int32, self.graph.targets.dtype)
+
+    @cached_property
+    def deterministic(self) -> Deterministic:
+        """What deterministic searches need besides this, made for the first of them."""
+        return Deterministic(self)
+
+    def search(self, sources: np.ndarray, options: Options) -> Found:
+        with self.device.current():
+            if options.deterministic and options.predecessors:  # distances alone are the same in any search
+                self.steps = self.deterministic.search(sources, options)
+                return self.deterministic.distances, self.deterministic.predecessors
+            predecessors = self.predecessors_address if options.predecessors else None
+            self._write_to(self.distances_address, predecessors, UNREACHED, fresh=False)
+            self.parameters.source = int(sources[0])
+            self.host.search(sources, options, self.tuning.spin)
+            self.steps = self.host.steps() if options.trace else None
+        return self.distances, self.predecessors if options.predecessors else None
+
+    def run(self, sources: np.ndarray, options: Options = PLAIN, *, own: bool = False) -> BFSResult:
+        """See `Traversal.run`. On the device a search writes straight into the arrays that its result is to own."""
+        if not own or options.deterministic or options.trace or options.check or self.graph.device != CUDA:
+            return super().run(sources, options, own=own)
+        n = self.graph.num_vertices
+        with self.device.current():
+            if options.predecessors:
+                distances, predecessors = self.next_arrays.take()
+            else:
+                (distances,), predecessors = new_arrays(n, np.int32), None
+            with self._into(distances, predecessors, UNREACHED, sources, options):
+                if options.predecessors:
+                    self.next_arrays.allocate_ahead()
+                return BFSResult(
+                    self.graph.owner, sources, distances, predecessors, options.depth_limit, options.target
+                )
+
+    @contextmanager
+    def search_into(
+        self,
+        distances: Any,
+        predecessors: Any,
+        unreached: int,
+        sources: np.ndarray,
+        options: Options,
+        *,
+        followed: bool = False,
+    ) -> Iterator[None]:
+        """Search while the body of the ``with`` runs, and have written, when it ends, every element of ``distances``
+        (int32, n) and, unless it is None, of ``predecessors`` (of the graph's type of vertices, n); what they held does
+        not matter. They are CuPy's, whose current stream is waited for first, or this traversal's own.
+
+        Where no source reaches the distance is ``unreached``, in the traversal's own array -1, and the predecessor -1.
+        ``followed``: the body gives the device's stream more work, which is waited for too.
+        """
+        with self.device.current(), self._into(distances, predecessors, unreached, sources, options, followed):
+            yield
+
+    def _into(
+        self,
+        distances: Any,
+        predecessors: Any,
+        unreached: int,
+        sources: np.ndarray,
+        options: Options,
+        followed: bool = False,
+    ) -> AbstractContextManager[None]:
+        """`search_into` where the device is current."""
+        finish()
+        tree = None if predecessors is None else predecessors.data.ptr
+        self._write_to(distances.data.ptr, tree, unreached, fresh=distances is not self.distances)
+        self.parameters.source = int(sources[0])
+        spin = self.tuning.spin and not followed
+        return self.host.searching(sources, options, spin, (distances, predecessors))
+
+    def _write_to(self, distances: int, predecessors: int | None, unreached: int, *, fresh: bool) -> None:
+        """Let the next search write to the arrays at these addresses; ``fresh``: they may hold anything."""
+        parameters = self.parameters
+        parameters.distances, parameters.predecessors = distances, predecessors
+        parameters.unreached, parameters.fresh = unreached, fresh
+
+    def answer(self, found: Found) -> Found:
+        distances, predecessors = found
+        with self.device.active():
+            return self.device.found(distances), None if predecessors is None else self.device.found(predecessors)

@@ -1,0 +1,190 @@
+"""Kernels launched by the CUDA driver itself: their arguments are laid out once, and a launch is one call.
+
+The libraries that compile kernels take 6 (CuPy) to 60 microseconds (Numba) for a launch with a dozen arguments.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NoReturn
+
+from ..._core.driver import library
+from ...errors import DeviceError
+
+MAX_DYNAMIC_SHARED_SIZE_BYTES, NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 8, 14  # of CUfunction_attribute
+COOPERATIVE, CLUSTER_DIMENSION = 2, 4  # of CUlaunchAttributeID
+
+
+def call(name: str, *arguments: Any) -> None:
+    """Call a function of the driver. Raises `DeviceError` with the driver's own words."""
+    if status := getattr(library(), name)(*arguments):
+        fail(name, status)
+
+
+def fail(name: str, status: int) -> NoReturn:
+    words = ctypes.c_char_p()
+    library().cuGetErrorString(status, ctypes.byref(words))
+    raise DeviceError(f"{name}: {(words.value or b'unknown error').decode()} ({status})")
+
+
+class Answer(threading.local):
+    """A pointer for the driver to fill in, and a reference to it: this thread's, not made for each call."""
+
+    def __init__(self) -> None:
+        pointer = ctypes.c_void_p()
+        self.both = pointer, ctypes.byref(pointer)
+
+
+answer = Answer()
+
+
+def current_context() -> int | None:
+    """The driver's context of this thread."""
+    context, reference = answer.both
+    if status := library().cuCtxGetCurrent(reference):
+        fail("cuCtxGetCurrent", status)
+    return context.value
+
+
+@cache
+def primary_context(device: int) -> int | None:
+    """The driver's context of a device in which CUDA's runtime, and so every library here, works; never released."""
+    handle, context = ctypes.c_int(), ctypes.c_void_p()
+    call("cuDeviceGet", ctypes.byref(handle), device)
+    call("cuDevicePrimaryCtxRetain", ctypes.byref(context), handle)
+    return context.value
+
+
+class Within:
+    """A context manager that makes a context of the driver current in this thread, and then the former one again."""
+
+    __slots__ = ("before", "context")
+
+    def __init__(self, context: int | None) -> None:
+        self.context = context
+
+    def __enter__(self) -> None:
+        self.before = current_context()
+        if self.before != self.context:
+            call("cuCtxSetCurrent", ctypes.c_void_p(self.context))
+
+    def __exit__(self, *raised: object) -> None:
+        if self.before != self.context:
+            call("cuCtxSetCurrent", ctypes.c_void_p(self.before))
+
+
+def address(array: Any) -> int:
+    """The address of an array on the device."""
+    return int(array.__cuda_array_interface__["data"][0])
+
+
+def fill(array: Any, byte: int, stream: int) -> None:
+    """Set every byte of an array on the device."""
+    if array.nbytes:
+        size = ctypes.c_size_t(array.nbytes)
+        call("cuMemsetD8Async", ctypes.c_uint64(address(array)), byte, size, ctypes.c_void_p(stream))
+
+
+def copy(target: int, source: int, size: int, stream: int) -> None:
+    """Copy so many bytes from one address on the device to another."""
+    if size:
+        addresses = ctypes.c_uint64(target), ctypes.c_uint64(source)
+        call("cuMemcpyDtoDAsync_v2", *addresses, ctypes.c_size_t(size), ctypes.c_void_p(stream))
+
+
+class Attribute(ctypes.Structure):
+    """The driver's CUlaunchAttribute, of which the values here are integers."""
+
+    _fields_ = [("id", ctypes.c_int), ("padding", ctypes.c_int), ("value", ctypes.c_uint * 16)]
+
+
+class Configuration(ctypes.Structure):
+    """The driver's CUlaunchConfig."""
+
+    _fields_ = [
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared", ctypes.c_uint),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(Attribute)),
+        ("number", ctypes.c_uint),
+    ]
+
+
+def configuration(grid: int, threads: int, shared: int, stream: int, cluster: int, cooperative: bool) -> Configuration:
+    """How to launch ``grid`` blocks, in clusters of ``cluster`` unless that is 1."""
+    attributes = []
+    if cluster > 1:
+        attributes.append(Attribute(CLUSTER_DIMENSION, 0, (cluster, 1, 1)))
+    if cooperative:
+        attributes.append(Attribute(COOPERATIVE, 0, (1,)))
+    array = (Attribute * len(attributes))(*attributes)
+    return Configuration((grid, 1, 1), (threads, 1, 1), shared, stream, array, len(attributes))
+
+
+class CompiledKernel:
+    """A kernel of the current context, by the driver's handle of it."""
+
+    def __init__(self, function: int | None, keeps: Any, *, fields: bool = False) -> None:
+        """``keeps`` is what the handle is good for as long as it lives.
+
+        ``fields``: the kernel takes the fields of a structure as its arguments, not the structure.
+        """
+        self.function = ctypes.c_void_p(function)
+        self.keeps = keeps
+        self.fields = fields
+
+    def resident_blocks(self, threads: int, shared: int) -> int:
+        """How many blocks with so many bytes of shared memory a multiprocessor runs at the same time."""
+        call("cuFuncSetAttribute", self.function, MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
+        count = ctypes.c_int()
+        call(
+            "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+            *(ctypes.byref(count), self.function, threads, ctypes.c_size_t(shared)),
+        )
+        return count.value
+
+    def resident_clusters(self, cluster: int, threads: int, shared: int, stream: int) -> int:
+        """How many clusters of so many blocks the device runs at the same time; 0 if it knows no clusters."""
+        cuda = library()
+        if cuda.cuFuncSetAttribute(self.function, NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1):
+            return 0
+        count = ctypes.c_int()
+        how = configuration(cluster, threads, shared, stream, cluster, cooperative=False)
+        failed = cuda.cuOccupancyMaxActiveClusters(ctypes.byref(count), self.function, ctypes.byref(how))
+        return 0 if failed else count.value
+
+    def launcher(
+        self,
+        grid: int,
+        threads: int,
+        shared: int,
+        stream: int,
+        *arguments: Any,
+        cooperative: bool = False,
+        cluster: int = 1,
+    ) -> Callable[[], None]:
+        """What launches the kernel with the values that ``arguments`` (of types of `ctypes`) have at that time."""
+        addresses = [address for argument in arguments for address in self._addresses(argument)]
+        pointers = (ctypes.c_void_p * len(addresses))(*addresses)
+        how = configuration(grid, threads, shared, stream, cluster, cooperative)
+        everything = ctypes.byref(how), self.function, pointers, ctypes.c_void_p()
+        function = library().cuLaunchKernelEx  # fewer arguments than `cuLaunchKernel` has, each of which takes time
+
+        # a default argument, so that what the pointers lead to lives as long as this function
+        def launch(kept: Any = arguments) -> None:
+            if status := function(*everything):
+                fail("cuLaunchKernelEx", status)
+
+        return launch
+
+    def _addresses(self, argument: Any) -> Iterator[int]:
+        base = ctypes.addressof(argument)
+        if self.fields and isinstance(argument, ctypes.Structure):
+            for field in argument._fields_:
+                yield base + getattr(type(argument), field[0]).offset
+        else:
+            yield base

@@ -1,0 +1,193 @@
+"""Engine ``numba-cuda``: our kernels in Numba-CUDA, on a GPU or in Numba's simulator."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from ..._core.device import CPU, CUDA, to_device
+from ..._core.device import cupy_missing as no_cupy
+from ..._core.driver import no_device, too_old
+from ..._core.forks import in_each_child
+from ..._core.memory import available_device_bytes
+from ...graph import Graph
+from ...kernels.cuda import KERNELS
+from ..base import Engine, Options, Traversal
+from . import simulator
+from .direction_optimizing import DirectionOptimizing
+from .launch import CompiledKernel, call, primary_context
+from .levels import ALGORITHMS, Device, Kernel
+from .simulator import simulated
+
+
+class NumbaCUDA(Engine):
+    name = "numba-cuda"
+    # The simulator has no barrier over several blocks, no votes and shuffles of a warp, and no PTX.
+    algorithms = tuple(ALGORITHMS) if simulated() else ("direction-optimizing", *ALGORITHMS)
+    checking = ALGORITHMS.keys()
+
+    @property
+    def searches_on(self) -> str:  # type: ignore[override]
+        return searches_on()
+
+    def unavailable(self) -> str | None:
+        return numba_cuda_missing()
+
+    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+        if options.deterministic and options.predecessors:  # distances alone are the same in any search
+            return "Numba-CUDA cannot search deterministically: use engine='cupy' or engine='cpu'"
+        return super().declines(graph, algorithm, options, sources)
+
+    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
+        make = DirectionOptimizing if algorithm == "direction-optimizing" else ALGORITHMS[algorithm]
+        device = NumbaDevice(graph)
+        with device.current():
+            return make(graph, device)
+
+
+@cache
+def numba_cuda_missing() -> str | None:
+    """None, or one line: what is missing here and how to fix it."""
+    if simulated():
+        return None  # Numba itself has the simulator
+    if reason := no_device():
+        return reason
+    if importlib.util.find_spec("numba_cuda") is None:
+        return "numba-cuda is not installed: pip install 'rapids-bfs[cu13]'"
+    try:
+        from numba import cuda
+    except Exception as error:  # whatever an import of unlike versions ends in
+        if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+            return f"NumPy {np.__version__} is too new for numba-cuda {version('numba-cuda')}: pip install 'numpy<2.5'"
+        return f"numba-cuda cannot be imported ({error}): pip install 'rapids-bfs[cu13]'"
+    try:
+        major, _ = cuda.cudadrv.runtime.get_version()
+    except Exception as error:  # NVRTC is loaded here; each version of its binding raises an exception of its own
+        return f"numba-cuda finds no CUDA toolkit ({error}): pip install 'numba-cuda[cu13]'"
+    return too_old(f"numba-cuda {version('numba-cuda')}", major)
+
+
+in_each_child(numba_cuda_missing.cache_clear)
+
+
+def searches_on() -> str:
+    """Where a graph must live to be searched without a copy: arrays on a device are CuPy's."""
+    return CPU if simulated() or no_cupy() else CUDA
+
+
+class NumbaDevice(Device):
+    """The device that a graph is on, or else Numba's current one, and a stream of its own."""
+
+    engine = NumbaCUDA.name
+
+    def __init__(self, graph: Graph) -> None:
+        from numba import cuda
+
+        self.cuda = cuda
+        self.searches_on = searches_on()
+        if simulated():
+            self.threads, self.resident_blocks = 8, 2
+            self.stream = cuda.stream()
+            return
+        there: Any = graph.on(CUDA).targets.device if graph.is_on(CUDA) else cuda.get_current_device()
+        device = cuda.gpus[int(there.id)]
+        self.threads = 256
+        self.multiprocessors = device.MULTIPROCESSOR_COUNT
+        self.most_shared_bytes = device.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+        self.resident_blocks = 8 * self.multiprocessors
+        self.context = primary_context(device.id)
+        with self.current():
+            self.stream = cuda.stream()
+        self.stream_handle = int(self.stream)
+
+    def current(self) -> AbstractContextManager[Any]:
+        return nullcontext() if simulated() else super().current()
+
+    def active(self) -> AbstractContextManager[Any]:
+        return simulator.running() if simulated() else self.current()  # the stream goes with each call
+
+    def free_bytes(self) -> float:
+        with self.current():
+            if self.searches_on == CUDA:
+                return available_device_bytes()  # Numba itself cannot say while RMM allocates for it
+            return float(self.cuda.current_context().get_memory_info().free)
+
+    def upload(self, array: Any) -> Any:
+        if self.searches_on == CPU:
+            return self.cuda.to_device(array, stream=self.stream)
+        return self.cuda.as_cuda_array(to_device(array))  # waits for the stream that CuPy works on
+
+    def empty(self, length: int, dtype: Any) -> Any:
+        if self.searches_on == CPU:
+            return self.cuda.device_array(length, dtype)
+        import cupy
+
+        return self.cuda.as_cuda_array(cupy.empty(length, dtype))  # of CuPy's pool, as uploads are
+
+    def host(self, array: Any) -> np.ndarray:
+        copy: np.ndarray = array.copy_to_host(stream=self.stream)
+        self.synchronize()
+        return copy
+
+    def found(self, array: Any) -> Any:
+        return self.host(array) if self.searches_on == CPU else to_device(array)
+
+    def mapped(self, length: int, dtype: Any) -> tuple[Any, Any]:
+        array = self.cuda.mapped_array(length, dtype)
+        return array, array if simulated() else self.cuda.as_cuda_array(array)  # wrapped once, not at each launch
+
+    def absent(self, array: Any) -> Any:
+        return array[:0]
+
+    def kernels(self, file: str, vertex: np.dtype, offset: np.dtype) -> dict[str, Kernel]:
+        module = import_module(f"rapids_bfs.kernels.numba_cuda.{file}")
+        return {name: self._launcher(getattr(module, name)) for name in KERNELS[file]}  # the names in CUDA C++
+
+    def _launcher(self, kernel: Any) -> Callable[..., None]:
+        @cache
+        def configured(blocks: int) -> Callable[..., None]:
+            with warnings.catch_warnings():  # that few blocks leave most of the device idle: so does a small frontier
+                warnings.simplefilter("ignore")
+                launch: Callable[..., None] = kernel[blocks, self.threads, self.stream]
+                return launch
+
+        def launch(blocks: int, *arguments: Any) -> None:
+            configured(blocks)(*arguments)
+
+        return launch
+
+    def compiled(
+        self, file: str, kernel: str, vertex: np.dtype, offset: np.dtype, threads: int, blocks: int
+    ) -> CompiledKernel:
+        device = self.cuda.get_current_device().id
+        return compiled(file, kernel, vertex.itemsize, offset.itemsize, threads, blocks, device)
+
+    def synchronize(self) -> None:
+        self.stream.synchronize()
+
+
+@cache
+def compiled(
+    file: str, kernel: str, vertex_bytes: int, offset_bytes: int, threads: int, blocks: int, device: int
+) -> CompiledKernel:
+    """A kernel as Numba compiles it for its current device."""
+    from cuda.bindings.driver import CUkernel
+    from numba import cuda
+
+    module = import_module(f"rapids_bfs.kernels.numba_cuda.{file}")
+    signature = module.signatures(vertex_bytes, offset_bytes)[kernel]
+    dispatcher = cuda.jit(launch_bounds=(threads, blocks))(getattr(module, kernel))
+    loaded = dispatcher.compile(signature).library.get_cufunc()
+    function = ctypes.c_void_p(int(loaded.handle))
+    if isinstance(loaded.handle, CUkernel):  # of a library, since numba-cuda 0.23
+        call("cuKernelGetFunction", ctypes.byref(function), ctypes.c_void_p(int(loaded.handle)))
+    return CompiledKernel(function.value, loaded, fields=True)

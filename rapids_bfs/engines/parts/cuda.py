@@ -1,0 +1,235 @@
+"""A part of a graph searched by a device, see `kernels/cuda/parts/search.cu`: a few launches and one wait a level."""
+
+from __future__ import annotations
+
+import ctypes
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from ..._core.units import size
+from ...errors import InputError
+from ...kernels.parts import COLUMNS, EXCHANGE
+from ...kernels.whole_search import GROUP, SEARCH, TILE
+from ...parts.build import Part
+from ...parts.peers import Peers
+from ..gpu.launch import address, copy, fill
+from ..gpu.levels import Device
+from ..gpu.one_launch import WARP, bytes_of_tiles, words_per_tile
+from .search import Walk
+
+FILE = "parts"
+SLACK = 256  # pairs more than expected that there is room for
+ROWS = ("offsets", "in_offsets", "in_targets")  # what the kernel takes that prepares
+PREPARED = ("hub", "heavy", "isolated")  # and what it fills
+Search: Any = SEARCH.in_memory()
+Exchange: Any = EXCHANGE.in_memory()
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What the kernels may be tuned by; no answer depends on it."""
+
+    threads: int = 512  # of a block that sweeps
+    others: int = 256  # of a block of the other kernels
+    blocks: int = 8  # of those, on a multiprocessor
+
+
+def expected(edges: int, size: int) -> int:
+    """More pairs than a frontier with so many edges sends to one of ``size`` parts, since vertices are scrambled."""
+    return min(edges, edges // size + 8 * isqrt(edges) + SLACK)
+
+
+class DeviceWalk(Walk):
+    """The buffers of one part, and its kernels' parameters in two structures, of which a step changes a few fields."""
+
+    def __init__(self, part: Part, peers: Peers, device: Device | None = None, tuning: Tuning = Tuning()) -> None:
+        super().__init__(part)
+        if device is None:
+            from ..gpu.cupy import CuPyDevice
+
+            device = CuPyDevice()
+        self.device, self.tuning = device, tuning
+        own, dtype = part.own, part.partition.dtype
+        parts, stride = part.partition.size, part.partition.stride
+        self.own_words, self.words = stride // WARP, parts * stride // WARP
+        edge_bits = max(len(part.targets), len(part.in_targets), 1).bit_length()
+        if own.bit_length() + edge_bits > 64:
+            raise InputError("a part has too many vertices and edges to count both in 64 bits: take more devices")
+        pairs = 2 * (1 + self.room) * parts
+        needs: dict[str, tuple[int, Any]] = {
+            "hub": (own, dtype),
+            "heavy": (GROUP * own, dtype),
+            "queue": (2 * own, np.int64),
+            "queued": (own, dtype),
+            "isolated": (self.own_words, np.uint32),
+            "visited": (self.own_words, np.uint32),
+            "upcoming": (self.own_words, np.uint32),
+            "fresh": (self.own_words, np.uint32),
+            "seen": (self.words, np.uint32),
+            "sent": (pairs, dtype),
+            "received": (pairs, dtype),
+            "counters": (3, np.uint64),
+            "gathered": (parts * COLUMNS, np.int64),
+        }
+        needed = sum(length * np.dtype(kind).itemsize for length, kind in needs.values()) + 2 * own * (
+            4 + dtype.itemsize
+        )
+        if needed > device.free_bytes():
+            raise InputError(f"a search of this part needs {size(needed)} of device memory: take more devices")
+        with device.working():
+            self.arrays = {name: device.empty(*need) for name, need in needs.items()}
+            self.told = device.mapped(parts * COLUMNS, np.int64)[0]
+            self.rows = self._uploaded()
+            self.kernels = device.compiled_together(FILE, dtype, np.dtype(np.int64), tuning.threads)
+            self._fill_in(edge_bits)
+            self._make_launchers()
+            self._prepare(peers)
+            device.synchronize()
+
+    def _uploaded(self) -> dict[str, Any]:
+        """The part's rows, which are on the device already and may still be written."""
+        part, upload = self.part, self.device.upload
+        offsets, targets = upload(part.offsets), upload(part.targets)
+        same = part.in_targets is part.targets
+        return {
+            "offsets": offsets,
+            "targets": targets,
+            "in_offsets": offsets if same else upload(part.in_offsets),
+            "in_targets": targets if same else upload(part.in_targets),
+        }
+
+    def _fill_in(self, edge_bits: int) -> None:
+        part, at = self.part, {name: address(array) for name, array in (self.arrays | self.rows).items()}
+        self.s = Search(
+            **{name: at[name] for name in ("hub", "heavy", "isolated", "visited", "queue", "queued", *self.rows)},
+            n=part.own,
+            m=len(part.in_targets),
+            edge_bits=edge_bits,
+            target=-1,
+        )
+        self.x = Exchange(
+            **{name: at[name] for name in ("seen", "upcoming", "fresh", "sent", "received", "gathered")},
+            tail=at["counters"],
+            found=at["counters"] + 8,
+            left=at["counters"] + 16,
+            told=np.asarray(self.told).ctypes.data,  # with unified addressing, the device's address too
+            parts=part.partition.size,
+            rank=part.rank,
+            stride=part.partition.stride,
+            room=self.room,
+        )
+
+    def _make_launchers(self) -> None:
+        device, tuning = self.device, self.tuning
+        stream = device.stream_handle
+        shared = bytes_of_tiles(tuning.threads)
+        grid = max(self.kernels["sweep"].resident_blocks(tuning.threads, shared), 1) * device.multiprocessors
+        self.s.tile = words_per_tile(TILE, self.part.own, grid * tuning.threads // WARP)
+        many = tuning.blocks * device.multiprocessors
+        grids = {"begin": 1, "report": 1, "expand": many, "settle_received": many}
+        grids |= dict.fromkeys(("sweep_rows", "note", "list"), many)
+        self.launch = {
+            name: self.kernels[name].launcher(blocks, tuning.others, 0, stream, self.s, self.x)
+            for name, blocks in grids.items()
+        }
+        self.launch["sweep"] = self.kernels["sweep"].launcher(grid, tuning.threads, shared, stream, self.s, self.x)
+        self.launch["tell"] = self.kernels["tell"].launcher(1, tuning.others, 0, stream, self.x)
+
+    def _prepare(self, peers: Peers) -> None:
+        """Find the heaviest in-neighbours, by the degrees of all parts, and the vertices without edges."""
+        part, device, rows = self.part, self.device, self.rows
+        stream, stride = device.stream_handle, part.partition.stride
+        weights = device.empty(part.partition.size * stride, np.uint8)
+        fill(weights, 0, stream)
+        fill(self.arrays["isolated"], 0xFF, stream)
+        pointer, vertex = ctypes.c_void_p, np.ctypeslib.as_ctypes_type(part.partition.dtype)
+        many = self.tuning.blocks * device.multiprocessors
+        own = weights[part.base :]
+        given = pointer(address(rows["offsets"])), ctypes.c_int64(part.own), pointer(address(own))
+        self.kernels["weigh"].launcher(many, self.tuning.others, 0, stream, *given)()
+        device.synchronize()
+        peers.ready()
+        peers.gather_slices(weights)
+        peers.wait(device.synchronize)
+        arrays = (*(rows[name] for name in ROWS), weights, *(self.arrays[name] for name in PREPARED))
+        given = vertex(part.own), vertex(part.base), *(pointer(address(each)) for each in arrays)
+        self.kernels["prepare_part"].launcher(many, self.tuning.others, 0, stream, *given)()
+        device.synchronize()
+
+    def active(self) -> AbstractContextManager[Any]:
+        return self.device.working()
+
+    def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
+        device, stream, own = self.device, self.device.stream_handle, self.part.own
+        tree = device.empty(own, self.part.partition.dtype) if predecessors else None
+        self.answers: Any = device.empty(own, np.int32), tree
+        for array, byte in ((self.answers[0], 0xFF), (self.answers[1], 0xFF), (self.arrays["counters"], 0)):
+            if array is not None:
+                fill(array, byte, stream)
+        fill(self.arrays["seen"], 0, stream)
+        copy(address(self.arrays["visited"]), address(self.arrays["isolated"]), 4 * self.own_words, stream)
+        self.sources = device.upload(np.ascontiguousarray(sources, self.part.partition.dtype))
+        s = self.s
+        s.distances = address(self.answers[0])
+        s.predecessors = None if self.answers[1] is None else address(self.answers[1])
+        s.sources, s.count = address(self.sources), len(sources)
+        self.x.target = self._findable(target)
+        self.x.begin = self.x.end = 0
+        self.launch["begin"]()
+
+    def _findable(self, target: int) -> int:
+        """The target, or -1 if it has no edges: its bit is set from the start, and tells nothing."""
+        if target < 0:
+            return -1
+        bounds = [self.device.host(self.rows[name][target : target + 2]) for name in ("offsets", "in_offsets")]
+        return target if any(ends[0] != ends[1] for ends in bounds) else -1
+
+    def counters(self, peers: Peers) -> np.ndarray:
+        self.launch["report"]()
+        peers.gather_slices(self.arrays["gathered"])
+        self.launch["tell"]()
+        peers.wait(self.device.synchronize)
+        rows = np.asarray(self.told).reshape(-1, COLUMNS)
+        self.queued = int(rows[self.part.rank, -1])
+        return rows[:, :-1]
+
+    def replicate(self, peers: Peers) -> None:
+        seen, words = self.arrays["seen"], self.own_words
+        mine = address(seen) + 4 * words * self.part.rank
+        copy(mine, address(self.arrays["visited"]), 4 * words, self.device.stream_handle)
+        peers.gather_slices(seen)
+
+    def top_down(self, level: int, edges: tuple[int, ...], peers: Peers) -> None:
+        x = self.x
+        shares = [min(expected(each, peers.size), self.room) for each in edges]
+        x.level, x.share = level, shares[peers.rank]
+        x.vertices, x.edges = self.queued, edges[peers.rank]
+        x.begin, x.end = x.end, x.end + self.queued
+        if x.edges:
+            self.launch["expand"]()
+        segment = 2 * (1 + self.room)
+        sent, received = (self.arrays[name].reshape(-1, segment) for name in ("sent", "received"))
+        peers.exchange(
+            [pairs[: 2 * (1 + x.share)] for pairs in sent],
+            [pairs[: 2 * (1 + share)] for pairs, share in zip(received, shares, strict=True)],
+        )
+        self.launch["settle_received"]()
+
+    def bottom_up(self, level: int) -> None:
+        self.x.level = level
+        self.launch["sweep"]()
+        self.launch["sweep_rows"]()
+        self.launch["note"]()
+
+    def enqueue(self) -> None:
+        self.x.begin = self.x.end = 0
+        self.launch["list"]()
+
+    def answer(self) -> tuple[Any, Any | None]:
+        distances, predecessors = self.answers
+        self.answers = self.sources = None
+        return distances, predecessors

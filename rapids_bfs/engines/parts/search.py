@@ -1,0 +1,150 @@
+"""The search over parts of a graph: one SPMD function, which every launcher of `rapids_bfs.parts` runs.
+
+Levels go top-down or bottom-up; all ranks decide it from the same counters, which they exchange once a level. Before a
+level that goes bottom-up, the bitmap of visited vertices is replicated.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from importlib import import_module
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._core.device import on_device
+from ..._core.dtypes import INT32_LIMIT
+from ...parts.build import Part
+from ...parts.peers import Peers
+from ...trace import Step
+from ..base import Options
+
+ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
+BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
+SHARE = 8  # a part has room for pairs with 1/SHARE of the vertices of each part
+LEAST_ROOM = 256  # pairs for each part
+
+
+class Frontier(NamedTuple):
+    """The counters of all ranks after a level."""
+
+    vertices: int
+    edges: tuple[int, ...]  # out-edges of each rank's; not known after a level that went bottom-up
+    at_target: bool
+    overflown: bool  # did some rank find no room for its pairs? Then nothing was settled.
+
+
+@dataclass
+class Answer:
+    """What a search found at the vertices of one part, by place."""
+
+    distances: Any  # int32, -1 where not reached
+    predecessors: Any | None  # numbers
+    reached: int  # vertices of all parts
+    depth: int  # the largest distance in all parts
+    steps: list[Step]
+
+
+class Walk(ABC):
+    """What a part prepares for searches, and its work between two collectives."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        self.room = max(part.partition.stride // SHARE, LEAST_ROOM)
+
+    @abstractmethod
+    def active(self) -> AbstractContextManager[Any]:
+        """Within it, the other methods are called."""
+
+    @abstractmethod
+    def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
+        """Forget the last search. Own sources and target are places; -1 is no target."""
+
+    @abstractmethod
+    def counters(self, peers: Peers) -> np.ndarray:
+        """The `COUNTERS` of each rank, a row each; this waits for what was begun before."""
+
+    @abstractmethod
+    def replicate(self, peers: Peers) -> None:
+        """Let all parts see what every part has visited."""
+
+    @abstractmethod
+    def top_down(self, level: int, edges: tuple[int, ...], peers: Peers) -> None:
+        """Expand the frontier and settle what others sent, or nothing if some rank had no room."""
+
+    @abstractmethod
+    def bottom_up(self, level: int) -> None:
+        """Let unvisited vertices look for a visited in-neighbour."""
+
+    @abstractmethod
+    def enqueue(self) -> None:
+        """List what the last level found bottom-up, to go on top-down."""
+
+    @abstractmethod
+    def answer(self) -> tuple[Any, Any | None]:
+        """Distances and predecessors, which are the caller's from now on."""
+
+
+COUNTERS = ("vertices", "edges", "at_target", "overflown")
+
+
+def search(part: Part, peers: Peers, sources: np.ndarray, options: Options) -> Answer:
+    """Search from these numbers (int64, distinct); ``options.target`` is a number too."""
+    walk: Walk = part.kept["walk"]
+    limit = INT32_LIMIT if options.depth_limit is None else options.depth_limit
+    target = -1 if options.target is None else options.target
+    if target in sources:
+        limit = 0
+    with walk.active():
+        walk.begin(_places(sources, part), int(_places(np.array([target]), part, -1)[0]), options.predecessors)
+        peers.ready()
+        frontier = _told(walk, peers)
+        unexplored, reached, depth, bottom_up = sum(part.arcs), frontier.vertices, 0, False
+        steps = []
+        while frontier.vertices and depth < limit and not frontier.at_target:
+            begin, before = perf_counter(), frontier.vertices
+            if not bottom_up:
+                bottom_up = sum(frontier.edges) * ALPHA > unexplored
+                unexplored -= sum(frontier.edges)
+                if not bottom_up:
+                    walk.top_down(depth + 1, frontier.edges, peers)
+                    frontier = _told(walk, peers)
+                    bottom_up = frontier.overflown
+            went = "bottom-up" if bottom_up else "top-down"
+            if bottom_up:
+                walk.replicate(peers)
+                walk.bottom_up(depth + 1)
+                frontier = _told(walk, peers)
+                if 0 < frontier.vertices < min(before, part.partition.n // BETA):
+                    bottom_up = False
+                    walk.replicate(peers)
+                    walk.enqueue()
+                    frontier = _told(walk, peers)
+            steps.append(Step(went, 1e3 * (perf_counter() - begin)))
+            reached += frontier.vertices
+            depth += frontier.vertices > 0
+        return Answer(*walk.answer(), reached, depth, steps)
+
+
+def _places(numbers: np.ndarray, part: Part, other: int | None = None) -> np.ndarray:
+    """The places of those numbers that are this part's; the others are left out, or become ``other``."""
+    stride = part.partition.stride
+    own = numbers // stride == part.rank
+    return numbers[own] % stride if other is None else np.where(own, numbers % stride, other)
+
+
+def _told(walk: Walk, peers: Peers) -> Frontier:
+    vertices, edges, at_target, overflown = walk.counters(peers).T.tolist()
+    return Frontier(sum(vertices), tuple(edges), any(at_target), any(overflown))
+
+
+def prepare(part: Part, peers: Peers) -> None:
+    """Make what the part's searches need; all ranks do it, and then search."""
+    name, kind = ("cuda", "DeviceWalk") if on_device(part.targets) else ("cpu", "HostWalk")
+    make: Callable[[Part, Peers], Walk] = getattr(import_module(f".{name}", __package__), kind)
+    part.kept.clear()
+    part.kept["walk"] = make(part, peers)

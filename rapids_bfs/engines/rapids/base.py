@@ -1,0 +1,65 @@
+"""What the engines of RAPIDS have in common: what they need, and what they do not do."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._core.device import CUDA
+from ..._core.rapids import package_missing
+from ...graph import Graph
+from ..base import Engine, Options, Traversal
+
+
+class RapidsEngine(Engine):
+    """An engine that is cuGraph underneath."""
+
+    searches_on = CUDA
+    package: ClassVar[str]
+
+    def unavailable(self) -> str | None:
+        return package_missing(self.package)
+
+    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+        if sources > 1:
+            return "cuGraph takes one source in each component: search from one, or with another engine"
+        if options.target is not None:
+            return "cuGraph does not stop at a target: leave it out"
+        if options.deterministic:
+            return "cuGraph has no deterministic tree: use the engine 'cpu'"
+        if options.trace:
+            return "cuGraph tells nothing of its levels: trace another engine"
+        return super().declines(graph, algorithm, options, sources)
+
+
+class RapidsTraversal(Traversal):
+    """A search whose answer is arrays of distances, predecessors and vertices on the device, in cuGraph's order."""
+
+    searches_on = CUDA
+
+    def answer(self, found: tuple[Any, Any, Any]) -> tuple[Any, Any]:
+        import cupy
+
+        distances, predecessors, vertices = found
+        n = self.graph.num_vertices
+        ours = cupy.full(n, -1, np.int32)
+        unreached = np.iinfo(distances.dtype).max
+        ours[vertices] = cupy.where(distances == unreached, -1, distances)
+        if predecessors is None:
+            return ours, None
+        tree = cupy.full(n, -1, self.graph.targets.dtype)
+        tree[vertices] = predecessors
+        return ours, tree
+
+
+def reached(distances: Any) -> int:
+    """How many vertices have a distance, as cuGraph tells it."""
+    return int((distances != np.iinfo(distances.dtype).max).sum())
+
+
+def wait() -> None:
+    """Wait for all work on the device."""
+    import cupy
+
+    cupy.cuda.Device().synchronize()

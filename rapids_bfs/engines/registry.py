@@ -1,0 +1,132 @@
+"""The engines that there are, by name, and what they have prepared for a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import TypeVar
+
+from .._core.arguments import engine_name
+from .._core.driver import no_device
+from .._core.forks import in_each_child
+from ..errors import InputError
+from ..graph import Graph
+from .base import BatchTraversal, Betweenness, Engine, Traversal
+from .gpu.simulator import simulated
+
+Prepared = TypeVar("Prepared")
+
+GROUP = "rapids_bfs.engines"
+# What engine="auto" takes, the first that can run here, and where it is.
+PREFERENCE = {"cupy": "gpu.cupy:CuPy", "numba-cuda": "gpu.numba_cuda:NumbaCUDA", "cpu": "cpu:CPU"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine and one of its algorithms."""
+
+    engine: Engine = field(compare=False)
+    algorithm: str
+    name: str  # "engine" for the default algorithm, else "engine:algorithm"
+
+    def traversal(self, graph: Graph) -> Traversal:
+        """This choice prepared for ``graph``, the same one at every call."""
+        return self._kept(graph, self.name, self.engine.prepare)
+
+    def batch_traversal(self, graph: Graph) -> BatchTraversal:
+        """This choice prepared for many sources of ``graph``, the same one at every call."""
+        return self._kept(graph, f"{self.name}, batches", self.engine.prepare_batch)
+
+    def betweenness(self, graph: Graph) -> Betweenness | None:
+        """This choice prepared for the betweenness of ``graph``, the same one at every call; None if it has none."""
+        return self._kept(graph, f"{self.name}, betweenness", self.engine.prepare_betweenness)
+
+    def _kept(self, graph: Graph, key: str, prepare: Callable[[Graph, str], Prepared]) -> Prepared:
+        """What ``prepare`` makes of ``graph``, kept with it."""
+        traversals = graph.traversals
+        found: Prepared | None = traversals.get(key)
+        if found is None:
+            found = traversals.setdefault(key, prepare(graph.for_engines, self.algorithm))
+        return found
+
+
+_registry: dict[str, dict[str, Engine]] = {}
+_preferred: dict[str, Engine] = {}  # those that have been loaded
+
+
+def registered() -> dict[str, Engine]:
+    """Every engine by name, whether it can run here or not, in the order of `PREFERENCE`, then by name."""
+    if GROUP not in _registry:
+        from importlib.metadata import entry_points
+
+        others = {point.name: point for point in entry_points(group=GROUP) if point.name not in PREFERENCE}
+        found = {name: preferred(name) for name in PREFERENCE} | {
+            name: others[name].load()() for name in sorted(others)
+        }
+        _registry.setdefault(GROUP, found)  # the same one in every thread
+    return _registry[GROUP]
+
+
+def preferred(name: str) -> Engine:
+    """The engine of `PREFERENCE` that has this name, without a look at what else is installed, which takes long."""
+    if GROUP in _registry:  # where it may have been replaced
+        return _registry[GROUP][name]
+    if name not in _preferred:
+        module, _, engine = PREFERENCE[name].partition(":")
+        _preferred.setdefault(name, getattr(import_module(f".{module}", __package__), engine)())
+    return _preferred[name]
+
+
+def _automatic(deterministic: bool) -> Engine:
+    """The first that can run here, of `PREFERENCE`, then of all; those for a GPU are not imported without need."""
+    for name in PREFERENCE if simulated() or no_device() is None else ("cpu",):
+        if _can_run(engine := preferred(name), deterministic):
+            return engine
+    for engine in registered().values():
+        if _can_run(engine, deterministic):
+            return engine
+    raise InputError(f"no engine can run here: {preferred('cpu').unavailable()}")
+
+
+def _can_run(engine: Engine, deterministic: bool) -> bool:
+    return (engine.deterministic or not deterministic) and engine.unavailable() is None
+
+
+def register(engine: Engine) -> None:
+    """Add an engine for the rest of this process, or replace the one of its name. A package has an entry point."""
+    registered()[engine.name] = engine
+    choose.cache_clear()
+
+
+@cache
+def choose(spec: str, deterministic: bool = False) -> Choice:
+    """The choice written ``engine``, ``engine:algorithm`` or ``auto``, which is the first engine that can run here,
+    deterministically if that is asked for. Raises `InputError` if there is no such engine."""
+    name, _, algorithm = spec.partition(":")
+    if spec == "auto":
+        engine = _automatic(deterministic)
+        name = engine.name
+    elif name in PREFERENCE:
+        engine = preferred(name)
+    elif name in registered():
+        engine = registered()[name]
+    else:
+        raise InputError(f"unknown engine {name!r}: there are {', '.join(registered())}")
+    if algorithm and algorithm not in engine.algorithms:
+        raise InputError(f"engine {name!r} has no algorithm {algorithm!r}: it has {', '.join(engine.algorithms)}")
+    algorithm = algorithm or engine.algorithms[0]
+    return Choice(engine, algorithm, name if algorithm == engine.algorithms[0] else f"{name}:{algorithm}")
+
+
+in_each_child(choose.cache_clear)  # CUDA does not survive a fork
+
+
+def ready(spec: str, deterministic: bool = False) -> Choice:
+    """The choice written like this, that can run here. Raises `InputError` if there is no such engine or it cannot."""
+    choice = choose(engine_name(spec), bool(deterministic))
+    reason = choice.engine.unavailable()
+    if reason:
+        raise InputError(f"engine {choice.name!r} cannot run here: {reason}")
+    return choice

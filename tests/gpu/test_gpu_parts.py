@@ -1,0 +1,175 @@
+"""Graphs in parts on devices: several parts on one GPU, and by NCCL on several (marked `gpus`)."""
+
+import threading
+
+import numpy as np
+import pytest
+from oracle import expected_distances, random_graph, random_options
+from strategies import edges_of
+
+from rapids_bfs import TraversalError, as_graph, bfs, load, validate
+from rapids_bfs._core.driver import driver
+from rapids_bfs.engines.parts import search
+from rapids_bfs.parts import launch
+from rapids_bfs.parts.build import Plan, Source, build
+from rapids_bfs.parts.graph import GraphInParts, from_graph
+from rapids_bfs.parts.launch import Threads
+from rapids_bfs.parts.partition import Partition
+
+ONE = [[0] * size for size in (1, 2, 3, 5)]
+SEVERAL = [pytest.param(each, marks=pytest.mark.gpus) for each in ([0, 1], [1, 0])] if len(driver().devices) > 1 else []
+
+
+@pytest.fixture(params=[*ONE, *SEVERAL], ids=str)
+def devices(request):
+    return request.param
+
+
+def on(devices, limit=45.0):
+    return Threads([f"cuda:{each}" for each in devices], limit)
+
+
+def assert_right(graph, whole, sources, **options):
+    for _ in range(2):  # the second time over what the first one left
+        result = bfs(graph, sources, **options)
+        assert validate(graph, result)
+        expected = expected_distances(whole, sources, options.get("depth_limit"), options.get("target"))
+        brought = result.on("cpu")
+        np.testing.assert_array_equal(brought.distances, expected)
+        assert validate(brought.graph, brought)
+        assert (result.num_reached, result.depth) == (brought.num_reached, brought.depth)
+        assert result.num_traversed_edges == brought.num_traversed_edges
+        assert result.to_frame().equals(brought.to_frame())
+    return result
+
+
+def test_random_graphs(devices):
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        whole = random_graph(rng, most_vertices=300, most_edges=2000)
+        graph = from_graph(whole, on(devices))
+        assert edges_of(graph.on("cpu")) == edges_of(whole)
+        sources, options = random_options(rng, whole.num_vertices)
+        assert_right(graph, whole, sources, **options)
+
+
+@pytest.mark.parametrize(("alpha", "beta", "room"), [(0, 1, 0), (0, 1, 5), (3, 1, 256), (1 << 30, 1 << 40, 256)])
+def test_directions(devices, monkeypatch, alpha, beta, room):
+    monkeypatch.setattr(search, "ALPHA", alpha)
+    monkeypatch.setattr(search, "BETA", beta)
+    monkeypatch.setattr(search, "SHARE", 1 << 30)
+    monkeypatch.setattr(search, "LEAST_ROOM", room)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        whole = random_graph(rng, most_vertices=300, most_edges=2000)
+        assert_right(from_graph(whole, on(devices)), whole, *random_options(rng, whole.num_vertices)[:1])
+
+
+@pytest.mark.parametrize("spec", ["rmat:12", "urand:11:4", "grid:40", "star:5000", "path:70", "rmat:0"])
+def test_named_graphs(devices, spec):
+    graph, whole = load(spec, devices=devices), load(spec)
+    assert edges_of(graph.on("cpu")) == edges_of(whole)
+    assert_right(graph, whole, [int(whole.degrees.argmax())])
+
+
+def test_wide_numbers(devices, monkeypatch):
+    monkeypatch.setattr(Partition, "dtype", np.dtype(np.int64))
+    graph, whole = load("rmat:10", devices=devices), load("rmat:10")
+    assert edges_of(graph.on("cpu")) == edges_of(whole)
+    assert_right(graph, whole, [1, 9])
+
+
+@pytest.mark.parametrize("directed", [None, True, False])
+@pytest.mark.parametrize("factor", [1, 3, 10**15])
+def test_edges_in_parts(devices, factor, directed):
+    """Ids with gaps, small and large; each rank with some of the edges, or none."""
+    import cupy
+
+    rng = np.random.default_rng(factor % 97)
+    ends = [factor * each for each in rng.integers(0, 200, (2, 900))]
+    whole = as_graph(tuple(ends), directed=directed)
+    launcher = on(devices)
+
+    def blocks_of(rank):
+        def blocks():
+            for first in range(0, 900, 130):
+                if first // 130 % (launcher.size + 1) == rank:
+                    yield tuple(cupy.asarray(each[first : first + 130]) for each in ends)
+            if rank == 0:
+                for first in range(0, 900, 130):
+                    if first // 130 % (launcher.size + 1) == launcher.size:
+                        yield tuple(cupy.asarray(each[first : first + 130]) for each in ends)
+
+        return blocks
+
+    sources = [Source(blocks_of(rank)) for rank in range(launcher.size)]
+    parts = launcher.keep(build, Plan("cuda", directed=directed), each=[sources])
+    graph = GraphInParts(parts, launcher)
+    brought = graph.on("cpu")
+    brought.check()
+    assert edges_of(brought) == edges_of(whole)
+    source = brought.ids_of(np.array([0])).tolist()[0]
+    result = bfs(graph, source)
+    assert validate(graph, result)
+    np.testing.assert_array_equal(result.on("cpu").distances, bfs(whole, source, engine="cpu").distances)
+    assert result.to_frame().equals(result.on("cpu").to_frame())
+
+
+def test_a_large_graph(devices):
+    graph, whole = load("rmat:18", devices=devices), load("rmat:18", device="cuda")
+    assert graph.num_edges == whole.num_edges
+    for source in (1, 77):
+        result = bfs(graph, source)
+        assert validate(graph, result)
+        expected = bfs(whole, source)
+        assert (result.num_reached, result.depth) == (expected.num_reached, expected.depth)
+        np.testing.assert_array_equal(result.on("cpu").distances, expected.on("cpu").distances)
+
+
+def test_a_rank_that_fails(devices, monkeypatch):
+    """One line names it, and the next search is right."""
+    from rapids_bfs.engines.parts.cuda import DeviceWalk
+
+    graph, whole = load("path:70", devices=devices), load("path:70")
+    bfs(graph, 0)
+    last = len(devices) - 1
+    real = DeviceWalk.top_down
+
+    def top_down(walk, level, edges, peers):
+        if level == 5 and peers.rank == last:
+            raise RuntimeError("it broke")
+        real(walk, level, edges, peers)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DeviceWalk, "top_down", top_down)
+        with pytest.raises(TraversalError, match=rf"part {last} of {len(devices)} \(cuda:{devices[-1]}\).*it broke"):
+            bfs(graph, 0)
+    assert_right(graph, whole, [0])
+
+
+@pytest.mark.parametrize("devices", [[0, 0], *SEVERAL], ids=str)
+def test_a_rank_that_does_not_answer(devices, monkeypatch):
+    """It is named after a limit; the others end; other graphs on the same devices are searched."""
+    from rapids_bfs.engines.parts.cuda import DeviceWalk
+
+    whole = load("path:70")
+    other = load("rmat:8", devices=devices)
+    graph = from_graph(whole, on(devices, limit=3))
+    bfs(graph, 0)
+    go = threading.Event()
+    real = DeviceWalk.top_down
+
+    def top_down(walk, level, edges, peers):
+        if level == 5 and peers.rank == 1:
+            go.wait()
+        real(walk, level, edges, peers)
+
+    monkeypatch.setattr(launch, "GRACE", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(DeviceWalk, "top_down", top_down)
+        with pytest.raises(TraversalError, match=rf"no answer for 3 s from part 1 \(cuda:{devices[1]}\)"):
+            bfs(graph, 0)
+    with pytest.raises(TraversalError, match="make the graph again"):
+        bfs(graph, 0)
+    assert validate(other, bfs(other, 1))
+    go.set()

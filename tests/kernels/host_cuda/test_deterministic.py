@@ -1,0 +1,291 @@
+"""Deterministic searches of CUDA C++ and their host, run on the host, against a sequential queue."""
+
+from collections import deque
+from dataclasses import replace
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from emulator import emulate
+from host_device import HostDevice
+from host_faults import Fault, assert_seen
+from oracle import random_graph, random_options
+
+from rapids_bfs import Graph, as_graph
+from rapids_bfs.engines import Options
+from rapids_bfs.engines.gpu import deterministic, direction_optimizing, one_launch
+from rapids_bfs.engines.gpu.deterministic import DEFAULT
+from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
+from rapids_bfs.generators import generate
+from rapids_bfs.kernels.deterministic import PHASES
+
+ALWAYS = 1 << 40  # alpha: every level may be wide; wide: none is
+SMALL = replace(DEFAULT, threads=64, cluster=1, grid=2, alone=0)
+WIDE = replace(SMALL, wide=0, alpha=ALWAYS, chunk=32, patience=100)
+CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1)
+TUNINGS = {
+    "ordered": replace(SMALL, wide=ALWAYS),
+    "one block": replace(SMALL, alone=DEFAULT.alone),
+    "wide": WIDE,
+    "wide, few first edges": replace(WIDE, share=ALWAYS),
+    "wide, all edges first": replace(WIDE, share=1, large=1),
+    "wide, up to large siblings": replace(WIDE, share=1, large=6, patience=2),
+    "reordered each time": replace(WIDE, patience=1),
+    "cluster": CLUSTER,
+    "cluster at times": replace(CLUSTER, alone=6, together=40, wide=60, alpha=ALWAYS, chunk=32, patience=1),
+    "to and fro": replace(WIDE, alone=6, wide=12, alpha=4, patience=2),
+}
+SHORT, LONG = np.int32, np.int64
+BY_DEFAULT = replace(direction_optimizing.DEFAULT, threads=64, cluster=1)
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch):
+    emulate(monkeypatch, one_launch, direction_optimizing, deterministic)
+    monkeypatch.setattr(direction_optimizing, "PREPARE_THREADS", 64)
+    monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
+
+
+def search_of(graph, tuning, seed=5):
+    """On one to four blocks, or on one or two clusters of two, or one of three."""
+    blocks, cluster = 1 + seed % 4, tuning.cluster + seed % 2 if tuning.cluster > 1 else 1
+    tuning = replace(tuning, cluster=cluster, grid=tuning.grid and blocks)
+    device = HostDevice(seed, blocks=4, clusters=1 + (cluster == 2))
+    search = DirectionOptimizing(graph, device, BY_DEFAULT).deterministic
+    search.tune(tuning)
+    return search
+
+
+def by_queue(graph, sources, options):
+    """Distances and predecessors of a sequential search, which expands no level after the target's."""
+    limit = graph.num_vertices if options.depth_limit is None else options.depth_limit
+    distances, predecessors = np.full((2, graph.num_vertices), -1)
+    distances[sources] = 0
+    rows = [each.tolist() for each in np.split(graph.targets, graph.offsets[1:-1])]
+    queue = deque(sources.tolist())
+    while queue:
+        vertex = queue.popleft()
+        if distances[vertex] == limit or (
+            options.target is not None and 0 <= distances[options.target] <= distances[vertex]
+        ):
+            break
+        for neighbor in rows[vertex]:
+            if distances[neighbor] < 0:
+                distances[neighbor], predecessors[neighbor] = distances[vertex] + 1, vertex
+                queue.append(neighbor)
+    return distances, predecessors
+
+
+def assert_sequential(search, sources, **options):
+    options = Options(**options)
+    steps = search.search(sources, options)
+    distances, predecessors = by_queue(search.graph, sources, options)
+    np.testing.assert_array_equal(search.distances, distances)
+    np.testing.assert_array_equal(search.predecessors, predecessors)
+    assert steps is None or len(steps) == search.host.levels
+
+
+def with_types(graph, vertex, offset):
+    return Graph(graph.offsets.astype(offset), graph.targets.astype(vertex), directed=graph.directed)
+
+
+def in_order(graph, rng, how):
+    """The graph with each adjacency ascending, or shuffled."""
+    owners = np.repeat(np.arange(graph.num_vertices), graph.degrees)
+    keys = graph.targets if how == "ascending" else rng.random(graph.num_arcs)
+    return graph.replace(targets=graph.targets[np.lexsort((keys, owners))])
+
+
+def search_graphs(name, orders=("ascending", "shuffled"), seeds=range(10), types=(SHORT, SHORT), **changes):
+    """Directed or not, with isolated vertices, self-loops and parallel arcs, one search over what the last one left."""
+    for seed, how in product(seeds, orders):
+        rng = np.random.default_rng([seed, len(name), len(how)])
+        graph = in_order(random_graph(rng, most_vertices=80, most_edges=250), rng, how)
+        search = search_of(with_types(graph, *types), replace(TUNINGS[name], **changes), seed)
+        for _ in range(3):
+            sources, options = random_options(rng, graph.num_vertices)
+            assert_sequential(search, rng.permutation(sources), **options | {"predecessors": True})
+
+
+@pytest.mark.parametrize("name", TUNINGS)
+def test_random_graphs(name):
+    search_graphs(name)
+
+
+@pytest.mark.parametrize("name", TUNINGS)
+def test_wide_types(name):
+    search_graphs(name, seeds=range(4), types=(LONG, LONG))
+
+
+@pytest.mark.parametrize("name", ["ordered", "wide", "cluster at times"])
+def test_wide_offsets(name):
+    search_graphs(name, seeds=range(4), types=(SHORT, LONG))
+
+
+def search_many_edges(name):
+    """Rows of many edges and of vertices found together, many sources, and a trace."""
+    graph = generate("complete:24")
+    search = search_of(graph, TUNINGS[name])
+    assert_sequential(search, np.array([graph.num_vertices - 1]), trace=True)
+    assert {phase for phase, _ in search.phases()} <= set(PHASES)
+    assert_sequential(search, np.arange(graph.num_vertices)[::-3])
+    assert_sequential(search_of(generate("star:140"), TUNINGS[name]), np.array([100]))
+
+
+@pytest.mark.parametrize("name", TUNINGS)
+def test_many_edges(name):
+    search_many_edges(name)
+
+
+def search_long_rows():
+    """Rows that take several steps, with no first edges."""
+    search = search_of(generate("complete:80"), replace(WIDE, share=ALWAYS, chunk=0))
+    assert_sequential(search, np.array([79]))
+
+
+def test_long_rows():
+    search_long_rows()
+
+
+FEW_GROUPS = (
+    (
+        "if (slot < DISTINCT) return static_cast<int>(slot);",
+        "return static_cast<int>(min(min(slot, 3 + slot / 4), LAST_SIBLINGS));",
+    ),
+    ("constexpr int DISTINCT = 128;", "constexpr int DISTINCT = 4;"),
+    ("constexpr int STEPS = 4;", "constexpr int STEPS = 1;"),
+)
+
+
+def search_in_levels(tuning):
+    """Between random levels, whose vertices tie in their sibling groups; rows of several rounds."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        levels = np.split(rng.permutation(100), [1, 9, 20, 34, 49])
+        edges = [rng.choice(level, 150) for pair in pairwise(levels) for level in pair]
+        ends = np.concatenate(edges[::2]), np.concatenate(edges[1::2])
+        for directed in (True, False):
+            graph = in_order(as_graph(ends, vertices=100, directed=directed), rng, "ascending")
+            assert_sequential(search_of(graph, tuning, seed), levels[0])
+
+
+@pytest.mark.parametrize("patience", [2, 100])
+def test_sibling_groups_of_several_slots(patience, monkeypatch):
+    """Few sibling groups, so that vertices of several predecessors share one, are compared by ancestors of any age."""
+    monkeypatch.setattr(HostDevice, "edits", {"deterministic": FEW_GROUPS})
+    search_in_levels(replace(WIDE, share=ALWAYS, chunk=0, patience=patience))
+
+
+def search_many_words(name):
+    """A warp has many words of the bitmaps, and takes the vertices of several tiles together."""
+    rng = np.random.default_rng(8)
+    graph = as_graph(tuple(rng.integers(0, 2500, (2, 5000))), vertices=2500, directed=False)
+    assert_sequential(search_of(graph, TUNINGS[name]), np.array([2499, 0]))
+
+
+@pytest.mark.parametrize("name", ["ordered", "wide", "reordered each time"])
+def test_many_words(name):
+    search_many_words(name)
+
+
+def test_clusters_distribute_edges():
+    """Blocks distribute edges among each other, until the frontier is too large for them."""
+    for seed in range(2):
+        assert_sequential(search_of(generate("grid:9"), replace(CLUSTER, alone=4), seed), np.array([40]), trace=True)
+        assert_sequential(search_of(generate("tree:63"), replace(CLUSTER, together=24), seed), np.array([0]), target=60)
+
+
+@pytest.mark.parametrize("name", ["ordered", "one block", "to and fro"])
+def test_one_block_waits_for_no_others(name, monkeypatch):
+    """Its launch is an ordinary one."""
+    edits = (("unsigned before = atomic_add_acq_rel(arrived, step);", "unsigned before = 0; __trap();"),)
+    monkeypatch.setattr(HostDevice, "edits", {"deterministic": edits})
+    search_graphs(name, seeds=[0, 4])
+
+
+FAULTS = {
+    "ordered: a number that other edges have": Fault(
+        "BY_SLOT ? slot[k] : edge + k * WARP + lane_id()",
+        "BY_SLOT ? slot[k] : edge + lane_id()",
+        *(search_many_edges, "ordered"),
+    ),
+    "ordered: marks of the level before": Fault("s.marks[word] = 0;", ";", search_graphs, "ordered"),
+    "ordered: the slot before": Fault(
+        "prefix[k] <= edge[k] ? slot[k] : end[k]", "prefix[k] < edge[k] ? slot[k] : end[k]", search_graphs, "ordered"
+    ),
+    "ordered: no barrier before the claims are read": Fault(
+        "end_phase(s, CLAIM, at.phase, block);", ";", search_many_words, "ordered"
+    ),
+    "ordered: the counts of one warp too few": Fault(
+        "for (int warp = first; warp < last; ++warp) mine += __ldcg(counts + warp);",
+        "for (int warp = first; warp + 1 < last; ++warp) mine += __ldcg(counts + warp);",
+        *(search_graphs, "ordered"),
+    ),
+    "one block: two in one place of the queue": Fault(
+        "queue.vertices[before.vertices] = neighbor[k];",
+        "queue.vertices[before.vertices / 2 * 2] = neighbor[k];",
+        *(search_graphs, "one block"),
+    ),
+    "one block: the queue is not handed over": Fault("s.queued[begin + i] = vertex;", ";", search_graphs, "to and fro"),
+    "wide: any sibling group wins": Fault(
+        "best[k] = min(best[k], other[k]);",
+        "best[k] = max(best[k], other[k]);",
+        search_graphs,
+        "wide, few first edges",
+    ),
+    "wide: of few neighbours the last": Fault(
+        "best[k] = min(best[k], static_cast<Probe>(siblings[k][i] << PLACE_BITS | (place + i)));",
+        "best[k] = min(best[k], static_cast<Probe>(siblings[k][i] << PLACE_BITS | (place + GROUP - 1 - i)));",
+        *(search_graphs, "wide, few first edges"),
+    ),
+    "wide: the end of a row": Fault(
+        "hits || at[k] + (width - part) * GROUP >= rows.degree[k]", "true", search_long_rows
+    ),
+    "wide: past the end of a row": Fault(
+        "at[k] + i < rows.degree[k] ? group[k][i] : sentinel", "group[k][i]", search_graphs, "wide, few first edges"
+    ),
+    "wide: ties are for the one with the larger number": Fault(
+        "s.positions ? position(s, parent, one) < position(s, parent, other) : one < other",
+        "s.positions ? position(s, parent, one) > position(s, parent, other) : one > other",
+        *(search_graphs, "wide"),
+    ),
+    "wide, first edges: claims stay for the next level": Fault(
+        "if (claims) s.fresh[next * tile + lane_id()] = 0;", ";", search_graphs, "wide, all edges first"
+    ),
+    "reorder: the wrong place of an edge": Fault(
+        "s.queue[at.begin + slot].prefix + position(s, parent, vertex)",
+        "s.queue[at.begin + slot].prefix",
+        *(search_graphs, "reordered each time"),
+    ),
+    "reorder: an ancestor is left out": Fault(
+        "!test_and_set(s.fresh, vertex) && --level > base",
+        "!test_and_set(s.fresh, vertex) && --level > base + 1",
+        search_graphs,
+        "wide, up to large siblings",
+    ),
+    "cluster: only the blocks themselves meet": Fault(
+        "if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;\n        cluster_barrier();",
+        "__syncthreads();",
+        *(search_graphs, "cluster"),
+    ),
+    "cluster: edges for the block before": Fault(
+        "number / share",
+        "max(number / share - 1, 0)",
+        *(search_graphs, "cluster"),
+    ),
+    "cluster: the sums of the other blocks": Fault(
+        "if (rank > 0) place += __shfl_sync(ALL, until, rank - 1);",
+        "__shfl_sync(ALL, until, 0);",
+        search_graphs,
+        "cluster",
+    ),
+    "the next search: ranks of the last": Fault(
+        "set_all(s.rank, s.n, thread, threads);", ";", search_graphs, "ordered"
+    ),
+    "the end: what is unreached": Fault("s.distances[vertex] = -1;", ";", search_graphs, "ordered"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_seen(name, monkeypatch):
+    assert_seen(monkeypatch, "deterministic", FAULTS, name)

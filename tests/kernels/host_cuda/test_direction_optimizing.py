@@ -1,0 +1,380 @@
+"""The fast search of CUDA C++ and its host, run on the host, against SciPy."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from emulator import emulate
+from host_device import HostDevice
+from host_faults import Fault, assert_seen
+from oracle import assert_answer, expected_distances, random_graph, random_options
+
+from rapids_bfs import Graph, as_graph
+from rapids_bfs.engines import Options
+from rapids_bfs.engines.gpu import direction_optimizing, one_launch
+from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT, DirectionOptimizing
+from rapids_bfs.errors import TraversalError
+from rapids_bfs.generators import generate
+
+NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
+SMALL = replace(
+    DEFAULT, threads=64, grid=2, cluster=1, single_block_chunks=0, capacity=64, dense=ALWAYS, dense_edges=ALWAYS
+)
+CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, cluster_chunks=800)
+TUNINGS = {
+    "top-down": replace(SMALL, alpha=NEVER),
+    "dense": replace(SMALL, alpha=NEVER, dense_edges=0),
+    "bottom-up": replace(SMALL, alpha=ALWAYS, beta=ALWAYS),
+    "to and fro": replace(SMALL, alpha=3, beta=2, shrinking_levels=1, dense_edges=8, single_block_chunks=6),
+    "one block": replace(SMALL, single_block_chunks=400),
+    "one block, without room": replace(SMALL, single_block_chunks=400, capacity=7),
+    "cluster": CLUSTER,
+    "cluster, without room": replace(CLUSTER, capacity=5),
+    "cluster, after one block": replace(CLUSTER, single_block_chunks=9),
+}
+SHORT, LONG = np.int32, np.int64
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch):
+    emulate(monkeypatch, one_launch, direction_optimizing)
+    monkeypatch.setattr(direction_optimizing, "PREPARE_THREADS", 64)
+    monkeypatch.setattr(direction_optimizing, "finish", lambda: None)
+    monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
+
+
+def search_of(graph, tuning, seed=0):
+    """On one to four blocks, or on one or two clusters of two, or one of three."""
+    blocks, cluster = 1 + seed % 4, tuning.cluster + seed % 2 if tuning.cluster > 1 else 1
+    tuning = replace(tuning, cluster=cluster, grid=tuning.grid and blocks)
+    return DirectionOptimizing(graph, HostDevice(seed, blocks=4, clusters=1 + (cluster == 2)), tuning)
+
+
+def assert_right(search, sources, **options):
+    options = Options(**options)
+    result = search.run(np.array(sources), options)
+    assert_answer(result, sources, options.depth_limit, options.target)
+    assert options.trace is False or len(search.steps) == search.host.levels
+
+
+def with_types(graph, vertex, offset):
+    return Graph(graph.offsets.astype(offset), graph.targets.astype(vertex), directed=graph.directed)
+
+
+def search_graphs(name, seeds=range(10), types=(SHORT, SHORT), **changes):
+    """Directed or not, with isolated vertices, self-loops and parallel arcs, one search over what the last one left."""
+    for seed in seeds:
+        rng = np.random.default_rng([seed, len(name)])
+        graph = with_types(random_graph(rng, most_vertices=60, most_edges=150), *types)
+        search = search_of(graph, replace(TUNINGS[name], **changes), seed)
+        for _ in range(3):
+            sources, options = random_options(rng, graph.num_vertices)
+            assert_right(search, sources, trace=bool(rng.integers(2)), **options)
+
+
+def search_small_rows(name, seeds=range(8), types=(SHORT, SHORT), **changes):
+    """Graphs of up to four neighbours a vertex on average, some of more: most stand in `heavy`."""
+    for seed in seeds:
+        rng = np.random.default_rng([seed, len(name)])
+        spec = ["grid:9", "tree:63", "path:70", "star:70"][seed % 4]
+        ends = tuple(rng.integers(0, 90, (2, 150)))
+        graph = generate(spec) if seed < 4 else as_graph(ends, vertices=90, directed=False)
+        search = search_of(with_types(graph, *types), replace(TUNINGS[name], **changes), seed)
+        assert search.small_rows
+        assert_right(search, [graph.num_vertices // 2])
+        assert_right(search, [0, graph.num_vertices - 1], target=graph.num_vertices // 3)
+
+
+@pytest.mark.parametrize("name", TUNINGS)
+def test_random_graphs(name):
+    search_graphs(name, range(16))
+
+
+@pytest.mark.parametrize("name", TUNINGS)
+def test_small_rows(name):
+    search_small_rows(name)
+
+
+@pytest.mark.parametrize("name", TUNINGS)
+def test_wide_types(name):
+    """More threads than go on in a block alone, too."""
+    search_graphs(name, range(5), (LONG, LONG), threads=160)
+    search_small_rows(name, range(4), (LONG, LONG), threads=160)
+
+
+@pytest.mark.parametrize("name", TUNINGS)
+def test_wide_offsets(name):
+    search_graphs(name, range(5), (SHORT, LONG))
+    search_small_rows(name, range(4), (SHORT, LONG))
+
+
+def search_many_words(name, vertices=2500, blocks=4):
+    """A warp has many words of the bitmaps, and takes the vertices of several tiles together."""
+    rng = np.random.default_rng(len(name))
+    ends = tuple(rng.integers(0, vertices, (2, 3 * vertices)))
+    search = search_of(as_graph(ends, vertices=vertices, directed=False), TUNINGS[name], blocks - 1)
+    assert_right(search, [17])
+
+
+@pytest.mark.parametrize("name", ["top-down", "dense", "to and fro"])
+def test_many_words(name):
+    search_many_words(name)
+
+
+def search_many_tiles():
+    search_many_words("bottom-up", 9300, 1)
+
+
+def test_many_tiles():
+    search_many_tiles()
+
+
+def search_many_edges(spec):
+    """Rows of several rounds, and so many edges that a warp looks before it sets a bit."""
+    both_sides = as_graph((np.repeat(np.arange(80), 80), np.tile(np.arange(80, 160), 80)), directed=False)
+    graph = both_sides if spec == "two sides" else generate(spec)
+    for name in TUNINGS:
+        assert_right(search_of(graph, TUNINGS[name]), [graph.num_vertices - 1])
+
+
+@pytest.mark.parametrize("spec", ["complete:100", "star:500", "two sides"])
+def test_many_edges(spec):
+    search_many_edges(spec)
+
+
+def search_without_edges(name):
+    """Most vertices are isolated: a search that begins at one leaves nothing for the next."""
+    rng = np.random.default_rng(len(name))
+    graph = as_graph(tuple(rng.integers(0, 40, (2, 10))), vertices=40, directed=True)
+    search = search_of(graph, TUNINGS[name], 1)
+    for sources in [[each] for each in range(12)] + [[30, 31], [32]]:
+        assert_right(search, sources)
+
+
+@pytest.mark.parametrize("name", ["top-down", "bottom-up", "one block", "cluster"])
+def test_isolated_vertices(name):
+    search_without_edges(name)
+
+
+def search_unequal_blocks():
+    """Chunks are shared out, more than a round for each: a block takes some of the other's, and all are won."""
+    children = np.repeat(np.arange(1, 61), np.repeat([3, 1], [40, 20]))
+    middle = 61 + np.arange(len(children))
+    ends = np.r_[np.zeros(60, int), children, middle], np.r_[1:61, middle, middle + len(children)]
+    for seed in range(4):
+        assert_right(search_of(as_graph(ends, directed=False), replace(CLUSTER, capacity=256), seed), [0])
+
+
+def test_blocks_with_unequal_numbers_of_chunks():
+    search_unequal_blocks()
+
+
+def test_a_full_memory(monkeypatch):
+    """The blocks of a cluster forget vertices that they asked for, and ask for them again."""
+    edits = ("RECENT = 1 << 11", "RECENT = 4"), ("RECENT == 2048", "RECENT == 4")
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+    search_small_rows("cluster", range(4))
+
+
+def search_long_rows():
+    """Vertices that 4,000 others lead to, of which no search reaches more than the last."""
+    others, source, last = np.arange(4000), 4000, 4001
+    found, lost, after = 4002, 4003, 4004
+    ends = np.r_[others, others, others[:9]], np.repeat([found, lost, after], [4000, 4000, 9])
+    path = [source, last, found], [last, found, after]
+    graph = as_graph(tuple(np.r_[one, other] for one, other in zip(ends, path, strict=True)), directed=True)
+    for seed in range(2):
+        assert_right(search_of(graph, TUNINGS["bottom-up"], seed), [source])
+
+
+def test_a_long_row_is_not_left_to_one_warp(monkeypatch):
+    """After 16 rounds, of 32 groups each, the whole grid probes it."""
+    edits = (("done += width;", "done += width; if (done > 16 * 32) __trap();"),)
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+    search_long_rows()
+
+
+@pytest.mark.parametrize("types", [(SHORT, SHORT), (LONG, LONG)])
+def test_every_row_is_long(monkeypatch, types):
+    edits = (("MAX_GROUPS = 512", "MAX_GROUPS = 0"),)
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+    search_graphs("bottom-up", range(10), types)
+    search_graphs("to and fro", range(10), types)
+
+
+def search_into_new_arrays(name):
+    """A search writes every element of the arrays of its result, and what it is to say where it found nothing."""
+    rng = np.random.default_rng(len(name))
+    graph = random_graph(rng, most_vertices=60, most_edges=100)
+    n = graph.num_vertices
+    search = search_of(graph, TUNINGS[name])
+    for _ in range(3):
+        sources, options = random_options(rng, n)
+        options = Options(**options | {"predecessors": True})
+        distances, predecessors = (search.device.empty(n, np.int32) for _ in range(2))
+        as_cupy = [SimpleNamespace(data=SimpleNamespace(ptr=each.ctypes.data)) for each in (distances, predecessors)]
+        with search.search_into(*as_cupy, 1 << 30, np.array(sources), options):
+            pass
+        expected = expected_distances(graph, sources, options.depth_limit, options.target)
+        np.testing.assert_array_equal(distances, np.where(expected < 0, 1 << 30, expected))
+        np.testing.assert_array_equal(predecessors < 0, expected <= 0)
+        assert_right(search, sources)
+
+
+@pytest.mark.parametrize("name", TUNINGS)
+def test_arrays_that_nobody_wrote(name):
+    search_into_new_arrays(name)
+
+
+def isolated_and_not():
+    """A graph with isolated vertices, each a source that leaves a distance, and others."""
+    return as_graph((np.array([0, 1, 2]), np.array([1, 2, 3])), vertices=8, directed=False)
+
+
+def test_a_refused_launch_leaves_no_traces():
+    """The kernel looks in turns at one of two notes of the last search, which a launch that never was has not left."""
+    search = search_of(isolated_and_not(), TUNINGS["top-down"])
+    for before, after in [(6, 5), (5, 0), (0, 7), (7, 6)]:
+        assert_right(search, [before])
+        search.device.refuses = lambda cluster: True
+        with pytest.raises(TraversalError, match="refused"):
+            search.run(np.array([2]))
+        search.device.refuses = lambda cluster: False
+        assert_right(search, [after])
+
+
+def test_a_refused_cluster_is_not_needed():
+    search = search_of(generate("path:70"), CLUSTER)
+    search.device.refuses = lambda cluster: cluster > 1
+    assert_right(search, [0])
+    assert_right(search, [69])
+
+
+@pytest.mark.parametrize("name", ["dense", "to and fro", "one block"])
+def test_one_block_waits_for_no_others(name, monkeypatch):
+    """Its launch is an ordinary one."""
+    edits = (("unsigned before = atomic_add_acq_rel(arrived, step);", "unsigned before = 0; __trap();"),)
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+    search_graphs(name, [0, 4])
+
+
+EXPAND_DENSE = "reached = top_down_level<true>(s, upcoming, p.level, begin, p.frontier, nullptr, w.warp, w.warps);"
+FAULTS = {
+    "prepare: another vertex in a row of `heavy`": Fault(
+        "if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = candidate[0];",
+        "if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = candidate[0] ^ (candidate[0] > 0);",
+        *(search_graphs, "bottom-up"),
+    ),
+    "prepare: that there are more than four": Fault(
+        "small_rows && round == GROUP && max_degree >= 0", "false", search_small_rows, "cluster"
+    ),
+    "top-down: two in one place of the queue": Fault(
+        "place += packed(1, degree[k], s.edge_bits);", ";", search_graphs, "top-down"
+    ),
+    "top-down: the wrong level": Fault(
+        "if (!DENSE) s.distances[neighbor[k]] = level;",
+        "if (!DENSE) s.distances[neighbor[k]] = level - 1;",
+        *(search_graphs, "top-down"),
+    ),
+    "top-down: the last edge of a run": Fault(
+        "batch + lane < end", "batch + lane < end - 1", search_graphs, "top-down"
+    ),
+    "top-down: a probe of the wrong bit": Fault(
+        "won[k] = won[k] && !(word[k] & bit_of(neighbor[k]));",
+        "won[k] = won[k] && !word[k];",
+        *(search_many_edges, "two sides"),
+    ),
+    "dense: no barrier before the copy of a bitmap is changed": Fault(
+        f"end_phase(s.state, p.phase++, s.edge_bits, w.result);\n        {EXPAND_DENSE}",
+        EXPAND_DENSE,
+        *(search_many_words, "dense"),
+    ),
+    "dense: a bitmap too many in the ring": Fault(
+        "newest - oldest == BITMAPS - 2", "newest - oldest == BITMAPS", search_small_rows, "dense"
+    ),
+    "bottom-up: edges of the row before": Fault(
+        "place + i >= first[k] && place + i < last[k]", "place + i < last[k]", search_graphs, "bottom-up"
+    ),
+    "bottom-up: the end of a row": Fault(
+        "place + (width - part) * GROUP < last[k]", "false", search_many_edges, "star:500"
+    ),
+    "bottom-up: a vertex takes a parent of its own level": Fault(
+        "word[k][i] = u.visited[word_of(group[k][i])];",
+        "word[k][i] = u.visited[word_of(group[k][i])] | u.words[0];",
+        search_many_tiles,
+    ),
+    "bottom-up: the bitmap's last word": Fault(
+        "if (lane < tile && word < words) upcoming[word] = hits[i * TILE + lane];",
+        "if (lane < tile && word + 1 < words) upcoming[word] = hits[i * TILE + lane];",
+        *(search_graphs, "bottom-up"),
+    ),
+    "bottom-up: long rows that nobody probes": Fault(
+        "if (dense && result.explored) expand_long_rows(s, w, p, ring);", ";", search_long_rows
+    ),
+    "bottom-up: long rows are settled without a bit": Fault(
+        "!test_and_set(upcoming, vertex)", "!test(upcoming, vertex)", search_long_rows
+    ),
+    "bottom-up: the end of a run of long rows": Fault(
+        "min((warp + 1) * run, rows.edges)", "min((warp + 1) * run, rows.edges) - 1", search_long_rows
+    ),
+    "bottom-up: past the end of the lists of tiles": Fault(
+        "tiles < TILES && u.listed <= LIST - TILE * WARP", "u.listed <= LIST", search_many_tiles
+    ),
+    "distances: past the end of the predecessors": Fault(
+        "if (none && vertex + i < s.n) s.predecessors[vertex + i] = -1;",
+        "if (none) s.predecessors[vertex + i] = -1;",
+        *(search_into_new_arrays, "bottom-up"),
+    ),
+    "back to the queue: without the edges before": Fault("bits & ~before[word]", "bits", search_graphs, "to and fro"),
+    "the next search: a bitmap that is not reset": Fault(
+        "reset_for_next_search(s, w.warp, w.warps);", ";", search_graphs, "top-down"
+    ),
+    "the next search: a source without edges": Fault(
+        "*stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);",
+        "*stale = 0;",
+        *(search_without_edges, "top-down"),
+    ),
+    "grid: a target that is not seen": Fault(
+        "if (vertex == s.target) s.state->target_level = level;", ";", search_graphs, "top-down"
+    ),
+    "one block: no barrier between levels": Fault(
+        "Scope::barrier();\n        ++level;", "++level;", search_graphs, "one block"
+    ),
+    "one block: the last chunk of a vertex": Fault(
+        "done < chunk[k].rest", "done + CHUNK < chunk[k].rest", search_graphs, "one block"
+    ),
+    "one block: a frontier that grows is not copied back": Fault(
+        "if (queue[i].rest > 0) enqueue_global(s, behind, tail, queue[i]);", ";", search_graphs, "to and fro"
+    ),
+    "one block, without room: nothing goes to the grid's queue": Fault(
+        "if (keep[k] && behind >= 0) enqueue_global(s, behind, tail, chunk[k]);",
+        ";",
+        *(search_graphs, "one block, without room"),
+    ),
+    "without room: rubbish at the end of the queue": Fault(
+        "for (int i = start + lane_id(); i < capacity; i += WARP) queue[i].rest = 0;",
+        ";",
+        *(search_graphs, "one block, without room"),
+    ),
+    "cluster: only the blocks themselves meet": Fault(
+        "cluster_barrier_shared();", "__syncthreads();", search_graphs, "cluster"
+    ),
+    "cluster: the others are not told to stop": Fault(
+        "*map_shared_rank(stopped, rank) = 1;", "*stopped = 1;", search_graphs, "cluster, without room"
+    ),
+    "cluster: a chunk is distributed twice": Fault(
+        "share.from = rank * each;", "share.from = 0;", search_unequal_blocks
+    ),
+    "cluster: another vertex counts as seen": Fault(
+        "exchange(recent + place, vertex) != vertex",
+        "exchange(recent + place / 64, vertex) == -1",
+        search_small_rows,
+        "cluster",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_seen(name, monkeypatch):
+    assert_seen(monkeypatch, "direction_optimizing", FAULTS, name)

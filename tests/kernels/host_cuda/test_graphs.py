@@ -1,0 +1,215 @@
+"""The kernels that make and check graphs, called by the modules that users call, run on the host, against NumPy's."""
+
+import sys
+from unittest import mock
+
+import host_device
+import numpy as np
+import pytest
+from host_faults import Fault, assert_seen
+from oracle import random_graph
+
+from rapids_bfs import bfs, generators, validation
+
+with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
+    from rapids_bfs._core import device_csr
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", np)
+    for module in (device_csr, generators, validation):
+        monkeypatch.setattr(module, "launch", host_device.launch)
+    for module in (device_csr, generators):
+        monkeypatch.setattr(module, "require_device_bytes", lambda *_: None)
+    monkeypatch.setattr(generators, "to_device", lambda array: array)
+    monkeypatch.setattr(device_csr, "BLOCK", 100)
+    monkeypatch.setattr(device_csr, "PIECE", 120)
+
+
+def edges_of_every_kind():
+    """Few vertices, hubs, runs of one vertex, self-loops, parallel edges; none at all."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        n, m = int(rng.integers(1, 80)), int(rng.choice([0, 7, 400]))
+        ends = rng.integers(0, n, (2, m)).astype(rng.choice([np.int32, np.int64]))
+        if seed % 2:
+            ends[0].sort()
+            ends[1, : m // 2] = ends[1, :1]
+        yield n, *ends
+
+
+def assert_same_rows(found, wanted):
+    """The offsets are the same, and each row has the same targets in some order."""
+    np.testing.assert_array_equal(found[0], wanted[0])
+    owners = np.repeat(np.arange(len(wanted[0]) - 1), np.diff(wanted[0]))
+    in_order = [targets[np.lexsort((targets, owners))] for _, targets in (found, wanted)]
+    np.testing.assert_array_equal(*in_order)
+
+
+def rows(sources, targets, n):
+    order = np.argsort(sources, kind="stable")
+    return np.r_[0, np.bincount(sources, minlength=n).cumsum()], targets[order]
+
+
+def pairs(sources, targets):
+    return sorted(zip(sources.tolist(), targets.tolist(), strict=True))
+
+
+def build_graphs():
+    for n, sources, targets in edges_of_every_kind():
+        loops = sources == targets
+        both = np.r_[sources, targets[~loops]], np.r_[targets, sources[~loops]]
+        assert_same_rows(device_csr.from_edges(sources, targets, n), rows(sources, targets, n))
+        assert_same_rows(device_csr.from_edges(sources, targets, n, mirror=True), rows(*both, n))
+        seen = device_csr.look([(sources, targets)])
+        ids = np.r_[sources, targets]
+        assert seen[:2] == ((ids.min(), ids.max()) if len(ids) else (device_csr.LARGEST, -1))
+        assert seen.symmetric == (pairs(sources, targets) == pairs(targets, sources))
+        assert device_csr.look([both]).symmetric
+        present = np.zeros(n, bool)
+        device_csr.mark(sources, present)
+        assert set(np.flatnonzero(present)) == set(sources)
+
+
+def test_edge_lists():
+    build_graphs()
+
+
+def test_no_edges_deceive_every_key():
+    """With u * KEY + v as the key of (u, v), each of these edges cancels the reverse of another, though none is the
+    reverse of any: the sum of their hashes is zero, whatever is computed from that number."""
+    u_key = 0x9E3779B97F4A7C15
+    once, thrice = -u_key % 2**64, -3 * u_key % 2**64
+    ends = np.array([[1, once + 3, thrice], [once, thrice + 1, 3]])
+    assert not device_csr.look([tuple(ends)]).symmetric
+    assert device_csr.look([tuple(ends), tuple(ends[::-1])]).symmetric
+
+
+def rename_targets():
+    for n, sources, targets in edges_of_every_kind():
+        for vertex in (np.int32, np.int64):
+            rank = np.random.default_rng(n).permutation(n).astype(vertex)
+            counts = device_csr.count([(sources.astype(np.int64), targets)], n, len(sources))
+            found = device_csr.place([(sources.astype(np.int64), targets.astype(np.int64))], counts, rank=rank)
+            assert_same_rows(found, rows(sources, rank[targets], n))
+
+
+def test_ids_are_renamed_as_they_are_placed():
+    rename_targets()
+
+
+def sort_rows():
+    for n, sources, targets in edges_of_every_kind():
+        offsets, targets = rows(sources, targets, n)
+        for offset, vertex in [(np.int32, np.int32), (np.int64, np.int64)]:
+            found = targets.astype(vertex)
+            device_csr.sort_small_rows(offsets.astype(offset), found)
+            for row, wanted in zip(*(np.split(each, offsets[1:-1]) for each in (found, targets)), strict=True):
+                np.testing.assert_array_equal(row, np.sort(wanted) if len(wanted) <= 8 else wanted)
+
+
+def test_small_rows_are_sorted():
+    sort_rows()
+
+
+def change_graphs():
+    for n, sources, targets in edges_of_every_kind():
+        offsets, targets = rows(sources, targets, n)
+        sources = np.sort(sources)
+        graph = offsets.astype(np.int32), targets
+        np.testing.assert_array_equal(device_csr.sources_of(*graph), sources)
+        assert_same_rows(device_csr.transpose(*graph), rows(targets, sources, n))
+        ascending = device_csr.ascending(*graph)
+        np.testing.assert_array_equal(ascending[1], targets[np.lexsort((targets, sources))])
+        distinct = sorted({*pairs(sources, targets)})
+        assert device_csr.count_repeats(*ascending) == len(targets) - len(distinct)
+        found = device_csr.without_repeats_and_loops(*ascending)
+        assert pairs(device_csr.sources_of(*found), found[1]) == [(u, v) for u, v in distinct if u != v]
+
+
+def test_graphs_are_changed():
+    change_graphs()
+
+
+def draw_edges(kind):
+    for scale, size in [(0, 3), (5, 150), (11, 700)]:
+        for vertex in (np.int32, np.int64):
+            drawn = []
+            for where in ("cpu", "cuda"):
+                with mock.patch.object(generators.Drawing, "graph", lambda self: self):
+                    drawing = getattr(generators, kind)(scale, device=where)
+                ends = np.empty((2, size), vertex)
+                drawing.draw(40, *ends)
+                drawn.append(ends)
+            np.testing.assert_array_equal(*drawn)
+
+
+@pytest.mark.parametrize("kind", ["rmat", "urand"])
+def test_random_edges_are_those_of_the_cpu(kind):
+    draw_edges(kind)
+
+
+def check_answers():
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        graph = random_graph(rng, most_vertices=40, most_edges=200)
+        n = graph.num_vertices
+        result = bfs(graph, 0, engine="scipy", predecessors=seed % 3 != 0)
+        if seed % 2:
+            result.distances[rng.integers(n, size=3)] = rng.integers(-1, 6, size=3)
+        confirmed, *breakers = validation._edge_rules_on_device(graph, result)
+        wanted, *their_breakers = validation._edge_rules(graph, result)
+        np.testing.assert_array_equal(confirmed, wanted)
+        assert breakers == their_breakers
+
+
+def test_answers_are_checked():
+    check_answers()
+
+
+FAULTS = {
+    "csr": {
+        "summarize: the highest of each other lane": Fault(
+            "max(highest, __shfl_xor_sync(ALL, highest, distance))",
+            "__shfl_xor_sync(ALL, highest, distance)",
+            build_graphs,
+        ),
+        "mark: the last id": Fault(
+            "present[ids[i]] = true;", "if (i + 1 < count) present[ids[i]] = true;", build_graphs
+        ),
+        "count: self-loops twice": Fault("add(counts, v, inside && u != v);", "add(counts, v, inside);", build_graphs),
+        "place: one cursor for a whole warp": Fault(
+            "__shfl_sync(ALL, place, 0) + lane_id()", "__shfl_sync(ALL, place, 0)", build_graphs
+        ),
+        "place: targets that are not renamed": Fault(
+            "rank ? rank[v] : static_cast<Vertex>(v)", "static_cast<Vertex>(v)", rename_targets
+        ),
+        "sort: large rows": Fault("end - begin > SMALL_ROW", "false", sort_rows),
+        "sort: all but the first": Fault(
+            "place > begin && targets[place - 1] > target",
+            "place > begin + 1 && targets[place - 1] > target",
+            sort_rows,
+        ),
+        "expand: the row before": Fault(
+            "sources[place] = static_cast<Vertex>(row);", "sources[place] = row - 1;", change_graphs
+        ),
+        "pack: rows of another piece": Fault("(row - first_row) << bits", "first_row << bits", change_graphs),
+        "distinct: loops": Fault("loops || target != row", "true", change_graphs),
+    },
+    "random_edges": {
+        "rmat: the third quadrant": Fault(
+            "draw >= to_b && draw < to_c", "draw > to_b && draw > to_c", draw_edges, "rmat"
+        ),
+        "uniform: the first edge": Fault("random_bits(stream, 1)", "random_bits(stream, 0)", draw_edges, "urand"),
+    },
+    "validation": {
+        "an edge over two levels": Fault("below > level + 1", "below > level + 2", check_answers),
+        "an unreached neighbour": Fault("below < 0 && level < stopped_at", "false", check_answers),
+    },
+}
+
+
+@pytest.mark.parametrize(("file", "name"), [(file, name) for file, faults in FAULTS.items() for name in faults])
+def test_a_fault_is_seen(file, name, monkeypatch):
+    assert_seen(monkeypatch, file, FAULTS[file], name)

@@ -1,0 +1,293 @@
+"""Graphs in parts on a device: built, searched and validated by the CUDA C++ and its hosts, run on the host."""
+
+import sys
+from unittest import mock
+
+import host_device
+import numpy as np
+import pytest
+from emulator import emulate
+from host_device import HostDevice
+from host_faults import Fault, assert_seen
+from oracle import expected_distances, random_graph, random_options
+from strategies import edges_of
+
+from rapids_bfs import as_graph, bfs, validate
+from rapids_bfs.engines.parts import cuda, search
+from rapids_bfs.engines.parts.cuda import DeviceWalk, Tuning
+from rapids_bfs.generators import generate
+from rapids_bfs.parts import host_tools, partition, validation
+from rapids_bfs.parts.build import Plan, Source, build
+from rapids_bfs.parts.graph import GraphInParts, from_graph
+from rapids_bfs.parts.launch import Threads
+from rapids_bfs.parts.partition import Partition
+
+with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
+    from rapids_bfs.parts import device_tools
+
+SMALL = Tuning(threads=64, others=64, blocks=1)
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch):
+    emulate(monkeypatch, cuda)
+    monkeypatch.setitem(sys.modules, "cupy", np)
+    monkeypatch.setitem(sys.modules, device_tools.__name__, device_tools)
+    for module in (device_tools, device_tools.device_csr, partition, validation):
+        monkeypatch.setattr(module, "launch", host_device.launch)
+    for module in (device_tools, device_tools.device_csr):
+        monkeypatch.setattr(module, "require" if module is device_tools else "require_device_bytes", lambda *_: None)
+    monkeypatch.setattr(device_tools.device_csr, "BLOCK", 100)
+    monkeypatch.setattr(device_tools.device_csr, "PIECE", 120)
+
+
+def on_devices(whole, size, seed):
+    """A graph in parts, which devices of the host search."""
+    graph = from_graph(whole, Threads(["cpu"] * size))
+
+    def prepare(part, peers):
+        part.kept["walk"] = DeviceWalk(part, peers, HostDevice(seed + peers.rank, blocks=1 + seed % 3), SMALL)
+
+    graph.launcher.run(prepare, each=[graph.parts])
+    graph._prepared = True
+    return graph
+
+
+def assert_right(whole, size, sources, seed=0, **options):
+    graph = on_devices(whole, size, seed)
+    for _ in range(2):  # the second time over what the first one left
+        result = bfs(graph, sources, trace=True, **options)
+        assert validate(graph, result)
+        expected = expected_distances(whole, sources, options.get("depth_limit"), options.get("target"))
+        brought = result.on("cpu")
+        np.testing.assert_array_equal(brought.distances, expected)
+        assert (brought.predecessors is not None) == options.get("predecessors", True)
+        assert (result.num_reached, result.depth) == (int((expected >= 0).sum()), int(expected.max()))
+    return result
+
+
+def random_searches(seeds=12):
+    """Directed or not, with isolated vertices, self-loops and parallel edges, over 1 to 5 parts."""
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        whole = random_graph(rng, most_vertices=60, most_edges=240)
+        sources, options = random_options(rng, whole.num_vertices)
+        assert_right(whole, 1 + seed % 5, sources, seed, **options)
+
+
+def test_random_graphs():
+    random_searches()
+
+
+def bottom_up(alpha=1 << 20, beta=1 << 40):
+    """All levels, or all until few vertices are left."""
+    with mock.patch.multiple(search, ALPHA=alpha, BETA=beta):
+        random_searches(6)
+        assert_right(generate("star:3000"), 2, [2999])
+
+
+def test_bottom_up():
+    bottom_up()
+
+
+def back_to_top_down():
+    """A star, at one of whose leaves a binary tree begins."""
+    children = np.arange(201, 260)
+    parents = np.append(np.append(np.zeros(199, int), 1), (children - 199) // 2 + 199)
+    ends = np.append(np.arange(1, 201), children), parents
+    with mock.patch.multiple(search, ALPHA=3, BETA=1):
+        steps = assert_right(as_graph(ends, directed=False), 3, [0]).trace
+        assert [step.direction for step in steps][:3] == ["bottom-up", "bottom-up", "top-down"]
+        random_searches(6)
+
+
+def test_back_to_top_down():
+    back_to_top_down()
+
+
+def no_room():
+    """A level goes bottom-up where pairs find no room, and the search goes on."""
+    for room in (0, 1, 3):
+        with mock.patch.multiple(search, SHARE=1 << 20, LEAST_ROOM=room, ALPHA=0):
+            random_searches(6)
+
+
+def test_no_room():
+    no_room()
+
+
+def top_down():
+    with mock.patch.multiple(search, ALPHA=0):
+        random_searches(6)
+        steps = assert_right(generate("rmat:8"), 3, [1, 9]).trace
+        assert {step.direction for step in steps} == {"top-down"}
+
+
+def test_top_down():
+    top_down()
+
+
+def more_than_one_run():
+    """Bitmaps of more than 32 words, rows of many edges, and levels that go either way."""
+    steps = assert_right(generate("rmat:12"), 3, [1]).trace
+    assert {step.direction for step in steps} == {"top-down", "bottom-up"}
+    assert_right(generate("star:3000"), 2, [5])
+
+
+def test_more_than_one_run():
+    more_than_one_run()
+
+
+def test_wide_numbers():
+    with mock.patch.object(Partition, "dtype", np.dtype(np.int64)):
+        assert_right(generate("rmat:7"), 3, [1, 9])
+
+
+def number_vertices():
+    for n in (1, 2, 3, 77, 128, 1000):
+        for size in (1, 3, 4):
+            there = Partition.of(n, size)
+            for ids in (np.arange(n, dtype=np.int32), np.arange(n)):
+                numbers = there.numbers(ids)
+                with mock.patch.object(partition, "on_device", return_value=True):
+                    np.testing.assert_array_equal(there.numbers(ids), numbers)
+                    np.testing.assert_array_equal(there.ids(np.append(numbers, -1)), np.append(ids, -1))
+
+
+def test_numbers_are_those_of_the_cpu():
+    number_vertices()
+
+
+def edges_of_every_kind():
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        size, stride, m = int(rng.integers(1, 6)), 256, int(rng.choice([0, 7, 400]))
+        places = rng.integers(0, 40, (2, m))
+        yield size, stride, (places + stride * rng.integers(0, size, (2, m))).astype(rng.choice([np.int32, np.int64]))
+
+
+def deal_edges():
+    """Each part gets its arcs, in any order."""
+    for size, stride, ends in edges_of_every_kind():
+        for mirror in (False, True):
+            for loops in (False, True):
+                found = device_tools.deal((*ends,), size, stride, mirror=mirror, loops=loops)
+                wanted = host_tools.deal((*ends,), size, stride, mirror=mirror, loops=loops)
+                assert [sorted(each.T.tolist()) for each in found] == [sorted(each.T.tolist()) for each in wanted]
+
+
+def test_edges_are_dealt():
+    deal_edges()
+
+
+def make_rows():
+    for _, stride, (sources, targets) in edges_of_every_kind():
+        places = sources % stride
+        counts = [np.zeros(40, np.int64) for _ in range(2)]
+        placed = []
+        for tools, degrees in zip((host_tools, device_tools), counts, strict=True):
+            tools.count(places, degrees)
+            offsets = np.append(0, np.cumsum(degrees))
+            cursors, rows = offsets[:-1].copy(), np.empty(len(targets), targets.dtype)
+            tools.put(places, targets, cursors, rows)
+            np.testing.assert_array_equal(cursors, offsets[1:])
+            assert tools.count_loops(offsets, rows, stride) == ((places + stride) == targets).sum()
+            placed.append(tools.simplified(offsets, rows, 6 * stride))
+        np.testing.assert_array_equal(*counts)
+        for found, wanted in zip(*placed, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_rows_are_made():
+    make_rows()
+
+
+def build_graphs():
+    """From edges in parts, ids with gaps or not, each rank with a share of them."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        size, factor, directed, simple = 1 + seed % 4, 1 + 2 * (seed % 2), bool(seed & 2), bool(seed & 4)
+        ends = factor * rng.integers(0, 40, (2, 300))
+        whole = as_graph((*ends,), directed=directed)
+        cuts = np.sort(rng.integers(0, 300, size - 1))
+        shares = [(*each,) for each in np.split(ends, cuts, axis=1)]
+        launcher = Threads(["cpu"] * size)
+        sources = [Source(lambda share=share: [share]) for share in shares]
+        graph = GraphInParts(
+            launcher.keep(build, Plan("cuda", directed=directed, simple=simple), each=[sources]), launcher
+        )
+        assert edges_of(graph.on("cpu")) == edges_of(whole.simple if simple else whole)
+        assert graph.num_edges == (whole.simple if simple else whole).num_edges
+
+
+def test_graphs_are_built():
+    build_graphs()
+
+
+def check_answers():
+    """The device says of every vertex what the host says, whatever the distances are."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        whole = random_graph(rng, most_vertices=40, most_edges=200)
+        graph = from_graph(whole, Threads(["cpu"] * (1 + seed % 3)))
+        result = bfs(graph, 0, predecessors=seed % 3 != 0)
+        everywhere = np.full(graph.partition.size * graph.partition.stride, -1, np.int32)
+        for part, answer in zip(graph.parts, result.answers, strict=True):
+            changed = rng.integers(-1, 6, part.own) if seed % 2 else answer.distances
+            everywhere[part.base : part.base + part.own] = changed
+        for part, answer in zip(graph.parts, result.answers, strict=True):
+            given = part, answer, everywhere, int(rng.integers(6)), np
+            wanted = validation._edge_rules(*given)
+            with mock.patch.object(validation, "on_device", return_value=True):
+                found = validation._edge_rules(*given)
+            for one, other in zip(found, wanted, strict=True):
+                np.testing.assert_array_equal(one, other)
+
+
+def test_answers_are_checked():
+    check_answers()
+
+
+FAULTS = {
+    "parts": {
+        "expand: parents of another part": Fault(
+            "base + __shfl_sync(ALL, place, source)", "__shfl_sync(ALL, place, source)", top_down
+        ),
+        "send: no room for the last": Fault("place < x.share", "place <= x.share", no_room),
+        "send: nobody is told": Fault("segment(x, x.sent, part)[1] = 1;", ";", no_room),
+        "settle: though somebody had no room": Fault("if (segment(x, x.received, part)[1]) return;", ";", no_room),
+        "settle: the wrong level": Fault(
+            "s.distances[vertex[k]] = static_cast<int>(x.level);", "s.distances[vertex[k]] = 0;", top_down
+        ),
+        "settle: over the frontier": Fault(
+            "enqueue(s, x.end, x.tail, won, vertex, first, degree);",
+            "enqueue(s, x.begin, x.tail, won, vertex, first, degree);",
+            top_down,
+        ),
+        "note: nothing is visited": Fault("if (fresh) s.visited[word] = upcoming;", ";", bottom_up),
+        "sweep: long rows are left": Fault(
+            "probe_long_rows(s, x.seen, x.upcoming, static_cast<int>(x.level), 0, rows, warp, warps);", ";", bottom_up
+        ),
+        "list: no degrees": Fault("degree[0] -= row[0];", "degree[0] = 1;", back_to_top_down),
+        "prepare: the hub of who has no in-edges is another's": Fault(
+            "static_cast<Vertex>(base + vertex)", "static_cast<Vertex>(vertex)", random_searches
+        ),
+        "report: the next level goes on counting": Fault("*x.tail = *x.found = *x.left = 0;", ";", top_down),
+    },
+    "parts_build": {
+        "number: parts and places": Fault(
+            "x % parts * stride + x / parts", "x / parts * stride + x % parts", number_vertices
+        ),
+        "deal: loops twice": Fault("inside && u != v", "inside", deal_edges),
+    },
+    "parts_validation": {
+        "an edge over two levels": Fault("level > up + 1", "level > up + 2", check_answers),
+        "an unreached vertex": Fault("level < 0 && up < stopped_at", "false", check_answers),
+        "loops of another part": Fault("targets[arc] == base + row", "targets[arc] == row", make_rows),
+    },
+}
+
+
+@pytest.mark.parametrize(("file", "name"), [(file, name) for file, faults in FAULTS.items() for name in faults])
+def test_a_fault_is_seen(file, name, monkeypatch):
+    assert_seen(monkeypatch, file, FAULTS[file], name)

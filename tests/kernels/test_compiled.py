@@ -1,0 +1,195 @@
+"""How kernels are compiled and kept on disk."""
+
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from programs import run
+
+from rapids_bfs import kernels
+from rapids_bfs.kernels.cpu.compiled import Kernel
+from rapids_bfs.kernels.cpu.disk_cache import SealedFiles
+
+MODULES = [
+    *(f"rapids_bfs.kernels.cpu.{path.stem}" for path in Path(kernels.__path__[0], "cpu").glob("[a-z]*.py")),
+    *(
+        f"rapids_bfs.kernels.cpu.networkx.{path.stem}"
+        for path in Path(kernels.__path__[0], "cpu", "networkx").glob("[a-z]*.py")
+    ),
+    *(f"rapids_bfs.{name}" for name in ("_core.csr", "generators", "validation")),
+]
+
+REFUSE = """
+import errno
+from numba.core import caching
+def refuse(self):
+    raise OSError(errno.EROFS, "Read-only file system")
+caching._CacheLocator.ensure_cache_path = refuse
+"""
+FULL = """
+import errno
+from numba.core import caching
+def full(self, path):
+    raise OSError(errno.ENOSPC, "No space left on device")
+caching.IndexDataCacheFile._open_for_write = full
+"""
+SEARCH = """
+import numpy as np
+from rapids_bfs import Graph, bfs
+ring = Graph(np.arange(101, dtype=np.int32), np.roll(np.arange(100, dtype=np.int32), -1))
+print(bfs(ring, 1, engine="cpu:sequential").depth)
+"""
+NETWORKX = """
+import networkx as nx
+nx.config.backend_priority = ["rapids_bfs"]
+print(len(list(nx.bfs_edges(nx.path_graph(100), 0))))
+"""
+SMALL = """
+import sys
+import numpy as np
+from rapids_bfs.engines.tree import distances_along
+from rapids_bfs.kernels.cpu import disk_cache
+assert distances_along(np.array([1, 0]), np.array([1, -1])).tolist() == [1, 0]
+hits = sum(distances_along.stats.cache_hits.values())
+"""
+COMMAND = """
+import sys
+from rapids_bfs.cli import main
+sys.argv = ["rapids-bfs", "info"]
+main()
+"""
+
+
+def test_a_twin_for_one_thread_has_nothing_to_do_with_threads():
+    kernels = [each for module in map(import_module, MODULES) for each in vars(module).values()]
+    twins = [kernel.serial for kernel in kernels if isinstance(kernel, Kernel)]
+    assert len(twins) > 10
+    for twin in twins:
+        called = [twin.py_func.__globals__.get(name) for name in twin.__code__.co_names]
+        assert not twin.targetoptions.get("parallel")
+        assert not any(isinstance(each, Kernel) for each in called)
+
+
+@pytest.mark.parametrize(("program", "answer", "notes"), [(SEARCH, "99", 1), (NETWORKX, "99", 0), (COMMAND, "cpu", 0)])
+def test_no_folder_can_be_written(program, answer, notes, tmp_path):
+    """Worth a note where something is compiled, as nothing is by the last two."""
+    done = run(REFUSE + program, NUMBA_CACHE_DIR=str(tmp_path))
+    assert answer in done.stdout
+    assert done.stderr.count("set NUMBA_CACHE_DIR") == notes
+
+
+def test_the_disk_is_full(tmp_path):
+    done = run(FULL + SEARCH, NUMBA_CACHE_DIR=str(tmp_path))
+    assert done.stdout == "99\n"
+    assert done.stderr.count("No space left on device") == 1
+
+
+def test_damaged_files_are_compiled_again(tmp_path):
+    """Cut off, and with one byte changed, wherever it is."""
+    run(
+        """
+import random
+from pathlib import Path
+import numpy as np
+from rapids_bfs.kernels.cpu import direction_optimizing
+from rapids_bfs.kernels.cpu.compiled import serial
+def hits():
+    function, bitmap = serial(direction_optimizing._clear.py_func), np.ones(3, np.uint64)
+    function(bitmap)
+    assert not bitmap.any()
+    return sum(function.stats.cache_hits.values())
+assert [hits(), hits()] == [0, 1]
+draw = random.Random(0)
+for path in sorted(Path("FOLDER").rglob("*_clear*.nb*")):
+    whole = path.read_bytes()
+    for cut in 0, len(whole) // 2, len(whole) - 1:
+        path.write_bytes(whole[:cut])
+        assert [hits(), hits()] == [0, 1]
+    for at in draw.sample(range(len(whole)), 40):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << draw.randrange(8)]) + whole[at + 1 :])
+        assert hits() == 0 or path.suffix == ".nbi"
+        path.write_bytes(whole)
+""".replace("FOLDER", str(tmp_path)),
+        NUMBA_CACHE_DIR=str(tmp_path),
+    )
+
+
+def test_code_is_kept_in_the_users_cache_folder(tmp_path):
+    """Not beside the source, which an uninstaller would leave it to."""
+    home = {name: str(tmp_path) for name in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")}
+    folder = run(SMALL + "print(disk_cache.folder())", NUMBA_CACHE_DIR="", **home).stdout.strip()
+    assert tmp_path in Path(folder).parents
+    assert [*Path(folder).rglob("*distances_along*.nbc")]
+
+
+def test_kept_code_needs_neither_the_compiler_nor_a_writable_folder(tmp_path):
+    """What Numba's compiler imports, SciPy's linear algebra among it, takes longer than a search."""
+    program = SMALL + "print(hits, 'scipy.linalg' in sys.modules)"
+    assert run(program, NUMBA_CACHE_DIR=str(tmp_path)).stdout == "0 True\n"
+    done = run(REFUSE + program, NUMBA_CACHE_DIR=str(tmp_path))
+    assert done.stdout == "1 False\n"
+    assert not done.stderr
+
+
+def test_a_change_to_a_kernel_makes_code_stale_that_may_contain_it(tmp_path):
+    """Numba looks at the function's own file alone."""
+    changed = "from rapids_bfs.kernels.cpu import disk_cache\ndisk_cache._kernels_stamp = lambda: b'another'\n"
+    run(SMALL, NUMBA_CACHE_DIR=str(tmp_path))
+    assert run(changed + SMALL + "print(hits)", NUMBA_CACHE_DIR=str(tmp_path)).stdout == "0\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_who_waits_at_a_terminal_is_told_once(tmp_path):
+    import pty
+
+    program = SMALL + "distances_along(np.array([0], np.int32), np.array([-1]))"
+
+    def said(environment):
+        reader, terminal = pty.openpty()
+        subprocess.run([sys.executable, "-c", program], stderr=terminal, env=environment, timeout=600, check=True)
+        os.write(terminal, b"end")
+        os.close(terminal)
+        text = b""
+        while not text.endswith(b"end"):
+            text += os.read(reader, 4096)
+        os.close(reader)
+        return text.decode()
+
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    first, second = said(environment), said(environment)
+    assert first.count("compiling") == 1
+    assert "distances_along" in first
+    assert str(tmp_path) in first
+    assert second == "end"
+    assert not run(program, NUMBA_CACHE_DIR=str(tmp_path / "new")).stderr  # nobody waits there
+
+
+def test_what_was_compiled_for_another_key_is_not_taken(tmp_path):
+    files = SealedFiles(str(tmp_path), "function", "stamp")
+    files.save("key", "compiled")
+    files.save("other key", "compiled otherwise")
+    assert files.load("key") == "compiled"
+    (tmp_path / "function.2.nbc").replace(tmp_path / "function.1.nbc")
+    assert files.load("key") is None
+
+
+def test_without_a_home(tmp_path):
+    assert run(SEARCH, HOME=str(tmp_path / "nowhere")).stdout == "99\n"
+
+
+def test_without_numbas_compiler():
+    program = """
+from rapids_bfs import InputError
+print(bfs(ring, 1).depth)
+try:
+    bfs(ring, 1, engine="cpu")
+except InputError as error:
+    print(error)
+"""
+    done = run(SEARCH.replace("cpu:sequential", "scipy") + program, NUMBA_DISABLE_JIT="1")
+    depth, _, error = done.stdout.splitlines()
+    assert depth == "99"
+    assert "NUMBA_DISABLE_JIT" in error

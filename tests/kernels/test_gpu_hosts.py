@@ -1,0 +1,396 @@
+"""What the hosts of the GPU kernels promise whatever the kernels do, on a device that is none: launches do nothing."""
+
+import ctypes
+import gc
+import sys
+import weakref
+from contextlib import nullcontext
+from functools import cache, partial
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from emulator import address, emulate
+from interrupts import at_line
+
+from rapids_bfs import Graph, bfs, bfs_batch
+from rapids_bfs._core import memory
+from rapids_bfs.engines import Choice, Engine, Options
+from rapids_bfs.engines.gpu import betweenness, bit_parallel, cupy, deterministic, direction_optimizing, one_launch
+from rapids_bfs.engines.gpu import launch as gpu_launch
+from rapids_bfs.engines.gpu.betweenness import Brandes
+from rapids_bfs.engines.gpu.bit_parallel import BitParallel
+from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
+from rapids_bfs.engines.gpu.launch import CompiledKernel
+from rapids_bfs.engines.gpu.levels import ALGORITHMS, Device
+from rapids_bfs.generators import generate
+from rapids_bfs.kernels.whole_search import NUMBER_SHIFT
+
+# Kilobytes of shared memory that a block may have, by compute capability.
+SHARED_MEMORY = {"7.5": 64, "8.0": 163, "8.6": 99, "8.9": 99, "9.0": 227, "10.0": 227, "12.0": 99}
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch):
+    emulate(monkeypatch, one_launch, direction_optimizing, deterministic, bit_parallel, betweenness)
+    monkeypatch.setattr(one_launch, "SPINS", 2)
+
+
+class Nothing(Device):
+    """Its kernels do nothing but, when they are waited for, say that a search is done."""
+
+    engine = "nothing"
+    searches_on = "cpu"
+    small_rows = True
+    threads = 64
+    multiprocessors = resident_blocks = 2
+    stream_handle = 0
+
+    def __init__(self, shared=227):
+        self.most_shared_bytes = shared << 10
+        self.arrays = weakref.WeakValueDictionary()
+        self.launched = []
+        self.asked = []  # bytes of shared memory
+        self.cooperative = []  # were the last launches?
+        self.allocations = 0  # before one that fails; negative: none does
+
+    def current(self):
+        return nullcontext()
+
+    active = current
+
+    def free_bytes(self):
+        return 1e9
+
+    def upload(self, array):
+        return self._keep(array.copy())
+
+    def empty(self, length, dtype):
+        self.allocations -= 1
+        if self.allocations == 0:
+            raise MemoryError
+        return self._keep(np.zeros(length, dtype))
+
+    def _keep(self, array):
+        self.arrays[address(array)] = array
+        return array
+
+    def has(self, place):
+        """Is this the address of an array that is there, or none?"""
+        return place is None or any(0 <= place - at <= array.nbytes for at, array in self.arrays.items())
+
+    def host(self, array):
+        self.synchronize()
+        return array.copy()
+
+    def found(self, array):
+        return array
+
+    def mapped(self, length, dtype):
+        return (self._keep(np.zeros(length, dtype)),) * 2
+
+    def absent(self, array):
+        return None
+
+    def kernels(self, file, vertex, offset):
+        return dict.fromkeys(("reset", "seed", "expand", "commit"), lambda *arguments: self.launched.append(None))
+
+    def compiled(self, file, kernel, vertex, offset, threads, blocks):
+        return Kernel(self)
+
+    def synchronize(self):
+        while self.launched:
+            parameters = self.launched.pop(0)
+            if hasattr(parameters, "number"):
+                ctypes.c_int64.from_address(parameters.status).value = parameters.number << NUMBER_SHIFT
+
+
+class Kernel(CompiledKernel):
+    def __init__(self, device):
+        super().__init__(None, None)
+        self.device = device
+
+    def resident_blocks(self, threads, shared):
+        self.device.asked.append(shared)
+        return 1
+
+    def resident_clusters(self, cluster, threads, shared, stream):
+        return 1
+
+    def launcher(self, grid, threads, shared, stream, *arguments, cooperative=False, cluster=1):
+        def launch():
+            self.device.cooperative.append(cooperative)
+            parameters = type(arguments[0]).from_buffer_copy(arguments[0])
+            for name, kind in getattr(parameters, "_fields_", ()):
+                assert kind is not ctypes.c_void_p or self.device.has(getattr(parameters, name)), f"{name} is gone"
+            self.device.launched.append(parameters)
+
+        return launch
+
+
+def with_types(graph, vertex, offset):
+    return Graph(graph.offsets.astype(offset), graph.targets.astype(vertex), directed=graph.directed)
+
+
+@pytest.mark.parametrize("capability", SHARED_MEMORY)
+@pytest.mark.parametrize("types", [(np.int32, np.int32), (np.int32, np.int64), (np.int64, np.int64)])
+def test_shared_memory_is_what_the_device_has(capability, types):
+    """Of the kernel whose queue holds neighbours too, of that whose queue does not, and of the deterministic one."""
+    for spec in "grid:9", "complete:9":
+        device = Nothing(SHARED_MEMORY[capability])
+        search = DirectionOptimizing(with_types(generate(spec), *types), device)
+        assert search.small_rows == (spec == "grid:9")
+        assert search.deterministic.parameters.capacity > 500
+        assert search.parameters.capacity >= search.parameters.single_block_chunks > 30
+        assert max(device.asked) + one_launch.STATIC_BYTES <= device.most_shared_bytes
+        if SHARED_MEMORY[capability] == 227:
+            assert (search.parameters.capacity, search.parameters.cluster_chunks) == (1536, 8192)
+
+
+SOURCES = np.arange(3)
+
+
+@pytest.mark.parametrize("arcs", [0, 1 << 14])
+def test_one_block_needs_no_cooperative_launch(arcs, monkeypatch):
+    """It waits for no other; blocks that do must all be resident."""
+    monkeypatch.setattr(one_launch, "SMALL_ARCS", arcs)
+    device = Nothing()
+    search = DirectionOptimizing(generate("path:9"), device)
+    for options in Options(), Options(deterministic=True):
+        device.cooperative.clear()
+        search.run(SOURCES, options)
+        assert device.cooperative == [arcs == 0]
+
+
+OPERATIONS = {
+    **{name: lambda search: search.run(SOURCES) for name in ALGORITHMS},
+    "direction-optimizing": lambda search: search.run(SOURCES),
+    "traced": lambda search: search.run(SOURCES, Options(trace=True)),
+    "deterministic": lambda search: search.run(SOURCES, Options(deterministic=True)),
+    "batch": lambda batch: batch.distances(SOURCES, None, np.empty((3, batch.graph.num_vertices), np.int32)),
+    "summary": lambda batch: batch.summary(SOURCES, None),
+    "betweenness": lambda brandes: brandes.scores(SOURCES, np.ones(brandes.graph.num_vertices, bool), True, False),
+}
+MAKERS = {**ALGORITHMS, "batch": BitParallel, "summary": BitParallel, "betweenness": Brandes}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_nothing_runs_on_after_an_interrupt(name):
+    """Wherever it comes: what a kernel still writes, others let go of."""
+    make, device = MAKERS.get(name, DirectionOptimizing), Nothing()
+    prepared = make(generate("path:9"), device)
+    for line in range(1, at_line(0, lambda: OPERATIONS[name](prepared)) + 1):
+        at_line(line, lambda: OPERATIONS[name](prepared))
+        assert device.launched == [], f"line {line}"
+
+
+@pytest.mark.parametrize("make", [*ALGORITHMS.values(), DirectionOptimizing, BitParallel, Brandes])
+def test_nothing_runs_on_after_an_interrupted_preparation(make):
+    graph = generate("path:9")
+    device = Nothing()
+    for line in range(1, at_line(0, lambda: make(graph, Nothing())) + 1):
+        at_line(line, lambda: make(graph, device))
+        assert device.launched == [], f"line {line}"
+
+
+class Contexts:
+    """The driver of two devices, whose contexts are 10 and 11, and of a thread with a current one."""
+
+    def __init__(self):
+        self.current = 0
+
+    def cuDeviceGet(self, found, ordinal):
+        found._obj.value = ordinal
+        return 0
+
+    def cuDevicePrimaryCtxRetain(self, found, device):
+        found._obj.value = 10 + device.value
+        return 0
+
+    def cuCtxGetCurrent(self, found):
+        found._obj.value = self.current
+        return 0
+
+    def cuCtxSetCurrent(self, context):
+        self.current = context.value or 0
+        return 0
+
+
+@pytest.fixture
+def contexts(monkeypatch):
+    driver = Contexts()
+    monkeypatch.setattr(gpu_launch, "library", lambda: driver)
+    monkeypatch.setattr(gpu_launch, "primary_context", cache(gpu_launch.primary_context.__wrapped__))
+    return driver
+
+
+class Second(Nothing):
+    """A device that is not the thread's own: nothing may be done there unless it is current."""
+
+    current = active = Device.current
+
+    def __init__(self, contexts):
+        self.contexts, self.context = contexts, gpu_launch.primary_context(1)
+        self.interrupts = 0
+        super().__init__()
+
+    def check(self):
+        assert self.contexts.current == self.context, "another device is current"
+
+    def _keep(self, array):
+        self.check()
+        return super()._keep(array)
+
+    def found(self, array):
+        self.check()
+        return array
+
+    def synchronize(self):
+        self.check()
+        super().synchronize()
+        if self.interrupts:
+            self.interrupts -= 1
+            raise KeyboardInterrupt
+
+
+def in_own_arrays(monkeypatch, search):
+    """A search into arrays that are made for its result, as of a graph on the device."""
+
+    def new_arrays(length, *dtypes):
+        arrays = [search.device.empty(length, dtype) for dtype in dtypes]
+        return [SimpleNamespace(data=SimpleNamespace(ptr=address(array)), kept=array) for array in arrays]
+
+    monkeypatch.setattr(direction_optimizing, "CUDA", "cpu")
+    monkeypatch.setattr(memory, "new_arrays", new_arrays)
+    monkeypatch.setattr(direction_optimizing, "finish", search.device.check)
+    return search.run(SOURCES, own=True)
+
+
+@pytest.mark.parametrize("before", [0, 10, 11])
+@pytest.mark.parametrize("name", [*OPERATIONS, "in own arrays"])
+def test_a_device_is_current_where_it_is_used_and_no_longer(name, before, contexts, monkeypatch):
+    device = Second(contexts)
+    operation = OPERATIONS.get(name, partial(in_own_arrays, monkeypatch))
+    with device.current():
+        prepared = MAKERS.get(name, DirectionOptimizing)(generate("path:9"), device)
+    contexts.current = before
+    for interrupts in 0, 1, 0:
+        device.interrupts = interrupts
+        with pytest.raises(KeyboardInterrupt) if interrupts else nullcontext():
+            operation(prepared)
+        assert contexts.current == before
+
+
+@pytest.mark.parametrize(("there", "thread", "chosen"), [(1, 10, 1), (0, 11, 0), (None, 11, 1)])
+def test_cupy_searches_where_the_graph_is(there, thread, chosen, contexts, monkeypatch):
+    """The graph's device, or the current one if the graph is on the host; a stream is entered on its own device."""
+
+    class Stream:
+        ptr = 5
+
+        def __init__(self, non_blocking):
+            self.context = contexts.current
+
+        def __enter__(self):
+            assert self.context == contexts.current
+
+        def __exit__(self, *raised):
+            pass
+
+    def device(id=None):
+        return SimpleNamespace(id=contexts.current - 10 if id is None else id)
+
+    runtime = SimpleNamespace(deviceGetAttribute=lambda attribute, id: 7 + id)
+    runtime.cudaDevAttrMultiProcessorCount = runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin = 0
+    monkeypatch.setitem(
+        sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(Device=device, Stream=Stream, runtime=runtime))
+    )
+    monkeypatch.setattr(cupy, "stream_of", cache(cupy.stream_of.__wrapped__))
+    monkeypatch.setattr(cupy, "primary_context", gpu_launch.primary_context)
+    graph = generate("path:3")
+    if there is not None:
+        monkeypatch.setattr(Graph, "is_on", lambda self, device: True)
+        monkeypatch.setattr(
+            Graph, "on", lambda self, where: SimpleNamespace(targets=SimpleNamespace(device=device(there)))
+        )
+    contexts.current = thread
+    found = cupy.CuPyDevice(graph)
+    assert (found.id, found.multiprocessors, found.stream.context) == (chosen, 7 + chosen, 10 + chosen)
+    with found.active():
+        assert contexts.current == 10 + chosen
+    assert contexts.current == thread
+
+
+FAILING = {
+    BitParallel: (lambda batch, k: batch.summary(np.arange(k), None), 7),
+    Brandes: (lambda brandes, k: brandes.scores(np.arange(k), np.ones(k, bool), True, False), 12),
+}
+
+
+@pytest.mark.parametrize("make", FAILING)
+def test_a_launch_after_an_allocation_that_failed(make):
+    """Its parameters are the addresses of arrays that are there: the buffers for fewer or more sources were freed."""
+    graph = generate("path:100")
+    search, allocations = FAILING[make]
+    for failing in range(1, allocations + 1):
+        for before, after in product((3, 100), repeat=2):
+            device = Nothing()
+            prepared = make(graph, device)
+            search(prepared, before)
+            device.allocations = failing
+            with pytest.raises(MemoryError):
+                search(prepared, 103 - before)
+            search(prepared, after)
+            search(prepared, 103 - after)
+
+
+class Engines(Engine):
+    """All that is prepared for a graph, on a device that does nothing."""
+
+    name = "nothing"
+    algorithms = ("direction-optimizing", *ALGORITHMS)
+
+    def prepare(self, graph, algorithm):
+        return MAKERS.get(algorithm, DirectionOptimizing)(graph, Nothing())
+
+    def prepare_batch(self, graph, algorithm):
+        return BitParallel(graph, Nothing())
+
+    def prepare_betweenness(self, graph, algorithm):
+        return Brandes(graph, Nothing())
+
+
+@pytest.mark.parametrize("algorithm", Engines.algorithms)
+def test_a_graph_takes_with_it_what_was_prepared_for_it(algorithm):
+    choice, buffers, graphs = Choice(Engines(), algorithm, algorithm), [], []
+    gc.disable()
+    try:
+        for number in range(200):
+            graph = generate(f"path:{number + 2}")
+            traversal = choice.traversal(graph)
+            assert traversal.run(SOURCES[:2]).graph is graph
+            if algorithm == Engines.algorithms[0]:
+                traversal.run(SOURCES[:2], Options(deterministic=True, trace=True))
+                choice.batch_traversal(graph).summary(SOURCES[:2], None)
+                choice.betweenness(graph)
+            graphs.append(weakref.ref(graph))
+            buffers.append(weakref.ref(traversal.distances))
+        assert sum(each() is not None for each in graphs + buffers) <= 4
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("engine", ["cpu", "cpu:sequential", "scipy", "networkx"])
+def test_a_graph_on_the_host_is_in_no_cycle(engine):
+    graphs = []
+    gc.disable()
+    try:
+        for _ in range(20):
+            graph = generate("rmat:5")
+            assert bfs(graph, 0, engine=engine).graph is graph
+            assert bfs_batch(graph, [1, 2], engine=engine).graph is graph
+            graphs.append(weakref.ref(graph))
+        assert sum(each() is not None for each in graphs) == 1
+    finally:
+        gc.enable()

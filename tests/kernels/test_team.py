@@ -1,0 +1,330 @@
+"""The team that helps the CPU's kernels: its jobs are done once each, by whoever comes, and nobody else is waited for.
+
+What could wait for ever runs in a process of its own.
+"""
+
+import os
+
+import pytest
+from programs import LAYERS, run
+
+TEAM = """
+import threading, time
+import numpy as np
+from rapids_bfs.kernels.cpu import team as module
+from rapids_bfs.kernels.cpu.atomics import fetch_add, load, store
+from rapids_bfs.kernels.cpu.clock import ticks
+from rapids_bfs.kernels.cpu.compiled import serial
+
+@module.shared
+def take(arguments, thread):
+    times, by, next_tile = arguments
+    taken = 0
+    while True:
+        tile = fetch_add(next_tile, 0, 1)
+        if tile >= len(times):
+            return taken
+        times[tile] += 1
+        by[thread] += 1
+        taken += 1
+
+@serial
+def jobs(team, threads, rounds, times, by, next_tile):
+    taken = 0
+    for _ in range(rounds):
+        next_tile[0] = 0
+        taken += take(team, threads, (times, by, next_tile))
+    return taken
+
+def done(team, threads, rounds=300, tiles=50):
+    '''How many tiles each thread took, after a check that every job was done once and that everybody has left.'''
+    times, by, next_tile = np.zeros(tiles, np.int64), np.zeros(threads, np.int64), np.zeros(1, np.int64)
+    assert jobs(team, threads, rounds, times, by, next_tile) == rounds * tiles == by.sum()
+    assert (times == rounds).all()
+    return by
+
+def start(helpers):
+    team = module.new(helpers)
+    for place in range(1, helpers + 1):
+        threading.Thread(target=module.serve, args=(team, place), daemon=True).start()
+    return team
+"""
+
+
+def test_every_tile_is_taken_once_however_many_come():
+    run(
+        TEAM
+        + """
+team = start(5)
+for threads in 1, 2, 6, 3, 6, 2:
+    done(team, threads)
+    assert team[module.STATE] % module.JOB == 0
+module.close(team)
+for thread in threading.enumerate()[1:]:
+    thread.join(60)
+    assert not thread.is_alive()
+done(team, 6)
+""",
+        seconds=300,
+    )
+
+
+def test_nobody_waits_for_helpers_that_do_not_come():
+    """On Numba's threads this would never end."""
+    run(TEAM + "assert done(module.new(7), 8).tolist() == [300 * 50, 0, 0, 0, 0, 0, 0, 0]", seconds=300)
+
+
+def test_helpers_come():
+    """The caller takes no tile until a helper has taken one, asleep as it was."""
+    run(
+        TEAM
+        + """
+@module.shared
+def wait(arguments, thread):
+    if thread:
+        return fetch_add(arguments, 0, 1) + 1
+    while not load(arguments, 0):
+        pass
+    return 0
+@serial
+def both(team, came):
+    return wait(team, 2, came)
+team = start(1)
+for pause in 0, 0.01, 0:
+    time.sleep(pause)
+    assert both(team, np.zeros(1, np.int64)) == 1
+""",
+        seconds=300,
+    )
+
+
+def test_a_team_rests_after_a_wait_in_vain():
+    """The helper stays three times as long as the job has lasted when the caller is done."""
+    run(
+        TEAM
+        + """
+@module.shared
+def dawdle(arguments, thread):
+    began, came, done = 0, 1, 2
+    if not thread:
+        while not load(arguments, came):
+            pass
+        store(arguments, done, ticks())
+        return 0
+    store(arguments, came, 1)
+    while not load(arguments, done):
+        pass
+    until = ticks() + 3 * (ticks() - arguments[began]) + 2 * module.LOSS
+    while ticks() < until:
+        pass
+    return 0
+@serial
+def alone(team, arguments):
+    arguments[0] = ticks()
+    dawdle(team, 2, arguments)
+    return ticks()
+team = start(1)
+assert team[module.RESTED] == 0
+assert alone(team, np.zeros(3, np.int64)) < team[module.RESTED]
+team[module.RESTED] += 10**18
+assert done(team, 2)[1] == 0
+team[module.RESTED] = 0
+while not done(team, 2)[1]:
+    team[module.RESTED] = 0
+""",
+        seconds=300,
+    )
+
+
+@pytest.mark.parametrize("without", [0, 1])
+def test_a_thread_without_memory(without):
+    """The others have left before the exception does, and the next job is done."""
+    run(
+        TEAM
+        + f"""
+@module.shared
+def fill(arguments, thread):
+    if thread == {without}:
+        return len(np.empty(1 << 60, np.int8))
+    fetch_add(arguments, 0, 1)
+    return 0
+@serial
+def filled(team, came):
+    return fill(team, 2, came)
+team, came = start(1), np.zeros(1, np.int64)
+failed = 0
+while not failed or (not came[0] and {without} == 0):
+    try:
+        assert filled(team, came) == 0
+    except MemoryError:
+        failed += 1
+    assert team[module.STATE] % module.JOB == 0
+    done(team, 2, rounds=1)
+""",
+        seconds=300,
+    )
+
+
+def test_callers_at_once():
+    run(
+        TEAM
+        + """
+from concurrent.futures import ThreadPoolExecutor
+team = start(2)
+done(team, 3)
+with ThreadPoolExecutor(4) as callers:
+    list(callers.map(lambda threads: done(team, threads, rounds=2000), 4 * [1, 2, 3]))
+assert team[module.STATE] % module.JOB == 0
+""",
+        seconds=300,
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_forks_between_jobs_and_during_those_of_others():
+    run(
+        TEAM
+        + """
+from answers import in_child
+from rapids_bfs._core.threads import pool
+team, threads = pool.team()
+done(team, threads)
+assert in_child(lambda: done(team, threads).tolist())[0] == 300 * 50
+going_on = True
+def work():
+    while going_on:
+        done(*pool.team())
+worker = threading.Thread(target=work)
+worker.start()
+try:
+    for _ in range(20):
+        assert sum(in_child(lambda: done(*pool.team()).tolist())) == 300 * 50
+finally:
+    going_on = False
+    worker.join()
+""",
+        seconds=300,
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_interrupts_leave_nobody_inside():
+    run(
+        """
+import os, signal, threading, time
+import numpy as np
+from rapids_bfs import bfs
+from rapids_bfs.generators import generate
+from rapids_bfs.kernels.cpu import team
+from rapids_bfs._core.threads import pool
+graph = generate("urand:17:4")
+expected = bfs(graph, 1, engine="cpu").distances
+going_on = True
+def interrupt():
+    while going_on:
+        time.sleep(0.002)
+        os.kill(os.getpid(), signal.SIGINT)
+interrupts = 0
+thread = threading.Thread(target=interrupt)
+try:
+    thread.start()
+    until = time.monotonic() + 3
+    while time.monotonic() < until:
+        try:
+            while True:
+                bfs(graph, 1, engine="cpu")
+        except KeyboardInterrupt:
+            interrupts += 1
+            assert pool.team()[0][team.STATE] & team.INSIDE == 0
+except KeyboardInterrupt:
+    pass
+finally:
+    while True:
+        try:
+            going_on = False
+            thread.join()
+            break
+        except KeyboardInterrupt:
+            pass
+assert interrupts and (bfs(graph, 1, engine="cpu").distances == expected).all()
+""",
+        seconds=300,
+    )
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_searches_beside_a_users_own_parallel_code(layer):
+    """``workqueue`` aborts a process that two threads enter it in; a search of a prepared graph does not."""
+    run(
+        """
+import threading
+import numba, numpy as np
+from rapids_bfs import betweenness, bfs, bfs_batch
+from rapids_bfs.generators import generate
+@numba.njit(parallel=True, nogil=True)
+def add(x):
+    for i in numba.prange(len(x)):
+        x[i] += 1
+def answers():
+    return [
+        bfs(graph, 1, engine="cpu").distances,
+        bfs_batch(graph, range(70), engine="cpu").distances,
+        betweenness(graph, range(4), engine="cpu"),
+    ]
+graph, x = generate("rmat:13"), np.zeros(1 << 16)
+expected = answers()
+add(x)
+going_on = True
+def users():
+    while going_on:
+        add(x)
+user = threading.Thread(target=users)
+user.start()
+try:
+    for _ in range(20):
+        assert all(np.array_equal(*pair) for pair in zip(answers(), expected))
+finally:
+    going_on = False
+    user.join()
+assert len(set(x)) == 1
+""",
+        seconds=300,
+        **LAYERS[layer],
+    )
+
+
+def test_no_thread_can_be_started():
+    run(
+        """
+import threading
+from rapids_bfs import bfs
+from rapids_bfs.generators import generate
+graph = generate("urand:14")
+def refuse(self):
+    raise RuntimeError("can't start new thread")
+start, threading.Thread.start = threading.Thread.start, refuse
+found = bfs(graph, 1, engine="cpu")
+threading.Thread.start = start
+assert (found.distances == bfs(graph, 1, engine="cpu:sequential").distances).all()
+""",
+        seconds=300,
+    )
+
+
+def test_a_process_ends_while_it_searches():
+    """Its helpers, and a search on another thread, are left behind."""
+    run(
+        """
+import threading, time
+from rapids_bfs import bfs
+from rapids_bfs.generators import generate
+graph = generate("urand:17:4")
+bfs(graph, 1, engine="cpu")
+def search():
+    while True:
+        bfs(graph, 1, engine="cpu")
+threading.Thread(target=search, daemon=True).start()
+time.sleep(0.1)
+""",
+        seconds=300,
+    )

@@ -1,0 +1,67 @@
+"""Files of results: what is read is what was written, and what is no result is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from graph_files import check_message, labelled_graphs, plain_graphs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rapids_bfs import Graph, InputError, as_graph, bfs
+from rapids_bfs.adapters.result_files import SUFFIXES, read_table, save_table
+from rapids_bfs.result import from_frame
+
+readable = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=4)
+wordy = st.sampled_from(["0x10", "2020-01-01", "1e3", "true", "007", "NA", "nan", "12:30:00", "-1", "a,b", "1.0"])
+
+
+@given(plain_graphs().filter(lambda graph: graph.num_vertices > 0) | labelled_graphs(readable) | labelled_graphs(wordy))
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_results_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, graph: Graph) -> None:
+    path = tmp_path_factory.mktemp("frames") / f"a{suffix}"
+    result = bfs(graph, graph.ids_of(np.array([0])).tolist()[0], engine="cpu:sequential")
+    save_table(result.to_frame("arrow"), path)
+    again = from_frame(graph, read_table(path, graph), str(path))
+    assert again.distances.tolist() == result.distances.tolist()
+    assert again.predecessors.tolist() == result.predecessors.tolist()
+
+
+HEADER = "vertex,distance,predecessor\n"
+REFUSED = {
+    "text": (HEADER + "0,x,-1\n1,1,0\n", r"column 'distance', row 0 \(from 0\): 'x' is not an integer"),
+    "fraction": (HEADER + "0,0,-1\n1,0.5,0\n", r"column 'distance', row 1 \(from 0\): '0.5' is not an integer"),
+    "hexadecimal": (HEADER + "0,0,-1\n0x1,1,0\n", "column 'vertex', row 1 .* '0x1' is not an integer"),
+    "wrapped around": (HEADER + f"0,{2**32},-1\n1,1,0\n", "column 'distance': .*4294967296"),
+    "beyond int64": (HEADER + f"0,{2**64},-1\n1,1,0\n", "column 'distance', row 0 .* is not an integer"),
+    "short row": (HEADER + "0,0\n", "Expected 3 columns, got 2"),
+    "twice": (HEADER + "0,0,-1\n0,0,-1\n", "must hold each vertex of edges once, and holds 0 2 times"),
+    "unknown predecessor": (HEADER + "0,0,7\n1,1,0\n", "7 is not a vertex"),
+    "NUL": (HEADER + "0,0,-1\n1,1,0\0\n", "there is a NUL byte"),
+    "nothing": ("", "Empty CSV file"),
+    "strings": ({"vertex": ["0", "1"], "distance": [0, 1]}, "column 'vertex' holds string, not integers"),
+    "distances as text": ({"vertex": [0, 1], "distance": ["0", "1"]}, "column 'distance' holds string"),
+    "distances as floats": ({"vertex": [0, 1], "distance": [0.0, 1.5]}, "column 'distance' holds double"),
+    "distances in lists": ({"vertex": [0, 1], "distance": [[0], [1]]}, "column 'distance' holds list"),
+    "far": ({"vertex": [0, 1], "distance": [0, 2**40]}, "column 'distance': Integer value 1099511627776 not in range"),
+    "bools": ({"vertex": [False, True], "distance": [0, 1]}, "column 'vertex' holds bool"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_result(tmp_path: Path, case: str) -> None:
+    graph = as_graph(([0, 1], [1, 0]))
+    content: Any = REFUSED[case][0]
+    path = tmp_path / ("a.csv" if isinstance(content, str) else "a.parquet")
+    if isinstance(content, str):
+        path.write_text(content)
+    else:
+        pq.write_table(pa.table(content), path)
+    with pytest.raises(InputError, match=REFUSED[case][1]) as error:
+        from_frame(graph, read_table(path, graph), str(path))
+    check_message(error)

@@ -1,0 +1,48 @@
+"""The notebooks run from top to bottom, and are what their sources say."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("nbmake", reason="nbmake is not installed: pip install 'rapids-bfs[notebooks]'")
+nbformat = pytest.importorskip("nbformat")
+
+FOLDER = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+
+@pytest.fixture(scope="module")
+def make():
+    spec = importlib.util.spec_from_file_location("make", FOLDER / "make.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_runs(path):
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbmake", "--nbmake-timeout=240", path]
+    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert "1 passed" in done.stdout
+
+
+def test_each_is_made_from_its_source(make):
+    assert [path.stem for path in NOTEBOOKS] == [path.stem for path in make.sources()]
+    for path, source in zip(NOTEBOOKS, make.sources(), strict=True):
+        wanted, found = make.notebook(source), nbformat.read(path, as_version=4)
+        cells = [[(cell.cell_type, cell.source) for cell in each.cells] for each in (wanted, found)]
+        assert cells[0] == cells[1], f"{path.name} is not what its source says: python notebooks/make.py"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_its_outputs_are_there_and_name_no_folder(path):
+    text = path.read_text()
+    assert "/site-packages/" not in text
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    assert all(cell.execution_count for cell in cells)
+    assert sum("image/png" in output.get("data", {}) for cell in cells for output in cell.outputs) >= 1
+    assert not any(output.output_type == "error" for cell in cells for output in cell.outputs)

@@ -1,0 +1,110 @@
+"""The package as it is imported and installed."""
+
+import ctypes
+import doctest
+import importlib.util
+import pkgutil
+import re
+import subprocess
+import sys
+from importlib.metadata import entry_points, version
+from pathlib import Path
+
+import pytest
+
+import rapids_bfs
+from rapids_bfs import engines
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ["cupy", "numba", "cudf", "cugraph", "networkx", "pandas", "pyarrow", "scipy", "polars"]
+
+
+def python(program):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_import_brings_nothing_heavy():
+    loaded = python("import sys, rapids_bfs; print(*sys.modules)").split()
+    assert not set(HEAVY) & set(loaded)
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="the C library does not tell"
+)
+def test_importing_the_backend_leaves_malloc_as_it_was():
+    """What the C library asks the system for and gives back is decided by the largest block that was freed."""
+    python(
+        """
+import ctypes
+from rapids_bfs.nx import search
+libc = ctypes.CDLL(None)
+class Info(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks mapped_blocks hblkhd usmblks".split()]
+    _fields_ += [("rest", ctypes.c_size_t * 4)]
+libc.mallinfo2.restype, libc.malloc.restype = Info, ctypes.c_void_p
+before = libc.mallinfo2().mapped_blocks
+assert libc.malloc(ctypes.c_size_t(24 << 20))
+assert libc.mallinfo2().mapped_blocks == before + 1, "24 MiB were not asked of the system"
+"""
+    )
+
+
+def test_a_search_imports_nothing_that_it_does_not_need():
+    loaded = python("import sys, rapids_bfs; rapids_bfs.bfs('karate', 1, engine='cpu'); print(*sys.modules)").split()
+    assert not ({*HEAVY, "rapids_bfs.engines.gpu.cupy"} - {"numba", "scipy"}) & set(loaded)
+
+
+def test_names_are_there():
+    for name in rapids_bfs.__all__:
+        assert getattr(rapids_bfs, name) is not None
+    assert set(rapids_bfs.__all__) <= set(dir(rapids_bfs))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = rapids_bfs.nothing
+
+
+def test_kernels_are_inside_the_package_and_know_nothing_of_it():
+    loaded = python("import sys, rapids_bfs.kernels.cpu.sequential; print(*sys.modules)").split()
+    assert {name for name in loaded if name.startswith("rapids_bfs")} == {
+        "rapids_bfs",
+        "rapids_bfs.errors",
+        "rapids_bfs.kernels",
+        "rapids_bfs.kernels.cpu",
+        "rapids_bfs.kernels.cpu.atomics",
+        "rapids_bfs.kernels.cpu.bits",
+        "rapids_bfs.kernels.cpu.compiled",
+        "rapids_bfs.kernels.cpu.disk_cache",
+        "rapids_bfs.kernels.cpu.sequential",
+    }
+
+
+def modules_with_examples():
+    """Every module of the package, kernels included, that shows a session."""
+    names = ["rapids_bfs", *(found.name for found in pkgutil.walk_packages(rapids_bfs.__path__, "rapids_bfs."))]
+    return [name for name in names if ">>> " in Path(importlib.util.find_spec(name).origin).read_text()]
+
+
+@pytest.mark.parametrize("module", modules_with_examples())
+def test_examples_in_docstrings(module):
+    found = doctest.testmod(importlib.import_module(module))
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_examples_are_found():
+    assert {"rapids_bfs", "rapids_bfs.adapters", "rapids_bfs.search", "rapids_bfs.testing"} <= {
+        *modules_with_examples()
+    }
+
+
+def test_every_version_is_the_same():
+    """That of the package, of what is installed, and of the conda recipe."""
+    recipe = re.search(r"^  version: (.+)$", (ROOT / "recipe" / "recipe.yaml").read_text(), re.MULTILINE)[1]
+    assert version("rapids-bfs") == rapids_bfs.__version__ == recipe
+
+
+def test_engines_that_are_loaded_by_name_are_those_that_are_installed():
+    points = {point.name: point.value for point in entry_points(group=engines.GROUP)}
+    for name, place in engines.PREFERENCE.items():
+        assert points[name] == f"rapids_bfs.engines.{place}"

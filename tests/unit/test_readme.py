@@ -1,0 +1,187 @@
+"""What README.md and the site tell people to type works as it is written. README's first two commands are run by
+.ci/run."""
+
+import ast
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from readme import PAGES, README, ROOT, SITE, blocks, program
+
+from rapids_bfs._core import device, rapids
+
+INSTALLS = ("python -m venv", "pip install")
+SHELL = [
+    pytest.param(block, id=f"{page.stem}: {block.splitlines()[0][:40]}")
+    for page in PAGES
+    for block in blocks("sh", page)
+    if not block.lstrip().startswith(INSTALLS)
+]
+TESTING = SITE / "guide" / "testing.md"
+EDGES = pd.DataFrame(np.random.default_rng(5).integers(0, 200, (1500, 2)), columns=["src", "dst"])
+
+
+def with_blocks(language):
+    return [page for page in PAGES if program(language, page).strip()]
+
+
+def name(page):
+    return str(page.relative_to(ROOT))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with the files that the pages speak of."""
+    EDGES.to_parquet(tmp_path / "edges.parquet")
+    (tmp_path / "test_search.py").write_text(next(block for block in blocks("python", TESTING) if "def test_" in block))
+    return tmp_path
+
+
+def test_the_blocks_are_found():
+    assert len(blocks("sh")) >= 3
+    assert [block.startswith(INSTALLS) for block in blocks("sh")] == [True, True] + [False] * (len(blocks("sh")) - 2)
+    assert README in with_blocks("python")
+    assert len(with_blocks("python")) >= 7
+    assert len(SHELL) >= 5
+
+
+@pytest.mark.parametrize("block", SHELL)
+def test_shell(block, folder):
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    command = ["bash", "-euo", "pipefail", "-c", block]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def run(language, page, folder):
+    """Run a page's blocks one after another. A traceback names the page and its lines."""
+    loader = f"exec(compile(open(0).read(), {str(page)!r}, 'exec'), {{'__name__': '__main__'}})"
+    done = subprocess.run(
+        [sys.executable, "-c", loader],
+        input=program(language, page),
+        cwd=folder,
+        env=os.environ | {"MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", with_blocks("python"), ids=name)
+def test_python(page, folder):
+    run("python", page, folder)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(device.cupy_missing() is not None, reason=str(device.cupy_missing()))
+@pytest.mark.parametrize("page", with_blocks("python gpu"), ids=name)
+def test_python_on_a_gpu(page, folder):
+    run("python gpu", page, folder)
+
+
+@pytest.mark.rapids
+@pytest.mark.skipif(rapids.package_missing("cugraph") is not None, reason=str(rapids.package_missing("cugraph")))
+@pytest.mark.parametrize("page", with_blocks("python rapids"), ids=name)
+def test_python_with_rapids(page, folder):
+    run("python rapids", page, folder)
+
+
+def test_what_python_on_a_gpu_takes_from_the_package_is_there():
+    taken = set()
+    for page in PAGES:
+        for node in ast.walk(ast.parse(program("python gpu", page) + program("python rapids", page))):
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "rapids_bfs":
+                taken.add(("rapids_bfs", node.attr))
+            elif isinstance(node, ast.ImportFrom) and node.module.startswith("rapids_bfs"):
+                taken.update((node.module, alias.name) for alias in node.names)
+    assert len(taken) >= 5
+    assert [(module, name) for module, name in taken if not hasattr(importlib.import_module(module), name)] == []
+
+
+def found_in_pages(pattern, pages):
+    return [(page, found) for page in pages for found in re.findall(pattern, page.read_text())]
+
+
+def test_the_checkout_is_installed_in_place():
+    """What Numba compiled for a copy outlives the copy, and its folder would hide a later installation in place."""
+    installs = found_in_pages(r"pip install (?:-e )?'?\..*", [*PAGES, ROOT / "CONTRIBUTING.md"])
+    assert {README, SITE / "start.md"} <= {page for page, _ in installs}
+    assert [line for line in installs if not line[1].startswith("pip install -e ")] == []
+
+
+def test_files_that_are_linked_are_there():
+    """README is read elsewhere too, so its links are absolute. Those within the site are checked where it is built."""
+    repository = "https://[a-z.]*github[a-z]*.com/[^/]*/[^/]*/(?:blob/)?main/"
+    site = "https://rapids-bfs.github.io/[^/]*/"
+    files = [path for _, path in found_in_pages(rf"{repository}([^)#\s]+)", [README])]
+    pages = [path for _, path in found_in_pages(rf"{site}([^)#\s]+).html", [README])]
+    assert len(files) >= 3
+    assert len(pages) >= 10
+    assert [path for path in files if not (ROOT / path).exists()] == []
+    assert [page for page in pages if not (SITE / f"{page}.md").exists() and not page.startswith("notebooks/")] == []
+    assert found_in_pages(r"\]\((?!https:)", [README]) == []
+    text = README.read_text()
+    labels = re.findall(r"^(\[.+\]): https:", text, re.MULTILINE)
+    assert [label for label in labels if text.count(label) < 2] == []
+
+
+def test_files_that_are_named_are_there():
+    pattern = r"\b((?:kernels|rapids_bfs|tests|notebooks|docs)/[a-z0-9_./-]*[a-z0-9])[` ]"
+    named = found_in_pages(pattern, [*PAGES, ROOT / "CONTRIBUTING.md"])
+    assert len(named) > 20
+    made = {"docs/_build"}  # by a command that stands there
+    assert [each for each in named if not (ROOT / each[1]).exists() and each[1] not in made] == []
+
+
+def medians(kept):
+    """The times in milliseconds that a kept measurement holds, by the names of its table's rows."""
+    if isinstance(kept.get("pool"), dict):  # the times with RMM's, beside those without
+        kept = kept["pool"]
+    if isinstance(kept.get("rows"), dict):  # NetworkX's own
+        return {name.partition(" ")[0]: 1e3 * row["networkx_s"] for name, row in kept["rows"].items()}
+    if "rows" in kept:
+        calls = [(f"{row['call']}({', '.join(map(str, row['arguments']))})", row) for row in reversed(kept["rows"])]
+        return {name: 1e3 * row["seconds"]["auto"] for name, row in calls}  # of the first graph
+    if "engines" in kept:
+        return {each["engine"]: each["median_ms"] for each in kept["engines"] if each["run_ms"]}
+    if "median_ms" in kept["graphs"][0]:
+        return {each["graph"]: each["median_ms"]["drop-in"] for each in kept["graphs"]}
+    return {each["graph"]: each["rows"][0]["tree"]["median"] for each in kept["graphs"]}
+
+
+def measured_tables(page):
+    """Each table with a column of milliseconds: the JSON that the page names before it, that column, and the rows."""
+    path = None
+    for text in page.read_text().split("\n\n"):
+        path = (re.findall(r"benchmarks/results/\w+\.json", text) or [path])[-1]
+        rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if line.startswith("|")]
+        column = next((name for name in ("median ms", "ms", "NetworkX ms") if rows and name in rows[0]), None)
+        if column:
+            yield path, rows[0].index(column), rows[2:]
+
+
+@pytest.mark.parametrize(("page", "tables"), [(README, 2), (SITE / "benchmarks.md", 6)], ids=["README", "benchmarks"])
+def test_measured_figures_are_in_the_results(page, tables):
+    found = list(measured_tables(page))
+    assert len(found) >= tables
+    for path, column, rows in found:
+        measured = medians(json.loads((ROOT / path).read_text()))
+        assert len(rows) > 1, path
+        for row in rows:
+            name, median = row[1].strip("`"), float(row[column].replace(",", ""))
+            assert median == pytest.approx(measured[name], rel=0.01), (path, name)
+
+
+def test_every_result_is_on_the_page_of_benchmarks():
+    text = (SITE / "benchmarks.md").read_text()
+    kept = [path.name for path in (ROOT / "benchmarks" / "results").glob("*.json")]
+    assert kept
+    assert [name for name in kept if name not in text] == []

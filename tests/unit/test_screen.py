@@ -1,0 +1,138 @@
+"""What is printed: no digit is lost at any width, and what is counted is counted in English."""
+
+import os
+import re
+import subprocess
+import sys
+from io import StringIO
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rapids_bfs import as_graph, compare
+from rapids_bfs._core.units import BYTES, counted, graph_size, number, size, speedup
+from rapids_bfs.comparison import Comparison, EngineRuns, Run
+from rapids_bfs.report.console import console, show
+from rapids_bfs.report.info import info_tables
+from rapids_bfs.report.table import comparison_table
+
+GRAPH = as_graph("karate")
+NAMES = ["scipy", "cpu", "cupy:direction-optimizing", "pylibcugraph:direction-optimizing"]
+
+
+@st.composite
+def comparisons(draw):
+    times = draw(st.dictionaries(st.sampled_from(NAMES), st.lists(st.floats(1e-4, 1e7), min_size=1), min_size=1))
+    runs = [
+        EngineRuns(
+            name, None, 12345.6, 1e-3, [7.0], 2**33, 1, [Run(s, ms, 34, 3, 78, "valid") for s, ms in enumerate(all)]
+        )
+        for name, all in times.items()
+    ]
+    return Comparison(GRAPH, runs, baseline=runs[0].engine)
+
+
+def printed(comparison, width, **options):
+    text = StringIO()
+    show(comparison_table(comparison), out=console(file=text, width=width), **options)
+    return text.getvalue()
+
+
+@settings(max_examples=40)
+@given(comparisons(), st.integers(20, 250))
+def test_no_digit_is_lost_at_any_width(comparison, width):
+    text = printed(comparison, width)
+    whole = printed(comparison, 1000)
+    assert "\N{HORIZONTAL ELLIPSIS}" not in text
+    heads = re.split(r"\s{2,}", text.splitlines()[2].strip())
+    all_heads = re.split(r"\s{2,}", whole.splitlines()[2].strip())
+    assert heads == all_heads[: len(heads)]  # the first columns, each whole
+    assert heads[:5] == ["engine", "median ms", "range ms", f"x {comparison.baseline}", "valid"]
+    height = len(whole.splitlines())
+    rows, note = text.splitlines()[:height], " ".join(map(str.strip, text.splitlines()[height:]))
+    assert note == (f"No room for: {', '.join(all_heads[len(heads) :])}" if heads != all_heads else "")
+    for shown, row in zip(rows[4:], whole.splitlines()[4:], strict=True):
+        assert re.split(r"\s{2,}", shown.strip()) == re.split(r"\s{2,}", row.strip())[: len(heads)]
+    if len(heads) > 5:
+        assert max(map(len, rows[1:])) <= width
+    if len(heads) < len(all_heads):  # and no column more has room
+        assert len(printed(comparison, 1000).splitlines()[3]) > width
+    assert printed(comparison, width, wide=True) == whole
+
+
+def test_a_narrow_terminal_gets_what_matters_and_a_pipe_everything(tmp_path):
+    command = [sys.executable, "-m", "rapids_bfs", "compare", "karate", "--engines", "cpu", "--source", "0"]
+    with (tmp_path / "table").open("w") as out:
+        subprocess.run(command, stdout=out, timeout=120, check=True, env=os.environ | {"COLUMNS": "40"})
+    text = (tmp_path / "table").read_text()
+    assert text.startswith("karate: 34 vertices, 78 undirected edges, 1 source\n")
+    for column in ("median ms", "range ms", "x cpu", "valid", "MTEPS", "prepare ms", "warm-up ms", "reached", "depth"):
+        assert column in text
+
+
+def test_engines_missing_for_one_reason_are_one_line():
+    runs = [
+        EngineRuns(name, reason) for name, reason in zip("abcd", ["no GPU", "no SciPy", "no GPU", None], strict=True)
+    ]
+    assert printed(Comparison(GRAPH, runs), 80).splitlines()[1:] == ["a, c: no GPU", "b: no SciPy"]
+
+
+def test_info_says_each_reason_once(monkeypatch):
+    import rapids_bfs.report.info
+
+    class Engine:
+        algorithms = ("one", "two")
+
+        def unavailable(self):
+            return "no GPU"
+
+    monkeypatch.setattr(rapids_bfs.report.info, "registered", lambda: {"a": Engine(), "b": Engine()})
+    text = StringIO()
+    show(info_tables(), out=console(file=text, width=80))
+    assert text.getvalue().count("no GPU") == 1
+    assert "\na, b: no GPU\n" in text.getvalue()
+
+
+def test_a_printed_comparison_fits_a_notebook():
+    text = str(compare("karate", 2, engines="cpu,scipy"))
+    assert max(map(len, text.splitlines())) <= 100
+    assert "median ms" in text
+
+
+@given(st.floats(1e-9, 1e9))
+def test_numbers_keep_three_digits(value):
+    assert float(number(value).replace(",", "")) == pytest.approx(value, rel=6e-3, abs=6e-7)
+    assert "e" not in number(value)
+
+
+@given(st.floats(1e-6, 1e6))
+def test_a_small_ratio_is_the_inverse_of_a_whole_number(value):
+    text = speedup(value)
+    assert ("/" in text) == (value < 0.1)
+    parts = [float(part.replace(",", "")) for part in text.split("/")]
+    assert parts[0] / (parts[1] if len(parts) > 1 else 1) == pytest.approx(value, rel=0.06)
+
+
+def test_a_ratio_of_a_hundred_and_sixty_six():
+    assert speedup(1 / 166) == "1/166"
+    assert (speedup(None), speedup(1.0), speedup(0.5)) == ("", "1.00", "0.500")
+
+
+@given(st.integers(0, 2**69))
+def test_sizes_in_the_unit_that_suits_them(count):
+    figure, unit = size(count).split(" ")
+    power = BYTES.index(unit) if unit in BYTES else 0
+    assert float(figure.replace(",", "")) * 1024**power == pytest.approx(count, rel=6e-3)
+    assert len(figure) <= 5
+
+
+def test_counts_in_english():
+    assert (counted(0, "source"), counted(1, "source"), counted(1000, "source")) == (
+        "0 sources",
+        "1 source",
+        "1,000 sources",
+    )
+    assert graph_size(1, 1, False) == "1 vertex, 1 undirected edge"
+    assert graph_size(2, 0) == "2 vertices, 0 edges"
+    assert repr(as_graph([(0, 1)])) == "<Graph 'edges': 2 vertices, 1 directed edge>"

@@ -1,0 +1,119 @@
+"""How many of Numba's threads a kernel gets, and Python's threads that search at once."""
+
+import numba
+import pytest
+from programs import LAYERS, WITHOUT_OPENMP, run
+
+from rapids_bfs import bfs
+from rapids_bfs._core import threads
+from rapids_bfs._core.threads import pool
+from rapids_bfs.engines import choose
+from rapids_bfs.generators import generate
+
+needs_two = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="Numba has one thread here")
+
+
+@needs_two
+def test_some_cores_are_spared_once(monkeypatch):
+    allowed = numba.get_num_threads()
+    monkeypatch.setattr(numba.config, "NUMBA_DEFAULT_NUM_THREADS", allowed)
+    monkeypatch.setattr(threads, "SPARE", allowed)
+    assert pool.team()[1] == allowed
+    with pool.work_on() as outer:
+        assert outer == numba.get_num_threads() == allowed - 1
+        with pool.work_on() as inner, pool.work_on(1) as alone:
+            assert (inner, alone) == (allowed - 1, 1)
+        assert numba.get_num_threads() == allowed - 1
+    assert numba.get_num_threads() == allowed
+
+
+@needs_two
+def test_threads_that_numba_was_told_to_use_are_used(monkeypatch):
+    allowed = numba.get_num_threads()
+    monkeypatch.setattr(threads, "SPARE", 1)
+    numba.set_num_threads(1)
+    try:
+        with pool.work_on() as given:
+            assert given == 1
+        assert pool.team()[1] == 1
+        assert numba.get_num_threads() == 1
+    finally:
+        numba.set_num_threads(allowed)
+
+
+@needs_two
+def test_a_graph_that_was_prepared_on_one_thread_is_searched_on_all():
+    graph, allowed = generate("urand:13"), numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        bfs(graph, 0, engine="cpu")
+    finally:
+        numba.set_num_threads(allowed)
+    assert len(choose("cpu").traversal(graph).arrays.buffers) >= allowed
+
+
+SEARCHES = """
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+import answers, networkx as nx
+from rapids_bfs import bfs
+from rapids_bfs.generators import generate
+graphs = [generate("urand:17:2"), generate("rmat:12"), generate("grid:60").replace(directed=True)]
+def depths(graph):
+    return [bfs(graph, source, engine="cpu").depth for source in range(1, 5)]
+expected, everything = [depths(graph.replace()) for graph in graphs], answers.of_everything()
+with ThreadPoolExecutor(8) as threads:
+    assert list(threads.map(depths, 8 * graphs)) == 8 * expected
+    assert all(answers.same(each, everything) for each in threads.map(lambda _: answers.of_everything(), range(3)))
+async def all_at_once():
+    return await asyncio.gather(*(asyncio.to_thread(depths, graph) for graph in 4 * graphs))
+assert asyncio.run(all_at_once()) == 4 * expected
+"""
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_searches_at_once(layer):
+    run(SEARCHES, **LAYERS[layer])
+
+
+def test_searches_at_once_without_openmp():
+    run(WITHOUT_OPENMP + SEARCHES)
+
+
+def test_a_networkx_function_and_a_search_of_its_graph_at_once():
+    """The first holds back threads, the second the graph's buffers, and each wants the other's."""
+    run(
+        """
+from concurrent.futures import ThreadPoolExecutor
+import networkx as nx
+import rapids_bfs.nx
+from rapids_bfs import bfs
+from rapids_bfs.nx.current import as_it_is_now
+from rapids_bfs.nx.search import unordered_search
+converted = as_it_is_now(rapids_bfs.nx.convert_from_nx(nx.gnm_random_graph(3000, 60000, seed=0)))
+def ours():
+    return unordered_search(converted, 0).distances.max()
+def theirs():
+    return bfs(converted.forward, 0, engine="cpu").depth
+searches = [ours, theirs]
+expected = [search() for search in searches]
+with ThreadPoolExecutor(4) as threads:
+    assert list(threads.map(lambda search: search(), 500 * searches)) == 500 * expected
+"""
+    )
+
+
+def test_the_first_threads_find_the_same_engines():
+    run(
+        """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from rapids_bfs.engines import choose, registered
+together = Barrier(8)
+def first(_):
+    together.wait()
+    return id(registered()), id(choose("cpu").engine)
+with ThreadPoolExecutor(8) as threads:
+    assert len(set(threads.map(first, range(8)))) == 1
+"""
+    )

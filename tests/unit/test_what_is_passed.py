@@ -1,0 +1,125 @@
+"""What is passed in the wrong place, of the wrong kind, or for what is not installed: one `InputError` that says so."""
+
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import graphs
+
+from rapids_bfs import InputError, as_graph, bfs, bfs_batch, compare, load, plot_levels, plot_sizes, read, validate
+from rapids_bfs._core.device import cupy_missing
+from rapids_bfs.generators import rmat_edges, urand
+
+GRAPH = as_graph("karate")
+RESULT = bfs(GRAPH, 0)
+ON_THE_DEVICE = ["cudf", "cugraph", "cupy", "cupyx", "pylibcudf", "pylibcugraph", "nx-cugraph", "arrow-device"]
+
+
+def refused(message, call, *arguments, **options):
+    with pytest.raises(InputError, match=message):
+        call(*arguments, **options)
+
+
+@pytest.mark.parametrize("device", ["x", "CPU", "", None, 0, ["cpu"], np.array(["cpu"])], ids=repr)
+def test_what_is_no_device(device):
+    for make in (load, rmat_edges, urand):
+        refused("a graph lives on 'cpu' or 'cuda', not on", make, "rmat:4" if make is load else 4, device=device)
+    refused("a graph lives on 'cpu' or 'cuda'", load, "karate", device=device)
+    refused("a graph lives on 'cpu' or 'cuda'", GRAPH.on, device)
+
+
+@pytest.mark.parametrize("path", [None, 3, 1.5, ["a.csv"], object], ids=repr)
+def test_what_is_no_path(path):
+    comparison = compare(GRAPH, [0], engines="cpu")
+    for call in (read, load, GRAPH.save, comparison.to_json, comparison.to_csv, comparison.to_html):
+        refused("a path is a string or an os.PathLike, not", call, path)
+
+
+def test_what_is_no_name(tmp_path):
+    GRAPH.save(tmp_path / "g.npz")
+    refused("a graph's name is a string, not 3", as_graph, ([0], [1]), name=3)
+    refused("a graph's name is a string, not 3", read, tmp_path / "g.npz", name=3)
+
+
+@pytest.mark.parametrize("kind", ["nonsense", None, 3, ["csr"], {}], ids=repr)
+def test_what_is_no_kind(kind):
+    refused("unknown kind .*: there are arrow", GRAPH.to, kind)
+
+
+@pytest.mark.skipif(cupy_missing() is None, reason="there is a CUDA device")
+@pytest.mark.parametrize("kind", ON_THE_DEVICE)
+def test_what_needs_a_device_says_so(kind):
+    refused("there is no CUDA device|is not installed|cannot be imported", GRAPH.to, kind)
+    if kind == "cudf":
+        refused("there is no CUDA device|is not installed", RESULT.to_frame, kind)
+
+
+@pytest.mark.parametrize("arguments", [(RESULT, GRAPH), (GRAPH, None), ("karate", RESULT), (GRAPH, RESULT.distances)])
+def test_what_cannot_be_validated(arguments):
+    refused("validate takes a Graph and a BFSResult, in this order, not", validate, *arguments)
+
+
+def test_what_cannot_be_drawn():
+    refused("plot_levels takes a Graph and a BFSResult, in this order", plot_levels, RESULT, GRAPH)
+    refused("plot_levels takes a Graph and a BFSResult", plot_levels, GRAPH, None)
+    refused("distances must be an array of 3", plot_levels, as_graph("path:3"), RESULT)
+    refused("not the result of a search of path:34: rule", plot_levels, as_graph("path:34"), RESULT)
+    refused("plot_sizes takes a list of comparisons, not int", plot_sizes, 3)
+    refused("plot_sizes takes a list of comparisons, not dict", plot_sizes, {"graph": 1})
+    refused("a comparison is what compare returns", plot_sizes, [3])
+
+
+@given(st.data())
+def test_equal_results_are_equal(data):
+    graph = data.draw(graphs(min_vertices=2))
+    source, other = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), min_size=2, max_size=2, unique=True))
+    ids = graph.ids_of(np.array([source, other])).tolist()
+    one, again = bfs(graph, ids[0], deterministic=True), bfs(graph, ids[0], deterministic=True)
+    assert one == again == one.copy()
+    assert (one == again) is True
+    assert one != bfs(graph, ids[1], deterministic=True)
+    assert one != bfs(graph, ids[0], deterministic=True, predecessors=False)
+    assert one != replace(one, distances=one.distances + 1)
+    assert one != replace(one, depth_limit=3)
+    assert one == bfs(graph, ids[0], deterministic=True, trace=True)
+    assert one != 3
+    batch = bfs_batch(graph, ids)
+    assert (batch == bfs_batch(graph, ids)) is True
+    assert batch != bfs_batch(graph, ids[::-1])
+    assert batch != bfs_batch(graph, ids, keep="summary")
+
+
+def test_results_of_two_graphs_differ():
+    assert bfs(as_graph("karate"), 0) != RESULT
+    assert bfs_batch(GRAPH, [0]) != RESULT
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(RESULT)
+
+
+def test_an_engine_that_was_not_compared():
+    with pytest.raises(KeyError, match="'scipy' is not one of the engines compared: cpu"):
+        compare(GRAPH, [0], engines="cpu")["scipy"]
+
+
+@pytest.mark.parametrize("engine", ["nonsense", None, 3, "cpu:nonsense"])
+def test_a_backend_told_to_use_no_engine(engine):
+    graph = nx.path_graph(4)
+    with (
+        nx.config.backends.rapids_bfs(engine=engine),
+        pytest.raises(InputError, match=r"unknown engine|has no algorithm 'nonsense'"),
+    ):
+        nx.single_source_shortest_path_length(graph, 0, backend="rapids_bfs")
+
+
+def test_a_negative_node_of_networkx_is_a_vertex():
+    graph = as_graph(nx.path_graph([-1, 2, 3]))
+    assert bfs(graph, -1).distance_to(3) == 2
+
+
+@pytest.mark.parametrize("strings", [["0", "1"], np.array(["0", "1"]), [b"0", b"1"]], ids=repr)
+def test_strings_in_one_column_and_integers_in_the_other(strings):
+    refused("which are never the same vertex", as_graph, (strings, [1, 2]))
+    refused("which are never the same vertex", as_graph, ([1, 2], strings))
