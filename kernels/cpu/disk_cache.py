@@ -49,7 +49,7 @@ def folder():
 @functools.cache
 def _kernels_stamp():
     """A hash of the functions that any other may have had compiled into it."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    sources = sorted(Path(__file__).parent.rglob("*.py"))
     return hashlib.sha256(b"\0".join(source.read_bytes() for source in sources)).digest()
 
 

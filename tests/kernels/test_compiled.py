@@ -10,6 +10,7 @@ import pytest
 from programs import run
 
 from rapids_bfs import kernels
+from rapids_bfs.kernels.cpu import disk_cache
 from rapids_bfs.kernels.cpu.compiled import Kernel
 from rapids_bfs.kernels.cpu.disk_cache import SealedFiles
 
@@ -178,6 +179,15 @@ def test_what_was_compiled_for_another_key_is_not_taken(tmp_path):
 
 def test_without_a_home(tmp_path):
     assert run(SEARCH, HOME=str(tmp_path / "nowhere")).stdout == "99\n"
+
+
+def test_a_change_in_any_folder_of_kernels_has_all_compiled_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk_cache, "__file__", str(tmp_path / "disk_cache.py"))
+    stamp = disk_cache._kernels_stamp.__wrapped__
+    before = stamp()
+    (tmp_path / "networkx").mkdir()
+    (tmp_path / "networkx" / "ordered.py").write_text("changed")
+    assert stamp() != before
 
 
 def test_without_numbas_compiler():
