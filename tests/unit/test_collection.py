@@ -34,6 +34,13 @@ def test_tests_of_a_device_are_collected_where_there_is_one(tmp_path):
     assert "not collected: tests/gpu" not in done.stdout
 
 
+def test_no_two_files_have_one_name():
+    """Pytest collects no two, and those in `gpu` and `rapids` are collected only where they can run."""
+    apart = TESTS / "kernels" / "host_cuda"  # in a process of their own
+    names = [path.name for path in TESTS.rglob("test_*.py") if path.parent != apart]
+    assert sorted(names) == sorted({*names})
+
+
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """A function that tells a recorder of a green run of `tests/gpu`, changed, and returns what it wrote."""
