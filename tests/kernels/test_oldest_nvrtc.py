@@ -5,6 +5,7 @@ Its wheel, nvidia-cuda-nvrtc-cu12, lies beside whichever newer one the other tes
 
 import ctypes
 import locale
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
@@ -14,6 +15,14 @@ from rapids_bfs.kernels import cuda as cuda_kernels
 
 WHEEL = "nvidia-cuda-nvrtc-cu12"
 ARCHITECTURE = "--gpu-architecture=sm_75"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def usual_locale() -> Iterator[None]:
+    """NVRTC 12.0 makes the locale that of C."""
+    usual = locale.setlocale(locale.LC_ALL)
+    yield
+    locale.setlocale(locale.LC_ALL, usual)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +40,6 @@ def nvrtc() -> ctypes.CDLL:
 
 @pytest.mark.parametrize("name", cuda_kernels.FILES)
 def test_cuda_file_compiles(nvrtc: ctypes.CDLL, name: str) -> None:
-    usual = locale.setlocale(locale.LC_ALL)
     program = ctypes.c_void_p()
     text = cuda_kernels.source(name).encode()
     assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, f"{name}.cu".encode(), 0, None, None) == 0
@@ -43,7 +51,6 @@ def test_cuda_file_compiles(nvrtc: ctypes.CDLL, name: str) -> None:
         assert code == 0, log(nvrtc, program)
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-        locale.setlocale(locale.LC_ALL, usual)  # NVRTC 12.0 makes it that of C
 
 
 def log(nvrtc: ctypes.CDLL, program: ctypes.c_void_p) -> str:
