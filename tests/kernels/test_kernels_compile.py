@@ -3,6 +3,7 @@
 With ``--all-architectures`` it does so with all types for every generation.
 """
 
+import ctypes
 import inspect
 import re
 import struct
@@ -27,6 +28,14 @@ MORE_BYTES = {("csr", (8, 8)): [(8, 4)]}  # of an id and of an offset
 ARRAYS_OF_VERTICES = {"targets", "sources", "queue", "predecessors"}
 MASKS = {"frontier", "upcoming", "updating", "visited"}
 VERTICES = {"n", "target", "begin", "end"}
+
+
+@pytest.fixture(autouse=True)
+def process_locale():
+    """NVRTC leaves the thread that calls it with the locale of C."""
+    yield
+    if sys.platform == "linux":
+        ctypes.CDLL(None).uselocale(ctypes.c_void_p(-1))  # LC_GLOBAL_LOCALE
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
