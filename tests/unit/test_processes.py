@@ -219,9 +219,9 @@ def test_cuda_is_given_up_in_the_child_of_a_process_that_used_it():
         + """
 import ctypes
 from types import SimpleNamespace
-from rapids_bfs._core import driver
+from rapids_bfs._core import device, driver
 from rapids_bfs.engines import choose, registered
-from rapids_bfs.engines.gpu import cupy, numba_cuda
+from rapids_bfs.engines.gpu import numba_cuda
 used_by = set()
 def cuInit(flags):
     failed = 3 if used_by - {os.getpid()} else 0
@@ -236,9 +236,9 @@ registered()["cupy"].unavailable = lambda: driver.no_device()
 assert in_child(driver.no_device) is None
 assert choose("auto").name == "cupy"
 def child():
-    return [cupy.missing(), numba_cuda.missing(), choose("auto").name, bfs("karate", 1).depth]
+    return [device.cupy_missing(), numba_cuda.numba_cuda_missing(), choose("auto").name, bfs("karate", 1).depth]
 assert driver.no_device() is None
-cupy.missing(), numba_cuda.missing()
+device.cupy_missing(), numba_cuda.numba_cuda_missing()
 no_cupy, no_numba_cuda, auto, depth = in_child(child)
 assert "spawn" in no_cupy and "spawn" in no_numba_cuda and (auto, depth) == ("cpu", 3)
 assert choose("auto").name == "cupy"
