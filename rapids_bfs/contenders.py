@@ -85,10 +85,11 @@ class _CuGraphDask(Contender):
         from cugraph.dask import bfs
         from distributed import wait
 
+        from ._core.driver import driver
         from .engines.rapids.base import reached
-        from .engines.rapids.cugraph_dask import devices, graph_of, started
+        from .engines.rapids.cugraph_dask import graph_of, started
 
-        workers = len(started(devices()).nthreads())
+        workers = len(started(len(driver().devices)).nthreads())
         frame = dask_cudf.from_cudf(edges.on_device(), npartitions=workers)
         graph = graph_of(frame, edges.graph.columns, directed=edges.graph.directed)
         found = bfs(graph, source, depth_limit=options.depth_limit).persist()

@@ -86,7 +86,8 @@ def several_gpus(monkeypatch):
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(cugraph_dask, "package_missing", lambda package: None)
-    monkeypatch.setattr(cugraph_dask, "driver", lambda: Driver((13, 0), ("H200", "H200")))
+    for module in (cugraph_dask, sys.modules["rapids_bfs._core.driver"]):
+        monkeypatch.setattr(module, "driver", lambda: Driver((13, 0), ("H200", "H200")))
     yield
     cugraph_dask._close()
     assert not comms.clients

@@ -39,15 +39,10 @@ class CuGraphDask(RapidsEngine):
         return super().declines(graph, algorithm, options, sources)
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        return CuGraphDaskBFS(graph, devices())
+        return CuGraphDaskBFS(graph, len(driver().devices))
 
     def prepare_over(self, graph: Graph, algorithm: str, gpus: int) -> Traversal:
         return CuGraphDaskBFS(graph, gpus)
-
-
-def devices() -> int:
-    """How many GPUs there are."""
-    return len(driver().devices)
 
 
 class CuGraphDaskBFS(RapidsTraversal):
