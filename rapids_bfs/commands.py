@@ -329,7 +329,7 @@ def validate(
     loaded = GraphInput(graph, directed, source_column, target_column, not no_header).load()
     answer = from_frame(loaded, read_table(result, loaded), str(result), limit)
     if target is not None:
-        answer = replace(answer, target=int(loaded.vertices_of([_parse_id(loaded, target)])[0]))
+        answer = replace(answer, target=loaded.vertex_of(_parse_id(loaded, target)))
     verdict = check(loaded, answer)
     show(line(str(verdict), "green" if verdict else "red"))
     if not verdict:

@@ -93,11 +93,13 @@ def format_of(file: File) -> Format:
     if by_suffix and by_suffix.key != "snap":
         return _unpacked(file, by_suffix)
     key = _look(head)
-    if by_suffix is None and key is None:
-        if b"\t" in head.partition(b"\n")[0]:
-            return next(format for format in FORMATS if format.key == "tsv")
+    if key is None and by_suffix:
+        return by_suffix
+    if key is None and b"\t" in head.partition(b"\n")[0]:
+        key = "tsv"
+    if key is None:
         raise InputError(f"{file} has an unknown format; these suffixes are known: {known_suffixes()}")
-    return by_suffix if key is None and by_suffix else next(format for format in FORMATS if format.key == key)
+    return next(format for format in FORMATS if format.key == key)
 
 
 def _unpacked(file: File, format: Format) -> Format:
