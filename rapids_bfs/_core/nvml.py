@@ -1,0 +1,79 @@
+"""Who else computes on a GPU, asked of NVIDIA's management library, which comes with the driver."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable, Collection
+from functools import cache
+from typing import Any
+
+RECENT = 1.0  # seconds; who has computed within them computes
+MORE = 8  # entries, for processes that start between two calls
+INSUFFICIENT_SIZE = 7  # NVML_ERROR_INSUFFICIENT_SIZE
+
+
+class Process(ctypes.Structure):
+    """A process with a context, as nvmlProcessInfo_v2_t."""
+
+    _fields_ = (
+        ("pid", ctypes.c_uint),
+        ("memory", ctypes.c_ulonglong),
+        ("gpu_instance", ctypes.c_uint),
+        ("compute_instance", ctypes.c_uint),
+    )
+
+
+class Sample(ctypes.Structure):
+    """What a process did within a fraction of a second, in percent, as nvmlProcessUtilizationSample_t."""
+
+    _fields_ = (
+        ("pid", ctypes.c_uint),
+        ("time", ctypes.c_ulonglong),
+        ("multiprocessors", ctypes.c_uint),
+        ("memory", ctypes.c_uint),
+        ("encoder", ctypes.c_uint),
+        ("decoder", ctypes.c_uint),
+    )
+
+
+@cache
+def library() -> Any:
+    """NVML, initialized; None where it is not there."""
+    try:
+        nvml = ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        return None
+    return None if nvml.nvmlInit_v2() else nvml
+
+
+def others(bus_id: str, ours: Collection[int] = ()) -> list[int]:
+    """The processes that compute on this GPU, without ``ours``; a context alone does not count.
+
+    Containers may hide processes, or number them otherwise: if none of ``ours``, which have a context there, is found,
+    there is nothing to be told from the others.
+    """
+    nvml, device = library(), ctypes.c_void_p()
+    if nvml is None or nvml.nvmlDeviceGetHandleByPciBusId_v2(bus_id.encode(), ctypes.byref(device)):
+        return []
+    there = {
+        each.pid
+        for each in _entries(Process, lambda *room: nvml.nvmlDeviceGetComputeRunningProcesses_v3(device, *room))
+    }
+    if ours and there.isdisjoint(ours):
+        return []
+    since = ctypes.c_ulonglong(int(1e6 * (time.time() - RECENT)))
+    samples = _entries(Sample, lambda count, room: nvml.nvmlDeviceGetProcessUtilization(device, room, count, since))
+    busy = {each.pid for each in samples if each.multiprocessors and each.time >= since.value}
+    return sorted((busy & there).difference(ours))
+
+
+def _entries(kind: Any, ask: Callable[[Any, Any], int]) -> list[Any]:
+    """A list of NVML's, which ``ask(count, room)`` fetches; empty where it is not to be had."""
+    count, room = ctypes.c_uint(MORE), (kind * MORE)()
+    status = ask(ctypes.byref(count), room)
+    if status == INSUFFICIENT_SIZE:
+        count.value += MORE
+        room = (kind * count.value)()
+        status = ask(ctypes.byref(count), room)
+    return [] if status else list(room[: count.value])
