@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Collection
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 RECENT = 1.0  # seconds; who has computed within them computes
@@ -39,12 +39,12 @@ class Sample(ctypes.Structure):
 
 @cache
 def library() -> Any:
-    """NVML, initialized; None where it is not there."""
+    """NVML, initialized; None where it is not there, or too old."""
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:
         return None
-    return None if nvml.nvmlInit_v2() else nvml
+    return nvml if hasattr(nvml, "nvmlDeviceGetComputeRunningProcesses_v3") and not nvml.nvmlInit_v2() else None
 
 
 def others(bus_id: str, ours: Collection[int] = ()) -> list[int]:
@@ -56,14 +56,13 @@ def others(bus_id: str, ours: Collection[int] = ()) -> list[int]:
     nvml, device = library(), ctypes.c_void_p()
     if nvml is None or nvml.nvmlDeviceGetHandleByPciBusId_v2(bus_id.encode(), ctypes.byref(device)):
         return []
-    there = {
-        each.pid
-        for each in _entries(Process, lambda *room: nvml.nvmlDeviceGetComputeRunningProcesses_v3(device, *room))
-    }
+    running = _entries(Process, partial(nvml.nvmlDeviceGetComputeRunningProcesses_v3, device))
+    there = {each.pid for each in running}
     if ours and there.isdisjoint(ours):
         return []
     since = ctypes.c_ulonglong(int(1e6 * (time.time() - RECENT)))
-    samples = _entries(Sample, lambda count, room: nvml.nvmlDeviceGetProcessUtilization(device, room, count, since))
+    utilization = nvml.nvmlDeviceGetProcessUtilization
+    samples = _entries(Sample, lambda count, room: utilization(device, room, count, since))
     busy = {each.pid for each in samples if each.multiprocessors and each.time >= since.value}
     return sorted((busy & there).difference(ours))
 

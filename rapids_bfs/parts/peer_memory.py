@@ -176,7 +176,14 @@ def _work(jobs: SimpleQueue[Callable[[], bool]]) -> None:
     while True:
         with suppress(Empty):
             waiting.append(jobs.get(timeout=PAUSE if waiting else None))
-        waiting = [job for job in waiting if not job()]
+        waiting = [job for job in waiting if not _ended(job)]
+
+
+def _ended(job: Callable[[], bool]) -> bool:
+    try:
+        return job()
+    except Exception:  # where something has failed in the context of a device, its memory is lost with that
+        return True
 
 
 def _offered(memory: Memory) -> Offer:
@@ -197,18 +204,19 @@ def _free(address: int, users: set[int], leases: list[Lease]) -> bool:
         if not leases[-1].ended():
             return False
         leases.pop()
-    with suppress(Exception):  # where something has failed in the context of a device, its memory is lost with that
-        for user in users:
-            Device(user).synchronize()
-        runtime.free(address)
+    for user in users:
+        Device(user).synchronize()
+    runtime.free(address)
     return True
 
 
 def _unmap(address: int, device: int, held: int) -> bool:
     from cupy.cuda import Device, runtime
 
-    with suppress(Exception), Device(device):
-        runtime.deviceSynchronize()
-        runtime.ipcCloseMemHandle(address)
-    release(held)
+    try:
+        with Device(device):
+            runtime.deviceSynchronize()
+            runtime.ipcCloseMemHandle(address)
+    finally:
+        release(held)
     return True
