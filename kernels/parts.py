@@ -42,7 +42,7 @@ RANKS = Parameters(
         "stop": "const volatile long long",
         "told": "volatile long long",
     },
-    numbers=("parts", "rank", "stride", "room", "bitmaps", "inboxes", "vertices", "arcs", "limit"),
+    numbers=("parts", "rank", "stride", "room", "bitmaps", "inboxes", "vertices", "arcs", "limit", "stale"),
     constants={"MOST_PARTS": MOST_PARTS, "TRACED": TRACED, "GIVEN_UP": GIVEN_UP, "BITMAPS": BITMAPS}
     | {name.upper(): place for place, name in enumerate((*TOLD, "told"))},
     sizes=(*SIZES, f"sizeof(Mail) == {MAIL_BYTES}", f"sizeof(Tally) <= {TALLY_BYTES}"),

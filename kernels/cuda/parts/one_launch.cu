@@ -62,6 +62,7 @@ struct Progress {
     bool at_target = false;
 };
 
+// End a phase in which the lanes found so many vertices. Returns whether all parts came; if not, the search is over.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool end_phase(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                           const Worker& w, Progress& p, unsigned found) {
@@ -83,6 +84,14 @@ __device__ __forceinline__ void take_queue(const Turn& turn, Progress& p, long l
     p.own = turn.own;
     p.edges = turn.edges;
     p.queued = true;
+}
+
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void clear_bitmaps(const Ranks<Vertex, Offset>& x, const Worker& w) {
+    const long long words = x.parts * x.stride / WARP;
+    unsigned* const bitmaps = bitmap_of(x, x.rank, 0);
+    for (long long word = w.thread; word < 2 * words; word += w.threads) bitmaps[word] = 0;
+    for (long long word = w.thread; word < words; word += w.threads) x.marked[word] = 0;
 }
 
 // Begin at this part's own sources.
@@ -112,7 +121,9 @@ __device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, co
     p.vertices = p.reached = w.turn->found;
     p.unexplored = x.arcs;
     take_queue(*w.turn, p, 0);
-    return true;
+    if (!w.turn->stale) return true;
+    clear_bitmaps(x, w);  // what the last search wrote, whose launches have all ended by now
+    return end_phase(s, x, w, p, 0);
 }
 
 // Write the pairs that the lanes have won into the inboxes of the vertices' owners, by the whole warp.
@@ -254,17 +265,6 @@ __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, co
     return true;
 }
 
-// Leave this part's memory as the next search begins with it. What `write_distances` read of `visited`, the same warps
-// reset.
-template <typename Vertex, typename Offset>
-__device__ __forceinline__ void reset(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x, const Worker& w) {
-    const long long words = x.parts * x.stride / WARP;
-    unsigned* const bitmaps = bitmap_of(x, x.rank, 0);
-    for (long long word = w.thread; word < 2 * words; word += w.threads) bitmaps[word] = 0;
-    for (long long word = w.thread; word < words; word += w.threads) x.marked[word] = 0;
-    reset_for_next_search(s, w.warp, w.warps);
-}
-
 // Tell the host, by the last block that is done. Distances of sources without edges have been overwritten.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
@@ -317,6 +317,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
         given_up = p.level > x.vertices;  // more levels than vertices: as many if each reaches one and the last none
     }
     write_distances(s, ring, static_cast<int>(s.unreached), true, w.warp, w.warps);
-    reset(s, x, w);
+    clear_bitmaps(x, w);
+    reset_for_next_search(s, w.warp, w.warps);
     end_search(s, x, w, p, given_up);
 }

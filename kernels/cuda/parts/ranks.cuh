@@ -19,7 +19,7 @@
 constexpr int MOST_PARTS = WARP;  // a lane waits for each
 constexpr int LOOKS = 1 << 10;    // at a mail between two at the clock
 enum Told { DONE, LEVELS, DEPTH, REACHED, ABSENT, TOLD };
-enum Mark { OVERFLOWN = 1, AT_TARGET = 2 };
+enum Mark { OVERFLOWN = 1, AT_TARGET = 2, STALE = 4 };
 
 // What a part tells another one at the end of a phase.
 struct alignas(64) Mail {
@@ -54,17 +54,16 @@ struct Ranks {
     long long bitmaps, inboxes;  // where they begin in a window, in bytes
     long long vertices, arcs;    // of all parts
     long long limit;             // nanoseconds to wait for another part
+    long long stale;             // did this part's last search not end as it should?
 };
 
 // What the last meeting told, in the memory of each block.
 struct Turn {
-    long long found, edges;        // of all parts
-    long long overflown, left;     // parts
-    long long at_target;           // parts
-    Frontier own;                  // this part's
-    Frontier own_left;             // of this part
-    long long pairs[MOST_PARTS];   // from each part
-    bool came;                     // did all?
+    long long found, edges;                    // of all parts
+    bool overflown, at_target, stale, left;    // on any part
+    bool came;                                 // did all?
+    Frontier own, own_left;                    // of this part
+    long long pairs[MOST_PARTS];               // from each part
 };
 
 template <typename Vertex, typename Offset>
@@ -116,7 +115,8 @@ __device__ inline void send_mails(const Search<Vertex, Offset>& s, const Ranks<V
     if (!to) return;
     Mail* const mail = mail_of(x, lane, x.rank, stamp);
     mail->found = found, mail->queued = queued.vertices, mail->edges = queued.edges, mail->left = left;
-    mail->pairs = min(pairs, x.room), mail->marks = overflown * OVERFLOWN + at_target * AT_TARGET;
+    mail->pairs = min(pairs, x.room);
+    mail->marks = overflown * OVERFLOWN + at_target * AT_TARGET + x.stale * STALE;
     store_release_system(&mail->stamp, stamp);
 }
 
@@ -146,8 +146,8 @@ __device__ inline void read_mails(const Search<Vertex, Offset>& s, const Ranks<V
     const long long found = from ? __ldcg(&mail->found) : 0, edges = from ? __ldcg(&mail->edges) : 0;
     const long long left = from ? __ldcg(&mail->left) : 0, marks = from ? __ldcg(&mail->marks) : 0;
     const long long all_found = static_cast<long long>(warp_sum(found)), all_edges = static_cast<long long>(warp_sum(edges));
-    const unsigned overflown = __ballot_sync(ALL, marks & OVERFLOWN), at_target = __ballot_sync(ALL, marks & AT_TARGET);
-    const unsigned some_left = __ballot_sync(ALL, left != 0);
+    const bool overflown = __any_sync(ALL, marks & OVERFLOWN), at_target = __any_sync(ALL, marks & AT_TARGET);
+    const bool stale = __any_sync(ALL, marks & STALE), some_left = __any_sync(ALL, left != 0);
     if (from) turn->pairs[lane] = __ldcg(&mail->pairs);
     if (lane == x.rank) {
         turn->own = {__ldcg(&mail->queued), edges};
@@ -155,7 +155,7 @@ __device__ inline void read_mails(const Search<Vertex, Offset>& s, const Ranks<V
     }
     if (lane != 0) return;
     turn->found = all_found, turn->edges = all_edges;
-    turn->overflown = overflown, turn->at_target = at_target, turn->left = some_left;
+    turn->overflown = overflown, turn->at_target = at_target, turn->stale = stale, turn->left = some_left;
     turn->came = !absent;
     if (absent) {
         const unsigned before = atomicCAS(&x.tally->absent, 0u, static_cast<unsigned>(__ffs(absent)));

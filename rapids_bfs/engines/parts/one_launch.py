@@ -97,9 +97,8 @@ class InOneLaunch:
             self._fill_in(peers, tuning)
             self._make_launcher(tuning, sharing)
             self._make_room(1)
-            self._reset()
             device.synchronize()
-        self.used = False  # has a search begun that did not end as it should?
+        self.stale = True  # did no search end yet, or not the last one as it should?
         self.trace: Any = None  # allocated by the first search that is traced
 
     def _fill_in(self, peers: Peers, tuning: Tuning) -> None:
@@ -146,16 +145,12 @@ class InOneLaunch:
         self.there.s.sources = self.sources.ctypes.data
 
     def _reset(self) -> None:
-        """Leave the arrays as a search does that ends as it should."""
-        stream, layout = self.device.stream_handle, self.layout
-        for name in ("marked", "tally", "state"):
+        """Leave the arrays as a search does that ends as it should; what others write to, all reset in the next one."""
+        stream = self.device.stream_handle
+        for name in ("tally", "state"):
             fill(self.arrays[name], 0, stream)
         own_bytes = -(-self.part.own // WARP) * 4
         copy(address(self.arrays["visited"]), address(self.there.arrays["isolated"]), own_bytes, stream)
-        for which in range(2):
-            nbytes = 4 * self.there.words
-            bitmap = self.windows.addresses[self.part.rank] + layout.bitmaps + which * nbytes
-            copy(bitmap, address(self.arrays["marked"]), nbytes, stream)
 
     def search(self, asked: Asked, peers: Peers) -> Answer:
         """What this rank finds; all ranks search at the same time."""
@@ -164,14 +159,14 @@ class InOneLaunch:
             answers = self.there.answers(asked.predecessors)
             self._begin(asked, peers)
             peers.ready()
-            self.used = True
+            self.stale = True
             with peers.stops.calling(self._stop):
                 self.launch()
                 peers.wait(device.synchronize)
             told = dict(zip(TOLD, self.told.tolist(), strict=True))
             if told["done"] != asked.number:
                 raise Stopped(no_answer([peers.names[told["absent"] - 1]], peers.limit))
-            self.used = False
+            self.stale = False
             if told["levels"] == GIVEN_UP:
                 raise TraversalError("more levels than the graph has vertices: its parts do not fit together")
             return Answer(*answers, told["reached"], told["depth"], self._steps(told["levels"], asked.trace), self.way)
@@ -179,7 +174,8 @@ class InOneLaunch:
     def _begin(self, asked: Asked, peers: Peers) -> None:
         """Make the parameters those of a search that is about to be launched."""
         s, x = self.there.s, self.x
-        if self.used:
+        x.stale = self.stale
+        if self.stale:
             self._reset()
         count = s.count = len(asked.sources)
         if count > len(self.sources):
