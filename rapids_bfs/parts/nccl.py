@@ -13,7 +13,7 @@ import numpy as np
 
 from .._core.device import finish
 from ..errors import InputError
-from .peers import LIMIT, Meeting, Peers, Stopped, no_answer
+from .peers import LIMIT, Meeting, Peers, Stopped, Stops, no_answer
 
 LOOKS = 20  # of the watch, while a rank waits as long as it may
 NEVER = float("inf")
@@ -47,6 +47,7 @@ class Ranks:
         self.failure: str | None = None
         self.calls = dict.fromkeys(self.communicators, 0)
         self.deadlines = dict.fromkeys(self.communicators, NEVER)
+        self.stops = Stops()
         self._turn = threading.Lock()
         threading.Thread(target=_watch, args=(weakref.ref(self), limit / LOOKS), daemon=True).start()
 
@@ -60,6 +61,7 @@ class Ranks:
         with self._turn:
             if self.failure is None:
                 self.failure = reason
+                self.stops()
                 for communicator in self.communicators.values():
                     communicator.abort()
 
@@ -93,8 +95,8 @@ class NcclPeers(Peers):
 
     def __init__(self, ranks: Ranks, rank: int, meeting: Meeting | None = None) -> None:
         self.ranks, self.rank, self.meeting = ranks, rank, meeting
-        self.size = len(ranks.names)
-        self.limit = ranks.limit
+        self.names, self.size = ranks.names, len(ranks.names)
+        self.limit, self.stops = ranks.limit, ranks.stops
         self._communicator = ranks.communicators[rank]
         self._nccl = library()
 
@@ -102,6 +104,7 @@ class NcclPeers(Peers):
     def group(cls, ranks: Ranks) -> list[NcclPeers]:
         """The peers of each rank, all in this process."""
         meeting = Meeting(ranks.names, ranks.limit)
+        meeting.stops = ranks.stops
         return [cls(ranks, rank, meeting) for rank in ranks.communicators]
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +22,8 @@ from .graph import GraphInParts
 from .labels import grouped
 from .launch import Kept
 from .peers import Peers
+
+NUMBER_BITS = 61  # of the numbers that tell searches apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,12 +175,15 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
         raise InputError("a search of a graph in parts cannot check its levels: validate the result")
     launcher = graph.launcher
     graph.prepare()
-    answers = launcher.keep(search, np.asarray(sources, np.int64), options, each=[graph.parts])
-    reached, depth, steps = launcher.first(_told, answers)
+    number = 1 + secrets.randbits(NUMBER_BITS)
+    answers = launcher.keep(search, np.asarray(sources, np.int64), options, number, each=[graph.parts])
+    reached, depth, steps, way = launcher.first(_told, answers)
     trace = None
     if options.trace:
         sizes = launcher.run(_levels, depth, each=[graph.parts, answers])
-        trace = traced(np.sum(sizes, axis=0), steps, f"{graph.device}, {launcher.size} parts")
+        trace = traced(
+            np.sum(sizes, axis=0), steps, ", ".join(filter(None, (graph.device, f"{launcher.size} parts", way)))
+        )
     return ResultInParts(graph, sources, answers, reached, depth, options.depth_limit, options.target, trace)
 
 
@@ -209,8 +215,8 @@ def rows(part: Part, answer: Answer, peers: Peers) -> tuple[Any, Any, Any | None
     return part.labels, answer.distances, names
 
 
-def _told(answer: Answer) -> tuple[int, int, list[Step]]:
-    return answer.reached, answer.depth, answer.steps
+def _told(answer: Answer) -> tuple[int, int, list[Step], str]:
+    return answer.reached, answer.depth, answer.steps, answer.way
 
 
 def _fetch(part: Part, answer: Answer, peers: Peers) -> tuple[np.ndarray, np.ndarray | None]:

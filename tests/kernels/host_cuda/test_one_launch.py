@@ -1,0 +1,174 @@
+"""Searches of a graph in parts in one launch for each: P grids at the same time, on the host."""
+
+from time import sleep
+from unittest import mock
+
+import numpy as np
+import pytest
+from parts_on_host import assert_finds, assert_right, host, on_devices, random_searches  # noqa: F401 - a fixture
+
+from rapids_bfs import TraversalError, as_graph, bfs
+from rapids_bfs.engines.parts import search
+from rapids_bfs.engines.parts.one_launch import InOneLaunch, Layout, Tuning
+from rapids_bfs.generators import generate
+from rapids_bfs.parts.partition import Partition
+from rapids_bfs.parts.windows import open_windows
+
+ALWAYS, NEVER = 1 << 20, 0  # alpha: always bottom-up, or never
+
+
+def in_one_launch(alpha=15, beta=24):
+    """What makes a search in one launch with these thresholds."""
+
+    def make(there, peers):
+        layout = Layout.of(there.part)
+        return InOneLaunch(
+            there, peers, open_windows(peers, layout.end, "cpu"), layout, Tuning(alpha, beta, threads=64)
+        )
+
+    return make
+
+
+def random_ones():
+    random_searches(make=in_one_launch())
+
+
+def test_random_graphs():
+    random_ones()
+
+
+def bottom_up():
+    """All levels."""
+    random_searches(6, in_one_launch(ALWAYS, 1 << 40))
+    assert_right(generate("star:3000"), 2, [2999], 1, in_one_launch(ALWAYS, 1 << 40))
+
+
+def test_bottom_up():
+    bottom_up()
+
+
+def top_down():
+    random_searches(6, in_one_launch(NEVER))
+    steps = assert_right(generate("rmat:8"), 3, [1, 9], 2, in_one_launch(NEVER)).trace
+    assert {step.direction for step in steps} == {"top-down"}
+
+
+def test_top_down():
+    top_down()
+
+
+def back_to_top_down():
+    """A star, at one of whose leaves a binary tree begins, and random graphs that go to and fro."""
+    children = np.arange(201, 260)
+    parents = np.append(np.append(np.zeros(199, int), 1), (children - 199) // 2 + 199)
+    star = as_graph((np.append(np.arange(1, 201), children), parents), directed=False)
+    steps = assert_right(star, 3, [0], 0, in_one_launch(3, 1)).trace
+    assert [step.direction for step in steps][:3] == ["bottom-up", "bottom-up", "top-down"]
+    random_searches(6, in_one_launch(3, 1))
+
+
+def test_back_to_top_down():
+    back_to_top_down()
+
+
+def to_and_fro():
+    """Every level goes bottom-up and back to a queue, on a path: more levels than there are bitmaps."""
+    for seed in range(3):
+        steps = assert_right(generate("path:40"), 1 + seed, [17], seed, in_one_launch(ALWAYS, 1)).trace
+        assert len(steps) == 23
+
+
+def test_to_and_fro():
+    to_and_fro()
+
+
+def no_room():
+    """A level goes bottom-up where pairs find no room, and the search goes on."""
+    for room in (0, 1, 3):
+        with mock.patch.multiple(search, SHARE=1 << 20, LEAST_ROOM=room):
+            random_searches(6, in_one_launch(NEVER))
+            random_searches(3, in_one_launch(NEVER, 1))
+
+
+def test_no_room():
+    no_room()
+
+
+def more_than_one_run():
+    """Bitmaps of more than 32 words, rows of many edges, and levels that go either way."""
+    steps = assert_right(generate("rmat:12"), 3, [1], 5, in_one_launch()).trace
+    assert {step.direction for step in steps} == {"top-down", "bottom-up"}
+
+
+def test_more_than_one_run():
+    more_than_one_run()
+
+
+def long_rows():
+    """Rows that a sweep leaves to the whole grid: the last neighbour alone is visited."""
+    for seed in range(3):
+        ends = np.arange(1, 3000), np.zeros(2999, int)
+        star = as_graph((np.append(ends[0], 3000), np.append(ends[1], 2999)), directed=False)
+        assert_right(star, 1 + seed, [3000], seed, in_one_launch(ALWAYS, 1 << 40))
+
+
+def test_long_rows():
+    long_rows()
+
+
+def test_wide_numbers():
+    with mock.patch.object(Partition, "dtype", np.dtype(np.int64)):
+        assert_right(generate("rmat:7"), 3, [1, 9], 3, in_one_launch())
+        random_searches(4, in_one_launch())
+
+
+def test_the_trace_says_which_search_it_was():
+    trace = assert_right(generate("rmat:6"), 2, [1], 0, in_one_launch()).trace
+    assert trace.engine == "cpu, 2 parts, one launch"
+
+
+def absent_part():
+    """A part that never comes, or leaves early, is named; the next search finds all as it should be."""
+    whole = generate("rmat:9")
+    for missing in (0, 1):
+        graph = on_devices(whole, 2, missing, in_one_launch(), limit=1.0)
+        there = graph.parts[missing].kept["search"]
+        assert_finds(graph, whole, [1])
+        for name, way in (("launch", wait_until_stopped(there)), ("_begin", leave_early(there))):
+            with mock.patch.object(there, name, way), pytest.raises(TraversalError) as raised:
+                bfs(graph, 1)
+            assert f"no answer for 1 s from part {missing} (cpu)" in str(raised.value)
+            assert_finds(graph, whole, [1])
+
+
+def wait_until_stopped(there):
+    def launch():
+        while there.stop[0] != there.there.s.number:
+            sleep(0.01)
+
+    return launch
+
+
+def leave_early(there):
+    """Go no further than to the first level."""
+    real = there._begin
+
+    def begin(asked, peers):
+        real(asked, peers)
+        there.there.s.depth_limit = 1
+
+    return begin
+
+
+def test_absent_part():
+    absent_part()
+
+
+def test_a_part_that_fails():
+    """The others' launches end at once."""
+    whole = generate("rmat:9")
+    graph = on_devices(whole, 3, 0, in_one_launch(), limit=600.0)
+    with mock.patch.object(graph.parts[2].kept["search"], "launch", side_effect=RuntimeError("it broke")):
+        with pytest.raises(TraversalError, match=r"part 2 of 3 \(cpu\) failed: it broke"):
+            bfs(graph, 1)
+    assert_finds(graph, whole, [1])
