@@ -91,8 +91,8 @@ class FakeCuda:
         self._called("deviceSynchronize")
 
     def free(self, address):
+        self._called("free", address)
         with self.lock:
-            self.log.append(("free", address))
             if any(here == address for here, _, _ in self.mapped.values()):
                 self.log.append(("freed while mapped", address))
             del self.memory[address]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from rapids_bfs._core import nvml
 from rapids_bfs.parts import peer_memory
-from rapids_bfs.parts.peer_memory import GRANULARITY, Lease, hold, release
+from rapids_bfs.parts.peer_memory import GRANULARITY, AtWork, Lease, at_work, hold, release
 from rapids_bfs.parts.peers import Stopped, ThreadPeers
 from rapids_bfs.parts.windows import Place, open_windows, unfit
 
@@ -213,6 +213,50 @@ def test_obstacles(cuda):
     assert line() == "MPS shares out GPU 0000:01:00.0: stop its daemon (echo quit | nvidia-cuda-mps-control)"
 
 
+def test_what_cannot_be_freed_does_not_keep_the_rest(cuda):
+    cuda.failing["free", None] = 700, "cudaErrorIllegalAddress: an illegal memory access was encountered"
+    opened(cuda, [0, 1], "aa")
+    eventually(lambda: [entry[0] for entry in cuda.log].count("free") == 2)
+    cuda.failing.clear()
+    lost = dict(cuda.memory)
+    cuda.memory.clear()
+    assert len(lost) == 2
+    opened(cuda, [0, 1], "aa")
+
+
+def test_memory_is_freed_while_no_rank_works(cuda):
+    """A kernel of a rank that works may wait for another one's, which waits for the device while memory is freed."""
+    with at_work().working():
+        with at_work().working():
+            opened(cuda, [0, 1], "ab")
+        gc.collect()
+        time.sleep(0.05)
+        assert not [entry for entry in cuda.log if entry[0] in ("free", "ipcCloseMemHandle")]
+
+
+def test_who_begins_to_work_lets_memory_be_freed_first():
+    """Unless others work already, who may wait for this one."""
+    turns, entered, left = AtWork(), threading.Event(), []
+    with turns.working():
+
+        def free():
+            entered.set()
+            with turns.alone():
+                left.append("freed")
+
+        freeing = threading.Thread(target=free)
+        freeing.start()
+        entered.wait(20)
+        eventually(lambda: turns._waiting)
+        with turns.working():
+            left.append("worked")
+        assert left == ["worked"]
+    with turns.working():
+        left.append("worked again")
+    freeing.join(20)
+    assert left == ["worked", "freed", "worked again"]
+
+
 def places(*rows):
     return [Place(host, boot, process, 1, ordinal, gpu) for host, boot, process, ordinal, gpu in rows]
 
@@ -320,8 +364,16 @@ class Nvml:
 )
 def test_others_that_compute(monkeypatch, running, samples, ours, expected):
     monkeypatch.setattr(nvml, "library", lambda: Nvml(running, samples))
+    monkeypatch.setattr(nvml.time, "sleep", lambda seconds: None)
     assert nvml.others("0000:01:00.0", ours) == expected
     assert nvml.others("0000:02:00.0", ours) == []
+
+
+def test_who_has_just_ended_its_work_is_no_other(monkeypatch):
+    fake = Nvml([10, 11], [(11, 0, 50)])
+    monkeypatch.setattr(nvml, "library", lambda: fake)
+    monkeypatch.setattr(nvml.time, "sleep", lambda seconds: fake.samples.clear())
+    assert nvml.others("0000:01:00.0", [10]) == []
 
 
 def test_without_nvml(monkeypatch):
