@@ -54,7 +54,7 @@ class FakeCuda:
             peer_access, "link", lambda *pair: "none" if tuple(sorted(pair)) in self.unlinked else "NVLink"
         )
         monkeypatch.setattr(
-            peer_access, "nvml", SimpleNamespace(others=lambda bus_id, ours: self.others.get(bus_id, []))
+            peer_access, "nvml", SimpleNamespace(others=lambda bus_id, ours=(): self.others.get(bus_id, []))
         )
         return self
 
