@@ -23,7 +23,6 @@ class CUDARuntimeError(RuntimeError):
 class FakeCuda:
     """The memory of GPUs, by address: arrays, and who maps them."""
 
-    errorPeerAccessAlreadyEnabled = 704
     CUDARuntimeError = CUDARuntimeError
 
     def __init__(self, devices=4):
