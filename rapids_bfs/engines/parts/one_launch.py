@@ -211,7 +211,7 @@ def prepared(part: Part, peers: Peers) -> InOneLaunch | DeviceWalk:
     if peers.size > MOST_PARTS:
         return DeviceWalk(there)
     layout = Layout.of(part)
-    windows = open_windows(peers, layout.end)
+    windows = open_windows(peers, layout.end, CUDA)
     if isinstance(windows, str):
         return DeviceWalk(there)
     return InOneLaunch(there, peers, windows, layout, sharing=sharing)

@@ -5,12 +5,16 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from parts_on_host import assert_finds, assert_right, host, on_devices, random_searches  # noqa: F401 - a fixture
+from host_device import HostDevice
+from parts_on_host import SMALL, assert_finds, assert_right, host, on_devices, random_searches  # noqa: F401 - a fixture
 
 from rapids_bfs import TraversalError, as_graph, bfs
-from rapids_bfs.engines.parts import search
+from rapids_bfs.engines.parts import one_launch, search
+from rapids_bfs.engines.parts.cuda import DevicePart
 from rapids_bfs.engines.parts.one_launch import InOneLaunch, Layout, Tuning
 from rapids_bfs.generators import generate
+from rapids_bfs.parts.graph import from_graph
+from rapids_bfs.parts.launch import Threads
 from rapids_bfs.parts.partition import Partition
 from rapids_bfs.parts.windows import open_windows
 
@@ -127,6 +131,25 @@ def test_the_trace_says_which_search_it_was():
     assert trace.engine == "cpu, 2 parts, one launch"
 
 
+@pytest.mark.parametrize("refused", [None, "another process is on GPU 0"])
+def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, refused):
+    """What parts prepare, on one device that they share."""
+    whole, size = generate("rmat:6"), 3
+    monkeypatch.setattr(one_launch, "CUDA", "cpu")
+    monkeypatch.setattr(one_launch, "CuPyDevice", lambda own_stream: HostDevice(0, blocks=2 * size))
+    monkeypatch.setattr(one_launch, "DevicePart", lambda *given: DevicePart(*given, SMALL))
+    if refused:
+        monkeypatch.setattr(one_launch, "open_windows", lambda *_: refused)
+    graph = from_graph(whole, Threads(["cpu"] * size))
+    searches = graph.launcher.run(one_launch.prepared, each=[graph.parts])
+    assert [each.way for each in searches] == ["NCCL" if refused else "one launch"] * size
+    for part, each in zip(graph.parts, searches, strict=True):
+        part.kept["search"] = each
+    graph._prepared = True
+    if refused:
+        assert_finds(graph, whole, [1])
+
+
 def absent_part():
     """A part that never comes, or leaves early, is named; the next search finds all as it should be."""
     whole = generate("rmat:9")
@@ -168,7 +191,7 @@ def test_a_part_that_fails():
     """The others' launches end at once."""
     whole = generate("rmat:9")
     graph = on_devices(whole, 3, 0, in_one_launch(), limit=600.0)
-    with mock.patch.object(graph.parts[2].kept["search"], "launch", side_effect=RuntimeError("it broke")):
-        with pytest.raises(TraversalError, match=r"part 2 of 3 \(cpu\) failed: it broke"):
-            bfs(graph, 1)
+    broken = mock.patch.object(graph.parts[2].kept["search"], "launch", side_effect=RuntimeError("it broke"))
+    with broken, pytest.raises(TraversalError, match=r"part 2 of 3 \(cpu\) failed: it broke"):
+        bfs(graph, 1)
     assert_finds(graph, whole, [1])
