@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Collection
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-RECENT = 1.0  # seconds; who has computed within them computes
+RECENT = 1.0  # seconds; NVML looks several times in them
 MORE = 8  # entries, for processes that start between two calls
 INSUFFICIENT_SIZE = 7  # NVML_ERROR_INSUFFICIENT_SIZE
 
@@ -39,33 +39,40 @@ class Sample(ctypes.Structure):
 
 @cache
 def library() -> Any:
-    """NVML, initialized; None where it is not there."""
+    """NVML, initialized; None where it is not there, or too old."""
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:
         return None
-    return None if nvml.nvmlInit_v2() else nvml
+    return nvml if hasattr(nvml, "nvmlDeviceGetComputeRunningProcesses_v3") and not nvml.nvmlInit_v2() else None
 
 
 def others(bus_id: str, ours: Collection[int] = ()) -> list[int]:
-    """The processes that compute on this GPU, without ``ours``; a context alone does not count.
+    """The processes that compute on this GPU, and still do a little later, without ``ours``.
 
-    Containers may hide processes, or number them otherwise: if none of ``ours``, which have a context there, is found,
-    there is nothing to be told from the others.
+    A context alone does not count. Containers may hide processes, or number them otherwise: if none of ``ours``, which
+    have a context there, is found, there is nothing to be told from the others.
     """
     nvml, device = library(), ctypes.c_void_p()
     if nvml is None or nvml.nvmlDeviceGetHandleByPciBusId_v2(bus_id.encode(), ctypes.byref(device)):
         return []
-    there = {
-        each.pid
-        for each in _entries(Process, lambda *room: nvml.nvmlDeviceGetComputeRunningProcesses_v3(device, *room))
-    }
+    found = _busy(nvml, device, ours)
+    if found:
+        time.sleep(RECENT)
+        found &= _busy(nvml, device, ours)
+    return sorted(found)
+
+
+def _busy(nvml: Any, device: ctypes.c_void_p, ours: Collection[int]) -> set[int]:
+    """Those that computed recently."""
+    running = _entries(Process, partial(nvml.nvmlDeviceGetComputeRunningProcesses_v3, device))
+    there = {each.pid for each in running}
     if ours and there.isdisjoint(ours):
-        return []
+        return set()
     since = ctypes.c_ulonglong(int(1e6 * (time.time() - RECENT)))
-    samples = _entries(Sample, lambda count, room: nvml.nvmlDeviceGetProcessUtilization(device, room, count, since))
-    busy = {each.pid for each in samples if each.multiprocessors and each.time >= since.value}
-    return sorted((busy & there).difference(ours))
+    utilization = nvml.nvmlDeviceGetProcessUtilization
+    samples = _entries(Sample, lambda count, room: utilization(device, room, count, since))
+    return {each.pid for each in samples if each.multiprocessors and each.time >= since.value} & there - {*ours}
 
 
 def _entries(kind: Any, ask: Callable[[Any, Any], int]) -> list[Any]:

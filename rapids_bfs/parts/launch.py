@@ -19,6 +19,7 @@ from .._core.device import CPU, CUDA
 from .._core.driver import driver
 from .._core.forks import generation
 from ..errors import InputError, TraversalError
+from .peer_memory import at_work
 from .peers import LIMIT, Peers, Stopped, ThreadPeers
 
 MOST_THREADS = 256  # parts in the host's memory
@@ -83,7 +84,7 @@ class Threads(Launcher):
         return self.keep(function, *arguments, each=each)
 
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
-        with self._turns.setdefault(generation(), threading.Lock()):
+        with self._turns.setdefault(generation(), threading.Lock()), at_work().working():
             if self._lost:
                 raise TraversalError(f"{self._lost} did not end after an earlier failure: make the graph again")
             group = self._peers()

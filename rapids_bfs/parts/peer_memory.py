@@ -1,7 +1,7 @@
 """Memory that other ranks use: allocated here, or mapped from another process by CUDA IPC; freed after the last use.
 
-What nobody refers to any more is freed by a thread of its own. To free memory of a device waits for the device, which
-may wait for other ranks: no thread that such a rank runs in may be kept.
+What nobody refers to any more is freed by a thread of its own, while no rank of this process is `at_work`: freeing
+memory of a device waits for all that reach it, whose kernels may wait for those of a rank that is about to launch them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import secrets
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
@@ -159,6 +159,45 @@ def process() -> str:
     return secrets.token_hex(8)
 
 
+class AtWork:
+    """The calls of SPMD functions that this process works at, and turns for what must not happen meanwhile."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._calls: set[object] = set()
+        self._waiting = 0
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Within it, nobody is `alone`. It is entered at once if others work, who may wait for this one."""
+        call = object()
+        try:
+            with self._changed:
+                self._changed.wait_for(lambda: self._calls or not self._waiting)
+                self._calls.add(call)
+            yield
+        finally:
+            with self._changed:
+                self._calls.discard(call)
+                self._changed.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Within it, nobody is `working`."""
+        with self._changed:
+            self._waiting += 1
+            self._changed.wait_for(lambda: not self._calls)
+            self._waiting -= 1
+            yield
+            self._changed.notify_all()
+
+
+@cache
+def at_work() -> AtWork:
+    """That of this process."""
+    return AtWork()
+
+
 @cache
 def freeing() -> SimpleQueue[Callable[[], bool]]:
     """Takes what frees something, to be called until it returns True."""
@@ -167,8 +206,8 @@ def freeing() -> SimpleQueue[Callable[[], bool]]:
     return jobs
 
 
-in_each_child(process.cache_clear)
-in_each_child(freeing.cache_clear)
+for each in (process, at_work, freeing):
+    in_each_child(each.cache_clear)
 
 
 def _work(jobs: SimpleQueue[Callable[[], bool]]) -> None:
@@ -176,7 +215,15 @@ def _work(jobs: SimpleQueue[Callable[[], bool]]) -> None:
     while True:
         with suppress(Empty):
             waiting.append(jobs.get(timeout=PAUSE if waiting else None))
-        waiting = [job for job in waiting if not job()]
+        with at_work().alone():
+            waiting = [job for job in waiting if not _ended(job)]
+
+
+def _ended(job: Callable[[], bool]) -> bool:
+    try:
+        return job()
+    except Exception:  # where something has failed in the context of a device, its memory is lost with that
+        return True
 
 
 def _offered(memory: Memory) -> Offer:
@@ -197,18 +244,19 @@ def _free(address: int, users: set[int], leases: list[Lease]) -> bool:
         if not leases[-1].ended():
             return False
         leases.pop()
-    with suppress(Exception):  # where something has failed in the context of a device, its memory is lost with that
-        for user in users:
-            Device(user).synchronize()
-        runtime.free(address)
+    for user in users:
+        Device(user).synchronize()
+    runtime.free(address)
     return True
 
 
 def _unmap(address: int, device: int, held: int) -> bool:
     from cupy.cuda import Device, runtime
 
-    with suppress(Exception), Device(device):
-        runtime.deviceSynchronize()
-        runtime.ipcCloseMemHandle(address)
-    release(held)
+    try:
+        with Device(device):
+            runtime.deviceSynchronize()
+            runtime.ipcCloseMemHandle(address)
+    finally:
+        release(held)
     return True

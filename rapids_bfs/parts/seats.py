@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 from .._core.device import CUDA
 from ..errors import InputError, TraversalError
 from .launch import said
+from .peer_memory import at_work
 from .peers import Peers, Stopped, ThreadPeers
 from .processes import ProcessPeers
 
@@ -53,7 +54,8 @@ class Seat:
                 f"{self.names[self.rank]} has not ended an earlier call: restart this worker", TraversalError
             )
         try:
-            return Outcome(work(*arguments))
+            with at_work().working():
+                return Outcome(work(*arguments))
         except BaseException as error:
             if isinstance(error, Stopped):
                 return Outcome(str(error), Stopped)

@@ -69,7 +69,7 @@ def open_windows(peers: Peers, nbytes: int, device: str = CUDA) -> Windows | str
     places = peers.share(Place.here(device))
     if reason := unfit(places):
         return reason
-    name = f"part {peers.rank}"
+    name = peers.names[peers.rank]
     own = _tried(name, lambda: _allocated(peers.rank, places, nbytes))
     offers = peers.share(own if isinstance(own, str) else own.offer)
     if reason := _first(offers):
