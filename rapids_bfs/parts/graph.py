@@ -66,6 +66,7 @@ class GraphInParts:
         self.frame = frame
         self._labels = labels
         self._prepared = False
+        self.way = ""  # how parts talk in a search
 
     def __repr__(self) -> str:
         size = graph_size(self.num_vertices, self.num_edges, self.directed)
@@ -187,7 +188,7 @@ class GraphInParts:
         if not self._prepared:
             from ..engines.parts.search import prepare
 
-            self.launcher.run(prepare, each=[self.parts])
+            self.way = self.launcher.run(prepare, each=[self.parts])[0]
             self._prepared = True
 
     def search(self, sources: np.ndarray, options: Options, engine: str = "auto") -> ResultInParts:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from queue import SimpleQueue
 from time import monotonic
 from typing import Any
@@ -84,9 +84,7 @@ class Threads(Launcher):
         return self.keep(function, *arguments, each=each)
 
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
-        with self._turns.setdefault(generation(), threading.Lock()), at_work().working():
-            if self._lost:
-                raise TraversalError(f"{self._lost} did not end after an earlier failure: make the graph again")
+        with self._turn():
             group = self._peers()
             finished: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
 
@@ -115,6 +113,32 @@ class Threads(Launcher):
                 raise
             return values
 
+    def together(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> Any:
+        """Call ``function(*each, names, limit, at, *arguments)`` in this thread, in the place of all ranks.
+
+        What is raised in the body of ``with at(rank)`` is raised as from `keep`.
+        """
+        with self._turn():
+            return function(*each, self._names(), self.limit, self._at, *arguments)
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Within it, nobody else asks anything of the ranks."""
+        with self._turns.setdefault(generation(), threading.Lock()), at_work().working():
+            if self._lost:
+                raise TraversalError(f"{self._lost} did not end after an earlier failure: make the graph again")
+            yield
+
+    @contextmanager
+    def _at(self, rank: int) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            raise self._failure(rank, error) from error.__cause__
+
+    def _names(self) -> list[str]:
+        return [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
+
     def _end(self, ranks: Sequence[threading.Thread]) -> None:
         """Wait until no rank works on its part any more. One that does not end cannot be stopped; nothing will be asked
         of these ranks again."""
@@ -137,7 +161,7 @@ class Threads(Launcher):
 
     def _peers(self) -> Sequence[Peers]:
         """The peers of each rank, which serve one call."""
-        names = [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
+        names = self._names()
         if self.device == CPU or len(set(self.devices)) < self.size or self.size == 1:
             return ThreadPeers.group(names, self.limit)
         from .nccl import NcclPeers, Ranks

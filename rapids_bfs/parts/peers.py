@@ -189,6 +189,9 @@ class ThreadPeers(Peers):
     def share(self, value: Any) -> list[Any]:
         return self.meeting.meet(self.rank, value)
 
+    def ready(self) -> None:
+        self.meeting.meet(self.rank, None)  # on one device, who allocates may wait for another's kernel
+
     def wait(self, finished: Callable[[], None] = finish) -> None:
         finished()
         if self.meeting.failure is not None:

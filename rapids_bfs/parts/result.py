@@ -13,14 +13,14 @@ import numpy as np
 from .._core.device import to_host
 from .._core.memory import require_bytes
 from ..engines import Options
-from ..engines.parts.search import Answer, search
+from ..engines.parts.search import ONE_LAUNCH, Answer, search
 from ..errors import InputError
 from ..result import BFSResult
 from ..trace import Level, Step, Trace
 from .build import Part, tools_of
 from .graph import GraphInParts
 from .labels import grouped
-from .launch import Kept
+from .launch import Kept, Threads
 from .peers import Peers
 
 NUMBER_BITS = 61  # of the numbers that tell searches apart
@@ -176,7 +176,13 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
     launcher = graph.launcher
     graph.prepare()
     number = 1 + secrets.randbits(NUMBER_BITS)
-    answers = launcher.keep(search, np.asarray(sources, np.int64), options, number, each=[graph.parts])
+    given = np.asarray(sources, np.int64), options, number
+    if graph.way == ONE_LAUNCH and isinstance(launcher, Threads):
+        from ..engines.parts.one_launch import search_together
+
+        answers = launcher.together(search_together, *given, each=[graph.parts])
+    else:
+        answers = launcher.keep(search, *given, each=[graph.parts])
     reached, depth, steps, way = launcher.first(_told, answers)
     trace = None
     if options.trace:

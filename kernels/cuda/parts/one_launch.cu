@@ -279,11 +279,13 @@ __device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, cons
     __syncthreads();
     if (!last) return;
     for (long long i = threadIdx.x; i < s.count; i += blockDim.x) s.distances[s.sources[i]] = 0;
+    __syncthreads();
     if (threadIdx.x != 0) return;
     s.state->target_level = 0;
     x.told[LEVELS] = given_up ? GIVEN_UP : p.level;
     x.told[DEPTH] = p.level - (p.level && p.vertices == 0);
     x.told[REACHED] = p.reached;
+    __threadfence_system();
     x.told[DONE] = s.number;
 }
 
@@ -317,7 +319,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
         given_up = p.level > x.vertices;  // more levels than vertices: as many if each reaches one and the last none
     }
     write_distances(s, ring, static_cast<int>(s.unreached), true, w.warp, w.warps);
-    clear_bitmaps(x, w);
-    reset_for_next_search(s, w.warp, w.warps);
     end_search(s, x, w, p, given_up);
+    clear_bitmaps(x, w);  // while the host goes on
+    reset_for_next_search(s, w.warp, w.warps);
 }

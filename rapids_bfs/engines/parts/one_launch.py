@@ -5,6 +5,8 @@ The parts write into each other's windows and meet there; the host comes back wh
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +22,9 @@ from ...parts.windows import Place, Windows, open_windows
 from ...trace import Step, steps_noted
 from ..gpu.cupy import CuPyDevice
 from ..gpu.launch import address, copy, fill
-from ..gpu.one_launch import SMALL_ARCS, WARP, bytes_of_tiles, words_per_tile
+from ..gpu.one_launch import SMALL_ARCS, SPINS, WARP, bytes_of_tiles, words_per_tile
 from .cuda import DevicePart, DeviceWalk
-from .search import Answer, Asked, room_of
+from .search import ONE_LAUNCH, Answer, Asked, asked_of, room_of
 
 FILE, KERNEL = "parts_one_launch", "search_part"
 UNREACHED = -1  # the distance where there is none
@@ -66,7 +68,7 @@ class Tuning:
 class InOneLaunch:
     """The buffers of one part, its parameters in two structures, and the windows of all."""
 
-    way = "one launch"
+    way = ONE_LAUNCH
 
     def __init__(
         self,
@@ -92,13 +94,15 @@ class InOneLaunch:
                 }
             )
             self.addresses = device.upload(np.array(windows.addresses, np.uint64))
-            self.told, self.stop = (np.asarray(device.mapped(count, np.int64)[0]) for count in (len(TOLD), 1))
-            self.told[:] = self.stop[:] = 0
+            self.told, self.stop_flag = (np.asarray(device.mapped(count, np.int64)[0]) for count in (len(TOLD), 1))
+            self.told[:] = self.stop_flag[:] = 0
             self._fill_in(peers, tuning)
             self._make_launcher(tuning, sharing)
             self._make_room(1)
             device.synchronize()
         self.stale = True  # did no search end yet, or not the last one as it should?
+        self.running = False
+        self.answers: Any = None
         self.trace: Any = None  # allocated by the first search that is traced
 
     def _fill_in(self, peers: Peers, tuning: Tuning) -> None:
@@ -112,7 +116,7 @@ class InOneLaunch:
             tally=at["tally"],
             windows=address(self.addresses),
             told=self.told.ctypes.data,  # with unified addressing, the device's address too
-            stop=self.stop.ctypes.data,
+            stop=self.stop_flag.ctypes.data,
             parts=peers.size,
             rank=peers.rank,
             stride=part.partition.stride,
@@ -138,7 +142,7 @@ class InOneLaunch:
         # Cooperative launches of several parts on one device might wait for each other. By their number, all blocks of
         # all parts find room.
         how = grid, tuning.threads, shared, device.stream_handle, self.there.s, self.x
-        self.launch = kernel.launcher(*how, cooperative=grid > 1 and sharing == 1)
+        self.start = kernel.launcher(*how, cooperative=grid > 1 and sharing == 1)
 
     def _make_room(self, sources: int) -> None:
         self.sources = np.asarray(self.device.mapped(sources, self.part.partition.dtype)[0])
@@ -153,53 +157,111 @@ class InOneLaunch:
         copy(address(self.arrays["visited"]), address(self.there.arrays["isolated"]), own_bytes, stream)
 
     def search(self, asked: Asked, peers: Peers) -> Answer:
-        """What this rank finds; all ranks search at the same time."""
-        device = self.device
-        with device.working():
-            answers = self.there.answers(asked.predecessors)
-            self._begin(asked, peers)
+        """What this rank finds; all ranks search at the same time, each in a thread or a process of its own."""
+        with self.device.working():
+            self.begin(asked, peers.limit)
             peers.ready()
-            self.stale = True
-            with peers.stops.calling(self._stop):
+            with peers.stops.calling(self.stop):
                 self.launch()
-                peers.wait(device.synchronize)
-            told = dict(zip(TOLD, self.told.tolist(), strict=True))
-            if told["done"] != asked.number:
-                raise Stopped(no_answer([peers.names[told["absent"] - 1]], peers.limit))
-            self.stale = False
-            if told["levels"] == GIVEN_UP:
-                raise TraversalError("more levels than the graph has vertices: its parts do not fit together")
-            return Answer(*answers, told["reached"], told["depth"], self._steps(told["levels"], asked.trace), self.way)
+                peers.wait(self.settle)
+            return self.finish(peers.names)
 
-    def _begin(self, asked: Asked, peers: Peers) -> None:
-        """Make the parameters those of a search that is about to be launched."""
+    def begin(self, asked: Asked, limit: float) -> None:
+        """Make ready for a launch that waits no longer than ``limit`` seconds for another part's."""
         s, x = self.there.s, self.x
+        self.settle()
         x.stale = self.stale
         if self.stale:
             self._reset()
+        self.asked, self.limit = asked, limit
+        self.answers = self.there.answers(asked.predecessors)
         count = s.count = len(asked.sources)
         if count > len(self.sources):
             self._make_room(count)
         self.sources[:count] = asked.sources
         s.depth_limit, s.target, s.number = asked.limit, asked.target, asked.number
         s.trace = self._trace_buffer() if asked.trace else None
-        x.limit = int(peers.limit * NANOSECONDS)
+        x.limit = int(limit * NANOSECONDS)
         self.told[:] = 0
 
-    def _stop(self) -> None:
-        self.stop[0] = self.there.s.number
+    def launch(self) -> None:
+        """Begin to search. All parts' launches must run at the same time."""
+        self.stale = self.running = True
+        self.start()
+
+    def stop(self) -> None:
+        """End a search that is under way."""
+        self.stop_flag[0] = self.there.s.number
+
+    def settle(self) -> None:
+        """Wait until nothing is under way."""
+        if self.running:
+            self.device.synchronize()
+            self.running = False
+
+    def watch(self) -> None:
+        """Wait for the end of a search by looking at what it tells, at first."""
+        done, number = self.told.data, self.there.s.number
+        for _ in range(SPINS):
+            if done[0] == number:
+                return
+        self.settle()
+
+    def finish(self, names: Sequence[str]) -> Answer:
+        """What the search found that has ended. Raises `Stopped` with the name of the part that was missing, if any."""
+        told = dict(zip(TOLD, self.told.tolist(), strict=True))
+        if told["done"] != self.asked.number:
+            raise Stopped(no_answer([names[told["absent"] - 1]], self.limit))
+        self.stale = False
+        distances, predecessors = self.answers
+        self.answers = None
+        if told["levels"] == GIVEN_UP:
+            raise TraversalError("more levels than the graph has vertices: its parts do not fit together")
+        steps = self._steps(told["levels"]) if self.asked.trace else []
+        return Answer(distances, predecessors, told["reached"], told["depth"], steps, self.way)
 
     def _trace_buffer(self) -> int:
         if self.trace is None:
             self.trace = self.device.empty(min(self.part.partition.n + 2, TRACED), np.uint64)
         return address(self.trace)
 
-    def _steps(self, levels: int, traced: bool) -> list[Step]:
+    def _steps(self, levels: int) -> list[Step]:
         """What each level did, from the device's notes."""
-        if not traced:
-            return []
         noted = steps_noted(self.device.host(self.trace[: levels + 1]))
         return noted + [Step()] * (levels - len(noted))
+
+
+def search_together(
+    parts: Sequence[Part],
+    names: Sequence[str],
+    limit: float,
+    at: Callable[[int], AbstractContextManager[Any]],
+    *given: Any,
+) -> list[Answer]:
+    """`search` of all parts, whose launches this thread begins one after the other. See `Threads.together`."""
+    searches: list[InOneLaunch] = [part.kept["search"] for part in parts]
+    for part, each in zip(parts, searches, strict=True):
+        with at(part.rank), each.device.working():
+            each.begin(asked_of(part, *given), limit)
+    try:
+        for part, each in zip(parts, searches, strict=True):
+            with at(part.rank), each.device.current():
+                each.launch()
+        for part, each in zip(parts, searches, strict=True):
+            with at(part.rank), each.device.current():
+                each.watch()
+    except BaseException:
+        for each in searches:
+            each.stop()
+        for each in searches:
+            with each.device.current():
+                each.settle()
+        raise
+    answers = []
+    for part, each in zip(parts, searches, strict=True):
+        with at(part.rank), each.device.active():
+            answers.append(each.finish(names))
+    return answers
 
 
 def prepared(part: Part, peers: Peers) -> InOneLaunch | DeviceWalk:
@@ -211,7 +273,7 @@ def prepared(part: Part, peers: Peers) -> InOneLaunch | DeviceWalk:
     if peers.size > MOST_PARTS:
         return DeviceWalk(there)
     layout = Layout.of(part)
-    windows = open_windows(peers, layout.end)
+    windows = open_windows(peers, layout.end, CUDA)
     if isinstance(windows, str):
         return DeviceWalk(there)
     return InOneLaunch(there, peers, windows, layout, sharing=sharing)

@@ -27,6 +27,7 @@ ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplore
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
 SHARE = 8  # a part has room for pairs with 1/SHARE of the vertices of each part
 LEAST_ROOM = 256  # pairs for each part
+ONE_LAUNCH = "one launch"  # how parts talk: see `one_launch`
 
 
 class Frontier(NamedTuple):
@@ -113,14 +114,19 @@ COUNTERS = ("vertices", "edges", "at_target", "overflown")
 
 def search(part: Part, peers: Peers, sources: np.ndarray, options: Options, number: int) -> Answer:
     """Search from these numbers (int64, distinct); ``options.target`` is a number too."""
+    asked, search = asked_of(part, sources, options, number), part.kept["search"]
+    found: Answer = walked(search, asked, peers) if isinstance(search, Walk) else search.search(asked, peers)
+    return found
+
+
+def asked_of(part: Part, sources: np.ndarray, options: Options, number: int) -> Asked:
+    """What such a search asks of this part's rank."""
     limit = INT32_LIMIT if options.depth_limit is None else options.depth_limit
     target = -1 if options.target is None else options.target
     if target in sources:
         limit = 0
     own_target = int(_places(np.array([target]), part, -1)[0])
-    asked = Asked(_places(sources, part), own_target, limit, options.predecessors, options.trace, number)
-    search: Any = part.kept["search"]
-    return walked(search, asked, peers) if isinstance(search, Walk) else search.search(asked, peers)
+    return Asked(_places(sources, part), own_target, limit, options.predecessors, options.trace, number)
 
 
 def walked(walk: Walk, asked: Asked, peers: Peers) -> Answer:
@@ -169,8 +175,10 @@ def _told(walk: Walk, peers: Peers) -> Frontier:
     return Frontier(sum(vertices), tuple(edges), any(at_target), any(overflown))
 
 
-def prepare(part: Part, peers: Peers) -> None:
-    """Make what the part's searches need; all ranks do it, and then search."""
+def prepare(part: Part, peers: Peers) -> str:
+    """Make what the part's searches need; all ranks do it, and then search. Returns how they will."""
     name, make = (".one_launch", "prepared") if on_device(part.targets) else (".cpu", "HostWalk")
     part.kept.clear()
-    part.kept["search"] = getattr(import_module(name, __package__), make)(part, peers)
+    part.kept["search"] = search = getattr(import_module(name, __package__), make)(part, peers)
+    way: str = search.way
+    return way

@@ -41,12 +41,12 @@ def by_steps(there, peers):
     return DeviceWalk(there)
 
 
-def on_devices(whole, size, seed, make=by_steps, **threads):
+def on_devices(whole, size, seed, make=by_steps, kind=HostDevice, **threads):
     """A graph in parts, which devices of the host search."""
     graph = from_graph(whole, Threads(["cpu"] * size, **threads))
 
     def prepare(part, peers):
-        device = HostDevice(seed + peers.rank, blocks=1 + seed % 3)
+        device = kind(seed + peers.rank, blocks=1 + seed % 3)
         part.kept["search"] = make(DevicePart(part, peers, device, SMALL), peers)
 
     graph.launcher.run(prepare, each=[graph.parts])

@@ -1,16 +1,23 @@
 """Searches of a graph in parts in one launch for each: P grids at the same time, on the host."""
 
+from functools import partial
+from threading import Thread
 from time import sleep
 from unittest import mock
 
 import numpy as np
 import pytest
-from parts_on_host import assert_finds, assert_right, host, on_devices, random_searches  # noqa: F401 - a fixture
+from host_device import HostDevice
+from oracle import random_graph, random_options
+from parts_on_host import SMALL, assert_finds, assert_right, host, on_devices, random_searches  # noqa: F401 - a fixture
 
 from rapids_bfs import TraversalError, as_graph, bfs
-from rapids_bfs.engines.parts import search
+from rapids_bfs.engines.parts import one_launch, search
+from rapids_bfs.engines.parts.cuda import DevicePart
 from rapids_bfs.engines.parts.one_launch import InOneLaunch, Layout, Tuning
 from rapids_bfs.generators import generate
+from rapids_bfs.parts.graph import from_graph
+from rapids_bfs.parts.launch import Threads
 from rapids_bfs.parts.partition import Partition
 from rapids_bfs.parts.windows import open_windows
 
@@ -127,6 +134,86 @@ def test_the_trace_says_which_search_it_was():
     assert trace.engine == "cpu, 2 parts, one launch"
 
 
+@pytest.mark.parametrize("refused", [None, "another process is on GPU 0"])
+def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, refused):
+    """What parts prepare, on one device that they share."""
+    whole, size = generate("rmat:6"), 3
+    monkeypatch.setattr(one_launch, "CUDA", "cpu")
+    monkeypatch.setattr(one_launch, "CuPyDevice", lambda own_stream: HostDevice(0, blocks=2 * size))
+    monkeypatch.setattr(one_launch, "DevicePart", lambda *given: DevicePart(*given, SMALL))
+    if refused:
+        monkeypatch.setattr(one_launch, "open_windows", lambda *_: refused)
+    graph = from_graph(whole, Threads(["cpu"] * size))
+    searches = graph.launcher.run(one_launch.prepared, each=[graph.parts])
+    assert [each.way for each in searches] == ["NCCL" if refused else "one launch"] * size
+    for part, each in zip(graph.parts, searches, strict=True):
+        part.kept["search"] = each
+    graph._prepared = True
+    if refused:
+        assert_finds(graph, whole, [1])
+
+
+class Asynchronous(HostDevice):
+    """Launches return before they are done, as on a device."""
+
+    under_way: Thread | None = None
+
+    def compiled(self, *given):
+        kernel = super().compiled(*given)
+        launcher = kernel.launcher
+        kernel.launcher = lambda *how, **more: partial(self.begin, launcher(*how, **more))
+        return kernel
+
+    def begin(self, launch):
+        self.synchronize()
+        self.under_way = Thread(target=launch)
+        self.under_way.start()
+
+    def synchronize(self):
+        if self.under_way:
+            self.under_way.join()
+
+
+def in_one_thread(whole, size, seed, limit=45.0):
+    """A graph whose parts one thread launches."""
+    graph = on_devices(whole, size, seed, in_one_launch(), Asynchronous, limit=limit)
+    graph.way = search.ONE_LAUNCH
+    return graph
+
+
+def test_one_thread_launches_for_all():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        whole = random_graph(rng, most_vertices=60, most_edges=240)
+        sources, options = random_options(rng, whole.num_vertices)
+        with mock.patch.object(InOneLaunch, "search", side_effect=AssertionError("in a thread of its own")):
+            assert_finds(in_one_thread(whole, 1 + seed, seed), whole, sources, **options)
+
+
+@pytest.mark.parametrize("where", ["begin", "start", "watch", "finish"])
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_after_a_failure_in_one_thread_the_next_search_is_right(where, error):
+    """The others' launches end at once."""
+    whole = generate("rmat:6")
+    graph = in_one_thread(whole, 3, 0, limit=600.0)
+    expected = TraversalError if error is RuntimeError else error
+    broken = mock.patch.object(graph.parts[1].kept["search"], where, side_effect=error("it broke"))
+    for _ in range(2):
+        with broken, pytest.raises(expected, match="it broke") as raised:
+            bfs(graph, 1)
+        assert expected is error or "part 1 of 3 (cpu)" in str(raised.value)
+        assert_finds(graph, whole, [1])
+
+
+def test_an_absent_part_is_named_in_one_thread():
+    whole = generate("rmat:6")
+    graph = in_one_thread(whole, 2, 0, limit=1.0)
+    missing = mock.patch.object(graph.parts[1].kept["search"], "start")
+    with missing, pytest.raises(TraversalError, match=r"no answer for 1 s from part 1 \(cpu\)"):
+        bfs(graph, 1)
+    assert_finds(graph, whole, [1])
+
+
 def absent_part():
     """A part that never comes, or leaves early, is named; the next search finds all as it should be."""
     whole = generate("rmat:9")
@@ -134,7 +221,7 @@ def absent_part():
         graph = on_devices(whole, 2, missing, in_one_launch(), limit=1.0)
         there = graph.parts[missing].kept["search"]
         assert_finds(graph, whole, [1])
-        for name, way in (("launch", wait_until_stopped(there)), ("_begin", leave_early(there))):
+        for name, way in (("start", wait_until_stopped(there)), ("begin", leave_early(there))):
             with mock.patch.object(there, name, way), pytest.raises(TraversalError) as raised:
                 bfs(graph, 1)
             assert f"no answer for 1 s from part {missing} (cpu)" in str(raised.value)
@@ -143,7 +230,7 @@ def absent_part():
 
 def wait_until_stopped(there):
     def launch():
-        while there.stop[0] != there.there.s.number:
+        while there.stop_flag[0] != there.there.s.number:
             sleep(0.01)
 
     return launch
@@ -151,10 +238,10 @@ def wait_until_stopped(there):
 
 def leave_early(there):
     """Go no further than to the first level."""
-    real = there._begin
+    real = there.begin
 
-    def begin(asked, peers):
-        real(asked, peers)
+    def begin(asked, limit):
+        real(asked, limit)
         there.there.s.depth_limit = 1
 
     return begin
@@ -168,7 +255,7 @@ def test_a_part_that_fails():
     """The others' launches end at once."""
     whole = generate("rmat:9")
     graph = on_devices(whole, 3, 0, in_one_launch(), limit=600.0)
-    with mock.patch.object(graph.parts[2].kept["search"], "launch", side_effect=RuntimeError("it broke")):
-        with pytest.raises(TraversalError, match=r"part 2 of 3 \(cpu\) failed: it broke"):
-            bfs(graph, 1)
+    broken = mock.patch.object(graph.parts[2].kept["search"], "start", side_effect=RuntimeError("it broke"))
+    with broken, pytest.raises(TraversalError, match=r"part 2 of 3 \(cpu\) failed: it broke"):
+        bfs(graph, 1)
     assert_finds(graph, whole, [1])
