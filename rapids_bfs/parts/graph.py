@@ -83,6 +83,11 @@ class GraphInParts:
         return self.launcher.device
 
     @property
+    def searched(self) -> str:
+        """In how many parts it is searched, and how these talk, which the first search decides."""
+        return ", ".join(filter(None, (counted(self.launcher.size, "part"), self.way)))
+
+    @property
     def num_vertices(self) -> int:
         return self.partition.n
 
