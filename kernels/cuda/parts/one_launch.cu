@@ -74,12 +74,8 @@ __device__ __forceinline__ bool end_phase(const Search<Vertex, Offset>& s, const
     return meet(s, x, stamp, w.turn);
 }
 
-template <typename Vertex, typename Offset>
-__device__ __forceinline__ void clear_bitmaps(const Ranks<Vertex, Offset>& x, const Worker& w) {
-    const long long words = x.parts * x.stride / WARP;
-    unsigned* const bitmaps = bitmap_of(x, x.rank, 0);
-    for (long long word = w.thread; word < 2 * words; word += w.threads) bitmaps[word] = 0;
-    for (long long word = w.thread; word < words; word += w.threads) x.marked[word] = 0;
+__device__ __forceinline__ void clear(const Worker& w, unsigned* bitmap, long long words) {
+    for (long long word = w.thread; word < words; word += w.threads) bitmap[word] = 0;
 }
 
 // Begin at this part's own sources.
@@ -107,14 +103,16 @@ __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s,
     return end_phase(s, x, w, p, found);
 }
 
-// Where some part's last search did not end as it should, begin again, with bitmaps that nobody writes to any more.
+// Where some part's last search did not end as it should, the windows may differ: clear them, and begin again. By then
+// nobody is left who wrote to them in that search.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p) {
     if (s.trace && w.thread == 0) s.trace[0] = nanoseconds() * 2;
     if (!enqueue_sources(s, x, w, p)) return false;
     if (w.turn->stale) {
-        clear_bitmaps(x, w);
+        clear(w, bitmap_of(x, x.rank, 0), 2 * x.parts * x.stride / WARP);
+        clear(w, x.marked, x.parts * x.stride / WARP);
         __syncthreads();
         if (!enqueue_sources(s, x, w, p)) return false;
     }
@@ -324,6 +322,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
     write_distances(s, ring, static_cast<int>(s.unreached), true, w.warp, w.warps);
     end_search(s, x, w, p, given_up);
-    clear_bitmaps(x, w);  // while the host goes on
+    clear(w, x.marked, x.parts * x.stride / WARP);  // while the host goes on
     reset_for_next_search(s, w.warp, w.warps);
 }
