@@ -50,16 +50,13 @@ struct Worker {
 
 // How far a search has come. Every thread follows it in variables of its own.
 struct Progress {
-    long long vertices = 0, edges = 0;  // of the frontier of all parts; the edges are known if it is queued
-    long long unexplored;               // edges of the vertices that no level has expanded
-    long long reached = 0;
-    Frontier own = {0, 0};        // this part's, in the queue
-    long long begin = 0;          // where it begins there
-    unsigned long long stamp;     // of the last meeting
+    long long vertices = 0;  // of the frontier of all parts
+    long long unexplored;    // edges of the vertices that no level has expanded
     int level = 0;
-    int newest = 0;               // bitmap in the windows
-    bool queued = true;           // is the frontier in the queues, not just in bitmaps?
-    bool at_target = false;
+    unsigned turns = 0;      // how often the parts have met
+    int newest = 0;          // bitmap in the windows
+    bool queued = true;      // is the frontier in the queues, not just in bitmaps? Then the last meeting told of it.
+    bool shrinking = false;  // has the frontier fewer vertices than the one before?
 };
 
 // End a phase in which the lanes found so many vertices. Returns whether all parts came; if not, the search is over.
@@ -73,34 +70,20 @@ __device__ __forceinline__ bool end_phase(const Search<Vertex, Offset>& s, const
         atomicAdd(&x.tally->found, static_cast<unsigned long long>(*w.found));
         *w.found = 0;
     }
-    if (!meet(s, x, ++p.stamp, w.turn)) return false;
-    p.at_target = p.at_target || w.turn->at_target;
-    return true;
+    const unsigned long long stamp = static_cast<unsigned long long>(s.number) + ++p.turns;
+    return meet(s, x, stamp, w.turn);
 }
 
-// The frontier is what the last phase enqueued after the one before.
-__device__ __forceinline__ void take_queue(const Turn& turn, Progress& p, long long begin) {
-    p.begin = begin;
-    p.own = turn.own;
-    p.edges = turn.edges;
-    p.queued = true;
-}
-
-template <typename Vertex, typename Offset>
-__device__ __forceinline__ void clear_bitmaps(const Ranks<Vertex, Offset>& x, const Worker& w) {
-    const long long words = x.parts * x.stride / WARP;
-    unsigned* const bitmaps = bitmap_of(x, x.rank, 0);
-    for (long long word = w.thread; word < 2 * words; word += w.threads) bitmaps[word] = 0;
-    for (long long word = w.thread; word < words; word += w.threads) x.marked[word] = 0;
+__device__ __forceinline__ void clear(const Worker& w, unsigned* bitmap, long long words) {
+    for (long long word = w.thread; word < words; word += w.threads) bitmap[word] = 0;
 }
 
 // Begin at this part's own sources.
 template <typename Vertex, typename Offset>
-__device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
-                                             const Worker& w, Progress& p) {
-    if (threadIdx.x == 0) *w.found = 0;
+__device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                                const Worker& w, Progress& p) {
+    if (threadIdx.x == 0) *w.found = 0, w.turn->reached = 0;
     __syncthreads();
-    if (s.trace && w.thread == 0) s.trace[0] = nanoseconds() * 2;
     unsigned found = 0;
     for (long long start = static_cast<long long>(w.warp) * WARP; start < s.count; start += w.warps * WARP) {
         const bool keep[1] = {start + w.lane < s.count};
@@ -117,13 +100,25 @@ __device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, co
         degree[0] -= first[0];
         enqueue(s, 0, &x.tally->tail, keep, vertex, first, degree);
     }
-    if (!end_phase(s, x, w, p, found)) return false;
-    p.vertices = p.reached = w.turn->found;
+    return end_phase(s, x, w, p, found);
+}
+
+// Where some part's last search did not end as it should, the windows may differ: clear them, and begin again. By then
+// nobody is left who wrote to them in that search.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                             const Worker& w, Progress& p) {
+    if (s.trace && w.thread == 0) s.trace[0] = nanoseconds() * 2;
+    if (!enqueue_sources(s, x, w, p)) return false;
+    if (w.turn->stale) {
+        clear(w, bitmap_of(x, x.rank, 0), 2 * x.parts * x.stride / WARP);
+        clear(w, x.marked, x.parts * x.stride / WARP);
+        __syncthreads();
+        if (!enqueue_sources(s, x, w, p)) return false;
+    }
+    p.vertices = w.turn->found;
     p.unexplored = x.arcs;
-    take_queue(*w.turn, p, 0);
-    if (!w.turn->stale) return true;
-    clear_bitmaps(x, w);  // what the last search wrote, whose launches have all ended by now
-    return end_phase(s, x, w, p, 0);
+    return true;
 }
 
 // Write the pairs that the lanes have won into the inboxes of the vertices' owners, by the whole warp.
@@ -163,19 +158,17 @@ __device__ __forceinline__ bool go_top_down(const Search<Vertex, Offset>& s, con
     const auto send = [&](const bool(&won)[UNROLL], const Vertex(&vertex)[UNROLL], const Vertex(&parent)[UNROLL]) {
         send_pairs(x, won, vertex, parent);
     };
-    expand_frontier(s, x.marked, base, p.begin, p.own, w.warp, w.warps, send);
+    expand_frontier(s, x.marked, base, 0, w.turn->own, w.warp, w.warps, send);
     if (!end_phase(s, x, w, p, 0)) return false;
     room = !w.turn->overflown;
     if (!room) return true;
-    const long long end = p.begin + p.own.vertices;
     unsigned found = 0;
     for (int part = 0; part < x.parts; ++part) {
-        found += settle_pairs(s, ring.visited(), inbox_of(x, x.rank, part), w.turn->pairs[part], base, p.level, end,
+        found += settle_pairs(s, ring.visited(), inbox_of(x, x.rank, part), w.turn->pairs[part], base, p.level, 0,
                               &x.tally->tail);
     }
     if (!end_phase(s, x, w, p, found)) return false;
     p.vertices = w.turn->found;
-    take_queue(*w.turn, p, end);
     return true;
 }
 
@@ -183,9 +176,13 @@ __device__ __forceinline__ bool go_top_down(const Search<Vertex, Offset>& s, con
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void publish_all(const Ranks<Vertex, Offset>& x, const Worker& w, const BitmapRing& ring,
                                             int which) {
-    for (long long start = static_cast<long long>(w.warp) * WARP; start < ring.words; start += w.warps * WARP) {
-        const bool inside = start + w.lane < ring.words;
-        publish(x, which, start + w.lane, inside, inside ? ring.visited()[start + w.lane] : 0);
+    const long long step = static_cast<long long>(w.warps) * WARP;
+    for (long long start = static_cast<long long>(w.warp) * WARP; start < ring.words; start += UNROLL * step) {
+        const long long word = start + w.lane;
+        unsigned bits[UNROLL];
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) bits[k] = word + k * step < ring.words ? ring.visited()[word + k * step] : 0;
+        publish(x, which, word, step, ring.words, bits);
     }
 }
 
@@ -206,20 +203,29 @@ __device__ __forceinline__ bool go_bottom_up(const Search<Vertex, Offset>& s, co
     const unsigned* const visited = bitmap_of(x, x.rank, p.newest);
     const auto left = [&] { return &x.tally->left; };
     const int next = 1 - p.newest;
-    const auto write = [&](long long word, bool inside, unsigned bits) {
-        if (inside) upcoming[word] = bits;
-        publish(x, next, word, inside, bits);
+    const auto write = [&](int tiles, long long first, long long step) {
+        const long long word = first + w.lane;
+        const long long end = w.lane < s.tile ? min(first + tiles * step, ring.words) : 0;
+        unsigned bits[TILES];
+#pragma unroll
+        for (int k = 0; k < TILES; ++k) {
+            bits[k] = word + k * step < end ? w.hits[k * TILE + w.lane] : 0;
+            if (word + k * step < end) upcoming[word + k * step] = bits[k];
+        }
+        publish(x, next, word, step, end, bits);
     };
     unsigned found = bottom_up_level(s, mine, visited, write, p.level, 0, left, w.warp, w.warps, w.list, w.hits);
     if (!end_phase(s, x, w, p, found)) return false;
-    p.vertices = w.turn->found;
+    long long vertices = w.turn->found;
     if (w.turn->left) {
         found = probe_long_rows(s, visited, upcoming, p.level, 0, w.turn->own_left, w.warp, w.warps);
         if (!end_phase(s, x, w, p, found)) return false;
-        p.vertices += w.turn->found;
+        vertices += w.turn->found;
         publish_all(x, w, ring, next);
         if (!end_phase(s, x, w, p, 0)) return false;
     }
+    p.shrinking = vertices < p.vertices;
+    p.vertices = vertices;
     p.newest = next;
     p.queued = false;
     return true;
@@ -234,21 +240,19 @@ __device__ __forceinline__ bool return_to_queue(const Search<Vertex, Offset>& s,
     const unsigned* const before = ring.at(ring.newest - 1);
     const unsigned* const newest = ring.visited();
     queue_from_bitmap(s, before, newest, ring.add(SKIP), 0, &x.tally->tail, w.warp, w.warps, w.list);
-    if (!end_phase(s, x, w, p, 0)) return false;
-    take_queue(*w.turn, p, 0);
-    return true;
+    p.queued = true;
+    return end_phase(s, x, w, p, 0);
 }
 
 // One level. Returns whether all parts came to its end.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p, BitmapRing& ring) {
-    const long long before = p.vertices;
     bool bottom_up = !p.queued;
     ++p.level;
     if (p.queued) {
-        bottom_up = p.edges * s.alpha > p.unexplored;
-        p.unexplored -= p.edges;
+        bottom_up = w.turn->edges * s.alpha > p.unexplored;
+        p.unexplored -= w.turn->edges;
     }
     if (!bottom_up) {
         bool room;
@@ -257,10 +261,9 @@ __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, co
     }
     if (bottom_up) {
         if (!go_bottom_up(s, x, w, p, ring)) return false;
-        const bool shrinking = p.vertices < before && p.vertices < x.vertices / s.beta;
-        if (p.vertices && shrinking && !return_to_queue(s, x, w, p, ring)) return false;
+        const bool few = p.vertices > 0 && p.vertices < x.vertices / s.beta;
+        if (few && p.shrinking && !return_to_queue(s, x, w, p, ring)) return false;
     }
-    p.reached += p.vertices;
     if (s.trace && w.thread == 0 && p.level < TRACED) s.trace[p.level] = nanoseconds() * 2 + bottom_up;
     return true;
 }
@@ -284,7 +287,7 @@ __device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, cons
     s.state->target_level = 0;
     x.told[LEVELS] = given_up ? GIVEN_UP : p.level;
     x.told[DEPTH] = p.level - (p.level && p.vertices == 0);
-    x.told[REACHED] = p.reached;
+    x.told[REACHED] = w.turn->reached;
     __threadfence_system();
     x.told[DONE] = s.number;
 }
@@ -311,15 +314,14 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
                       &turn};
     BitmapRing ring = {s.visited, (s.n + WARP - 1) / WARP, levels, 0, 0};
     Progress p;
-    p.stamp = static_cast<unsigned long long>(s.number);
     if (!begin_search(s, x, w, p)) return;
     bool given_up = false;
-    while (p.vertices && p.level < s.depth_limit && !p.at_target && !given_up) {
+    while (p.vertices && p.level < s.depth_limit && !w.turn->at_target && !given_up) {
         if (!expand_level(s, x, w, p, ring)) return;
         given_up = p.level > x.vertices;  // more levels than vertices: as many if each reaches one and the last none
     }
     write_distances(s, ring, static_cast<int>(s.unreached), true, w.warp, w.warps);
     end_search(s, x, w, p, given_up);
-    clear_bitmaps(x, w);  // while the host goes on
+    clear(w, x.marked, x.parts * x.stride / WARP);  // while the host goes on
     reset_for_next_search(s, w.warp, w.warps);
 }

@@ -57,13 +57,14 @@ struct Ranks {
     long long stale;             // did this part's last search not end as it should?
 };
 
-// What the last meeting told, in the memory of each block.
+// What the last meeting told, in the memory of each block, which has more room for it than its threads have.
 struct Turn {
-    long long found, edges;                    // of all parts
-    bool overflown, at_target, stale, left;    // on any part
-    bool came;                                 // did all?
-    Frontier own, own_left;                    // of this part
-    long long pairs[MOST_PARTS];               // from each part
+    long long reached;                       // by all parts, since the search began
+    long long found, edges;                  // of all parts; edges of those in the queues
+    bool overflown, at_target, stale, left;  // on any part
+    bool came;                               // did all?
+    Frontier own, own_left;                  // of this part
+    long long pairs[MOST_PARTS];             // from each part
 };
 
 template <typename Vertex, typename Offset>
@@ -83,16 +84,26 @@ __device__ inline Pair<Vertex>* inbox_of(const Ranks<Vertex, Offset>& x, long lo
     return reinterpret_cast<Pair<Vertex>*>(x.windows[receiver] + x.inboxes) + sender * x.room;
 }
 
-// Write the words of this part's slice, one of each lane that is `inside`, into a bitmap in all windows, unless all are
-// there already; by a whole warp.
-template <typename Vertex, typename Offset>
-__device__ __forceinline__ void publish(const Ranks<Vertex, Offset>& x, int which, long long word, bool inside,
-                                        unsigned bits) {
-    const long long place = x.rank * (x.stride / WARP) + word;
-    const bool changed = inside && bitmap_of(x, x.rank, which)[place] != bits;
-    if (!__any_sync(ALL, changed)) return;
-    for (long long part = 0; part < x.parts; ++part) {
-        if (inside) bitmap_of(x, part, which)[place] = bits;
+// Write words of this part's slice into a bitmap in all windows, by a whole warp: up to COUNT a lane, `step` apart, from
+// `word` to before `end`. Where a warp's words are there already, they are not written again.
+template <int COUNT, typename Vertex, typename Offset>
+__device__ __forceinline__ void publish(const Ranks<Vertex, Offset>& x, int which, long long word, long long step,
+                                        long long end, const unsigned (&bits)[COUNT]) {
+    const long long slice = x.rank * (x.stride / WARP);
+    unsigned changed = 0;  // a bit for each of the words
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        const bool inside = word + k * step < end;
+        const unsigned before = inside ? bitmap_of(x, x.rank, which)[slice + word + k * step] : 0;
+        if (inside && before != bits[k]) changed |= 1u << k;
+    }
+    changed = warp_reduce_or(changed);
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        if (!(changed >> k & 1)) continue;
+        for (long long part = 0; part < x.parts; ++part) {
+            if (word + k * step < end) bitmap_of(x, part, which)[slice + word + k * step] = bits[k];
+        }
     }
 }
 
@@ -154,7 +165,7 @@ __device__ inline void read_mails(const Search<Vertex, Offset>& s, const Ranks<V
         turn->own_left = unpacked(left, static_cast<int>(s.edge_bits));
     }
     if (lane != 0) return;
-    turn->found = all_found, turn->edges = all_edges;
+    turn->reached += all_found, turn->found = all_found, turn->edges = all_edges;
     turn->overflown = overflown, turn->at_target = at_target, turn->stale = stale, turn->left = some_left;
     turn->came = !absent;
     if (absent) {

@@ -8,6 +8,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from host_device import HostDevice
+from host_faults import Fault, assert_seen
 from oracle import random_graph, random_options
 from parts_on_host import SMALL, assert_finds, assert_right, host, on_devices, random_searches  # noqa: F401 - a fixture
 
@@ -112,11 +113,12 @@ def test_more_than_one_run():
 
 
 def long_rows():
-    """Rows that a sweep leaves to the whole grid: the last neighbour alone is visited."""
-    for seed in range(3):
-        ends = np.arange(1, 3000), np.zeros(2999, int)
-        star = as_graph((np.append(ends[0], 3000), np.append(ends[1], 2999)), directed=False)
-        assert_right(star, 1 + seed, [3000], seed, in_one_launch(ALWAYS, 1 << 40))
+    """A row that a sweep leaves to the whole grid: only the last neighbour is visited, and others have more edges."""
+    others = np.repeat(np.arange(1, 11), 10), np.tile(np.arange(1, 11), 10)
+    ends = np.append(np.arange(1, 3001), others[0]), np.append(np.zeros(2999, int), [2999, *others[1]])
+    whole = as_graph(ends, directed=False)
+    for seed in range(2):
+        assert_right(whole, 1 + 2 * seed, [3000], seed, in_one_launch(ALWAYS, 1 << 40))
 
 
 def test_long_rows():
@@ -259,3 +261,54 @@ def test_a_part_that_fails():
     with broken, pytest.raises(TraversalError, match=r"part 2 of 3 \(cpu\) failed: it broke"):
         bfs(graph, 1)
     assert_finds(graph, whole, [1])
+
+
+def isolated_source():
+    assert_right(as_graph(([0, 0, 1], [1, 2, 2]), directed=True, vertices=5), 2, [4, 0], 0, in_one_launch())
+
+
+def reached_target():
+    for target in (3, 30):
+        assert_right(generate("path:40"), 2, [0], 1, in_one_launch(), target=target)
+
+
+def test_isolated_source():
+    isolated_source()
+
+
+def test_reached_target():
+    reached_target()
+
+
+FAULTS = {
+    "expand: parents of another part": Fault(
+        "base + __shfl_sync(ALL, place, source)", "__shfl_sync(ALL, place, source)", top_down
+    ),
+    "send: over the pairs of another lane": Fault("place += __popc(same[k]);", ";", top_down),
+    "mail: lost pairs are not told": Fault("__any_sync(ALL, pairs > x.room)", "__any_sync(ALL, false)", no_room),
+    "mail: the target is not told": Fault("at_target * AT_TARGET", "0", reached_target),
+    "mail: the tally goes on": Fault(
+        "if (lane == 0) tally->tail = tally->left = 0, tally->found = 0;", ";", reached_target
+    ),
+    "mail: the pairs add up": Fault("if (to) tally->sent[lane] = 0;", ";", top_down),
+    "meet: without waiting": Fault("load_acquire_system(&mail->stamp) != stamp", "false", top_down),
+    "publish: to none but itself": Fault(
+        "if (word + k * step < end) bitmap_of(x, part, which)[slice + word + k * step] = bits[k];",
+        "if (word + k * step < end) bitmap_of(x, x.rank, which)[slice + word + k * step] = bits[k];",
+        bottom_up,
+    ),
+    "sweep: into what others read": Fault("1 - p.newest", "p.newest", bottom_up),
+    "sweep: after levels that nobody saw": Fault("publish_all(x, w, ring, p.newest);", ";", bottom_up),
+    "sweep: long rows that nobody saw": Fault("publish_all(x, w, ring, next);", ";", long_rows),
+    "queue: all are marked": Fault("x.marked[word] = visited[word];", "x.marked[word] = ~0u;", back_to_top_down),
+    "end: a source without edges": Fault("s.distances[s.sources[i]] = 0;", ";", isolated_source),
+    "end: what was marked stays": Fault(
+        "for (long long word = w.thread; word < words; word += w.threads) bitmap[word] = 0;", ";", top_down
+    ),
+    "begin: over what a failure left": Fault("x.stale * STALE", "0", top_down),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_seen(name, monkeypatch):
+    assert_seen(monkeypatch, "parts_one_launch", FAULTS, name)
