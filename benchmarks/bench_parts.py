@@ -40,7 +40,7 @@ def pool_bytes(part, peers):
 def drawn_degrees(part, peers, source):
     """How many edges were drawn from each vertex of the part."""
     builder = Builder(source, peers, Plan(source.device, part.partition.n))
-    return builder.degrees(part.partition, part.partition.numbers, False)[0]
+    return builder.degrees(part.partition.numbers, part.partition, False)[0]
 
 
 def drawn_edges(answer, degrees, peers):

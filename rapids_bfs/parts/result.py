@@ -202,8 +202,8 @@ def rows(part: Part, answer: Answer, peers: Peers) -> tuple[Any, Any, Any | None
     stride = part.partition.stride
     owner = xp.where(answer.predecessors < 0, part.rank, answer.predecessors // stride)
     asked, order = grouped(answer.predecessors % stride, owner, peers.size, xp)
-    padded = xp.append(part.labels, xp.zeros(stride - part.own, np.int64))
-    names = xp.empty(part.own, np.int64)
+    padded = xp.append(part.labels, xp.zeros(stride - part.own, part.labels.dtype))
+    names = xp.empty_like(part.labels)
     names[order] = xp.concatenate(peers.all_to_all([padded[places] for places in peers.all_to_all(asked)]))
     names[answer.predecessors < 0] = -1
     return part.labels, answer.distances, names
