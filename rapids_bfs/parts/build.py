@@ -122,6 +122,11 @@ class Seen(NamedTuple):
 def build(source: Any, peers: Peers, plan: Plan) -> Part:
     """The part of this rank, of the graph that the edges of all ranks make."""
     builder = Builder(source, peers, plan)
+    with builder.tools.working():
+        return _built(builder, peers, plan)
+
+
+def _built(builder: Builder, peers: Peers, plan: Plan) -> Part:
     seen = builder.look()
     directed = not seen.symmetric if plan.directed is None else plan.directed
     builder.mirror = not directed and not seen.symmetric

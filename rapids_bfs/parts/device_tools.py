@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from itertools import pairwise
 from typing import Any
 
@@ -12,10 +14,23 @@ from .._core import device_csr
 from .._core.csr import Pairs
 from .._core.launch import launch
 from .._core.memory import require_device_bytes
+from .._core.rapids import driver_allocates
 
 xp = cupy
 BLOCK = 1 << 24  # edges that are dealt at a time
 require = require_device_bytes
+
+
+@contextmanager
+def working() -> Iterator[None]:
+    """Within it arrays come from a pool: not from the driver, which takes long for each, even if RMM would ask that.
+    In the end what nobody uses goes back."""
+    pool = cupy.get_default_memory_pool()
+    try:
+        with cupy.cuda.using_allocator(pool.malloc) if driver_allocates() else nullcontext():
+            yield
+    finally:
+        pool.free_all_blocks()
 
 
 def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int]:

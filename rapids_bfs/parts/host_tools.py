@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..kernels.cpu import parts as kernels
 xp = np
 BLOCK = csr.BLOCK
 require = require_bytes
+working = nullcontext
 
 
 def summary(sources: np.ndarray, targets: np.ndarray, key: np.ndarray) -> tuple[int, int]:

@@ -44,6 +44,15 @@ class DaskLauncher(Launcher):
         self._seats = [self._task(rank, Seat, self.token, rank, self._names, device, limit) for rank in self._ranks]
         self._settled([self._task(rank, seats.settle, seat) for rank, seat in enumerate(self._seats)], limit)
 
+    @classmethod
+    def shared(cls, client: Any, workers: Sequence[str], device: str) -> DaskLauncher:
+        """The launcher of all graphs on these workers, whose ranks meet but once, which takes longer than a search."""
+        key = client.id, tuple(workers), device
+        launcher = _shared.get(key)
+        if launcher is None or any(seat.status != "finished" for seat in launcher._seats):
+            launcher = _shared[key] = cls(client, workers, device=device)
+        return launcher
+
     def __repr__(self) -> str:
         return f"<DaskLauncher on {', '.join(self.devices)}>"
 
@@ -218,6 +227,9 @@ class DaskLauncher(Launcher):
         with suppress(Exception):
             call = self.client.run(function, self.token, *arguments, workers=list(self.workers), on_error="ignore")
             await asyncio.wait_for(call, GRACE)
+
+
+_shared: weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], DaskLauncher] = weakref.WeakValueDictionary()
 
 
 class OnWorkers:
