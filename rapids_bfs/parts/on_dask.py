@@ -60,12 +60,20 @@ class DaskLauncher(Launcher):
         raise InputError("a graph on the workers of a Dask cluster stays there: take it here by on('cpu') first")
 
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> OnWorkers:
+        return self.keep_and_tell(function, nothing, *arguments, each=each)[0]
+
+    def keep_and_tell(
+        self,
+        function: Callable[..., Any],
+        tell: Callable[[Any], Any],
+        *arguments: Any,
+        each: Sequence[Kept] = (),
+    ) -> tuple[OnWorkers, list[Any]]:
         kept = OnWorkers(self)
-        self._called(function, arguments, each, kept.key)
-        return kept
+        return kept, self._called(function, arguments, each, kept.key, tell)
 
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
-        return self._called(function, arguments, each, None)
+        return self._called(function, arguments, each)
 
     def spread(self, values: Sequence[Any]) -> OnWorkers:
         sent = zip(self.workers, values, strict=True)
@@ -112,8 +120,15 @@ class DaskLauncher(Launcher):
 
         self._values(outcomes)
 
-    def _called(self, function: Callable[..., Any], arguments: Any, each: Sequence[Kept], key: str | None) -> list[Any]:
-        """What the ranks return; if there is a ``key``, they keep it under that and return nothing."""
+    def _called(
+        self,
+        function: Callable[..., Any],
+        arguments: Any,
+        each: Sequence[Kept],
+        key: str | None = None,
+        tell: Callable[[Any], Any] = seats.itself,
+    ) -> list[Any]:
+        """What ``tell`` makes of what the ranks return; if there is a ``key``, they keep this under it."""
         keys = [kept.key for kept in each]
         with _turns:
             try:
@@ -122,7 +137,7 @@ class DaskLauncher(Launcher):
                     (invitation,) = self._on_workers(seats.invite, self._meeting, ranks=range(1))
                     self._on_workers(seats.join, self._meeting, invitation)
                     self._together = True
-                return self._on_workers(seats.call, function, arguments, keys, key)
+                return self._on_workers(seats.call, function, arguments, keys, key, tell)
             except BaseException as error:
                 self._together = False
                 if not isinstance(error, Exception):
@@ -227,6 +242,10 @@ class DaskLauncher(Launcher):
         with suppress(Exception):
             call = self.client.run(function, self.token, *arguments, workers=list(self.workers), on_error="ignore")
             await asyncio.wait_for(call, GRACE)
+
+
+def nothing(kept: Any) -> None:
+    """What is told of a value that only is kept."""
 
 
 _shared: weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], DaskLauncher] = weakref.WeakValueDictionary()

@@ -172,8 +172,9 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
         raise InputError("a search of a graph in parts cannot check its levels: validate the result")
     launcher = graph.launcher
     graph.prepare()
-    answers = launcher.keep(search, np.asarray(sources, np.int64), options, each=[graph.parts])
-    reached, depth, steps = launcher.first(_told, answers)
+    numbers = np.asarray(sources, np.int64)
+    answers, told = launcher.keep_and_tell(search, _told, numbers, options, each=[graph.parts])
+    reached, depth, steps = told[0]
     trace = None
     if options.trace:
         sizes = launcher.run(_levels, depth, each=[graph.parts, answers])
