@@ -30,6 +30,7 @@ import numpy as np
 from .._core import csr
 from .._core.csr import Pairs
 from .._core.device import CPU, CUDA
+from .._core.dtypes import index_dtype
 from .._core.units import counted
 from ..adapters._edge_list import vertex_ids
 from ..errors import InputError
@@ -61,6 +62,7 @@ class Plan:
     vertices: int | None = None  # ids are below it; None: the vertices are the ids that occur
     directed: bool | None = None  # None: undirected if the edges are symmetric
     simple: bool = False  # without self-loops and duplicates
+    edges: int | None = None  # how many will be read, if that is known
     name: str = "edges"
 
 
@@ -127,6 +129,7 @@ def build(source: Any, peers: Peers, plan: Plan) -> Part:
 
 
 def _built(builder: Builder, peers: Peers, plan: Plan) -> Part:
+    builder.require_room()
     seen = builder.look()
     directed = not seen.symmetric if plan.directed is None else plan.directed
     builder.mirror = not directed and not seen.symmetric
@@ -163,6 +166,14 @@ class Builder:
         self.peers = peers
         self.plan = plan
         self.tools = tools_for(plan.device)
+
+    def require_room(self) -> None:
+        """Raise `InputError` if the graph will not fit, as far as that is known before the edges are read, which may
+        take long. On the CPU all parts share its memory."""
+        n, edges = self.plan.vertices or 0, self.plan.edges or 0
+        needed = 16 * n + 2 * edges * np.dtype(index_dtype(n)).itemsize
+        sharing = 1 if self.plan.device == CPU else self.peers.size
+        self.tools.require(needed // sharing, f"{self.plan.name} in {counted(self.peers.size, 'part')}")
 
     def blocks(self) -> Iterator[Pairs]:
         """The edges of this rank as they are read, at most so many at a time."""

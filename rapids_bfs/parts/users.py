@@ -97,9 +97,9 @@ def drawn(spec: str, devices: Any, *, seed: int = SEED) -> Graph | GraphInParts:
             return generate(spec, seed=seed, device=CUDA if devices else CPU)
     launcher = launcher_for(devices)
     source = Drawn(spec, launcher.device, seed)
-    n = 1 << sizes[0]
+    n, m = 1 << sizes[0], source.drawing.m
     name = DRAWN[kind](0, *sizes[1:]).name.replace(":0:", f":{sizes[0]}:")
-    return from_source(source, launcher, Plan(launcher.device, n, directed=False, simple=True, name=name))
+    return from_source(source, launcher, Plan(launcher.device, n, directed=False, simple=True, edges=m, name=name))
 
 
 def fewest(arcs_bytes: int, n: int) -> int:
