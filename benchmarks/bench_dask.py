@@ -5,7 +5,7 @@
 
 Each worker draws its share of the edges into two columns of a frame. The graph is undirected; ours keeps duplicate
 edges, cuGraph's drops them. First either makes and searches a small graph, which starts its communicator and compiles
-its kernels. Then a graph is made twice: once timed, once with a watch on memory. The peak is the frame, and what the
+its kernels. Then a graph is made twice: once with a watch on memory, once timed. The peak is the frame, and what the
 GPUs have less of, or RMM gave out, while the graph is made; an edge is a row of the frame.
 """
 
@@ -107,14 +107,14 @@ def timed(work):
 
 
 def built(client, device, make):
-    """A graph, the seconds that it took, and the most bytes that another one took."""
-    graph, seconds = timed(make)
-    if device == "cpu":
-        return graph, seconds, None
-    del graph
-    client.run(begin_watching)
-    graph = make()
-    return graph, seconds, sum(client.run(end_watching).values())
+    """A graph, the seconds that it took, and the most bytes that one before it took."""
+    peak = None
+    if device == "cuda":
+        client.run(begin_watching)
+        graph = make()
+        peak = sum(client.run(end_watching).values())
+        del graph
+    return *timed(make), peak
 
 
 def searched(search, sources):

@@ -26,11 +26,9 @@ def working() -> Iterator[None]:
     """Within it arrays come from a pool: not from the driver, which takes long for each, even if RMM would ask that.
     In the end what nobody uses goes back."""
     pool = cupy.get_default_memory_pool()
-    try:
-        with cupy.cuda.using_allocator(pool.malloc) if driver_allocates() else nullcontext():
-            yield
-    finally:
-        pool.free_all_blocks()
+    with cupy.cuda.using_allocator(pool.malloc) if driver_allocates() else nullcontext():
+        yield
+    pool.free_all_blocks()
 
 
 def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int]:
