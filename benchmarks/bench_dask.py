@@ -13,11 +13,13 @@ import argparse
 import json
 import sys
 import threading
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from unittest import mock
 
 import numpy as np
 from distributed import Client, LocalCluster, wait
@@ -25,7 +27,9 @@ from distributed import Client, LocalCluster, wait
 from rapids_bfs import as_graph, bfs, validate
 from rapids_bfs._core.machine import describe, links, nccl_version, versions
 from rapids_bfs.comparison import sample_sources
+from rapids_bfs.parts import frames
 from rapids_bfs.parts.frames import from_dask_frame
+from rapids_bfs.parts.on_dask import DaskLauncher
 from rapids_bfs.parts.users import Drawn
 
 COLUMNS = ("source", "target")
@@ -130,7 +134,8 @@ def ours(client, frame, small, device, count):
         make = partial(from_dask_frame, columns=COLUMNS, directed=False, device="cpu")
     first, first_seconds = timed(lambda: make(small))  # its communicator serves the next ones too
     bfs(first, int(sample_ids(first, 1)[0]))
-    graph, seconds, peak = built(client, device, lambda: make(frame))
+    with steps_clocked() as steps:
+        graph, seconds, peak = built(client, device, lambda: make(frame))
     _, prepared = timed(graph.prepare)
     sources = sample_ids(graph, count)
     times = searched(lambda source: bfs(graph, source), sources)
@@ -138,7 +143,26 @@ def ours(client, frame, small, device, count):
     wrong = [str(verdict) for verdict in (validate(graph, result) for result in results) if not verdict]
     reached = [result.num_reached for result in results]
     row = {"first_s": first_seconds, "build_s": seconds, "prepare_s": prepared, "peak_bytes": peak, "ms": times}
-    return sources, reached, row | {"wrong": wrong}
+    print("of which", ", ".join(f"{name} {seconds:.3f} s" for name, seconds in steps.items()), flush=True)
+    return sources, reached, row | {"steps_s": steps, "wrong": wrong}
+
+
+@contextmanager
+def steps_clocked():
+    """Within it, the seconds that the steps from a frame to a graph take, by name."""
+    seconds = {}
+
+    def clocked(name, step):
+        def call(*given, **options):
+            outcome, seconds[name] = timed(lambda: step(*given, **options))
+            return outcome
+
+        return call
+
+    with ExitStack() as patches:
+        for owner, name in ((frames, "_by_worker"), (DaskLauncher, "hold"), (DaskLauncher, "keep")):
+            patches.enter_context(mock.patch.object(owner, name, clocked(name.strip("_"), getattr(owner, name))))
+        yield seconds
 
 
 def sample_ids(graph, count):
