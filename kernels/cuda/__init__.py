@@ -101,6 +101,8 @@ KERNELS = {
         "name_as_int": "name<{vertex}, int>",
         "count_owners": "count_owners<{vertex}>",
         "deal": "deal<{vertex}>",
+        "count_arcs": "count_arcs<{vertex}>",
+        "put": "put<{vertex}>",
     },
     "parts_one_launch": {"search_part": "search_part<{vertex}, {offset}>"},
     "parts_validation": {

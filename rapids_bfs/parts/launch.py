@@ -46,12 +46,18 @@ class Launcher(ABC):
         """
 
     @abstractmethod
+    def keep_and_tell(
+        self,
+        function: Callable[..., Any],
+        tell: Callable[[Any], Any],
+        *arguments: Any,
+        each: Sequence[Kept] = (),
+    ) -> tuple[Kept, list[Any]]:
+        """`keep`, and bring here what ``tell`` makes of each value that is kept, by rank."""
+
+    @abstractmethod
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
         """`keep`, and bring here what was returned, by rank."""
-
-    def first(self, function: Callable[..., Any], kept: Kept) -> Any:
-        """``function(value)`` of what rank 0 keeps."""
-        return self.run(_called, function, each=[kept])[0]
 
     @abstractmethod
     def spread(self, values: Sequence[Any]) -> Kept:
@@ -78,8 +84,15 @@ class Threads(Launcher):
     def spread(self, values: Sequence[Any]) -> list[Any]:
         return list(values)
 
-    def first(self, function: Callable[..., Any], kept: Kept) -> Any:
-        return function(kept[0])
+    def keep_and_tell(
+        self,
+        function: Callable[..., Any],
+        tell: Callable[[Any], Any],
+        *arguments: Any,
+        each: Sequence[Kept] = (),
+    ) -> tuple[list[Any], list[Any]]:
+        kept = self.keep(function, *arguments, each=each)
+        return kept, [tell(value) for value in kept]
 
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
         return self.keep(function, *arguments, each=each)
@@ -180,10 +193,6 @@ class Threads(Launcher):
 
         device: AbstractContextManager[Any] = cupy.cuda.Device(ordinal(self.devices[rank]))
         return device
-
-
-def _called(value: Any, peers: Peers, function: Callable[..., Any]) -> Any:
-    return function(value)
 
 
 def ordinal(device: str) -> int:

@@ -175,7 +175,7 @@ def _draw(peers: Peers, source: Drawn) -> None:
 def _drawn_degrees(part: Part, peers: Peers, source: Drawn) -> Any:
     """How many edges were drawn from each vertex of this part."""
     builder = Builder(source, peers, Plan(source.device, part.partition.n))
-    return builder.degrees(part.partition, part.partition.numbers, False)[0]
+    return builder.degrees(part.partition.numbers, part.partition, False)[0]
 
 
 def _reached_edges(answer: Any, degrees: Any, peers: Peers) -> int:

@@ -85,6 +85,10 @@ class Peers(ABC):
         """The arrays of all ranks, of one shape and type, as the rows of one."""
         whole = _like(array, (self.size, *array.shape))
         whole[self.rank] = array
+        return self.completed(whole)
+
+    def completed(self, whole: Any) -> Any:
+        """``whole``, of which each rank has written its own of ``size`` equal slices."""
         self.ready()
         self.gather_slices(whole)
         if on_device(whole):

@@ -175,15 +175,16 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
         raise InputError("a search of a graph in parts cannot check its levels: validate the result")
     launcher = graph.launcher
     graph.prepare()
-    number = 1 + secrets.randbits(NUMBER_BITS)
-    given = np.asarray(sources, np.int64), options, number
+    given = np.asarray(sources, np.int64), options, 1 + secrets.randbits(NUMBER_BITS)
     if graph.way == ONE_LAUNCH and isinstance(launcher, Threads):
         from ..engines.parts.one_launch import search_together
 
         answers = launcher.together(search_together, *given, each=[graph.parts])
+        told = _told(answers[0])
     else:
-        answers = launcher.keep(search, *given, each=[graph.parts])
-    reached, depth, steps, way = launcher.first(_told, answers)
+        answers, each_told = launcher.keep_and_tell(search, _told, *given, each=[graph.parts])
+        told = each_told[0]
+    reached, depth, steps, way = told
     trace = None
     if options.trace:
         sizes = launcher.run(_levels, depth, each=[graph.parts, answers])
@@ -214,8 +215,8 @@ def rows(part: Part, answer: Answer, peers: Peers) -> tuple[Any, Any, Any | None
     stride = part.partition.stride
     owner = xp.where(answer.predecessors < 0, part.rank, answer.predecessors // stride)
     asked, order = grouped(answer.predecessors % stride, owner, peers.size, xp)
-    padded = xp.append(part.labels, xp.zeros(stride - part.own, np.int64))
-    names = xp.empty(part.own, np.int64)
+    padded = xp.append(part.labels, xp.zeros(stride - part.own, part.labels.dtype))
+    names = xp.empty_like(part.labels)
     names[order] = xp.concatenate(peers.all_to_all([padded[places] for places in peers.all_to_all(asked)]))
     names[answer.predecessors < 0] = -1
     return part.labels, answer.distances, names

@@ -101,13 +101,20 @@ class Seat:
             self.peers.close()
         self.peers = None
 
-    def call(self, function: Callable[..., Any], arguments: Sequence[Any], keys: Sequence[str], key: str | None) -> Any:
-        """Call an SPMD function with what is kept under ``keys``. Keep what it returns under ``key``, or return it."""
+    def call(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        keys: Sequence[str],
+        key: str | None,
+        tell: Callable[[Any], Any],
+    ) -> Any:
+        """Call an SPMD function with what is kept under ``keys``. Keep what it returns under ``key``, if there is one,
+        and return what ``tell`` makes of it."""
         found = function(*(self.kept[each] for each in keys), self.peers, *arguments)
-        if key is None:
-            return found
-        self.kept[key] = found
-        return None
+        if key is not None:
+            self.kept[key] = found
+        return tell(found)
 
 
 _seats: WeakValueDictionary[tuple[str, int], Seat] = WeakValueDictionary()

@@ -119,6 +119,23 @@ class TestCalls:
         del spread, launcher
         eventually(lambda: set(dask_client.run(kept_there, token).values()) == {None})
 
+    def test_what_is_kept_can_be_told_of_at_once(self, dask_client):
+        launcher = launcher_of(dask_client)
+        kept, told = launcher.keep_and_tell(squares, len, 4)
+        assert told == [4, 4, 4]
+        assert launcher.run(total, each=[kept, launcher.spread([1, 10, 100])]) == [18 + 111] * 3
+
+    def test_graphs_on_the_same_workers_share_one(self, dask_client):
+        """As long as one of them uses it; and not once a worker has gone."""
+        workers = sorted(dask_client.nthreads())
+        launcher = DaskLauncher.shared(dask_client, workers, "cpu")
+        assert DaskLauncher.shared(dask_client, workers, "cpu") is launcher
+        assert DaskLauncher.shared(dask_client, workers[:2], "cpu") is not launcher
+        launcher._seats[1].cancel()
+        other = DaskLauncher.shared(dask_client, workers, "cpu")
+        assert other is not launcher
+        assert other.run(exchanged, 1)
+
     def test_it_is_freed_when_the_client_goes(self, dask_client):
         with distributed.Client(dask_client.scheduler.address, set_as_default=False) as other:
             launcher = launcher_of(other)

@@ -15,6 +15,7 @@ from strategies import edge_lists, edges_of, graphs
 import rapids_bfs
 from rapids_bfs import InputError, as_graph, bfs, load, validate
 from rapids_bfs.engines.parts import search
+from rapids_bfs.parts import build as building
 from rapids_bfs.parts.build import Plan, Source, build
 from rapids_bfs.parts.graph import GraphInParts, from_graph
 from rapids_bfs.parts.launch import Threads
@@ -134,8 +135,11 @@ def in_blocks(edges, cuts):
     st.sampled_from([(1, 0), (1, 5), (3, 0), (10**15, 7)]),
     st.sampled_from([None, True, False]),
     st.booleans(),
+    st.sampled_from([0, 2, 1 << 40]),
 )
-def test_edges_in_parts_make_the_graph_that_they_make_in_one_piece(data, drawn, size, spacing, directed, given_n):
+def test_edges_in_parts_make_the_graph_that_they_make_in_one_piece(
+    data, drawn, size, spacing, directed, given_n, most_numbers
+):
     """Ids with gaps, small and large; each rank with any share of the edges, or none; with and without ``vertices``."""
     factor, summand = spacing
     n, *ends = drawn
@@ -144,7 +148,9 @@ def test_edges_in_parts_make_the_graph_that_they_make_in_one_piece(data, drawn, 
     cuts = sorted(data.draw(st.integers(0, len(edges[0]))) for _ in range(size - 1))
     whole = as_graph(tuple(edges), vertices=vertices, directed=directed)
     launcher = threads(size)
-    parts = launcher.keep(build, Plan(vertices=vertices, directed=directed), each=[in_blocks(edges, cuts)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(building, "MOST_NUMBERS", most_numbers)
+        parts = launcher.keep(build, Plan(vertices=vertices, directed=directed), each=[in_blocks(edges, cuts)])
     graph = GraphInParts(parts, launcher)
     assert (graph.num_vertices, graph.num_edges, graph.directed) == (
         *(whole.num_vertices, whole.num_edges, whole.directed),

@@ -1,6 +1,7 @@
 """Graphs in parts on devices that are the host's, for the tests of what searches them."""
 
 import sys
+from contextlib import nullcontext
 from unittest import mock
 
 import host_device
@@ -32,6 +33,7 @@ def host(monkeypatch):
         monkeypatch.setattr(module, "launch", host_device.launch)
     for module in (device_tools, device_tools.device_csr):
         monkeypatch.setattr(module, "require" if module is device_tools else "require_device_bytes", lambda *_: None)
+    monkeypatch.setattr(device_tools, "working", nullcontext)
     monkeypatch.setattr(device_tools.device_csr, "BLOCK", 100)
     monkeypatch.setattr(device_tools.device_csr, "PIECE", 120)
 

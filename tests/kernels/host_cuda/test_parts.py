@@ -146,6 +146,24 @@ def test_rows_are_made():
     make_rows()
 
 
+def read_changed_edges():
+    """Arcs that were not counted: those at no place are left out, and nothing is written beyond the rows."""
+    own, room, guard = 5, 12, -7
+    rng = np.random.default_rng(3)
+    places, targets = rng.integers(0, 2 * own, (2, 300), np.int32)
+    counts = np.full(own + 3, guard, np.int64)
+    counts[:own] = 0
+    device_tools.count(places, counts[:own])
+    assert counts.tolist() == [*np.bincount(places, minlength=2 * own)[:own].tolist(), *[guard] * 3]
+    rows = np.full(room + 300, guard, np.int32)
+    device_tools.put(places, targets, np.arange(own) * 3, rows[:room])
+    assert (rows[room:] == guard).all()
+
+
+def test_changed_edges_stay_within_the_rows():
+    read_changed_edges()
+
+
 def build_graphs():
     """From edges in parts, ids with gaps or not, each rank with a share of them."""
     for seed in range(8):
@@ -221,6 +239,7 @@ FAULTS = {
             "x % parts * stride + x / parts", "x / parts * stride + x % parts", number_vertices
         ),
         "deal: loops twice": Fault("inside && u != v", "inside", deal_edges),
+        "put: beyond the rows": Fault("place < own && slot < room", "place < own", read_changed_edges),
     },
     "parts_validation": {
         "an edge over two levels": Fault("level > up + 1", "level > up + 2", check_answers),
