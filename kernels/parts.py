@@ -37,6 +37,7 @@ RANKS = Parameters(
     "Ranks",
     pointers={
         "windows": "unsigned char* const",
+        "isolated": "const unsigned",
         "marked": "unsigned",
         "tally": "Tally",
         "stop": "const volatile long long",

@@ -223,22 +223,12 @@ __device__ __forceinline__ void enqueue_long_rows(const Search<Vertex, Offset>& 
     __syncwarp();
 }
 
-// Call visit(word, bits) with the words of tiles in `hits`, see `bottom_up_level`.
-template <typename Visit>
-__device__ __forceinline__ void for_each_word(const unsigned* hits, int tiles, long long first, long long step,
-                                              int tile, long long words, const Visit& visit) {
-    for (int i = 0; i < tiles; ++i) {
-        const long long word = first + i * step + lane_id();
-        if (lane_id() < tile && word < words) visit(word, hits[i * TILE + lane_id()]);
-    }
-}
-
 // A bottom-up level: let unvisited vertices look for the frontier. A warp takes tiles of words until it has enough
 // unvisited vertices. Returns how many found the frontier, counted in the lanes. Rows that are too long for a warp are
 // left in the queue from `begin` on, counted in `left()`. `list` has room for LIST vertices, `hits` for the words of TILES
 // tiles. `mine` has the vertices that look, `visited` their in-neighbours: the same bitmap, unless this is one part of a
-// graph. The whole warp calls write(tiles, first, step), so that the words of so many tiles, which begin at `first` and
-// every `step` words after, become those in `hits`.
+// graph. The whole warp calls write(word, inside, bits) with the words of the upcoming one; lanes that are not `inside`
+// have none.
 template <typename Vertex, typename Offset, typename Write, typename Left>
 __device__ unsigned bottom_up_level(const Search<Vertex, Offset>& s, const unsigned* mine, const unsigned* visited,
                                     const Write& write, int level, long long begin, const Left& left, int warp,
@@ -271,7 +261,10 @@ __device__ unsigned bottom_up_level(const Search<Vertex, Offset>& s, const unsig
         }
         probe_rows(s, u);
         if (u.listed > 0) enqueue_long_rows(s, u, begin, left());
-        write(tiles, (next - static_cast<long long>(tiles) * warps) * tile, static_cast<long long>(warps) * tile);
+        for (int i = 0; i < tiles; ++i) {
+            const long long word = (next - static_cast<long long>(tiles - i) * warps) * tile + lane;
+            write(word, lane < tile && word < words, hits + i * TILE + lane);
+        }
         __syncwarp();
         reached += u.reached;
     }

@@ -199,9 +199,8 @@ __device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, co
     unsigned* const upcoming = ring.add(p.level);
     unsigned reached;
     if (bottom_up) {
-        const auto write = [&](int tiles, long long first, long long step) {
-            for_each_word(w.hits, tiles, first, step, static_cast<int>(s.tile), ring.words,
-                          [=](long long word, unsigned bits) { upcoming[word] = bits; });
+        const auto write = [=](long long word, bool inside, const unsigned* bits) {
+            if (inside) upcoming[word] = *bits;
         };
         const auto left = [&] { return &s.state->explored[p.phase % 3]; };
         reached =

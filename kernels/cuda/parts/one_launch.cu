@@ -12,7 +12,9 @@
 // `target` is a place, -1 where there is none or it is another part's; `number` is that of the search, the same on all
 // parts and unlike that of any other. `sources` are places, in the host's memory.
 //
-//   marked[words of all]   bitmap over all numbers: visited, or sent to the owner by this part
+//   isolated[words of all] bitmap over all numbers: those without edges, and those of no vertex
+//   marked[words of all]   bitmap over all numbers: visited, or sent to the owner by this part; like the bitmaps in the
+//                          windows, a search finds only isolated ones in it, and resets it to them
 //   tally                  what the blocks count, see `Tally`
 //   told[TOLD]             in the host's memory: the number of the search when it is done, its levels (one more than 2^62 if
 //                          it was given up), the largest distance, vertices reached by all parts, and 1 + the part that
@@ -74,8 +76,14 @@ __device__ __forceinline__ bool end_phase(const Search<Vertex, Offset>& s, const
     return meet(s, x, stamp, w.turn);
 }
 
-__device__ __forceinline__ void clear(const Worker& w, unsigned* bitmap, long long words) {
-    for (long long word = w.thread; word < words; word += w.threads) bitmap[word] = 0;
+// Leave bitmaps over all numbers as a search begins with them.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void reset_bitmaps(const Ranks<Vertex, Offset>& x, const Worker& w) {
+    for (long long word = w.thread; word < x.parts * x.stride / WARP; word += w.threads) {
+        const unsigned isolated = __ldg(x.isolated + word);
+        for (int which = 0; which < 2; ++which) bitmap_of(x, x.rank, which)[word] = isolated;
+        x.marked[word] = isolated;
+    }
 }
 
 // Begin at this part's own sources.
@@ -103,7 +111,7 @@ __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s,
     return end_phase(s, x, w, p, found);
 }
 
-// Where some part's last search did not end as it should, the windows may differ: clear them, and begin again. By then
+// Where some part's last search did not end as it should, the windows may differ: reset them, and begin again. By then
 // nobody is left who wrote to them in that search.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
@@ -111,8 +119,7 @@ __device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, co
     if (s.trace && w.thread == 0) s.trace[0] = nanoseconds() * 2;
     if (!enqueue_sources(s, x, w, p)) return false;
     if (w.turn->stale) {
-        clear(w, bitmap_of(x, x.rank, 0), 2 * x.parts * x.stride / WARP);
-        clear(w, x.marked, x.parts * x.stride / WARP);
+        reset_bitmaps(x, w);
         __syncthreads();
         if (!enqueue_sources(s, x, w, p)) return false;
     }
@@ -182,7 +189,7 @@ __device__ __forceinline__ void publish_all(const Ranks<Vertex, Offset>& x, cons
         unsigned bits[UNROLL];
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) bits[k] = word + k * step < ring.words ? ring.visited()[word + k * step] : 0;
-        publish(x, which, word, step, ring.words, bits);
+        publish(x, which, word, step, ring.words, bits, true);
     }
 }
 
@@ -203,16 +210,11 @@ __device__ __forceinline__ bool go_bottom_up(const Search<Vertex, Offset>& s, co
     const unsigned* const visited = bitmap_of(x, x.rank, p.newest);
     const auto left = [&] { return &x.tally->left; };
     const int next = 1 - p.newest;
-    const auto write = [&](int tiles, long long first, long long step) {
-        const long long word = first + w.lane;
-        const long long end = w.lane < s.tile ? min(first + tiles * step, ring.words) : 0;
-        unsigned bits[TILES];
-#pragma unroll
-        for (int k = 0; k < TILES; ++k) {
-            bits[k] = word + k * step < end ? w.hits[k * TILE + w.lane] : 0;
-            if (word + k * step < end) upcoming[word + k * step] = bits[k];
-        }
-        publish(x, next, word, step, end, bits);
+    const bool compare = p.vertices < x.vertices / s.beta;
+    const auto write = [&](long long word, bool inside, const unsigned* hits) {
+        const unsigned bits[1] = {inside ? *hits : 0};
+        if (inside) upcoming[word] = bits[0];
+        publish(x, next, word, 0, inside ? ring.words : 0, bits, compare);
     };
     unsigned found = bottom_up_level(s, mine, visited, write, p.level, 0, left, w.warp, w.warps, w.list, w.hits);
     if (!end_phase(s, x, w, p, found)) return false;
@@ -322,6 +324,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
     write_distances(s, ring, static_cast<int>(s.unreached), true, w.warp, w.warps);
     end_search(s, x, w, p, given_up);
-    clear(w, x.marked, x.parts * x.stride / WARP);  // while the host goes on
+    reset_bitmaps(x, w);  // while the host goes on
     reset_for_next_search(s, w.warp, w.warps);
 }

@@ -45,6 +45,7 @@ struct Tally {
 template <typename Vertex, typename Offset>
 struct Ranks {
     unsigned char* const* windows;
+    const unsigned* isolated;
     unsigned* marked;
     Tally* tally;
     const volatile long long* stop;
@@ -85,19 +86,22 @@ __device__ inline Pair<Vertex>* inbox_of(const Ranks<Vertex, Offset>& x, long lo
 }
 
 // Write words of this part's slice into a bitmap in all windows, by a whole warp: up to COUNT a lane, `step` apart, from
-// `word` to before `end`. Where a warp's words are there already, they are not written again.
+// `word` to before `end`. `compare`: unless a warp's words are there already.
 template <int COUNT, typename Vertex, typename Offset>
 __device__ __forceinline__ void publish(const Ranks<Vertex, Offset>& x, int which, long long word, long long step,
-                                        long long end, const unsigned (&bits)[COUNT]) {
+                                        long long end, const unsigned (&bits)[COUNT], bool compare) {
     const long long slice = x.rank * (x.stride / WARP);
-    unsigned changed = 0;  // a bit for each of the words
+    unsigned changed = ALL;  // a bit for each of the words
+    if (compare) {
+        changed = 0;
 #pragma unroll
-    for (int k = 0; k < COUNT; ++k) {
-        const bool inside = word + k * step < end;
-        const unsigned before = inside ? bitmap_of(x, x.rank, which)[slice + word + k * step] : 0;
-        if (inside && before != bits[k]) changed |= 1u << k;
+        for (int k = 0; k < COUNT; ++k) {
+            const bool inside = word + k * step < end;
+            const unsigned before = inside ? bitmap_of(x, x.rank, which)[slice + word + k * step] : 0;
+            if (inside && before != bits[k]) changed |= 1u << k;
+        }
+        changed = warp_reduce_or(changed);
     }
-    changed = warp_reduce_or(changed);
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
         if (!(changed >> k & 1)) continue;

@@ -183,9 +183,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     unsigned short* const list =
         reinterpret_cast<unsigned short*>(memory + THREADS / WARP * TILES * TILE * sizeof(unsigned)) +
         warp_of_block * LIST;
-    const auto write = [&](int tiles, long long first, long long step) {
-        for_each_word(hits, tiles, first, step, static_cast<int>(s.tile), (s.n + WARP - 1) / WARP,
-                      [&](long long word, unsigned bits) { x.upcoming[word] = bits; });
+    const auto write = [&](long long word, bool inside, const unsigned* bits) {
+        if (inside) x.upcoming[word] = *bits;
     };
     const auto left = [&] { return x.left; };
     bottom_up_level(s, s.visited, x.seen, write, static_cast<int>(x.level), 0, left, warp, warps, list, hits);

@@ -88,6 +88,7 @@ class InOneLaunch:
             self.arrays = there.room_for(
                 {
                     "visited": (BITMAPS * words, np.uint32),
+                    "isolated": (there.words, np.uint32),
                     "marked": (there.words, np.uint32),
                     "tally": (TALLY_BYTES, np.uint8),
                     "state": (STATE_BYTES, np.uint8),
@@ -99,7 +100,7 @@ class InOneLaunch:
             self._fill_in(peers, tuning)
             self._make_launcher(tuning, sharing)
             self._make_room(1)
-            device.synchronize()
+            self._gather_isolated(peers)
         self.stale = True  # did no search end yet, or not the last one as it should?
         self.running = False
         self.answers: Any = None
@@ -112,6 +113,7 @@ class InOneLaunch:
         s.alpha, s.beta = tuning.alpha, tuning.beta
         s.fresh, s.unreached = 1, UNREACHED
         self.x = Ranks(
+            isolated=at["isolated"],
             marked=at["marked"],
             tally=at["tally"],
             windows=address(self.addresses),
@@ -143,6 +145,15 @@ class InOneLaunch:
         # all parts find room.
         how = grid, tuning.threads, shared, device.stream_handle, self.there.s, self.x
         self.start = kernel.launcher(*how, cooperative=grid > 1 and sharing == 1)
+
+    def _gather_isolated(self, peers: Peers) -> None:
+        """Learn which vertices of other parts have no edges."""
+        isolated, own = self.arrays["isolated"], self.there.arrays["isolated"]
+        copy(address(isolated) + peers.rank * own.nbytes, address(own), own.nbytes, self.device.stream_handle)
+        self.device.synchronize()
+        peers.ready()
+        peers.gather_slices(isolated)
+        peers.wait(self.device.synchronize)
 
     def _make_room(self, sources: int) -> None:
         self.sources = np.asarray(self.device.mapped(sources, self.part.partition.dtype)[0])

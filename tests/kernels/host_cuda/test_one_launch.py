@@ -302,9 +302,7 @@ FAULTS = {
     "sweep: long rows that nobody saw": Fault("publish_all(x, w, ring, next);", ";", long_rows),
     "queue: all are marked": Fault("x.marked[word] = visited[word];", "x.marked[word] = ~0u;", back_to_top_down),
     "end: a source without edges": Fault("s.distances[s.sources[i]] = 0;", ";", isolated_source),
-    "end: what was marked stays": Fault(
-        "for (long long word = w.thread; word < words; word += w.threads) bitmap[word] = 0;", ";", top_down
-    ),
+    "end: what was marked stays": Fault("x.marked[word] = isolated;", ";", top_down),
     "begin: over what a failure left": Fault("x.stale * STALE", "0", top_down),
 }
 
