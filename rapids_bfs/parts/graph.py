@@ -78,6 +78,11 @@ class GraphInParts:
         return self.launcher.devices
 
     @property
+    def kind(self) -> str:
+        """How many parts there are, and how they talk in a search, as far as that is known."""
+        return ", ".join(filter(None, (counted(self.launcher.size, "part"), self.way)))
+
+    @property
     def device(self) -> str:
         """The kind of device that the parts are on, "cpu" or "cuda"."""
         return self.launcher.device

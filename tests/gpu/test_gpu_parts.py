@@ -1,6 +1,8 @@
 """Graphs in parts on devices: several parts on one GPU, and by NCCL on several (marked `gpus`)."""
 
 import threading
+from functools import partial
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from strategies import edges_of
 
 from rapids_bfs import TraversalError, as_graph, bfs, load, validate
 from rapids_bfs._core.driver import driver
+from rapids_bfs._core.units import counted
 from rapids_bfs.engines.parts import search
 from rapids_bfs.parts import launch
 from rapids_bfs.parts.build import Plan, Source, build
@@ -55,8 +58,12 @@ def test_random_graphs(devices):
 
 @pytest.mark.parametrize(("alpha", "beta", "room"), [(0, 1, 0), (0, 1, 5), (3, 1, 256), (1 << 30, 1 << 40, 256)])
 def test_directions(devices, monkeypatch, alpha, beta, room):
+    from rapids_bfs.engines.parts import one_launch
+
     monkeypatch.setattr(search, "ALPHA", alpha)
     monkeypatch.setattr(search, "BETA", beta)
+    tuning = one_launch.Tuning(alpha, beta)
+    monkeypatch.setattr(one_launch, "InOneLaunch", partial(one_launch.InOneLaunch, tuning=tuning))
     monkeypatch.setattr(search, "SHARE", 1 << 30)
     monkeypatch.setattr(search, "LEAST_ROOM", room)
     for seed in range(4):
@@ -126,7 +133,47 @@ def test_a_large_graph(devices):
         np.testing.assert_array_equal(result.on("cpu").distances, expected.on("cpu").distances)
 
 
-def test_a_rank_that_fails(devices, monkeypatch):
+@pytest.fixture
+def by_steps(monkeypatch):
+    """Searches go back to the host after each step, as where parts have no windows."""
+    from rapids_bfs.engines.parts import one_launch
+
+    monkeypatch.setattr(one_launch, "open_windows", lambda *_: "they are not wanted")
+
+
+def test_random_graphs_by_steps(devices, by_steps):
+    test_random_graphs(devices)
+
+
+def test_how_parts_talk(devices):
+    graph = load("rmat:8", devices=devices)
+    assert bfs(graph, 1, trace=True).trace.engine == f"cuda, {counted(len(devices), 'part')}, one launch"
+
+
+def test_a_rank_whose_launch_fails(devices):
+    """The others' launches end at once; one line names it, and the next search is right."""
+    graph, whole = load("path:70", devices=devices), load("path:70")
+    bfs(graph, 0)
+    last = len(devices) - 1
+    broken = mock.patch.object(graph.parts[last].kept["search"], "start", side_effect=RuntimeError("it broke"))
+    with broken, pytest.raises(TraversalError, match=rf"part {last} of {len(devices)} \(cuda:.\) failed: it broke"):
+        bfs(graph, 0)
+    assert_right(graph, whole, [0])
+
+
+@pytest.mark.parametrize("devices", [[0, 0], *SEVERAL], ids=str)
+def test_a_rank_that_does_not_come(devices):
+    """It is named after a limit; the context survives."""
+    whole = load("path:70")
+    graph = from_graph(whole, on(devices, limit=2))
+    bfs(graph, 0)
+    missing = mock.patch.object(graph.parts[1].kept["search"], "start")
+    with missing, pytest.raises(TraversalError, match=rf"no answer for 2 s from part 1 \(cuda:{devices[1]}\)"):
+        bfs(graph, 0)
+    assert_right(graph, whole, [0])
+
+
+def test_a_rank_that_fails(devices, by_steps, monkeypatch):
     """One line names it, and the next search is right."""
     from rapids_bfs.engines.parts.cuda import DeviceWalk
 
@@ -148,7 +195,7 @@ def test_a_rank_that_fails(devices, monkeypatch):
 
 
 @pytest.mark.parametrize("devices", [[0, 0], *SEVERAL], ids=str)
-def test_a_rank_that_does_not_answer(devices, monkeypatch):
+def test_a_rank_that_does_not_answer(devices, by_steps, monkeypatch):
     """It is named after a limit; the others end; other graphs on the same devices are searched."""
     from rapids_bfs.engines.parts.cuda import DeviceWalk
 
