@@ -23,3 +23,10 @@ def obstacle(ordinal: int, peers: Collection[str], ours: Collection[int] = ()) -
     if there := nvml.others(bus_id, ours):
         return f"process {there[0]} computes on GPU {bus_id}: wait until it has ended, and make the graph again"
     return None
+
+
+def obstacle_of_all() -> str | None:
+    """None, or one line: why not all devices of this process can run together."""
+    ordinals = range(len(driver().devices))
+    peers = {pci_bus_id(each) for each in ordinals}
+    return next(filter(None, (obstacle(each, peers) for each in ordinals)), None)

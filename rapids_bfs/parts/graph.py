@@ -78,14 +78,14 @@ class GraphInParts:
         return self.launcher.devices
 
     @property
-    def kind(self) -> str:
-        """How many parts there are, and how they talk in a search, as far as that is known."""
-        return ", ".join(filter(None, (counted(self.launcher.size, "part"), self.way)))
-
-    @property
     def device(self) -> str:
         """The kind of device that the parts are on, "cpu" or "cuda"."""
         return self.launcher.device
+
+    @property
+    def searched(self) -> str:
+        """In how many parts it is searched, and how these talk, which the first search decides."""
+        return ", ".join(filter(None, (counted(self.launcher.size, "part"), self.way)))
 
     @property
     def num_vertices(self) -> int:

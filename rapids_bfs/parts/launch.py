@@ -24,6 +24,7 @@ from .peers import LIMIT, Peers, Stopped, ThreadPeers
 
 MOST_THREADS = 256  # parts in the host's memory
 GRACE = 10.0  # seconds that ranks have to end after one has failed
+_turns: dict[int, threading.Lock] = {}  # of graphs on GPUs, whose kernels could wait for each other; by process
 Kept = Any  # what each rank keeps; a list by rank where that is this process
 
 
@@ -64,7 +65,7 @@ class Threads(Launcher):
         self.devices = tuple(devices)
         self.device = CUDA if self.devices[0].startswith(CUDA) else CPU
         self.limit = limit
-        self._turns: dict[int, threading.Lock] = {}  # by process: another thread may hold one when this one forks
+        self._turns = _turns if self.device == CUDA else {}
         self._lost = ""  # which rank did not end
         self._communicators: Any = None  # made when first needed, and after a failure again
 

@@ -26,6 +26,7 @@ from .processes import FOLDERS
 
 ALIGNMENT = 512
 GRANULARITY = 2 << 20  # of device memory: CUDA IPC shows other processes all of a block that has been subdivided
+PEER_ACCESS_ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled, which CuPy does not name
 PAUSE = 0.2  # seconds until we look again whether other processes still use what is to be freed
 
 
@@ -80,7 +81,7 @@ class DeviceMemory:
             try:
                 runtime.deviceEnablePeerAccess(self.device)
             except runtime.CUDARuntimeError as error:
-                if error.status != runtime.errorPeerAccessAlreadyEnabled:
+                if error.status != PEER_ACCESS_ALREADY_ENABLED:
                     raise
 
     def settled(self) -> None:
@@ -173,13 +174,15 @@ class AtWork:
         call = object()
         try:
             with self._changed:
-                self._changed.wait_for(lambda: self._calls or not self._waiting)
+                if self._waiting:
+                    self._changed.wait_for(lambda: self._calls or not self._waiting)
                 self._calls.add(call)
             yield
         finally:
             with self._changed:
                 self._calls.discard(call)
-                self._changed.notify_all()
+                if self._waiting:
+                    self._changed.notify_all()
 
     @contextmanager
     def alone(self) -> Iterator[None]:

@@ -187,7 +187,7 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
     trace = None
     if options.trace:
         sizes = launcher.run(_levels, depth, each=[graph.parts, answers])
-        trace = traced(np.sum(sizes, axis=0), steps, f"{graph.device}, {graph.kind}")
+        trace = traced(np.sum(sizes, axis=0), steps, f"{graph.device}, {graph.searched}")
     return ResultInParts(graph, sources, answers, reached, depth, options.depth_limit, options.target, trace)
 
 

@@ -2,7 +2,6 @@
 
 import threading
 from functools import partial
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,8 +10,8 @@ from strategies import edges_of
 
 from rapids_bfs import TraversalError, as_graph, bfs, load, validate
 from rapids_bfs._core.driver import driver
-from rapids_bfs._core.units import counted
-from rapids_bfs.engines.parts import search
+from rapids_bfs.engines.parts import one_launch, search
+from rapids_bfs.engines.parts.one_launch import InOneLaunch
 from rapids_bfs.parts import launch
 from rapids_bfs.parts.build import Plan, Source, build
 from rapids_bfs.parts.graph import GraphInParts, from_graph
@@ -26,6 +25,18 @@ SEVERAL = [pytest.param(each, marks=pytest.mark.gpus) for each in ([0, 1], [1, 0
 @pytest.fixture(params=[*ONE, *SEVERAL], ids=str)
 def devices(request):
     return request.param
+
+
+@pytest.fixture
+def by_steps(monkeypatch):
+    """Searches go back to the host after each step, as where there are no windows."""
+    monkeypatch.setattr(one_launch, "open_windows", lambda *given: "not asked for")
+
+
+@pytest.fixture(params=["one launch", "steps"])
+def either_way(request):
+    if request.param == "steps":
+        request.getfixturevalue("by_steps")
 
 
 def on(devices, limit=45.0):
@@ -46,6 +57,7 @@ def assert_right(graph, whole, sources, **options):
     return result
 
 
+@pytest.mark.usefixtures("either_way")
 def test_random_graphs(devices):
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -57,13 +69,12 @@ def test_random_graphs(devices):
 
 
 @pytest.mark.parametrize(("alpha", "beta", "room"), [(0, 1, 0), (0, 1, 5), (3, 1, 256), (1 << 30, 1 << 40, 256)])
+@pytest.mark.usefixtures("either_way")
 def test_directions(devices, monkeypatch, alpha, beta, room):
-    from rapids_bfs.engines.parts import one_launch
-
     monkeypatch.setattr(search, "ALPHA", alpha)
     monkeypatch.setattr(search, "BETA", beta)
     tuning = one_launch.Tuning(alpha, beta)
-    monkeypatch.setattr(one_launch, "InOneLaunch", partial(one_launch.InOneLaunch, tuning=tuning))
+    monkeypatch.setattr(one_launch, "InOneLaunch", partial(InOneLaunch, tuning=tuning))
     monkeypatch.setattr(search, "SHARE", 1 << 30)
     monkeypatch.setattr(search, "LEAST_ROOM", room)
     for seed in range(4):
@@ -133,47 +144,8 @@ def test_a_large_graph(devices):
         np.testing.assert_array_equal(result.on("cpu").distances, expected.on("cpu").distances)
 
 
-@pytest.fixture
-def by_steps(monkeypatch):
-    """Searches go back to the host after each step, as where parts have no windows."""
-    from rapids_bfs.engines.parts import one_launch
-
-    monkeypatch.setattr(one_launch, "open_windows", lambda *_: "they are not wanted")
-
-
-def test_random_graphs_by_steps(devices, by_steps):
-    test_random_graphs(devices)
-
-
-def test_how_parts_talk(devices):
-    graph = load("rmat:8", devices=devices)
-    assert bfs(graph, 1, trace=True).trace.engine == f"cuda, {counted(len(devices), 'part')}, one launch"
-
-
-def test_a_rank_whose_launch_fails(devices):
-    """The others' launches end at once; one line names it, and the next search is right."""
-    graph, whole = load("path:70", devices=devices), load("path:70")
-    bfs(graph, 0)
-    last = len(devices) - 1
-    broken = mock.patch.object(graph.parts[last].kept["search"], "start", side_effect=RuntimeError("it broke"))
-    with broken, pytest.raises(TraversalError, match=rf"part {last} of {len(devices)} \(cuda:.\) failed: it broke"):
-        bfs(graph, 0)
-    assert_right(graph, whole, [0])
-
-
-@pytest.mark.parametrize("devices", [[0, 0], *SEVERAL], ids=str)
-def test_a_rank_that_does_not_come(devices):
-    """It is named after a limit; the context survives."""
-    whole = load("path:70")
-    graph = from_graph(whole, on(devices, limit=2))
-    bfs(graph, 0)
-    missing = mock.patch.object(graph.parts[1].kept["search"], "start")
-    with missing, pytest.raises(TraversalError, match=rf"no answer for 2 s from part 1 \(cuda:{devices[1]}\)"):
-        bfs(graph, 0)
-    assert_right(graph, whole, [0])
-
-
-def test_a_rank_that_fails(devices, by_steps, monkeypatch):
+@pytest.mark.usefixtures("by_steps")
+def test_a_rank_that_fails(devices, monkeypatch):
     """One line names it, and the next search is right."""
     from rapids_bfs.engines.parts.cuda import DeviceWalk
 
@@ -194,8 +166,41 @@ def test_a_rank_that_fails(devices, by_steps, monkeypatch):
     assert_right(graph, whole, [0])
 
 
+def test_a_launch_that_fails(devices, monkeypatch):
+    """One line names the part, and the others' launches end; the next search is right."""
+    graph, whole = load("path:70", devices=devices), load("path:70")
+    assert_right(graph, whole, [0])
+    last, real = len(devices) - 1, InOneLaunch.launch
+
+    def launch(search):
+        if search.part.rank == last:
+            raise RuntimeError("it broke")
+        real(search)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(InOneLaunch, "launch", launch)
+        with pytest.raises(TraversalError, match=rf"part {last} of {len(devices)} \(cuda:{devices[-1]}\).*it broke"):
+            bfs(graph, 0)
+    assert_right(graph, whole, [0])
+
+
 @pytest.mark.parametrize("devices", [[0, 0], *SEVERAL], ids=str)
-def test_a_rank_that_does_not_answer(devices, by_steps, monkeypatch):
+def test_a_launch_that_does_not_come(devices, monkeypatch):
+    """It is named after a limit, at which the others' end; the next search is right."""
+    whole = load("path:70")
+    graph = from_graph(whole, on(devices, limit=3))
+    assert_right(graph, whole, [0])
+    real = InOneLaunch.launch
+    with monkeypatch.context() as patch:
+        patch.setattr(InOneLaunch, "launch", lambda search: search.part.rank == 1 or real(search))
+        with pytest.raises(TraversalError, match=rf"no answer for 3 s from part 1 \(cuda:{devices[1]}\)"):
+            bfs(graph, 0)
+    assert_right(graph, whole, [0])
+
+
+@pytest.mark.usefixtures("by_steps")
+@pytest.mark.parametrize("devices", [[0, 0], *SEVERAL], ids=str)
+def test_a_rank_that_does_not_answer(devices, monkeypatch):
     """It is named after a limit; the others end; other graphs on the same devices are searched."""
     from rapids_bfs.engines.parts.cuda import DeviceWalk
 

@@ -23,7 +23,6 @@ class CUDARuntimeError(RuntimeError):
 class FakeCuda:
     """The memory of GPUs, by address: arrays, and who maps them."""
 
-    errorPeerAccessAlreadyEnabled = 704
     CUDARuntimeError = CUDARuntimeError
 
     def __init__(self, devices=4):
@@ -54,7 +53,7 @@ class FakeCuda:
             peer_access, "link", lambda *pair: "none" if tuple(sorted(pair)) in self.unlinked else "NVLink"
         )
         monkeypatch.setattr(
-            peer_access, "nvml", SimpleNamespace(others=lambda bus_id, ours: self.others.get(bus_id, []))
+            peer_access, "nvml", SimpleNamespace(others=lambda bus_id, ours=(): self.others.get(bus_id, []))
         )
         return self
 

@@ -15,6 +15,7 @@ distributed = pytest.importorskip("distributed")
 
 from rapids_bfs.parts import on_dask, seats  # noqa: E402
 from rapids_bfs.parts.on_dask import DaskLauncher  # noqa: E402
+from rapids_bfs.parts.windows import open_windows  # noqa: E402
 
 
 def launcher_of(dask_client, **options):
@@ -64,6 +65,10 @@ def stop(peers, rank):
     peers.barrier()
 
 
+def no_windows(peers):
+    return open_windows(peers, 1000, "cpu")
+
+
 def kept_there(token):
     """How much the launcher with this token keeps in this process; None if it has no seat."""
     return {theirs: len(seat.kept) for (theirs, _), seat in seats._seats.items()}.get(token)
@@ -97,6 +102,10 @@ class TestCalls:
         for n in (0, 3, 1000):
             expected = [([[10 * other + rank] * n for other in range(3)], [0, 1, 2]) for rank in range(3)]
             assert launcher.run(exchanged, n) == expected
+
+    def test_processes_share_no_memory_of_the_host(self, dask_client):
+        line = "the parts are in the memory of several processes: 'cpu:4' makes 4 parts in one"
+        assert launcher_of(dask_client).run(no_windows) == [line] * 3
 
     def test_what_is_kept_stays_until_nobody_refers_to_it(self, dask_client):
         launcher = launcher_of(dask_client)

@@ -1,6 +1,9 @@
 """Graphs in parts on the CPU: built, searched, validated and brought back, against SciPy on the graph in one piece."""
 
+import threading
+from contextlib import nullcontext
 from itertools import pairwise
+from queue import SimpleQueue
 
 import numpy as np
 import pytest
@@ -305,3 +308,29 @@ def test_edges_that_contradict_an_answer(predecessors):
     less = from_graph(fewer, graph.launcher)
     object.__setattr__(result, "graph", less)
     assert validate(less, result).rule == ("tree-edge" if predecessors else "tree-level")
+
+
+def test_graphs_on_gpus_are_searched_one_after_the_other(monkeypatch):
+    """The kernels of two searches on the same GPUs could wait for each other's."""
+    monkeypatch.setattr(Threads, "_current", lambda launcher, rank: nullcontext())
+    entered, go = SimpleQueue(), threading.Event()
+
+    def first(peers):
+        entered.put("first")
+        go.wait(60)
+
+    def second(peers):
+        entered.put("second")
+
+    calls = [
+        threading.Thread(target=Threads([f"cuda:{at}"]).run, args=(each,)) for at, each in ((0, first), (1, second))
+    ]
+    calls[0].start()
+    assert entered.get(timeout=60) == "first"
+    calls[1].start()
+    calls[1].join(0.2)
+    assert entered.empty()
+    go.set()
+    for call in calls:
+        call.join(60)
+    assert entered.get(timeout=60) == "second"

@@ -10,13 +10,15 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from fake_cuda import FIRST_SHIFT, FakeCuda
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rapids_bfs._core import nvml
+from rapids_bfs._core import driver, nvml
+from rapids_bfs._core.peer_access import obstacle_of_all
 from rapids_bfs.parts import peer_memory
 from rapids_bfs.parts.peer_memory import GRANULARITY, AtWork, Lease, at_work, hold, release
 from rapids_bfs.parts.peers import Stopped, ThreadPeers
@@ -257,6 +259,15 @@ def test_who_begins_to_work_lets_memory_be_freed_first():
     assert left == ["worked", "freed", "worked again"]
 
 
+def test_what_info_says(cuda):
+    """Of all devices of this process, whoever may search on them."""
+    assert obstacle_of_all() is None
+    cuda.others["0000:02:00.0"] = [77]
+    assert obstacle_of_all().startswith("process 77 computes on GPU 0000:02:00.0")
+    cuda.unlinked.add((1, 3))
+    assert obstacle_of_all().startswith("GPU 0000:01:00.0 has no peer access to GPU 0000:03:00.0")
+
+
 def places(*rows):
     return [Place(host, boot, process, 1, ordinal, gpu) for host, boot, process, ordinal, gpu in rows]
 
@@ -386,3 +397,28 @@ def test_nvml_that_cannot_say(monkeypatch):
     fake.nvmlDeviceGetProcessUtilization = lambda *arguments: 3  # NVML_ERROR_NOT_SUPPORTED
     monkeypatch.setattr(nvml, "library", lambda: fake)
     assert nvml.others("0000:01:00.0", [10]) == []
+
+
+def test_the_driver_is_asked(monkeypatch):
+    """Which PCI bus id a device has, and whether MPS runs what is launched there; an older driver does not know."""
+    asked = []
+
+    def get(device, ordinal):
+        device._obj.value = 10 + ordinal
+        return 0
+
+    def bus_id(name, length, device):
+        name.value = f"0000:1B:{device.value:02d}.0".encode()
+        assert len(name.value) < length
+        return 0
+
+    def attribute(holds, number, device):
+        asked.append(number)
+        holds._obj.value = int(device.value == 11)
+        return int(device.value == 12)
+
+    library = SimpleNamespace(cuDeviceGet=get, cuDeviceGetPCIBusId=bus_id, cuDeviceGetAttribute=attribute)
+    monkeypatch.setattr(driver, "library", lambda: library)
+    assert driver.pci_bus_id(1) == "0000:1b:11.0"
+    assert [driver.under_mps(ordinal) for ordinal in range(3)] == [False, True, False]
+    assert asked == [133] * 3

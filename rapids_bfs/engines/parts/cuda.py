@@ -132,10 +132,10 @@ class DevicePart:
 class DeviceWalk(Walk):
     """The buffers of one part, and its kernels' parameters in two structures, of which a step changes a few fields."""
 
-    way = "NCCL"
-
-    def __init__(self, there: DevicePart) -> None:
+    def __init__(self, there: DevicePart, reason: str) -> None:
+        """``reason`` is why the parts do not search in one launch."""
         super().__init__(there.part)
+        self.way = f"NCCL ({reason})"
         self.there, self.device, self.tuning, self.s = there, there.device, there.tuning, there.s
         part, words = there.part, there.own_words
         dtype, parts = part.partition.dtype, part.partition.size

@@ -282,9 +282,9 @@ def prepared(part: Part, peers: Peers) -> InOneLaunch | DeviceWalk:
     sharing = sum((place.process, place.ordinal) == (mine.process, mine.ordinal) for place in places)
     there = DevicePart(part, peers, CuPyDevice(own_stream=sharing > 1))
     if peers.size > MOST_PARTS:
-        return DeviceWalk(there)
+        return DeviceWalk(there, f"one launch takes at most {MOST_PARTS} parts")
     layout = Layout.of(part)
     windows = open_windows(peers, layout.end, CUDA)
     if isinstance(windows, str):
-        return DeviceWalk(there)
+        return DeviceWalk(there, windows)
     return InOneLaunch(there, peers, windows, layout, sharing=sharing)

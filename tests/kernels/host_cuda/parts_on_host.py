@@ -38,7 +38,7 @@ def host(monkeypatch):
 
 def by_steps(there, peers):
     """A search that goes back to the host after each step."""
-    return DeviceWalk(there)
+    return DeviceWalk(there, "asked for")
 
 
 def on_devices(whole, size, seed, make=by_steps, kind=HostDevice, **threads):

@@ -147,7 +147,7 @@ def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, refused):
         monkeypatch.setattr(one_launch, "open_windows", lambda *_: refused)
     graph = from_graph(whole, Threads(["cpu"] * size))
     searches = graph.launcher.run(one_launch.prepared, each=[graph.parts])
-    assert [each.way for each in searches] == ["NCCL" if refused else "one launch"] * size
+    assert [each.way for each in searches] == [f"NCCL ({refused})" if refused else "one launch"] * size
     for part, each in zip(graph.parts, searches, strict=True):
         part.kept["search"] = each
     graph._prepared = True
