@@ -174,13 +174,15 @@ class AtWork:
         call = object()
         try:
             with self._changed:
-                self._changed.wait_for(lambda: self._calls or not self._waiting)
+                if self._waiting:
+                    self._changed.wait_for(lambda: self._calls or not self._waiting)
                 self._calls.add(call)
             yield
         finally:
             with self._changed:
                 self._calls.discard(call)
-                self._changed.notify_all()
+                if self._waiting:
+                    self._changed.notify_all()
 
     @contextmanager
     def alone(self) -> Iterator[None]:

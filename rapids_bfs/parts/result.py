@@ -184,13 +184,11 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
     else:
         answers, each_told = launcher.keep_and_tell(search, _told, *given, each=[graph.parts])
         told = each_told[0]
-    reached, depth, steps, way = told
+    reached, depth, steps = told
     trace = None
     if options.trace:
         sizes = launcher.run(_levels, depth, each=[graph.parts, answers])
-        trace = traced(
-            np.sum(sizes, axis=0), steps, ", ".join(filter(None, (graph.device, f"{launcher.size} parts", way)))
-        )
+        trace = traced(np.sum(sizes, axis=0), steps, f"{graph.device}, {graph.searched}")
     return ResultInParts(graph, sources, answers, reached, depth, options.depth_limit, options.target, trace)
 
 
@@ -222,8 +220,8 @@ def rows(part: Part, answer: Answer, peers: Peers) -> tuple[Any, Any, Any | None
     return part.labels, answer.distances, names
 
 
-def _told(answer: Answer) -> tuple[int, int, list[Step], str]:
-    return answer.reached, answer.depth, answer.steps, answer.way
+def _told(answer: Answer) -> tuple[int, int, list[Step]]:
+    return answer.reached, answer.depth, answer.steps
 
 
 def _fetch(part: Part, answer: Answer, peers: Peers) -> tuple[np.ndarray, np.ndarray | None]:

@@ -1,6 +1,7 @@
 """Graphs in parts on devices: several parts on one GPU, and by NCCL on several (marked `gpus`)."""
 
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -68,10 +69,12 @@ def test_random_graphs(devices):
 
 
 @pytest.mark.parametrize(("alpha", "beta", "room"), [(0, 1, 0), (0, 1, 5), (3, 1, 256), (1 << 30, 1 << 40, 256)])
-@pytest.mark.usefixtures("by_steps")
+@pytest.mark.usefixtures("either_way")
 def test_directions(devices, monkeypatch, alpha, beta, room):
     monkeypatch.setattr(search, "ALPHA", alpha)
     monkeypatch.setattr(search, "BETA", beta)
+    tuning = one_launch.Tuning(alpha, beta)
+    monkeypatch.setattr(one_launch, "InOneLaunch", partial(InOneLaunch, tuning=tuning))
     monkeypatch.setattr(search, "SHARE", 1 << 30)
     monkeypatch.setattr(search, "LEAST_ROOM", room)
     for seed in range(4):

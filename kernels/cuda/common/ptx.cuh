@@ -40,10 +40,7 @@ __device__ inline unsigned load_acquire(const unsigned* address) {
 __device__ inline unsigned atomic_inc_acq_rel_system(unsigned* address, unsigned last) {
 #ifdef __CUDA_ARCH__
     unsigned before;
-    asm volatile("atom.acq_rel.sys.global.inc.u32 %0, [%1], %2;"
-                 : "=r"(before)
-                 : "l"(address), "r"(last)
-                 : "memory");
+    asm volatile("atom.acq_rel.sys.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(address), "r"(last) : "memory");
     return before;
 #else
     return atomicInc(address, last);

@@ -3,26 +3,27 @@
 //
 // Numbers, places and what the parts hold are those of `search.cu`. *Top-down*: a part marks the neighbours of its
 // frontier that it has not marked, and writes pairs (vertex, parent) into their owners' inboxes; the parts meet, and
-// owners settle what they find there. Where a segment of an inbox has no room, nobody settles anything and the level goes
-// bottom-up. *Bottom-up*: each part sweeps its own rows, see `bottom_up.cuh`, and writes its slice of the next bitmap of
-// visited vertices into the windows of all parts meanwhile. All parts choose the same direction, from the same mails. See
-// `ranks.cuh` for windows and mails, and `level_bitmaps.cuh` for how the levels that went bottom-up get their distances.
+// owners settle what they find there. Where a segment of an inbox has no room, nobody settles anything and the level
+// goes bottom-up. *Bottom-up*: each part sweeps its own rows, see `bottom_up.cuh`, and writes its slice of the next
+// bitmap of visited vertices into the windows of all parts meanwhile. All parts choose the same direction, from the
+// same mails. See `ranks.cuh` for windows and mails, and `level_bitmaps.cuh` for the distances of levels that went
+// bottom-up.
 //
 // `Search` has the part's own arrays as in `search.cu`, and visited[BITMAPS][words of own] as in direction_optimizing;
 // `target` is a place, -1 where there is none or it is another part's; `number` is that of the search, the same on all
 // parts and unlike that of any other. `sources` are places, in the host's memory.
 //
-//   isolated[words of all] bitmap over all numbers: those without edges, and those of no vertex
-//   marked[words of all]   bitmap over all numbers: visited, or sent to the owner by this part; like the bitmaps in the
-//                          windows, a search finds only isolated ones in it, and resets it to them
-//   tally                  what the blocks count, see `Tally`
-//   told[TOLD]             in the host's memory: the number of the search when it is done, its levels (one more than 2^62 if
-//                          it was given up), the largest distance, vertices reached by all parts, and 1 + the part that
-//                          did not come, or 0
-//   trace[levels + 1]      as in direction_optimizing; levels from TRACED on are not noted
+//   isolated[words of all]  bitmap over all numbers: those without edges, and those of no vertex
+//   marked[words of all]    bitmap over all numbers: visited, or sent to the owner by this part; like the bitmaps in
+//                           the windows, a search finds only isolated ones in it, and resets it to them
+//   tally                   what the blocks count, see `Tally`
+//   told[TOLD]              in the host's memory: the number of the search when it is done, its levels (GIVEN_UP if
+//                           they have no end), the largest distance, the vertices reached by all parts, and 1 + the
+//                           part that did not come, or 0
+//   trace[levels + 1]       as in direction_optimizing; levels from TRACED on are not noted
 //
-// Work: as in direction_optimizing, and 8 bytes (16 for long numbers) per pair and n / 8 per level that goes bottom-up over
-// the links, less what has not changed.
+// Work: as in direction_optimizing; over the links 8 bytes per pair (16 with long numbers), and per bottom-up level
+// what has changed in n / 8 bytes.
 // Synchronisation: the parts meet twice in a top-down level, once in a bottom-up level, and once more when levels go
 // bottom-up, go top-down again, or leave rows to the whole grid.
 // Races: as in direction_optimizing. A word of a bitmap in a window is written by one warp of its owner, and read after
@@ -134,7 +135,8 @@ __device__ __forceinline__ void send_pairs(const Ranks<Vertex, Offset>& x, const
                                            const Vertex (&vertex)[UNROLL], const Vertex (&parent)[UNROLL]) {
     int owner[UNROLL];
 #pragma unroll
-    for (int k = 0; k < UNROLL; ++k) owner[k] = won[k] ? static_cast<int>(vertex[k] / static_cast<Vertex>(x.stride)) : -1;
+    for (int k = 0; k < UNROLL; ++k)
+        owner[k] = won[k] ? static_cast<int>(vertex[k] / static_cast<Vertex>(x.stride)) : -1;
     for (int part = 0; part < x.parts; ++part) {
         unsigned same[UNROLL];
         int count = 0;
@@ -145,7 +147,8 @@ __device__ __forceinline__ void send_pairs(const Ranks<Vertex, Offset>& x, const
         }
         if (count == 0) continue;
         long long place = 0;
-        if (lane_id() == 0) place = static_cast<long long>(atomicAdd(x.tally->sent + part, static_cast<unsigned long long>(count)));
+        if (lane_id() == 0)
+            place = static_cast<long long>(atomicAdd(x.tally->sent + part, static_cast<unsigned long long>(count)));
         place = __shfl_sync(ALL, place, 0);
         Pair<Vertex>* const pairs = inbox_of(x, part, x.rank);
 #pragma unroll
@@ -162,7 +165,7 @@ template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool go_top_down(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                             const Worker& w, Progress& p, const BitmapRing& ring, bool& room) {
     const Vertex base = static_cast<Vertex>(x.rank * x.stride);
-    const auto send = [&](const bool(&won)[UNROLL], const Vertex(&vertex)[UNROLL], const Vertex(&parent)[UNROLL]) {
+    const auto send = [&](const bool (&won)[UNROLL], const Vertex(&vertex)[UNROLL], const Vertex(&parent)[UNROLL]) {
         send_pairs(x, won, vertex, parent);
     };
     expand_frontier(s, x.marked, base, 0, w.turn->own, w.warp, w.warps, send);

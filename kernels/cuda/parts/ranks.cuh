@@ -3,14 +3,15 @@
 // Each part has a window, at windows[rank], which all parts read and write:
 //
 //   mails[2][MOST_PARTS]          from each part, in turn: see `Mail`
-//   bitmaps[2][parts][slice]      of the visited vertices of all parts, before a level and after it; each part writes its
-//                                 slice in all windows, which thus hold the same
+//   bitmaps[2][parts][slice]      of the visited vertices of all parts, before a level and after it; each part writes
+//                                 its slice in all windows, which thus hold the same
 //   inboxes[parts][room]          pairs from each part
 //
 // A part's blocks meet those of all parts. The last block to arrive sends the part's mail to all; every block waits for
-// the mail of all. Mails alternate between two places: nobody is two turns ahead of one that still reads. A mail is stamped
-// with the search and the turn, so that none of an earlier search is taken for it. Waiting has a limit, and the host can end
-// it, by writing the number of the search to `stop`. Then all blocks end, and `told` says which part did not come.
+// the mail of all. Mails alternate between two places: nobody is two turns ahead of one that still reads. A mail is
+// stamped with the search and the turn, so that none of an earlier search is taken for it. Waiting has a limit, and the
+// host can end it, by writing the number of the search to `stop`. Then all blocks end, and `told` says which part did
+// not come.
 #pragma once
 
 #include "../direction_optimizing/parameters.cuh"
@@ -23,12 +24,12 @@ enum Mark { OVERFLOWN = 1, AT_TARGET = 2, STALE = 4 };
 
 // What a part tells another one at the end of a phase.
 struct alignas(64) Mail {
-    long long found;            // vertices that the phase reached
-    long long queued, edges;    // of them in the queue, and their edges
-    long long left;             // rows that a sweep left to the whole grid, as a Counter
-    long long pairs;            // in the sender's segment of the receiver's inbox
-    long long marks;            // see `Mark`
-    unsigned long long stamp;   // written last
+    long long found;           // vertices that the phase reached
+    long long queued, edges;   // of them in the queue, and their edges
+    long long left;            // rows that a sweep left to the whole grid, as a Counter
+    long long pairs;           // in the sender's segment of the receiver's inbox
+    long long marks;           // see `Mark`
+    unsigned long long stamp;  // written last
 };
 
 // What the blocks of a part count in a phase. The last one to arrive at its end resets it.
@@ -38,8 +39,8 @@ struct Tally {
     alignas(128) Counter left;      // rows that a sweep left to the whole grid
     alignas(128) unsigned long long found;
     alignas(128) unsigned long long sent[MOST_PARTS];  // pairs to each part, those too many for its inbox included
-    unsigned finished;              // blocks that are done with the search
-    unsigned absent;                // 1 + the first part that did not come
+    unsigned finished;                                 // blocks that are done with the search
+    unsigned absent;                                   // 1 + the first part that did not come
 };
 
 template <typename Vertex, typename Offset>
@@ -85,8 +86,8 @@ __device__ inline Pair<Vertex>* inbox_of(const Ranks<Vertex, Offset>& x, long lo
     return reinterpret_cast<Pair<Vertex>*>(x.windows[receiver] + x.inboxes) + sender * x.room;
 }
 
-// Write words of this part's slice into a bitmap in all windows, by a whole warp: up to COUNT a lane, `step` apart, from
-// `word` to before `end`. `compare`: unless a warp's words are there already.
+// Write words of this part's slice into a bitmap in all windows, by a whole warp: up to COUNT a lane, `step` apart,
+// from `word` to before `end`. `compare`: unless a warp's words are there already.
 template <int COUNT, typename Vertex, typename Offset>
 __device__ __forceinline__ void publish(const Ranks<Vertex, Offset>& x, int which, long long word, long long step,
                                         long long end, const unsigned (&bits)[COUNT], bool compare) {
@@ -160,7 +161,8 @@ __device__ inline void read_mails(const Search<Vertex, Offset>& s, const Ranks<V
     const unsigned absent = __ballot_sync(ALL, from && !came(s, x, mail, stamp));
     const long long found = from ? __ldcg(&mail->found) : 0, edges = from ? __ldcg(&mail->edges) : 0;
     const long long left = from ? __ldcg(&mail->left) : 0, marks = from ? __ldcg(&mail->marks) : 0;
-    const long long all_found = static_cast<long long>(warp_sum(found)), all_edges = static_cast<long long>(warp_sum(edges));
+    const long long all_found = static_cast<long long>(warp_sum(found)),
+                    all_edges = static_cast<long long>(warp_sum(edges));
     const bool overflown = __any_sync(ALL, marks & OVERFLOWN), at_target = __any_sync(ALL, marks & AT_TARGET);
     const bool stale = __any_sync(ALL, marks & STALE), some_left = __any_sync(ALL, left != 0);
     if (from) turn->pairs[lane] = __ldcg(&mail->pairs);

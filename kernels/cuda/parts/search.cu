@@ -146,7 +146,7 @@ __device__ inline void send(const Exchange<Vertex, Offset>& x, bool won, Vertex 
 template <typename Vertex, typename Offset>
 __global__ void expand(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
     const Vertex base = static_cast<Vertex>(x.rank * x.stride);
-    const auto send_all = [&](const bool(&won)[UNROLL], const Vertex(&vertex)[UNROLL], const Vertex(&parent)[UNROLL]) {
+    const auto send_all = [&](const bool (&won)[UNROLL], const Vertex(&vertex)[UNROLL], const Vertex(&parent)[UNROLL]) {
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) send(x, won[k], vertex[k], parent[k]);
     };

@@ -63,8 +63,8 @@ __device__ __forceinline__ void expand_frontier(const Search<Vertex, Offset>& s,
     }
 }
 
-// Settle those of the pairs whose vertex was not visited, and append them to the queue from `begin` on. Returns how many
-// they are, counted in the lanes.
+// Settle those of the pairs whose vertex was not visited, and append them to the queue from `begin` on. Returns how
+// many they are, counted in the lanes.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ unsigned settle_pairs(const Search<Vertex, Offset>& s, unsigned* visited,
                                                  const Pair<Vertex>* pairs, long long count, Vertex base, int level,

@@ -229,7 +229,7 @@ class InOneLaunch:
         if told["levels"] == GIVEN_UP:
             raise TraversalError("more levels than the graph has vertices: its parts do not fit together")
         steps = self._steps(told["levels"]) if self.asked.trace else []
-        return Answer(distances, predecessors, told["reached"], told["depth"], steps, self.way)
+        return Answer(distances, predecessors, told["reached"], told["depth"], steps)
 
     def _trace_buffer(self) -> int:
         if self.trace is None:

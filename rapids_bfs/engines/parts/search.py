@@ -48,7 +48,6 @@ class Answer:
     reached: int  # vertices of all parts
     depth: int  # the largest distance in all parts
     steps: list[Step]
-    way: str  # how the parts talked; "" where there is but one way
 
 
 class Asked(NamedTuple):
@@ -70,7 +69,7 @@ def room_of(part: Part) -> int:
 class Walk(ABC):
     """What a part prepares for searches, and its work between two collectives."""
 
-    way = ""
+    way = ""  # how the parts talk, where there are several ways
 
     def __init__(self, part: Part) -> None:
         self.part = part
@@ -160,7 +159,7 @@ def walked(walk: Walk, asked: Asked, peers: Peers) -> Answer:
             steps.append(Step(went, 1e3 * (perf_counter() - begin)))
             reached += frontier.vertices
             depth += frontier.vertices > 0
-        return Answer(*walk.answer(), reached, depth, steps, walk.way)
+        return Answer(*walk.answer(), reached, depth, steps)
 
 
 def _places(numbers: np.ndarray, part: Part, other: int | None = None) -> np.ndarray:

@@ -63,7 +63,7 @@ struct Block {
 
 // The stacks of a launch, which later ones use again. Below each is a page that nobody may touch.
 class Stacks {
-  public:
+public:
     Stacks() {
         const std::lock_guard<std::mutex> turn(mutex());
         if (idle().empty()) return;
@@ -86,7 +86,7 @@ class Stacks {
         return stacks[number];
     }
 
-  private:
+private:
     static std::mutex& mutex() {
         static std::mutex one;
         return one;

@@ -132,7 +132,7 @@ def test_wide_numbers():
 
 
 def test_the_trace_says_which_search_it_was():
-    trace = assert_right(generate("rmat:6"), 2, [1], 0, in_one_launch()).trace
+    trace = assert_finds(in_one_thread(generate("rmat:6"), 2, 0), generate("rmat:6"), [1]).trace
     assert trace.engine == "cpu, 2 parts, one launch"
 
 
