@@ -64,12 +64,19 @@ class Launcher(ABC):
         """Give each rank its own of these values."""
 
 
+class At:
+    """Whose work is under way in a thread that works for all ranks."""
+
+    rank = 0
+
+
 class Threads(Launcher):
     """Ranks that are threads of this process, each with a device of its own or sharing one."""
 
     def __init__(self, devices: Sequence[str], limit: float = LIMIT) -> None:
         self.devices = tuple(devices)
         self.device = CUDA if self.devices[0].startswith(CUDA) else CPU
+        self.names = [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
         self.limit = limit
         self._turns = _turns if self.device == CUDA else {}
         self._lost = ""  # which rank did not end
@@ -130,10 +137,14 @@ class Threads(Launcher):
     def together(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> Any:
         """Call ``function(*each, names, limit, at, *arguments)`` in this thread, in the place of all ranks.
 
-        What is raised in the body of ``with at(rank)`` is raised as from `keep`.
+        What it raises is raised as from `keep`, by the rank that ``at`` says.
         """
         with self._turn():
-            return function(*each, self._names(), self.limit, self._at, *arguments)
+            at = At()
+            try:
+                return function(*each, self.names, self.limit, at, *arguments)
+            except Exception as error:
+                raise self._failure(at.rank, error) from error.__cause__
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -142,16 +153,6 @@ class Threads(Launcher):
             if self._lost:
                 raise TraversalError(f"{self._lost} did not end after an earlier failure: make the graph again")
             yield
-
-    @contextmanager
-    def _at(self, rank: int) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            raise self._failure(rank, error) from error.__cause__
-
-    def _names(self) -> list[str]:
-        return [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
 
     def _end(self, ranks: Sequence[threading.Thread]) -> None:
         """Wait until no rank works on its part any more. One that does not end cannot be stopped; nothing will be asked
@@ -175,7 +176,7 @@ class Threads(Launcher):
 
     def _peers(self) -> Sequence[Peers]:
         """The peers of each rank, which serve one call."""
-        names = self._names()
+        names = self.names
         if self.device == CPU or len(set(self.devices)) < self.size or self.size == 1:
             return ThreadPeers.group(names, self.limit)
         from .nccl import NcclPeers, Ranks

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from random import Random
 from typing import Any, NoReturn
 
 import numpy as np
@@ -24,6 +24,7 @@ from .launch import Kept, Threads
 from .peers import Peers
 
 NUMBER_BITS = 61  # of the numbers that tell searches apart
+_numbers = Random()  # begins where the system says, whatever users do to `random`
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +176,7 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
         raise InputError("a search of a graph in parts cannot check its levels: validate the result")
     launcher = graph.launcher
     graph.prepare()
-    given = np.asarray(sources, np.int64), options, 1 + secrets.randbits(NUMBER_BITS)
+    given = np.asarray(sources, np.int64), options, 1 + _numbers.getrandbits(NUMBER_BITS)
     if graph.way == ONE_LAUNCH and isinstance(launcher, Threads):
         from ..engines.parts.one_launch import search_together
 

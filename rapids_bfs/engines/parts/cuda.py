@@ -6,7 +6,7 @@ import ctypes
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import isqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,15 @@ class Tuning:
     threads: int = 512  # of a block that sweeps
     others: int = 256  # of a block of the other kernels
     blocks: int = 8  # of those, on a multiprocessor
+
+
+class Answers(NamedTuple):
+    """Arrays for what a search finds, and their addresses, which take time to ask for."""
+
+    distances: Any
+    predecessors: Any | None
+    at_distances: int
+    at_predecessors: int | None
 
 
 def expected(edges: int, size: int) -> int:
@@ -87,13 +96,15 @@ class DevicePart:
             raise InputError(f"a search of this part needs {size(needed)} of device memory: take more devices")
         return {name: device.empty(*need) for name, need in needs.items()}
 
-    def answers(self, predecessors: bool) -> tuple[Any, Any | None]:
-        """New arrays for distances and predecessors, where the kernels find them from now on."""
+    def room_for_answers(self, predecessors: bool) -> Answers:
+        """New arrays for distances and predecessors."""
         tree = self.device.empty(self.part.own, self.part.partition.dtype) if predecessors else None
         distances = self.device.empty(self.part.own, np.int32)
-        self.s.distances = address(distances)
-        self.s.predecessors = None if tree is None else address(tree)
-        return distances, tree
+        return Answers(distances, tree, address(distances), None if tree is None else address(tree))
+
+    def answer_in(self, answers: Answers) -> None:
+        """Let the kernels that are launched from now on write there."""
+        self.s.distances, self.s.predecessors = answers.at_distances, answers.at_predecessors
 
     def _uploaded(self) -> dict[str, Any]:
         """The part's rows, which are on the device already and may still be written."""
@@ -193,7 +204,8 @@ class DeviceWalk(Walk):
 
     def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
         device, stream = self.device, self.device.stream_handle
-        self.answers: Any = self.there.answers(predecessors)
+        self.answers: Answers | None = self.there.room_for_answers(predecessors)
+        self.there.answer_in(self.answers)
         for array, byte in ((self.answers[0], 0xFF), (self.answers[1], 0xFF), (self.arrays["counters"], 0)):
             if array is not None:
                 fill(array, byte, stream)
@@ -255,6 +267,7 @@ class DeviceWalk(Walk):
         self.launch["list"]()
 
     def answer(self) -> tuple[Any, Any | None]:
-        distances, predecessors = self.answers
+        assert self.answers is not None
+        distances, predecessors = self.answers[:2]
         self.answers = self.sources = None
         return distances, predecessors

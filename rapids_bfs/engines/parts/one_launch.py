@@ -5,26 +5,28 @@ The parts write into each other's windows and meet there; the host comes back wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..._core.device import CUDA
+from ..._core.memory import SHARED_BYTES
 from ...errors import InputError, TraversalError
 from ...kernels.parts import GIVEN_UP, MAIL_BYTES, MOST_PARTS, RANKS, TALLY_BYTES, TOLD, TRACED
 from ...kernels.whole_search import BITMAPS, STATE_BYTES, TILE
 from ...parts.build import Part
+from ...parts.launch import At
 from ...parts.peers import Peers, Stopped, no_answer
 from ...parts.windows import Place, Windows, open_windows
 from ...trace import Step, steps_noted
 from ..gpu.cupy import CuPyDevice
 from ..gpu.launch import address, copy, fill
 from ..gpu.one_launch import SMALL_ARCS, SPINS, WARP, bytes_of_tiles, words_per_tile
-from .cuda import DevicePart, DeviceWalk
-from .search import ONE_LAUNCH, Answer, Asked, asked_of, room_of
+from .cuda import Answers, DevicePart, DeviceWalk
+from .search import ONE_LAUNCH, Answer, Asked, asked_of_all, room_of
 
 FILE, KERNEL = "parts_one_launch", "search_part"
 UNREACHED = -1  # the distance where there is none
@@ -59,7 +61,9 @@ def _aligned(nbytes: int) -> int:
 class Tuning:
     """What a search may be tuned by; no answer depends on it."""
 
-    alpha: int = 15  # bottom-up when the frontier has more than 1/alpha of the unexplored edges
+    # Bottom-up when the frontier has more than 1/alpha of the unexplored edges: sooner than on one GPU, since pairs go
+    # over the links. Measured on 2 H200, inside the kernel: urand:24 1.66 ms instead of 2.29 with 15, rmat:24 the same.
+    alpha: int = 60
     beta: int = 24  # top-down again when the frontier shrinks below 1/beta of the vertices
     threads: int = 512  # of a block
     blocks: int = 1  # of a multiprocessor, as the compiler is told
@@ -103,7 +107,8 @@ class InOneLaunch:
             self._gather_isolated(peers)
         self.stale = True  # did no search end yet, or not the last one as it should?
         self.running = False
-        self.answers: Any = None
+        self.answers: Answers | None = None
+        self.ahead: Answers | None = None  # allocated for the next search
         self.trace: Any = None  # allocated by the first search that is traced
 
     def _fill_in(self, peers: Peers, tuning: Tuning) -> None:
@@ -175,7 +180,7 @@ class InOneLaunch:
             with peers.stops.calling(self.stop):
                 self.launch()
                 peers.wait(self.settle)
-            return self.finish(peers.names)
+        return self.finish(peers.names)
 
     def begin(self, asked: Asked, limit: float) -> None:
         """Make ready for a launch that waits no longer than ``limit`` seconds for another part's."""
@@ -185,7 +190,11 @@ class InOneLaunch:
         if self.stale:
             self._reset()
         self.asked, self.limit = asked, limit
-        self.answers = self.there.answers(asked.predecessors)
+        self.answers, self.ahead = self.ahead, None
+        if self.answers is None or (self.answers.predecessors is not None) != asked.predecessors:
+            with self.device.active():
+                self.answers = self.there.room_for_answers(asked.predecessors)
+        self.there.answer_in(self.answers)
         count = s.count = len(asked.sources)
         if count > len(self.sources):
             self._make_room(count)
@@ -200,6 +209,13 @@ class InOneLaunch:
         self.stale = self.running = True
         self.start()
 
+    def allocate_ahead(self) -> None:
+        """Make room for the next answer, while the device is busy; where that is much, or there is none, later."""
+        assert self.answers is not None
+        if sum(array.nbytes for array in self.answers[:2] if array is not None) <= SHARED_BYTES:
+            with suppress(MemoryError), self.device.active():
+                self.ahead = self.there.room_for_answers(self.asked.predecessors)
+
     def stop(self) -> None:
         """End a search that is under way."""
         self.stop_flag[0] = self.there.s.number
@@ -207,14 +223,16 @@ class InOneLaunch:
     def settle(self) -> None:
         """Wait until nothing is under way."""
         if self.running:
-            self.device.synchronize()
+            with self.device.current():
+                self.device.synchronize()
             self.running = False
 
     def watch(self) -> None:
-        """Wait for the end of a search by looking at what it tells, at first."""
+        """Wait for the end of a search by looking at what it tells, at first. Then it only resets what is its own."""
         done, number = self.told.data, self.there.s.number
         for _ in range(SPINS):
             if done[0] == number:
+                self.running = False
                 return
         self.settle()
 
@@ -224,7 +242,8 @@ class InOneLaunch:
         if told["done"] != self.asked.number:
             raise Stopped(no_answer([names[told["absent"] - 1]], self.limit))
         self.stale = False
-        distances, predecessors = self.answers
+        assert self.answers is not None
+        distances, predecessors = self.answers[:2]
         self.answers = None
         if told["levels"] == GIVEN_UP:
             raise TraversalError("more levels than the graph has vertices: its parts do not fit together")
@@ -233,45 +252,41 @@ class InOneLaunch:
 
     def _trace_buffer(self) -> int:
         if self.trace is None:
-            self.trace = self.device.empty(min(self.part.partition.n + 2, TRACED), np.uint64)
+            with self.device.active():
+                self.trace = self.device.empty(min(self.part.partition.n + 2, TRACED), np.uint64)
         return address(self.trace)
 
     def _steps(self, levels: int) -> list[Step]:
         """What each level did, from the device's notes."""
-        noted = steps_noted(self.device.host(self.trace[: levels + 1]))
+        with self.device.active():
+            noted = steps_noted(self.device.host(self.trace[: levels + 1]))
         return noted + [Step()] * (levels - len(noted))
 
 
-def search_together(
-    parts: Sequence[Part],
-    names: Sequence[str],
-    limit: float,
-    at: Callable[[int], AbstractContextManager[Any]],
-    *given: Any,
-) -> list[Answer]:
+def search_together(parts: Sequence[Part], names: Sequence[str], limit: float, at: At, *given: Any) -> list[Answer]:
     """`search` of all parts, whose launches this thread begins one after the other. See `Threads.together`."""
     searches: list[InOneLaunch] = [part.kept["search"] for part in parts]
-    for part, each in zip(parts, searches, strict=True):
-        with at(part.rank), each.device.working():
-            each.begin(asked_of(part, *given), limit)
+    asked = asked_of_all(parts[0].partition, *given)
+    for at.rank, each in enumerate(searches):
+        with each.device.current():
+            each.begin(asked[at.rank], limit)
     try:
-        for part, each in zip(parts, searches, strict=True):
-            with at(part.rank), each.device.current():
+        for at.rank, each in enumerate(searches):
+            with each.device.current():
                 each.launch()
-        for part, each in zip(parts, searches, strict=True):
-            with at(part.rank), each.device.current():
-                each.watch()
+        for at.rank, each in enumerate(searches):
+            each.allocate_ahead()
+        for at.rank, each in enumerate(searches):
+            each.watch()
     except BaseException:
         for each in searches:
             each.stop()
         for each in searches:
-            with each.device.current():
-                each.settle()
+            each.settle()
         raise
     answers = []
-    for part, each in zip(parts, searches, strict=True):
-        with at(part.rank), each.device.active():
-            answers.append(each.finish(names))
+    for at.rank, each in enumerate(searches):
+        answers.append(each.finish(names))
     return answers
 
 

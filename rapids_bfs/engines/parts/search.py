@@ -19,6 +19,7 @@ import numpy as np
 from ..._core.device import on_device
 from ..._core.dtypes import INT32_LIMIT
 from ...parts.build import Part
+from ...parts.partition import Partition
 from ...parts.peers import Peers
 from ...trace import Step
 from ..base import Options
@@ -113,19 +114,25 @@ COUNTERS = ("vertices", "edges", "at_target", "overflown")
 
 def search(part: Part, peers: Peers, sources: np.ndarray, options: Options, number: int) -> Answer:
     """Search from these numbers (int64, distinct); ``options.target`` is a number too."""
-    asked, search = asked_of(part, sources, options, number), part.kept["search"]
+    asked, search = asked_of_all(part.partition, sources, options, number)[part.rank], part.kept["search"]
     found: Answer = walked(search, asked, peers) if isinstance(search, Walk) else search.search(asked, peers)
     return found
 
 
-def asked_of(part: Part, sources: np.ndarray, options: Options, number: int) -> Asked:
-    """What such a search asks of this part's rank."""
+def asked_of_all(partition: Partition, sources: np.ndarray, options: Options, number: int) -> list[Asked]:
+    """What such a search asks of each rank."""
+    stride = partition.stride
     limit = INT32_LIMIT if options.depth_limit is None else options.depth_limit
-    target = -1 if options.target is None else options.target
-    if target in sources:
-        limit = 0
-    own_target = int(_places(np.array([target]), part, -1)[0])
-    return Asked(_places(sources, part), own_target, limit, options.predecessors, options.trace, number)
+    target_owner, target = -1, -1
+    if options.target is not None:
+        target_owner, target = divmod(options.target, stride)
+        if options.target in sources:
+            limit = 0
+    owners, places = np.divmod(sources, stride)
+    rest = limit, options.predecessors, options.trace, number
+    return [
+        Asked(places[owners == rank], target if rank == target_owner else -1, *rest) for rank in range(partition.size)
+    ]
 
 
 def walked(walk: Walk, asked: Asked, peers: Peers) -> Answer:
@@ -160,13 +167,6 @@ def walked(walk: Walk, asked: Asked, peers: Peers) -> Answer:
             reached += frontier.vertices
             depth += frontier.vertices > 0
         return Answer(*walk.answer(), reached, depth, steps)
-
-
-def _places(numbers: np.ndarray, part: Part, other: int | None = None) -> np.ndarray:
-    """The places of those numbers that are this part's; the others are left out, or become ``other``."""
-    stride = part.partition.stride
-    own = numbers // stride == part.rank
-    return numbers[own] % stride if other is None else np.where(own, numbers % stride, other)
 
 
 def _told(walk: Walk, peers: Peers) -> Frontier:
