@@ -1,13 +1,19 @@
-"""Graph500's searches over several GPUs: drawn, built, searched and validated in parts.
+"""Searches over several GPUs of one machine, in one launch each and by NCCL, and on one GPU.
 
-python3 benchmarks/bench_parts.py rmat:28 --gpus 4 --roots 64 --json FILE
+python3 benchmarks/bench_parts.py rmat:24 rmat:28 grid:1024 --gpus 2 --json FILE
+
+Times are medians over roots, the same for all ways; rates are the harmonic mean of edges as Graph500 counts them: as
+drawn, where a graph is drawn.
 """
 
 import argparse
+import gc
 import json
+import signal
 import sys
 import threading
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import harmonic_mean, median
 from time import perf_counter
@@ -16,12 +22,20 @@ import cupy
 import numpy as np
 
 from rapids_bfs import load, validate
+from rapids_bfs._core.device import CUDA
 from rapids_bfs._core.machine import describe, versions
-from rapids_bfs.engines import DEFAULT, Options
-from rapids_bfs.engines.parts import search
+from rapids_bfs.comparison import sample_sources
+from rapids_bfs.engines import DEFAULT
+from rapids_bfs.engines.parts.cuda import DevicePart, DeviceWalk
 from rapids_bfs.parts.build import Builder, Plan
 from rapids_bfs.parts.launch import ordinal
-from rapids_bfs.parts.users import Drawn
+from rapids_bfs.parts.users import Drawn, is_random
+from rapids_bfs.search import search
+
+GRAPHS = ("rmat:24", "rmat:28", "rmat:26", "urand:24", "grid:1024", "urand:27")
+SLOW = 0.1  # seconds of a validation from which on only FEW are done
+FEW = 8
+NCCL = "NCCL"
 
 
 def seconds(work):
@@ -63,84 +77,125 @@ def drawn_edges(answer, degrees, peers):
     return int(degrees[answer.distances >= 0].sum())
 
 
-def roots_of(graph, count, seed=1):
-    """Distinct vertices with an edge, by number."""
-    found = graph.launcher.run(some_with_edges, count, seed, each=[graph.parts])
-    numbers = np.concatenate(found)
-    return np.random.default_rng(seed).choice(numbers, min(count, len(numbers)), replace=False)
+def by_nccl(part, peers):
+    """Let the part be searched by NCCL from now on."""
+    del part.kept["search"]
+    part.kept["search"] = DeviceWalk(DevicePart(part, peers), "to compare")
 
 
-def some_with_edges(part, peers, count, seed):
-    places = np.random.default_rng([seed, peers.rank]).integers(0, part.own, 4 * count)
-    degrees = part.offsets[cupy.asarray(places + 1)] - part.offsets[cupy.asarray(places)]
-    return part.base + np.unique(places[(degrees > 0).get()])
+def searched(run, check, roots):
+    """What ``run(root)`` takes in milliseconds for each root, and finds. Raises if ``check(result)`` is not true."""
+    for root in roots[:2]:
+        run(root)  # the second one finds what the first one left
+    milliseconds, found, validated, took = [], [], 0, 0.0
+    for root in roots:
+        each, result = seconds(lambda root=root: run(root))
+        milliseconds.append(1e3 * each)
+        found.append((result.num_reached, result.depth))
+        if validated < FEW or took < SLOW:
+            took, verdict = seconds(lambda result=result: check(result))
+            assert verdict, f"from {root}: {verdict}"
+            validated += 1
+    return {"ms": milliseconds, "validated": validated, "validate_s": took}, found
+
+
+def on_one(spec, count):
+    """How long searches on one GPU take, what they find, and from where they begin."""
+    built, graph = seconds(lambda: load(spec, device=CUDA))
+    roots = sample_sources(graph, count)
+    run, found = searched(
+        lambda root: search(graph, np.array([root]), DEFAULT, "auto"), partial(validate, graph), roots
+    )
+    return run | {"built_s": built}, found, roots
+
+
+def edges_of(graph, spec, numbers):
+    """The edges that a search from each of these numbers counts as traversed."""
+    results = (graph.search(np.array([number]), DEFAULT) for number in numbers)
+    if not is_random(spec):
+        return [result.num_traversed_edges for result in results]
+    degrees = graph.launcher.keep(drawn_degrees, Drawn(graph.name, CUDA), each=[graph.parts])
+    return [sum(graph.launcher.run(drawn_edges, each=[result.answers, degrees])) for result in results]
+
+
+def measured(spec, gpus, count):
+    """A row of the table, and all that was measured."""
+    alone, expected, roots = on_one(spec, count)
+    release()
+    devices = sorted({ordinal(device) for device in gpus})
+    built, graph, peak = most_taken(devices, lambda: load(spec, devices=[ordinal(device) for device in gpus]))
+    numbers = graph.partition.numbers(np.asarray(roots, np.int64)).astype(np.int64)
+    ways = {"one GPU": alone}
+    prepared, _ = seconds(graph.prepare)
+    edges = edges_of(graph, spec, numbers)
+    for way in dict.fromkeys((graph.way, NCCL)):
+        if way == NCCL:
+            graph.launcher.run(by_nccl, each=[graph.parts])
+            graph.way = NCCL
+        ways[way], found = searched(
+            lambda number: graph.search(np.array([number]), DEFAULT), partial(validate, graph), numbers
+        )
+        assert found == expected, f"{way} finds something else than one GPU"
+    for run in ways.values():
+        run["median_ms"] = median(run["ms"])
+        run["GTEPS"] = harmonic_mean([each / ms / 1e6 for each, ms in zip(edges, run["ms"], strict=True)])
+    facts = {"vertices": graph.num_vertices, "arcs": graph.num_arcs, "built_s": built, "built_peak_bytes": peak}
+    return {"graph": graph.name, **facts, "prepared_s": prepared, "roots": roots.tolist(), "edges": edges, "ways": ways}
+
+
+def release():
+    """Give back what nobody uses."""
+    gc.collect()
+    for device in range(cupy.cuda.runtime.getDeviceCount()):
+        with cupy.cuda.Device(device):
+            cupy.get_default_memory_pool().free_all_blocks()
+
+
+def too_long(*_):
+    raise TimeoutError("it takes too long")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("graph", nargs="?", default="rmat:26")
+    parser.add_argument("graphs", nargs="*", default=GRAPHS, metavar="GRAPH")
     parser.add_argument("--gpus", default="all", help="how many, or their ordinals as in 0,0")
-    parser.add_argument("--roots", type=int, default=64)
-    parser.add_argument("--alpha", type=int, default=search.ALPHA, help="see rapids_bfs/engines/parts/search.py")
-    parser.add_argument("--beta", type=int, default=search.BETA)
-    parser.add_argument("--trace", action="store_true", help="print the levels of one more search")
+    parser.add_argument("--roots", type=int, help="64 on rmat, else 16")
+    parser.add_argument("--seconds", type=int, default=120, help="for one graph at most")
     parser.add_argument("--json", type=Path, metavar="FILE")
     arguments = parser.parse_args()
-    search.ALPHA, search.BETA = arguments.alpha, arguments.beta
     gpus = [int(each) for each in arguments.gpus.split(",")] if "," in arguments.gpus else arguments.gpus
     gpus = int(gpus) if isinstance(gpus, str) and gpus.isdigit() else gpus
 
     warm, small = seconds(lambda: load("rmat:10", devices=gpus))
-    validate(small, small.search(roots_of(small, 1), DEFAULT))
-    ordinals = sorted({ordinal(device) for device in small.devices})
-    generated, graph, peak = most_taken(ordinals, lambda: load(arguments.graph, devices=gpus))
-    prepared, _ = seconds(graph.prepare)
+    content = {"machine": describe(), "versions": versions(), "date": datetime.now(UTC).date().isoformat()}
+    content |= {"devices": small.devices, "graphs": []}
+    signal.signal(signal.SIGALRM, too_long)
+    failed = 0
     print(
-        f"{graph}\nfirst small graph {warm:.1f} s, drawn and built in {generated:.1f} s, prepared in {prepared:.1f} s; "
-        f"{peak / 1e9:.1f} GB of a device's memory at most while building",
-        flush=True,
+        f"first small graph {warm:.1f} s\n{'graph':<14}{'way':<12}{'ms':>9}{'from':>9}{'to':>9}{'GTEPS':>9}  validated"
     )
-    source = Drawn(graph.name, "cuda")
-    degrees = graph.launcher.keep(drawn_degrees, source, each=[graph.parts])
-    roots = roots_of(graph, arguments.roots)
-    graph.search(roots[:1], DEFAULT)
-    print(f"{'root':>12}{'ms':>9}{'GTEPS':>9}{'reached':>14}{'depth':>7}{'validated in s':>16}")
-    rows = []
-    for root in roots:
-        took, result = seconds(lambda root=root: graph.search(np.array([root]), DEFAULT))
-        checked, verdict = seconds(lambda result=result: validate(graph, result))
-        edges = sum(graph.launcher.run(drawn_edges, each=[result.answers, degrees]))
-        row = {"root": int(root), "ms": 1e3 * took, "edges": edges, "reached": result.num_reached}
-        rows.append(row | {"depth": result.depth, "validate_s": checked, "verdict": str(verdict)})
-        print(
-            f"{root:12}{1e3 * took:9.2f}{edges / took / 1e9:9.1f}{result.num_reached:14,}{result.depth:7}"
-            f"{checked:16.2f}  {verdict}",
-            flush=True,
-        )
-    teps = harmonic_mean([row["edges"] / row["ms"] * 1e3 for row in rows])
-    print(f"median {median(row['ms'] for row in rows):.2f} ms, harmonic mean {teps / 1e9:.1f} GTEPS")
-    if arguments.trace:
-        for level in graph.search(roots[:1], Options(trace=True)).trace:
-            print(*level)
-    if arguments.json:
-        content = {
-            "machine": describe(),
-            "versions": versions(),
-            "date": datetime.now(UTC).date().isoformat(),
-            "graph": graph.name,
-            "devices": graph.devices,
-            "alpha": search.ALPHA,
-            "beta": search.BETA,
-            "vertices": graph.num_vertices,
-            "arcs": graph.num_arcs,
-            "built_s": generated,
-            "built_peak_bytes": peak,
-            "prepared_s": prepared,
-            "harmonic_mean_TEPS": teps,
-            "runs": rows,
-        }
-        arguments.json.write_text(json.dumps(content, indent=1) + "\n")
-    return int(any(row["verdict"] != "valid" for row in rows))
+    for spec in arguments.graphs:
+        roots = arguments.roots or (64 if spec.startswith("rmat") else 16)
+        signal.alarm(arguments.seconds)
+        try:
+            took, row = seconds(lambda spec=spec, roots=roots: measured(spec, small.devices, roots))
+        except Exception as error:
+            failed += 1
+            print(f"{spec}: {type(error).__name__}: {error}", flush=True)
+        else:
+            content["graphs"].append(row)
+            for way, run in row["ways"].items():
+                print(
+                    f"{row['graph']:<14}{way:<12}{run['median_ms']:9.3f}{min(run['ms']):9.3f}{max(run['ms']):9.3f}"
+                    f"{run['GTEPS']:9.1f}  {run['validated']} of {roots}"
+                )
+            print(f"{'':14}built in {row['built_s']:.1f} s, all in {took:.1f} s", flush=True)
+        finally:
+            signal.alarm(0)
+        release()
+        if arguments.json:
+            arguments.json.write_text(json.dumps(content, indent=1) + "\n")
+    return int(failed > 0)
 
 
 if __name__ == "__main__":
