@@ -1,18 +1,21 @@
 """Searches of a graph in parts in one launch for each: P grids at the same time, on the host."""
 
 from functools import partial
+from itertools import combinations
 from threading import Thread
 from time import sleep
 from unittest import mock
 
+import interrupts
 import numpy as np
 import pytest
 from host_device import HostDevice
 from host_faults import Fault, assert_seen
-from oracle import random_graph, random_options
+from interrupts import at_line
+from oracle import expected_distances, random_graph, random_options
 from parts_on_host import SMALL, assert_finds, assert_right, host, on_devices, random_searches  # noqa: F401 - a fixture
 
-from rapids_bfs import TraversalError, as_graph, bfs
+from rapids_bfs import TraversalError, as_graph, bfs, validate
 from rapids_bfs.engines.parts import one_launch, search
 from rapids_bfs.engines.parts.cuda import DevicePart
 from rapids_bfs.engines.parts.one_launch import InOneLaunch, Layout, Tuning
@@ -192,7 +195,7 @@ def test_one_thread_launches_for_all():
             assert_finds(in_one_thread(whole, 1 + seed, seed), whole, sources, **options)
 
 
-@pytest.mark.parametrize("where", ["begin", "start", "watch", "finish"])
+@pytest.mark.parametrize("where", ["begin", "start", "allocate_ahead", "watch", "finish"])
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_after_a_failure_in_one_thread_the_next_search_is_right(where, error):
     """The others' launches end at once."""
@@ -205,6 +208,54 @@ def test_after_a_failure_in_one_thread_the_next_search_is_right(where, error):
             bfs(graph, 1)
         assert expected is error or "part 1 of 3 (cpu)" in str(raised.value)
         assert_finds(graph, whole, [1])
+
+
+def test_nothing_runs_on_after_an_interrupt_at_any_line(monkeypatch):
+    """In what one thread does for all ranks. The next search is right."""
+    monkeypatch.setattr(one_launch, "SPINS", 2)
+    monkeypatch.setattr(interrupts, "TRACED", one_launch.__file__)
+    graph = in_one_thread(generate("star:6"), 2, 0, limit=600.0)
+    searches = [part.kept["search"] for part in graph.parts]
+    lines = at_line(0, lambda: bfs(graph, 1))
+    assert lines > 80
+    for line in range(1, lines + 1):
+        at_line(line, lambda: bfs(graph, 1))
+        assert not any(each.running for each in searches), f"line {line}"
+        result = bfs(graph, 1)
+        assert (result.num_reached, result.depth) == (6, 2), f"line {line}"
+        assert validate(graph, result), f"line {line}"
+
+
+def test_an_answer_in_one_thread_is_nobody_elses():
+    """Arrays are allocated while the search before is under way; searches without a tree come between."""
+    whole = generate("rmat:6")
+    graph = in_one_thread(whole, 2, 0)
+    trees = [True, True, False, False, True, False, True]
+    results = [bfs(graph, source, predecessors=tree) for source, tree in enumerate(trees)]
+    kept = [array for result in results for answer in result.answers for array in vars(answer).values()]
+    kept = [array for array in kept if isinstance(array, np.ndarray)]
+    assert not any(np.shares_memory(one, other) for one, other in combinations(kept, 2))
+    for source, (result, tree) in enumerate(zip(results, trees, strict=True)):
+        assert validate(graph, result)
+        assert (result.on("cpu").predecessors is not None) == tree
+        np.testing.assert_array_equal(result.on("cpu").distances, expected_distances(whole, [source]))
+
+
+@pytest.mark.parametrize("tree", [True, False])
+def test_where_memory_for_the_next_answer_runs_out_the_search_goes_on(monkeypatch, tree):
+    graph = in_one_thread(generate("rmat:6"), 2, 0)
+    real, calls = DevicePart.room_for_answers, []
+
+    def room_for_answers(part, predecessors):
+        calls.append(predecessors)
+        if len(calls) > 2:
+            raise MemoryError("no more")
+        return real(part, predecessors)
+
+    monkeypatch.setattr(DevicePart, "room_for_answers", room_for_answers)
+    assert validate(graph, bfs(graph, 1, predecessors=tree))
+    with pytest.raises(TraversalError, match=r"part 0 of 2 \(cpu\) failed: no more: it does not fit"):
+        bfs(graph, 1, predecessors=tree)
 
 
 def test_an_absent_part_is_named_in_one_thread():
