@@ -80,7 +80,7 @@ class Threads(Launcher):
         self.limit = limit
         self._turns = _turns if self.device == CUDA else {}
         self._lost = ""  # which rank did not end
-        self._communicators: Any = None  # made when first needed, and after a failure again
+        self._communicators: Any = None  # got when first needed, and after a failure again
 
     def __repr__(self) -> str:
         return f"<Threads on {', '.join(self.devices)}>"
@@ -129,7 +129,6 @@ class Threads(Launcher):
                         raise self._failure(number, error)
             except BaseException:
                 group[0].abort("interrupted")
-                self._communicators = None
                 self._end(ranks)
                 raise
             return values
@@ -181,9 +180,8 @@ class Threads(Launcher):
             return ThreadPeers.group(names, self.limit)
         from .nccl import NcclPeers, Ranks
 
-        if self._communicators is None:
-            ordinals = [ordinal(device) for device in self.devices]
-            self._communicators = Ranks.of_process(ordinals, names, self.limit)
+        if self._communicators is None or self._communicators.failure is not None:
+            self._communicators = Ranks.shared([ordinal(device) for device in self.devices], names, self.limit)
         return NcclPeers.group(self._communicators)
 
     def _current(self, rank: int) -> AbstractContextManager[Any]:

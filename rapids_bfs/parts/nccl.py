@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._core.device import finish
+from .._core.forks import generation
 from ..errors import InputError
 from .peers import LIMIT, Meeting, Peers, Stopped, Stops, no_answer
 
@@ -59,6 +60,16 @@ class Ranks:
         """All ranks in this process, one for each of these devices."""
         return cls(dict(enumerate(library().NcclCommunicator.initAll(list(ordinals)))), names, limit)
 
+    @classmethod
+    def shared(cls, ordinals: Sequence[int], names: Sequence[str], limit: float) -> Ranks:
+        """Those of all graphs on these devices, whose ranks meet but once, which takes longer than a search; after a
+        failure new ones."""
+        key = generation(), tuple(ordinals), limit
+        ranks = _shared.get(key)
+        if ranks is None or ranks.failure is not None:
+            ranks = _shared[key] = cls.of_process(ordinals, names, limit)
+        return ranks
+
     def fail(self, reason: str) -> None:
         """Stop all that is under way."""
         with self._turn:
@@ -77,6 +88,9 @@ class Ranks:
         if not late and len(self.calls) < len(self.names):
             late = [rank for rank in range(len(self.names)) if rank not in self.calls]
         self.fail(no_answer([self.names[rank] for rank in late or self.calls], self.limit))
+
+
+_shared: weakref.WeakValueDictionary[tuple[int, tuple[int, ...], float], Ranks] = weakref.WeakValueDictionary()
 
 
 def _watch(ranks: weakref.ref[Ranks], pause: float) -> None:

@@ -14,6 +14,8 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
+from itertools import product
 
 BENIGN = {
     "frontier_mask: expand": "several threads may see one neighbour unvisited; they store the same cost and flags, and"
@@ -33,6 +35,7 @@ BENIGN = {
     "csr: mark": "threads that mark a vertex store the same",
     "validation: check": "threads that confirm a vertex store the same",
     "deterministic: settle": "as in direction_optimizing",
+    "parts: expand": "a mark is read while others set it: who reads 0 too late loses the atomic OR",
     "announce": "a block may miss that the level is announced already: the atomic exchange decides who stores it",
 }
 SHAPES = ["path:6", "star:5000", "tree:63", "grid:12", "rmat:8"]  # the star fills the shared memory and spills
@@ -104,6 +107,26 @@ def search(threads):
             np.testing.assert_array_equal(found, expected)
 
 
+def search_in_parts(threads):
+    """Parts of one device, each in a launch of its own, all at the same time; levels go either way, and to and fro."""
+    from rapids_bfs import bfs, validate
+    from rapids_bfs.engines.parts import one_launch
+    from rapids_bfs.engines.parts.search import ONE_LAUNCH
+    from rapids_bfs.generators import generate
+    from rapids_bfs.parts.graph import from_graph
+    from rapids_bfs.parts.launch import Threads
+
+    made = one_launch.InOneLaunch
+    one_launch.SMALL_ARCS = 0  # several blocks for each part
+    for size, (alpha, beta) in product((1, 3), ((60, 24), (0, 24), (1 << 30, 1 << 40), (3, 1))):
+        one_launch.InOneLaunch = partial(made, tuning=one_launch.Tuning(alpha, beta, threads))
+        for spec in SHAPES:
+            graph = from_graph(generate(spec), Threads(["cuda:0"] * size, limit=20.0))
+            for options in ({}, {"predecessors": False}, {"depth_limit": 2}):
+                assert validate(graph, bfs(graph, [0, graph.num_vertices - 1], **options))
+            assert graph.way == ONE_LAUNCH, graph.way
+
+
 def sanitize(tools):
     """0 if no tool finds anything, else 1."""
     found = False
@@ -132,4 +155,7 @@ def is_clean(code, output):
 
 if __name__ == "__main__":
     threads = sys.argv[1:] and sys.argv[1].isdigit()  # as this program calls itself
-    sys.exit(search(int(sys.argv[1])) if threads else sanitize(sys.argv[1:] or TOOLS))
+    if not threads:
+        sys.exit(sanitize(sys.argv[1:] or TOOLS))
+    search(int(sys.argv[1]))
+    search_in_parts(int(sys.argv[1]))

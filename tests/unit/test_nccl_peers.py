@@ -1,6 +1,7 @@
 """Ranks that talk by NCCL, with a library that stands for it: addresses, sizes, order, time limits, failures."""
 
 import ctypes
+import gc
 import threading
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import pytest
 
 from rapids_bfs import TraversalError
 from rapids_bfs.parts import nccl, peers
+from rapids_bfs.parts.launch import Threads
 from rapids_bfs.parts.nccl import NcclPeers, Ranks
 from rapids_bfs.parts.peers import Stopped
 
@@ -235,3 +237,28 @@ def test_who_only_computes_is_left_alone(ranks):
         return begun < nccl.NEVER, peers.ranks.deadlines[peers.rank]
 
     assert ranks(True)(compute) == [(True, nccl.NEVER)] * 3
+
+
+def test_graphs_on_the_same_devices_share_communicators(ranks, monkeypatch):
+    """While one of them lives; those of a failed search serve nobody any more."""
+    made = []
+
+    def communicators(ordinals):
+        made.append(ordinals)
+        return [SimpleNamespace(abort=lambda: None) for _ in ordinals]
+
+    stands = nccl.library()
+    stands.NcclCommunicator = SimpleNamespace(initAll=communicators)
+    monkeypatch.setattr(nccl, "library", lambda: stands)
+    graphs = [Threads(["cuda:0", "cuda:1"]) for _ in range(2)]
+    first = [graph._peers()[0].ranks for graph in graphs]
+    assert first[0] is first[1]
+    assert Threads(["cuda:1", "cuda:0"])._peers()[0].ranks is not first[0]
+    assert Threads(["cuda:0", "cuda:1"], 3.0)._peers()[0].limit == 3.0
+    graphs[0]._peers()[0].abort("it broke")
+    again = [graph._peers()[0].ranks for graph in (graphs[1], graphs[0])]
+    assert again[0] is again[1] is not first[0]
+    assert made == [[0, 1], [1, 0], [0, 1], [0, 1]]
+    del again, first, graphs
+    gc.collect()
+    assert not list(nccl._shared)
