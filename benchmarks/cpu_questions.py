@@ -326,6 +326,9 @@ def in_processes(programs: dict[str, str], *, from_start: bool) -> Ask:
 QUESTIONS: list[tuple[str, dict[str, Ask]]] = [
     ("karate", {f"{OFTEN} searches by bfs()": tiny}),
     ("moby", {"search": search}),
+    ("rmat:20", {"search": search, "edges to graph": in_processes(TO_GRAPH, from_start=False)}),
+    ("urand:20", {"search": search}),
+    ("grid:1000", {"search": search}),
     (
         "wordnet",
         {
@@ -351,7 +354,4 @@ QUESTIONS: list[tuple[str, dict[str, Ask]]] = [
     ("ba:20000", {f"{ASKED} paths": paths, f"2 hops of {ASKED}": hops, "components": components}),
     ("rmat:16", {f"distances from {ASKED}": many("distances"), f"sums from {ASKED}": many("summary")}),
     ("rmat:18", {f"betweenness from {ASKED}": some_betweenness}),
-    ("grid:1000", {"search": search}),
-    ("urand:20", {"search": search}),
-    ("rmat:20", {"search": search, "edges to graph": in_processes(TO_GRAPH, from_start=False)}),
 ]
