@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from .._core.arguments import file_path
+from .._core.environment import WrongVariable
 from ..errors import InputError
 from ..graph import Graph
 from ._bounded import BoundedText
@@ -78,6 +79,8 @@ def damage_named(file: File, what: str) -> Iterator[None]:
     """Turn any exception that a library raises at a damaged file into an `InputError` that names the file."""
     try:
         yield
+    except WrongVariable:
+        raise
     except InputError as error:
         if str(file) in str(error):
             raise
