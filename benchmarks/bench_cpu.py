@@ -145,6 +145,21 @@ def merge(path: Path | None, about: dict[str, Any], cores: int, state: str, rows
     path.with_suffix(".new").replace(path)
 
 
+def table(path: Path) -> None:
+    """Print the medians of all states as a table in Markdown."""
+    states = json.loads(path.read_text())["states"]
+    by_row: dict[tuple[str, str, str], dict[int, str]] = {}
+    for column, state in enumerate(states):
+        for row in state["rows"]:
+            key = row["graph"], row["question"], row["asked"]
+            rounded = float(f"{row['median_ms']:.3g}")
+            by_row.setdefault(key, {})[column] = f"{rounded:,g}"
+    heads = [f"{state['cores']} cores, {state['state']}" for state in states]
+    print("|", " | ".join(["graph", "question", "asked", *heads]), "|\n" + "|---" * (3 + len(heads)) + "|")
+    for key, medians in sorted(by_row.items(), key=lambda each: each[0][:2]):
+        print("|", " | ".join([*key, *(medians.get(column, "") for column in range(len(heads)))]), "|")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     cores = sorted(os.sched_getaffinity(0))
@@ -154,8 +169,12 @@ def main() -> None:
     parser.add_argument("--only", default="", help="a regular expression: graphs and questions, as in 'rmat.*search'")
     parser.add_argument("--gapbs", type=Path, help="the folder of GAPBS's programs")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--table", action="store_true", help="measure nothing: print what the JSON has, in Markdown")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # with the cores of this process
     arguments = parser.parse_args()
+    if arguments.table:
+        table(arguments.json)
+        return
     if arguments.here:
         measure(arguments)
         return
