@@ -30,7 +30,7 @@ def validate_in_parts(graph: GraphInParts, result: ResultInParts) -> Verdict:
         require_kinds(graph, result, "validate")
     if result.graph is not graph:
         raise InputError(
-            f"this result belongs to {result.graph.name}, not to {graph.name}: pass the graph that was searched"
+            f"this result belongs to another graph, {result.graph.name}: pass that instead of {graph.name}"
         )
     stopped_at = result.stopped_at
     limit = graph.num_vertices if stopped_at is None else whole_number(stopped_at, "depth_limit")
