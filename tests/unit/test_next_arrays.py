@@ -55,7 +55,7 @@ def test_a_full_device_is_no_error_until_arrays_are_needed(device):
         arrays.take()
 
 
-@pytest.mark.parametrize("length, ahead", [(memory.AHEAD_BYTES // 4, 1), (memory.AHEAD_BYTES // 4 + 1, 0)])
+@pytest.mark.parametrize(("length", "ahead"), [(memory.AHEAD_BYTES // 4, 1), (memory.AHEAD_BYTES // 4 + 1, 0)])
 def test_many_bytes_are_not_kept_ahead(monkeypatch, device, length, ahead):
     monkeypatch.setattr(memory, "new_arrays", lambda *of: device.new_arrays(0))
     memory.NextArrays(length, np.int32).allocate_ahead()
