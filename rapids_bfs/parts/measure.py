@@ -12,7 +12,7 @@ from .._core.device import CPU, CUDA, to_host
 from .._core.units import counted
 from ..engines import DEFAULT, Choice, Options, Traversal, choose
 from ..errors import InputError, TraversalError
-from ..trace import Step, Trace
+from ..trace import Step, Trace, expansions
 from .build import Builder, Part, Plan, tools_of
 from .graph import GraphInParts
 from .launch import device_names
@@ -86,7 +86,7 @@ class InOnePiece(Traversal):
 
 def levels_of(result: ResultInParts) -> Trace:
     """The levels that a search found."""
-    return traced(result._levels, [Step()] * result.depth, "")
+    return traced(result._levels, [Step()] * expansions(result.depth, result.stopped_at), "")
 
 
 def sampled(graph: GraphInParts, count: int, seed: int) -> np.ndarray:
