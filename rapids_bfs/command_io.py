@@ -123,7 +123,7 @@ def check_outputs(taken: Mapping[str, Path], force: bool, **outputs: Path | None
             raise InputError("standard output is closed")
         for other, its_path in taken.items():
             if _same_file(path, its_path):
-                raise InputError(f"--{option} {path} is the file of {other}: give each its own")
+                raise InputError(f"--{option} {path} is also the file of {other}: give each its own")
         taken[f"--{option}"] = path
 
 

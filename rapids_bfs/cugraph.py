@@ -259,7 +259,7 @@ class Searcher:
         if not len(ids):
             raise InputError("at least one start is needed")
         if ids.dtype.kind not in "iu":
-            raise InputError(f"start must be an integer, or several, not of {ids.dtype}")
+            raise InputError(f"start must be one or more integers, not {ids.dtype}")
         return np.unique(self.graph.vertices_of(ids.tolist()))
 
     def _named_sources(self, start: Any) -> np.ndarray:

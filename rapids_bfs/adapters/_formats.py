@@ -105,7 +105,7 @@ def format_of(file: File) -> Format:
 
 def _unpacked(file: File, format: Format) -> Format:
     if file.gzipped and not format.text:
-        raise InputError(f"{file} is {format.name} packed by gzip: unpack it first")
+        raise InputError(f"{file} is {format.name} compressed with gzip: decompress it first")
     return format
 
 

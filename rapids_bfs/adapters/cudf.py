@@ -74,7 +74,7 @@ def from_cudf(
     if all(series.dtype.kind in NUMBERS for series in ids):
         return from_device_edges(*(series.values for series in ids), vertices=vertices, **options)
     if vertices is not None:
-        raise InputError(f"{name}: a number of vertices goes with integer ids only")
+        raise InputError(f"{name}: a number of vertices can only be given with integer ids")
     return _from_strings(ids, columns, name, options)
 
 

@@ -134,5 +134,5 @@ def _format_to_write(path: str | os.PathLike[str]) -> tuple[Path, Format]:
     if format is None:
         raise InputError(f"{target}: unknown suffix; there are {known_suffixes()}")
     if target.suffix.lower() == ".gz" and not format.text:
-        raise InputError(f"{target}: {format.name} is not packed by gzip: leave out .gz")
+        raise InputError(f"{target}: {format.name} is not compressed with gzip: leave out .gz")
     return target, format

@@ -169,7 +169,7 @@ def said(error: BaseException) -> str:
     """An error in one line, with what to do if memory ran out."""
     line = str(error).strip().partition("\n")[0] or type(error).__name__
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return f"{line}: it does not fit, take more devices or free memory there"
+        return f"{line}: it does not fit: use more devices, or free memory there"
     return line
 
 

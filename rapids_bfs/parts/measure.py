@@ -94,7 +94,7 @@ def sampled(graph: GraphInParts, count: int, seed: int) -> np.ndarray:
     candidates = graph.launcher.run(_candidates, each=[graph.parts])
     first = np.concatenate([[0], np.cumsum(candidates)])
     if not first[-1]:
-        raise InputError(f"{graph.name} has no edges to search along: name a source")
+        raise InputError(f"{graph.name} has no edges: name a source")
     picked = np.random.default_rng(seed).choice(first[-1], min(count, int(first[-1])), replace=False)
     owners = np.searchsorted(first, picked, side="right") - 1
     numbers = np.empty(len(picked), np.int64)

@@ -48,7 +48,7 @@ class DaskLauncher(Launcher):
         return f"<DaskLauncher on {', '.join(self.devices)}>"
 
     def __reduce__(self) -> Any:
-        raise InputError("a graph on the workers of a Dask cluster stays there: take it here by on('cpu') first")
+        raise InputError("a graph on the workers of a Dask cluster stays there: copy it here by on('cpu') first")
 
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> OnWorkers:
         kept = OnWorkers(self)

@@ -111,7 +111,7 @@ def test_what_is_wrong_with_standard_input_is_said(command, given, message):
 
 def test_standard_output_takes_one_output(command):
     code, _, err = command("compare", "rmat:99", "--json=-", "--csv=-")
-    assert (code, err) == (2, "error: --csv - is the file of --json: give each its own\n")
+    assert (code, err) == (2, "error: --csv - is also the file of --json: give each its own\n")
 
 
 def test_standard_output_that_is_full():

@@ -224,5 +224,5 @@ def test_bad_input_is_named_before_any_work(arguments, message):
 
 
 def test_a_graph_without_edges_has_no_random_source():
-    with pytest.raises(InputError, match="no edges to search along"):
+    with pytest.raises(InputError, match="has no edges: name a source"):
         compare(({}), 1)

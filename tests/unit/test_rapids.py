@@ -104,7 +104,7 @@ class TestEngines:
         comparison = compare(generate("path:3"), 1, engines="cpu,scipy")
         assert comparison["cpu"].unavailable == "it does not like mondays"
         assert comparison["scipy"].valid
-        with pytest.raises(InputError, match="engine 'cpu' cannot search like this: it does not like mondays"):
+        with pytest.raises(InputError, match="engine 'cpu' cannot run this search: it does not like mondays"):
             bfs(generate("path:3"), 0, engine="cpu")
 
     @pytest.mark.parametrize("dtype", [np.int32, np.int64])

@@ -59,7 +59,7 @@ class DeviceWalk(Walk):
         self.own_words, self.words = stride // WARP, parts * stride // WARP
         edge_bits = max(len(part.targets), len(part.in_targets), 1).bit_length()
         if own.bit_length() + edge_bits > 64:
-            raise InputError("a part has too many vertices and edges to count both in 64 bits: take more devices")
+            raise InputError("a part has too many vertices and edges to count both in 64 bits: use more devices")
         pairs = 2 * (1 + self.room) * parts
         needs: dict[str, tuple[int, Any]] = {
             "hub": (own, dtype),
@@ -80,7 +80,7 @@ class DeviceWalk(Walk):
             4 + dtype.itemsize
         )
         if needed > device.free_bytes():
-            raise InputError(f"a search of this part needs {size(needed)} of device memory: take more devices")
+            raise InputError(f"a search of this part needs {size(needed)} of device memory: use more devices")
         with device.working():
             self.arrays = {name: device.empty(*need) for name, need in needs.items()}
             self.told = device.mapped(parts * COLUMNS, np.int64)[0]
