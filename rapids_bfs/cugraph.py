@@ -207,8 +207,8 @@ class Searcher:
             with traversal.into(distances, predecessors, unreached, sources, options, followed):
                 if followed:
                     self._translate(None if self.narrow else distances, predecessors, ids, *found)
-                yield found
                 self.next_arrays.allocate_ahead()
+                yield found
 
     @cached_property
     def next_arrays(self) -> NextArrays:
