@@ -289,7 +289,7 @@ def _prepared_over(runs: EngineRuns, choice: Choice, graph: Any, source: np.ndar
 
 def _levels(result: Any) -> Trace:
     if isinstance(result, BFSResult):
-        return Trace.of(result.graph, result.distances, None)
+        return Trace.of(result.graph, result.distances, None, result.stopped_at)
     levels: Trace = _in_parts().levels_of(result)
     return levels
 
