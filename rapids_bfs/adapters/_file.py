@@ -120,11 +120,13 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         part.unlink(missing_ok=True)
 
 
+KEEP = ".parquet, .arrow and .npz"  # vertices without edges, whatever ids are
+
+
 def refuse_isolated(graph: Graph, vertices: Any, format: str) -> None:
     """Raise `InputError` if there are ``vertices`` without edges that ``format`` would lose."""
     if len(vertices):
         first = graph.ids_of(vertices[:1])[0]
         raise InputError(
-            f"{format} would lose vertices without edges ({len(vertices):,}, the first is {first!s}); "
-            ".parquet, .arrow and .npz keep them"
+            f"{format} would lose vertices without edges ({len(vertices):,}, the first is {first!s}); {KEEP} keep them"
         )

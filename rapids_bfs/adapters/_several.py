@@ -37,13 +37,14 @@ def joined(pattern: str, files: Sequence[File], source: str | None, target: str 
     for file in files:
         with damage_named(file, "Parquet"):
             if format_of(file).key != "parquet":
-                raise InputError(f"{file} is not Parquet: a pattern of files goes with Parquet alone")
+                raise InputError(f"{file} is not Parquet: a pattern can only name Parquet files")
             tables.append(parquet_table(file, source, target))
     first = tables[0]
     for table in tables[1:]:
         if (table.columns, table.types) != (first.columns, first.types):
             raise InputError(
-                f"{table.name} has edges in {_told(table)}, and {first.name} in {_told(first)}: write them alike"
+                f"{table.name} has edges in {_told(table)}, and {first.name} in {_told(first)}: "
+                "all of them must store edges the same way"
             )
 
     def batches() -> Iterator[Columns]:

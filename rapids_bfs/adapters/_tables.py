@@ -152,7 +152,7 @@ def from_edge_table(
         graph = from_edge_list(edges, vertices=vertices, directed=directed, frame=frame)
         return with_vertices(graph, notes.isolated) if notes.isolated else graph
     if vertices is not None:
-        raise InputError(f"{table.name}: a number of vertices goes with integer ids only")
+        raise InputError(f"{table.name}: a number of vertices can only be given with integer ids")
     value_types = [_value_type(type) for type in types]
     if any(len(source) for source, _ in table.checked()):
         require_one_type([str(type).removeprefix("large_") for type in value_types], table.columns, table.name)

@@ -1,7 +1,7 @@
-"""A graph in parts from edges in parts: counted, exchanged and placed, a block of edges at a time.
+"""Builds a graph in parts from edges in parts: they are counted, exchanged and placed, a block at a time.
 
-Each rank reads some of the edges. What it knows of an edge goes to the owners of its ends twice: first they count,
-then, with their offsets made, they place. So no rank ever holds more than its own rows and a block.
+Each rank reads some of the edges and sends each edge to the owners of its ends, twice: the owners first count it and,
+once they have their offsets, place it. No rank ever holds more than its own rows and one block.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from .labels import Labels
 from .partition import Partition
 from .peers import Peers
 
-SPREAD = 8  # ids below this many times the edges may be dealt; others get labels
+SPREAD = 8  # ids up to this many times the number of edges are dealt; larger ones get labels
 
 
 @dataclass(frozen=True)
 class Source:
-    """Edges that a rank reads, as often as it is asked to: pairs of arrays of ids where the rank works."""
+    """Edges that a rank reads, as often as needed: pairs of arrays of ids on the device where the rank works."""
 
     blocks: Callable[[], Iterable[Pairs]]
     columns: tuple[str, str] = ("source", "target")
     name: str = "edges"
 
     def of_rank(self, rank: int, size: int) -> Iterable[Pairs]:
-        """The edges that this rank contributes; all of this source's."""
+        """The edges that this rank contributes: here, all edges of the source."""
         return self.blocks()
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked of a build. The same on all ranks."""
+    """The options of a build, the same on all ranks."""
 
     device: str = CPU
     vertices: int | None = None  # ids are below it; None: the vertices are the ids that occur
@@ -53,7 +53,7 @@ class Plan:
 
 @dataclass
 class Part:
-    """The rows of one part's vertices, by place; targets are numbers, see `partition`."""
+    """The rows of one part's vertices, indexed by place; targets are vertex numbers, see `partition`."""
 
     partition: Partition
     rank: int
@@ -62,7 +62,7 @@ class Part:
     targets: Any
     in_offsets: Any  # the same arrays if undirected
     in_targets: Any
-    labels: Any = None  # the ids of its vertices, ascending, where they are not dealt
+    labels: Any = None  # the ids of its vertices, ascending, unless ids are dealt
     arcs: tuple[int, ...] = ()  # of each part
     loops: int = 0  # edges from a vertex to itself, in all parts
     kept: dict[str, Any] = field(default_factory=dict)  # what searches prepare
@@ -73,7 +73,7 @@ class Part:
 
     @property
     def base(self) -> int:
-        """Its first number."""
+        """The first of its vertex numbers."""
         return self.rank * self.partition.stride
 
     @property
@@ -83,14 +83,14 @@ class Part:
 
     @property
     def ids(self) -> Any:
-        """The ids of its vertices, by place."""
+        """The ids of its vertices, indexed by place."""
         if self.labels is not None:
             return self.labels
         return self.partition.ids(self.partition.own_numbers(self.rank, tools_of(self.targets).xp))
 
 
 def tools_for(device: str) -> ModuleType:
-    """The module that has what a build needs for arrays there."""
+    """The module of array functions that a build uses on this device."""
     return import_module(".device_tools" if device == CUDA else ".host_tools", __package__)
 
 
@@ -99,7 +99,7 @@ def tools_of(array: Any) -> ModuleType:
 
 
 class Seen(NamedTuple):
-    """What a first look at all edges tells."""
+    """What the first pass over all edges finds."""
 
     rows: int
     highest: int  # id; -1 without edges
@@ -107,7 +107,7 @@ class Seen(NamedTuple):
 
 
 def build(source: Any, peers: Peers, plan: Plan) -> Part:
-    """The part of this rank, of the graph that the edges of all ranks make."""
+    """This rank's part of the graph that the edges of all ranks form."""
     builder = Builder(source, peers, plan)
     seen = builder.look()
     directed = not seen.symmetric if plan.directed is None else plan.directed
@@ -127,7 +127,7 @@ def build(source: Any, peers: Peers, plan: Plan) -> Part:
 
 
 class Builder:
-    """The steps of a build."""
+    """The steps of a build, on one rank."""
 
     mirror = False  # place each edge in both directions?
 
@@ -138,7 +138,7 @@ class Builder:
         self.tools = tools_for(plan.device)
 
     def checked(self) -> Iterator[Pairs]:
-        """The blocks of this rank, as integers of 64 or 32 bits. Raises `InputError` at the first id that is none."""
+        """This rank's blocks as int32 or int64. Raises `InputError` at the first id that is not an integer."""
         row = 0
         columns = getattr(self.source, "columns", ("source", "target"))
         for pair in self.source.of_rank(self.peers.rank, self.peers.size):
@@ -156,7 +156,7 @@ class Builder:
             row += len(pair[0])
 
     def in_step(self) -> Iterator[Pairs]:
-        """The blocks of this rank, and empty ones until all ranks have none."""
+        """This rank's blocks, then empty ones until every rank has run out."""
         nothing = self.tools.xp.empty(0, np.int32)
         blocks = self.checked()
         while True:
@@ -166,7 +166,7 @@ class Builder:
             yield (nothing, nothing) if block is None else block
 
     def look(self) -> Seen:
-        """What the edges of all ranks are like."""
+        """The first pass over the edges of all ranks."""
         key = self.peers.share(csr.KEY)[0]
         rows, highest, asymmetry = 0, -1, 0
         for sources, targets in self.checked():
@@ -180,7 +180,7 @@ class Builder:
         return Seen(sum(counts), max(highests), sum(asymmetries) % 2**64 == 0)
 
     def arcs(self, partition: Partition, numbers: Callable[[Any], Any], *, turned: bool = False) -> Iterator[Any]:
-        """The arcs that this rank owns, some at a time: places and targets; ``turned``: by their targets."""
+        """The arcs that this rank owns, a batch at a time: places and targets. ``turned``: the reversed arcs."""
         for block in self.in_step():
             sources, targets = (numbers(ids) for ids in block)
             edges = (targets, sources) if turned else (sources, targets)
@@ -190,7 +190,7 @@ class Builder:
             yield from self.peers.all_to_all(pieces)
 
     def degrees(self, partition: Partition, numbers: Callable[[Any], Any], directed: bool) -> tuple[Any, Any]:
-        """Out- and in-degrees of this rank's vertices; the same array where the graph is undirected."""
+        """Out- and in-degrees of this rank's vertices: one array for both if the graph is undirected."""
         own = partition.counts[self.peers.rank]
         self.tools.require(16 * own, f"a part of {counted(own, 'vertex', 'vertices')}")
         degrees = []

@@ -1,4 +1,4 @@
-"""What building a part needs of arrays on a device; `host_tools` has the same for the host's memory."""
+"""The array functions of a build, for device memory; `host_tools` has the same for host memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._core.launch import launch
 from .._core.memory import require_device_bytes
 
 xp = cupy
-BLOCK = 1 << 26  # edges that are dealt at a time
+BLOCK = 1 << 26  # edges dealt at a time
 require = require_device_bytes
 
 
@@ -29,7 +29,7 @@ def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int]:
 
 
 def deal(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
-    """For each part its arcs of a block of edges between numbers: an array of two rows, places and targets."""
+    """The arcs of a block of edges, grouped by the part that owns them: arrays of two rows, places and targets."""
     sources, targets = edges
     count, vertex = len(sources), sources.dtype
     counts = cupy.zeros(size, np.int64)
@@ -43,27 +43,27 @@ def deal(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> 
 
 
 def count(places: Any, counts: Any) -> None:
-    """Add to the counts how often each place occurs."""
+    """Count the occurrences of each place, in addition to what ``counts`` holds."""
     size = len(places)
     launch("csr", "count", places.dtype, np.int64, size, places, places, size, 0, counts)
 
 
 def put(places: Any, targets: Any, cursors: Any, placed: Any) -> None:
-    """Write targets where the cursors of their sources stand, which move on."""
+    """Write each target at the cursor of its source, and advance the cursor."""
     size = len(places)
     kernel = "place_as_int" if placed.dtype == np.int32 else "place"
     launch("csr", kernel, places.dtype, np.int64, size, places, targets, size, 0, None, cursors, placed)
 
 
 def simplified(offsets: Any, targets: Any, limit: int) -> Pairs:
-    """The rows with their distinct targets, ascending. They are sorted in place; targets are below ``limit``."""
+    """The rows without duplicates, ascending. ``targets``, all below ``limit``, are sorted in place."""
     device_csr.ascending(offsets, targets, limit=limit, result=targets)
     kept_offsets, kept = device_csr.distinct(offsets, targets, loops=True)
     return kept_offsets.astype(np.int64, copy=False), kept
 
 
 def count_loops(offsets: Any, targets: Any, base: int) -> int:
-    """Number of arcs from a vertex to itself, where the row of place 0 is that of number ``base``."""
+    """The number of arcs from a vertex to itself, where place 0 has the vertex number ``base``."""
     loops = cupy.zeros(1, np.int64)
     arcs = len(targets)
     given = (offsets, targets, len(offsets) - 1, arcs, base, loops)

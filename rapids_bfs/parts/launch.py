@@ -1,7 +1,7 @@
-"""Who runs an SPMD function on all ranks, and keeps what they return: here the threads of one process.
+"""Launchers run an SPMD function on all ranks and keep what it returns; here, on the threads of one process.
 
-An SPMD function takes what each rank holds itself, then its `Peers`, then arguments that are the same on all ranks:
-``function(*mine, peers, *arguments)``.
+An SPMD function takes values that the rank itself keeps, then its `Peers`, then arguments that are the same on all
+ranks: ``function(*mine, peers, *arguments)``.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..errors import InputError, TraversalError
 from .peers import LIMIT, Peers, Stopped, ThreadPeers
 
 MOST_THREADS = 256  # parts in the host's memory
-GRACE = 10.0  # seconds that ranks have to end after one has failed
-Kept = Any  # what each rank keeps; a list by rank where that is this process
+GRACE = 10.0  # seconds that the other ranks have to stop after one has failed
+Kept = Any  # a value on each rank; a list by rank if the ranks are in this process
 
 
 class Launcher(ABC):
     """The ranks of a graph in parts."""
 
-    devices: tuple[str, ...]  # how messages call each rank's device
+    devices: tuple[str, ...]  # the name of each rank's device in messages
     device: str  # where their arrays live, "cpu" or "cuda"
 
     @property
@@ -38,22 +38,22 @@ class Launcher(ABC):
 
     @abstractmethod
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> Kept:
-        """Call ``function`` on every rank, with its own of ``each``, and let the ranks keep what it returns.
+        """Call ``function`` on every rank with the rank's own values of ``each``; the ranks keep what it returns.
 
-        Raises what it raises: an `InputError` as it is, and anything else as a `TraversalError` that names the rank.
+        If it raises an `InputError`, that is raised here; anything else becomes a `TraversalError` that names the rank.
         """
 
     @abstractmethod
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
-        """`keep`, and bring here what was returned, by rank."""
+        """Like `keep`, but return the results, by rank."""
 
     def first(self, function: Callable[..., Any], kept: Kept) -> Any:
-        """``function(value)`` of what rank 0 keeps."""
+        """``function(value)`` for the value that rank 0 keeps."""
         return self.run(_called, function, each=[kept])[0]
 
     @abstractmethod
     def spread(self, values: Sequence[Any]) -> Kept:
-        """Give each rank its own of these values."""
+        """Give each rank its own one of these values."""
 
 
 class Threads(Launcher):
@@ -63,8 +63,8 @@ class Threads(Launcher):
         self.devices = tuple(devices)
         self.device = CUDA if self.devices[0].startswith(CUDA) else CPU
         self.limit = limit
-        self._turns: dict[int, threading.Lock] = {}  # by process: another thread may hold one when this one forks
-        self._lost = ""  # which rank did not end
+        self._turns: dict[int, threading.Lock] = {}  # by process: a fork copies a lock that another thread may hold
+        self._lost = ""  # the rank that did not stop
         self._communicators: Any = None  # made when first needed, and after a failure again
 
     def __repr__(self) -> str:
@@ -115,8 +115,8 @@ class Threads(Launcher):
             return values
 
     def _end(self, ranks: Sequence[threading.Thread]) -> None:
-        """Wait until no rank works on its part any more. One that does not end cannot be stopped; nothing will be asked
-        of these ranks again."""
+        """Wait until no rank works on its part any more. A thread that does not stop cannot be killed: then these ranks
+        are not used again."""
         deadline = monotonic() + GRACE
         for rank, thread in enumerate(ranks):
             self._lost = f"part {rank} ({self.devices[rank]})"
@@ -135,7 +135,7 @@ class Threads(Launcher):
         return failure
 
     def _peers(self) -> Sequence[Peers]:
-        """The peers of each rank, which serve one call."""
+        """The peers of each rank, for one call."""
         names = [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
         if self.device == CPU or len(set(self.devices)) < self.size or self.size == 1:
             return ThreadPeers.group(names, self.limit)
@@ -147,7 +147,7 @@ class Threads(Launcher):
         return NcclPeers.group(self._communicators)
 
     def _current(self, rank: int) -> AbstractContextManager[Any]:
-        """Within it the rank's device is that of this thread."""
+        """A context in which the rank's device is this thread's current one."""
         if self.device == CPU:
             return nullcontext()
         import cupy
@@ -166,15 +166,15 @@ def ordinal(device: str) -> int:
 
 
 def said(error: BaseException) -> str:
-    """An error in one line, and what to do where memory ran out."""
+    """An error in one line, with what to do if memory ran out."""
     line = str(error).strip().partition("\n")[0] or type(error).__name__
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return f"{line}: it does not fit, take more devices or free memory there"
+        return f"{line}: it does not fit: use more devices, or free memory there"
     return line
 
 
 def device_names(devices: Any) -> list[str]:
-    """The device of each part: so many GPUs, "all", those with these ordinals, or "cpu:4" for parts on the CPU.
+    """The device of each part, for a number of GPUs, "all", a list of ordinals, or "cpu:4" for parts on the CPU.
 
     Raises `InputError` if there are no such devices.
     """

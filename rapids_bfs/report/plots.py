@@ -202,7 +202,7 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
     require_kinds(graph, result, "plot_levels")
     n = graph.num_vertices
     if n > MOST_VERTICES:
-        raise InputError(f"{graph.name} has {n:,} vertices: more than {MOST_VERTICES} make no picture that can be read")
+        raise InputError(f"{graph.name} has {n:,} vertices: a picture of more than {MOST_VERTICES} cannot be read")
     graph, result = graph.on(CPU), result.on(CPU)
     if not (verdict := validate(graph, result)):
         raise InputError(f"this is not the result of a search of {graph.name}: {verdict}")

@@ -263,6 +263,7 @@ def in_own_arrays(monkeypatch, search):
 
     monkeypatch.setattr(direction_optimizing, "CUDA", "cpu")
     monkeypatch.setattr(memory, "new_arrays", new_arrays)
+    monkeypatch.setattr(memory, "_current_stream", search.device.check)
     monkeypatch.setattr(direction_optimizing, "finish", search.device.check)
     return search.run(SOURCES, own=True)
 

@@ -122,9 +122,9 @@ def test_two_outputs_that_are_one_file_are_refused_before_any_work(here, capsys)
     Path("g.csv").write_text("0,1\n")
     for one, other in (("x", "x"), ("x", "./x"), ("x", "link"), ("dir/x", "x"), ("old", "hard")):
         err = ends_well(capsys, ["compare", "rmat:99", "--json", one, "--csv", other, "--force"], (2,))[2]
-        assert f"--csv {Path(other)} is the file of --json: give each its own" in err
+        assert f"--csv {Path(other)} is also the file of --json: give each its own" in err
     err = ends_well(capsys, ["compare", "g.csv", "--html", "./g.csv", "--force"], (2,))[2]
-    assert "--html g.csv is the file of the graph" in err
+    assert "--html g.csv is also the file of the graph" in err
     assert Path("old").read_text() == "mine"
 
 

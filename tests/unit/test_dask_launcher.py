@@ -153,7 +153,7 @@ class TestCalls:
     def test_it_is_not_pickled(self, dask_client):
         import pickle
 
-        with pytest.raises(InputError, match=r"stays there: take it here by on\('cpu'\)"):
+        with pytest.raises(InputError, match=r"stays there: copy it here by on\('cpu'\)"):
             pickle.dumps(launcher_of(dask_client))
 
 

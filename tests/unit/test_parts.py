@@ -213,7 +213,7 @@ def test_wide_numbers():
         (lambda graph: bfs(graph, 0, target="x"), "'x' is not a vertex"),
         (lambda graph: bfs(graph, []), "at least one source"),
         (lambda graph: bfs(graph, 0, predecessors=False).path_to(1), "kept no predecessors"),
-        (lambda graph: rapids_bfs.bfs_batch(graph, [0]), "3 parts, of which only bfs"),
+        (lambda graph: rapids_bfs.bfs_batch(graph, [0]), "3 parts, which only bfs can search"),
         (lambda graph: as_graph(graph, devices="cpu:2"), "in parts already"),
         (lambda graph: validate(load("path:3", devices="cpu:2"), bfs(graph, 0)), "another graph"),
     ],

@@ -1,4 +1,4 @@
-"""A part of a graph searched by a device, see `kernels/cuda/parts/search.cu`: a few launches and one wait a level."""
+"""A part of a graph searched on a GPU, see `kernels/cuda/parts/search.cu`: a few launches and one wait per level."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ..gpu.one_launch import WARP, bytes_of_tiles, words_per_tile
 from .search import Walk
 
 FILE = "parts"
-SLACK = 256  # pairs more than expected that there is room for
-ROWS = ("offsets", "in_offsets", "in_targets")  # what the kernel takes that prepares
-PREPARED = ("hub", "heavy", "isolated")  # and what it fills
+SLACK = 256  # room for this many pairs beyond the expected number
+ROWS = ("offsets", "in_offsets", "in_targets")  # arguments of the kernel `prepare_part`
+PREPARED = ("hub", "heavy", "isolated")  # the arrays that it fills
 Search: Any = SEARCH.in_memory()
 Exchange: Any = EXCHANGE.in_memory()
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What the kernels may be tuned by; no answer depends on it."""
+    """The tuning parameters of the kernels; no answer depends on them."""
 
     threads: int = 512  # of a block that sweeps
     others: int = 256  # of a block of the other kernels
@@ -39,12 +39,13 @@ class Tuning:
 
 
 def expected(edges: int, size: int) -> int:
-    """More pairs than a frontier with so many edges sends to one of ``size`` parts, since vertices are scrambled."""
+    """A bound, since vertices are scrambled, on the pairs that a frontier with so many edges sends to one of ``size``
+    parts."""
     return min(edges, edges // size + 8 * isqrt(edges) + SLACK)
 
 
 class DeviceWalk(Walk):
-    """The buffers of one part, and its kernels' parameters in two structures, of which a step changes a few fields."""
+    """One part's buffers, and its kernels' parameters in two structures of which each step changes a few fields."""
 
     def __init__(self, part: Part, peers: Peers, device: Device | None = None, tuning: Tuning = Tuning()) -> None:
         super().__init__(part)
@@ -58,7 +59,7 @@ class DeviceWalk(Walk):
         self.own_words, self.words = stride // WARP, parts * stride // WARP
         edge_bits = max(len(part.targets), len(part.in_targets), 1).bit_length()
         if own.bit_length() + edge_bits > 64:
-            raise InputError("a part has too many vertices and edges to count both in 64 bits: take more devices")
+            raise InputError("a part has too many vertices and edges to count both in 64 bits: use more devices")
         pairs = 2 * (1 + self.room) * parts
         needs: dict[str, tuple[int, Any]] = {
             "hub": (own, dtype),
@@ -79,7 +80,7 @@ class DeviceWalk(Walk):
             4 + dtype.itemsize
         )
         if needed > device.free_bytes():
-            raise InputError(f"a search of this part needs {size(needed)} of device memory: take more devices")
+            raise InputError(f"a search of this part needs {size(needed)} of device memory: use more devices")
         with device.working():
             self.arrays = {name: device.empty(*need) for name, need in needs.items()}
             self.told = device.mapped(parts * COLUMNS, np.int64)[0]
@@ -91,7 +92,7 @@ class DeviceWalk(Walk):
             device.synchronize()
 
     def _uploaded(self) -> dict[str, Any]:
-        """The part's rows, which are on the device already and may still be written."""
+        """The part's rows. They are already on the device, where work that writes them may be pending."""
         part, upload = self.part, self.device.upload
         offsets, targets = upload(part.offsets), upload(part.targets)
         same = part.in_targets is part.targets
@@ -116,7 +117,7 @@ class DeviceWalk(Walk):
             tail=at["counters"],
             found=at["counters"] + 8,
             left=at["counters"] + 16,
-            told=np.asarray(self.told).ctypes.data,  # with unified addressing, the device's address too
+            told=np.asarray(self.told).ctypes.data,  # unified addressing: also the device's address
             parts=part.partition.size,
             rank=part.rank,
             stride=part.partition.stride,
@@ -140,7 +141,7 @@ class DeviceWalk(Walk):
         self.launch["tell"] = self.kernels["tell"].launcher(1, tuning.others, 0, stream, self.x)
 
     def _prepare(self, peers: Peers) -> None:
-        """Find the heaviest in-neighbours, by the degrees of all parts, and the vertices without edges."""
+        """Find the in-neighbours of highest degree, over all parts, and the vertices without edges."""
         part, device, rows = self.part, self.device, self.rows
         stream, stride = device.stream_handle, part.partition.stride
         weights = device.empty(part.partition.size * stride, np.uint8)
@@ -182,7 +183,7 @@ class DeviceWalk(Walk):
         self.launch["begin"]()
 
     def _findable(self, target: int) -> int:
-        """The target, or -1 if it has no edges: its bit is set from the start, and tells nothing."""
+        """The target, or -1 if it has no edges: its bit is set from the start, and so says nothing."""
         if target < 0:
             return -1
         bounds = [self.device.host(self.rows[name][target : target + 2]) for name in ("offsets", "in_offsets")]

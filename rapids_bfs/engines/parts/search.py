@@ -1,7 +1,7 @@
 """The search over parts of a graph: one SPMD function, which every launcher of `rapids_bfs.parts` runs.
 
-Levels go top-down or bottom-up; all ranks decide it from the same counters, which they exchange once a level. Before a
-level that goes bottom-up, the bitmap of visited vertices is replicated.
+A level is top-down or bottom-up; all ranks choose the same direction, from counters that they exchange once per level.
+Before a bottom-up level, the bitmap of visited vertices is replicated on all ranks.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from ..base import Options
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
-SHARE = 8  # a part has room for pairs with 1/SHARE of the vertices of each part
-LEAST_ROOM = 256  # pairs for each part
+SHARE = 8  # a part has room to send pairs to 1/SHARE of the vertices of each part
+LEAST_ROOM = 256  # pairs per part
 
 
 class Frontier(NamedTuple):
     """The counters of all ranks after a level."""
 
     vertices: int
-    edges: tuple[int, ...]  # out-edges of each rank's; not known after a level that went bottom-up
+    edges: tuple[int, ...]  # out-edges, by rank; not known after a bottom-up level
     at_target: bool
-    overflown: bool  # did some rank find no room for its pairs? Then nothing was settled.
+    overflown: bool  # did some rank run out of room for its pairs? Then nothing was settled.
 
 
 @dataclass
 class Answer:
-    """What a search found at the vertices of one part, by place."""
+    """What a search found for the vertices of one part, by place."""
 
     distances: Any  # int32, -1 where not reached
     predecessors: Any | None  # numbers
@@ -50,7 +50,7 @@ class Answer:
 
 
 class Walk(ABC):
-    """What a part prepares for searches, and its work between two collectives."""
+    """What a part prepares for searches, and its work between collectives."""
 
     def __init__(self, part: Part) -> None:
         self.part = part
@@ -58,42 +58,42 @@ class Walk(ABC):
 
     @abstractmethod
     def active(self) -> AbstractContextManager[Any]:
-        """Within it, the other methods are called."""
+        """The context in which the other methods are to be called."""
 
     @abstractmethod
     def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
-        """Forget the last search. Own sources and target are places; -1 is no target."""
+        """Reset, and start from these sources. They and the target are places in this part; -1 is no target."""
 
     @abstractmethod
     def counters(self, peers: Peers) -> np.ndarray:
-        """The `COUNTERS` of each rank, a row each; this waits for what was begun before."""
+        """The `COUNTERS` of all ranks, a row each. Waits for earlier steps."""
 
     @abstractmethod
     def replicate(self, peers: Peers) -> None:
-        """Let all parts see what every part has visited."""
+        """Replicate the bitmap of visited vertices on all ranks."""
 
     @abstractmethod
     def top_down(self, level: int, edges: tuple[int, ...], peers: Peers) -> None:
-        """Expand the frontier and settle what others sent, or nothing if some rank had no room."""
+        """Expand the frontier and settle what other ranks sent; nothing if some rank ran out of room."""
 
     @abstractmethod
     def bottom_up(self, level: int) -> None:
-        """Let unvisited vertices look for a visited in-neighbour."""
+        """Look for a visited in-neighbour of each unvisited vertex."""
 
     @abstractmethod
     def enqueue(self) -> None:
-        """List what the last level found bottom-up, to go on top-down."""
+        """Put what the last, bottom-up, level found into the queue, to continue top-down."""
 
     @abstractmethod
     def answer(self) -> tuple[Any, Any | None]:
-        """Distances and predecessors, which are the caller's from now on."""
+        """Distances and predecessors, which the caller then owns."""
 
 
 COUNTERS = ("vertices", "edges", "at_target", "overflown")
 
 
 def search(part: Part, peers: Peers, sources: np.ndarray, options: Options) -> Answer:
-    """Search from these numbers (int64, distinct); ``options.target`` is a number too."""
+    """Search from the vertices with these numbers (int64, distinct); ``options.target`` is a number too."""
     walk: Walk = part.kept["walk"]
     limit = INT32_LIMIT if options.depth_limit is None else options.depth_limit
     target = -1 if options.target is None else options.target
@@ -131,7 +131,7 @@ def search(part: Part, peers: Peers, sources: np.ndarray, options: Options) -> A
 
 
 def _places(numbers: np.ndarray, part: Part, other: int | None = None) -> np.ndarray:
-    """The places of those numbers that are this part's; the others are left out, or become ``other``."""
+    """The places of the numbers that belong to this part; the rest are dropped, or become ``other``."""
     stride = part.partition.stride
     own = numbers // stride == part.rank
     return numbers[own] % stride if other is None else np.where(own, numbers % stride, other)
@@ -143,7 +143,7 @@ def _told(walk: Walk, peers: Peers) -> Frontier:
 
 
 def prepare(part: Part, peers: Peers) -> None:
-    """Make what the part's searches need; all ranks do it, and then search."""
+    """Prepare the part for searches. A collective: all ranks call it."""
     name, kind = ("cuda", "DeviceWalk") if on_device(part.targets) else ("cpu", "HostWalk")
     make: Callable[[Part, Peers], Walk] = getattr(import_module(f".{name}", __package__), kind)
     part.kept.clear()
