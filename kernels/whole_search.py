@@ -49,7 +49,7 @@ SEARCH = Parameters(
     numbers=(
         *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense"),
         *("single_block_chunks", "cluster_chunks", "capacity", "edge_bits", "shrinking_levels", "tile", "number"),
-        *("fresh", "unreached"),
+        *("fresh", "unreached", "passes"),
     ),
     constants=COMMON | {"RECENT": RECENT, "BITMAPS": BITMAPS},
     sizes=(

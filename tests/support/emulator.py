@@ -90,6 +90,7 @@ class EmulatedDevice(Device):
     threads = 64
     multiprocessors = 3
     most_shared_bytes = 1 << 16
+    l2_bytes = 1 << 20
     resident_blocks = 1
     stream_handle = 0
 

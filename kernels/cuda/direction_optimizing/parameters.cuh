@@ -70,6 +70,7 @@ struct Search {
     long long number;               // of this search
     long long fresh;                // are `distances` and `predecessors` of no search before?
     long long unreached;            // the distance where there is none; not SKIP
+    long long passes;               // over the edges of a dense level that stores many predecessors
 };
 
 // Write down how a vertex was reached, and when it was the target.

@@ -158,6 +158,8 @@ class DirectionOptimizing(DeviceTraversal):
         parameters.alpha, parameters.beta = tuning.alpha, tuning.beta
         parameters.shrinking_levels = tuning.shrinking_levels
         parameters.dense = max(n // tuning.dense, tuning.dense_edges)
+        # A third pass over the edges takes longer than it saves.
+        parameters.passes = 2 if self.device.l2_bytes < n * vertex <= 2 * self.device.l2_bytes else 1
         parameters.capacity = capacity
         parameters.single_block_chunks = tuning.single_block_chunks * capacity // tuning.capacity
         parameters.cluster_chunks = tuning.cluster_chunks * capacity // tuning.capacity

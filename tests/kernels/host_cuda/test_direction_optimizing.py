@@ -122,6 +122,47 @@ def test_many_words(name):
     search_many_words(name)
 
 
+def search_in_passes(types=(SHORT, SHORT)):
+    """Random graphs, some with an odd number of vertices, and an L2 that holds the predecessors of half of them."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        vertices = 200 + seed
+        ends = tuple(rng.integers(0, vertices, (2, 800)))
+        graph = with_types(as_graph(ends, vertices=vertices, directed=bool(seed % 2)), *types)
+        search = search_of(graph, TUNINGS["dense"], seed)
+        search.device.l2_bytes = 103 * graph.targets.itemsize
+        search.tune(search.tuning)
+        assert search.parameters.passes == 2
+        assert_right(search, [int(graph.targets[0])])
+
+
+@pytest.mark.parametrize("types", [(SHORT, SHORT), (SHORT, LONG), (LONG, LONG)])
+def test_in_passes(types):
+    search_in_passes(types)
+
+
+def all_pairs(some, others):
+    return np.repeat(some, len(others)), np.tile(others, len(some))
+
+
+def test_when_in_passes(monkeypatch):
+    """Where there are more edges than vertices, predecessors to store, and no hubs in the frontier."""
+    edits = (("const long long count = (s.n +", "__trap(); const long long count = (s.n +"),)
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+    hubs, leaves, apart = range(1, 11), range(11, 311), range(311, 411)  # apart: so that it does not go bottom-up
+    ends = np.hstack([all_pairs([0], hubs), all_pairs(hubs, leaves), all_pairs(apart, apart)])
+    graph = as_graph(tuple(ends), directed=False)  # 301 edges a hub, 10 a leaf, about 60 a vertex
+    search = search_of(graph, TUNINGS["dense"])
+    search.parameters.passes = 2
+    assert_right(search, [0], depth_limit=2)
+    assert_right(search, [0], depth_limit=3, predecessors=False)
+    with pytest.raises(AssertionError, match="__trap"):
+        assert_right(search, [0], depth_limit=3)
+    path = search_of(generate("path:70"), TUNINGS["dense"])
+    path.parameters.passes = 2
+    assert_right(path, [0])
+
+
 def search_many_tiles():
     search_many_words("bottom-up", 9300, 1)
 
@@ -259,7 +300,7 @@ def test_one_block_waits_for_no_others(name, monkeypatch):
     search_graphs(name, [0, 4])
 
 
-EXPAND_DENSE = "reached = top_down_level<true>(s, upcoming, p.level, begin, p.frontier, nullptr, w.warp, w.warps);"
+EXPAND_DENSE = "reached = expand_dense_top_down(s, w, p, upcoming, begin);"
 FAULTS = {
     "prepare: another vertex in a row of `heavy`": Fault(
         "if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = candidate[0];",
@@ -290,6 +331,7 @@ FAULTS = {
         EXPAND_DENSE,
         *(search_many_words, "dense"),
     ),
+    "dense: the last target of a pass": Fault("vertex - first < count", "vertex - first < count - 1", search_in_passes),
     "dense: a bitmap too many in the ring": Fault(
         "newest - oldest == BITMAPS - 2", "newest - oldest == BITMAPS", search_small_rows, "dense"
     ),
