@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from emulator import emulate
 from host_device import HostDevice
-from host_faults import Fault, assert_seen
+from host_faults import ALONE_AT_THE_BARRIER, Fault, assert_seen
 from oracle import assert_answer, expected_distances, random_graph, random_options
 
 from rapids_bfs import Graph, as_graph
@@ -34,6 +34,12 @@ TUNINGS = {
     "cluster, after one block": replace(CLUSTER, single_block_chunks=9),
 }
 SHORT, LONG = np.int32, np.int64
+EDITS = (
+    ("RECENT = 1 << 11", "RECENT = 4"),
+    ("RECENT == 2048", "RECENT == 4"),
+    ("done += width;", "done += width; if (done > 16 * 32) __trap();"),
+    *ALONE_AT_THE_BARRIER,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -170,10 +176,14 @@ def test_blocks_with_unequal_numbers_of_chunks():
     search_unequal_blocks()
 
 
-def test_a_full_memory(monkeypatch):
+@pytest.fixture
+def edited(monkeypatch):
+    """The kernels with `EDITS`."""
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": EDITS})
+
+
+def test_a_full_memory(edited):
     """The blocks of a cluster forget vertices that they asked for, and ask for them again."""
-    edits = ("RECENT = 1 << 11", "RECENT = 4"), ("RECENT == 2048", "RECENT == 4")
-    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
     search_small_rows("cluster", range(4))
 
 
@@ -188,10 +198,8 @@ def search_long_rows():
         assert_right(search_of(graph, TUNINGS["bottom-up"], seed), [source])
 
 
-def test_a_long_row_is_not_left_to_one_warp(monkeypatch):
+def test_a_long_row_is_not_left_to_one_warp(edited):
     """After 16 rounds, of 32 groups each, the whole grid probes it."""
-    edits = (("done += width;", "done += width; if (done > 16 * 32) __trap();"),)
-    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
     search_long_rows()
 
 
@@ -252,10 +260,8 @@ def test_a_refused_cluster_is_not_needed():
 
 
 @pytest.mark.parametrize("name", ["dense", "to and fro", "one block"])
-def test_one_block_waits_for_no_others(name, monkeypatch):
+def test_one_block_waits_for_no_others(name, edited):
     """Its launch is an ordinary one."""
-    edits = (("unsigned before = atomic_add_acq_rel(arrived, step);", "unsigned before = 0; __trap();"),)
-    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
     search_graphs(name, [0, 4])
 
 
