@@ -267,6 +267,23 @@ def in_own_arrays(monkeypatch, search):
     return search.run(SOURCES, own=True)
 
 
+def test_a_search_goes_by_its_own_options():
+    """Whether or not the one before had the same, and other sources."""
+    host = DirectionOptimizing(generate("path:9"), Nothing()).host
+    choices = [Options(), Options(target=3), Options(depth_limit=2), Options(depth_limit=4, target=5, trace=True)]
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        options = choices[rng.integers(len(choices))]
+        sources = rng.choice(9, rng.integers(1, 4), replace=False)
+        host.begin(sources, options)
+        limit = host.no_limit if options.depth_limit is None else options.depth_limit
+        parameters, room = host.parameters, host.sources[0]
+        assert parameters.depth_limit == (0 if options.target in sources else limit)
+        assert parameters.target == (-1 if options.target is None else options.target)
+        assert bool(parameters.trace) == options.trace
+        assert (parameters.count, *room[: len(sources)]) == (len(sources), *sources)
+
+
 @pytest.mark.parametrize("before", [0, 10, 11])
 @pytest.mark.parametrize("name", [*OPERATIONS, "in own arrays"])
 def test_a_device_is_current_where_it_is_used_and_no_longer(name, before, contexts, monkeypatch):

@@ -41,6 +41,7 @@ class OneLaunch:
         self.no_limit = graph.num_vertices + 2  # levels; the kernel gives up before that
         self.running = False  # is there a search that nobody has waited for?
         self.written: Any = None  # arrays that it writes and others may let go of
+        self.options: Options | None = None  # that the parameters are for, but for those of each search
         self._make_room(1)
 
     def use(self, kernel: CompiledKernel, tuning: Any, shared: int) -> None:
@@ -82,7 +83,7 @@ class OneLaunch:
     def launch(self) -> None:
         """Start a search; `finish` waits for it."""
         self.running = True
-        if self.levels > self.deep:
+        if self.launch_deep is not self.launch_shallow and self.levels > self.deep:
             try:
                 self.launch_deep()
             except TraversalError:  # others may have what a cluster needs
@@ -104,13 +105,26 @@ class OneLaunch:
 
     def begin(self, sources: np.ndarray, options: Options) -> None:
         """Make the parameters those of a search that is about to be launched, from this thread."""
-        self.settle()
+        if self.running:
+            self.settle()
         parameters = self.parameters
         count = parameters.count = len(sources)
         if count > len(self.sources[0]):
             self._make_room(count)
         room, parameters.sources = self.sources
-        room[:count] = sources
+        if count == 1:
+            room[0] = sources[0]
+        else:
+            room[:count] = sources
+        if options is not self.options or options.target is not None:
+            self._follow(options, sources)
+        # A launch that was refused left no traces, and has no number: the kernel goes by the parity of the last search.
+        parameters.number = (self.number + 1) % NUMBERS_OF_SEARCHES
+
+    def _follow(self, options: Options, sources: np.ndarray) -> None:
+        """Make the parameters those of searches with these options; the sources matter only if there is a target."""
+        self.options = None  # until all of them are
+        parameters = self.parameters
         limit = self.no_limit
         if options.depth_limit is not None:
             limit = min(options.depth_limit, limit)
@@ -122,8 +136,7 @@ class OneLaunch:
                 limit = 0
         parameters.depth_limit = limit
         parameters.trace = self._trace_buffer() if options.trace else None
-        # A launch that was refused left no traces, and has no number: the kernel goes by the parity of the last search.
-        parameters.number = (self.number + 1) % NUMBERS_OF_SEARCHES
+        self.options = options
 
     def finish(self, spin: bool = True) -> None:
         """Wait for the search, at first by looking at mapped memory if it may ``spin``."""
