@@ -19,7 +19,7 @@ FLAGS = ("-std=c++17", "-Og", "-g1", "-fPIC", "-fno-strict-aliasing", "-ffp-cont
 FLAGS += ("-ftrivial-auto-var-init=pattern", "-fno-omit-frame-pointer", f"-I{HERE}")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 
-APART = {"direction_optimizing", "csr", "bit_parallel"}  # files of which a test may need only some kernels
+APART = {"direction_optimizing", "bit_parallel"}  # files of which a test may need only some kernels
 
 KIND = r"(?:unsigned )?(?:long long|\w+(?:<\w+>)?)"
 SHARED = re.compile(rf"^( *)(extern )?__shared__ (?:__align__\(\d+\) )?({KIND}) (\w[^;\n]*);", re.MULTILINE)
