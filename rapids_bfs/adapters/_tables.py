@@ -32,7 +32,7 @@ PAIRS = (
     ("head", "tail"),
 )
 
-MOST_LISTED = 20  # names of columns in a message
+MAX_LISTED = 20  # names of columns in a message
 
 Columns = tuple[pa.Array, pa.Array]  # source and target ids, equally many
 
@@ -116,7 +116,7 @@ def choose_columns(names: Sequence[str], source: str | None, target: str | None,
 
     Raises `InputError` listing the columns there are.
     """
-    listed = ", ".join(f"{name!r:.40}" for name in names[:MOST_LISTED]) + (", ..." if len(names) > MOST_LISTED else "")
+    listed = ", ".join(f"{name!r:.40}" for name in names[:MAX_LISTED]) + (", ..." if len(names) > MAX_LISTED else "")
     there = f"its columns are {listed}" if names else "it has no columns"
     for asked in (source, target):
         if asked is not None and names.count(asked) != 1:

@@ -23,8 +23,8 @@ namespace {
 constexpr std::size_t STACK_BYTES = 256 << 10;  // of a fiber
 constexpr std::size_t PAGE_BYTES = 4096;
 constexpr unsigned CALM = 8;              // one pause in so many lets another thread take over
-constexpr unsigned MOST_OFFERS = 4;       // threads to draw the fastest from: more make speeds more unequal
-constexpr long MOST_SWITCHES = 1L << 23;  // with more, a launch counts as endless
+constexpr unsigned MAX_OFFERS = 4;       // threads to draw the fastest from: more make speeds more unequal
+constexpr long MAX_SWITCHES = 1L << 23;  // with more, a launch counts as endless
 
 struct Fiber {
     ucontext_t context;  // where it begins
@@ -103,7 +103,7 @@ void arrived_from(Fiber* self) {
 __attribute__((noinline)) void switch_to(Fiber* next, bool for_good = false) {
     Fiber* const self = current->running;
     if (self == next) return;
-    if (++current->switches == MOST_SWITCHES && next != &current->host) {
+    if (++current->switches == MAX_SWITCHES && next != &current->host) {
         current->failure = "the kernel does not end";
         next = &current->host;
     }
@@ -164,7 +164,7 @@ Launch::Launch(const Shape& shape, void (*thread)(const void*), const void* kern
       fibers(shape.blocks * shape.threads),
       blocks(shape.blocks) {
     unfinished = fibers.size();
-    offers = 1 + random() % MOST_OFFERS;
+    offers = 1 + random() % MAX_OFFERS;
     for (unsigned block = 0; block < shape.blocks; ++block) {
         blocks[block].all = Meeting(shape.threads);
         blocks[block].warps.assign(shape.threads / WARP, Meeting(WARP));
