@@ -38,7 +38,7 @@ SOURCES = 16  # of single searches, in turn
 BATCH = 64
 TINY = 1 << 10  # vertices; such graphs are searched a hundred times a run, by `bfs`
 OFTEN = 100
-MAX_FOR_PEERS = 1 << 24  # arcs; building igraph's graph takes a second for each million
+MOST_FOR_PEERS = 1 << 24  # arcs; building igraph's graph takes a second for each million
 COUNT = "import os\nwhile os.getppid() == {}: pass"  # ends with its parent, whatever ends that
 Run = Callable[[], Any]
 
@@ -79,7 +79,7 @@ def searches(graph: Any, threads: list[int]) -> dict[str, Run]:
     runs["cpu:sequential"] = lambda: sequential.search(next(sources), options)
     scipy = choose("scipy").traversal(graph)
     runs["scipy"] = lambda: scipy.search(next(sources), options)
-    if graph.num_arcs < MAX_FOR_PEERS:
+    if graph.num_arcs < MOST_FOR_PEERS:
         runs |= peers(graph, sources, max(threads))
     return runs
 

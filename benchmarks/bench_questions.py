@@ -28,7 +28,7 @@ from rapids_bfs import as_graph, load
 from rapids_bfs._core.machine import describe, usable_cores
 
 ASKED = 64  # pairs, or vertices, in a question
-MAX_FOR_ALL = 6_000  # vertices; igraph searches from each for the diameter
+MOST_FOR_ALL = 6_000  # vertices; igraph searches from each for the diameter
 ALL_PAIRS = ("closeness", "eccentricity", "betweenness")
 PEERS = ("igraph", "networkit", "rustworkx")
 Question = Callable[[], Any]
@@ -160,10 +160,10 @@ def main() -> None:
         by_asker = {each.__name__: each(graph, pairs) for each in askers}
         print(f"{spec}: {graph.num_vertices:,} vertices, {graph.num_edges:,} edges; ms, median (quartiles) of cores")
         for question in by_asker["ours"]:
-            if question in ALL_PAIRS and graph.num_vertices > MAX_FOR_ALL:
+            if question in ALL_PAIRS and graph.num_vertices > MOST_FOR_ALL:
                 continue
             asked = {name: questions[question] for name, questions in by_asker.items() if question in questions}
-            if question == "diameter" and graph.num_vertices > MAX_FOR_ALL:
+            if question == "diameter" and graph.num_vertices > MOST_FOR_ALL:
                 asked.pop("igraph", None)
             for name, times in measured(asked, arguments.seconds).items():
                 row = {kind: summarized(each) for kind, each in times.items()}

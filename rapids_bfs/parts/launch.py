@@ -21,7 +21,7 @@ from .._core.forks import generation
 from ..errors import InputError, TraversalError
 from .peers import LIMIT, Peers, Stopped, ThreadPeers
 
-MAX_THREADS = 256  # parts in the host's memory
+MOST_THREADS = 256  # parts in the host's memory
 GRACE = 10.0  # seconds that ranks have to end after one has failed
 Kept = Any  # what each rank keeps; a list by rank where that is this process
 
@@ -180,8 +180,8 @@ def device_names(devices: Any) -> list[str]:
     """
     if isinstance(devices, str) and devices.startswith(f"{CPU}:"):
         count = devices.partition(":")[2]
-        if not (count.isascii() and count.isdigit() and 1 <= int(count) <= MAX_THREADS):
-            raise InputError(f"devices={devices!r}: 'cpu:4' stands for 4 parts, at most {MAX_THREADS}")
+        if not (count.isascii() and count.isdigit() and 1 <= int(count) <= MOST_THREADS):
+            raise InputError(f"devices={devices!r}: 'cpu:4' stands for 4 parts, at most {MOST_THREADS}")
         return [CPU] * int(count)
     there = len(driver().devices)
     if isinstance(devices, str) and devices == "all":
