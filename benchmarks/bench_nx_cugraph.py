@@ -8,19 +8,17 @@ the number of an answer's items is compared.
 """
 
 import argparse
-import json
 import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
 
 import networkx as nx
+import record
 
-from rapids_bfs._core import machine
 from rapids_bfs.nx import routing
 
 OURS, THEIRS = "rapids_bfs", "cugraph"
@@ -152,13 +150,7 @@ def main():
             flush=True,
         )
         if arguments.json:  # at every row: the run may be cut off
-            report = {
-                "date": datetime.now(UTC).date().isoformat(),
-                "machine": machine.describe(),
-                "versions": machine.versions() | versions(),
-                "rows": rows,
-            }
-            arguments.json.write_text(json.dumps(report, indent=1) + "\n")
+            record.write(arguments.json, {"rows": rows}, versions=versions())
 
 
 if __name__ == "__main__":

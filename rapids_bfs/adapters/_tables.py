@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from .._core.csr import BLOCK, Pairs
 from .._core.dtypes import index_dtype
+from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph
 from ._edge_list import EdgeList, checked_vertices
@@ -56,6 +57,10 @@ class EdgeTable:
         """The types of what `checked` yields."""
         source, target = map(_plain_type, self.types)
         return source, target
+
+    def require_memory(self) -> None:
+        """Raise `InputError` if the graph would not fit into memory."""
+        require_bytes(4 * self.rows, f"a graph of {self.rows:,} edges")
 
     def checked(self) -> Iterator[Columns]:
         """The ids in plain types, at most `BLOCK` rows at a time. Raises `InputError` at the first that is none."""

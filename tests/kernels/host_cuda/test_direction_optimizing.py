@@ -9,30 +9,15 @@ from emulator import emulate
 from host_device import HostDevice
 from host_faults import ALONE_AT_THE_BARRIER, Fault, assert_seen
 from oracle import assert_answer, expected_distances, random_graph, random_options
+from tunings import CLUSTER, TUNINGS
 
 from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options
 from rapids_bfs.engines.gpu import direction_optimizing, one_launch
-from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT, DirectionOptimizing
+from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
 
-NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
-SMALL = replace(
-    DEFAULT, threads=64, grid=2, cluster=1, single_block_chunks=0, capacity=64, dense=ALWAYS, dense_edges=ALWAYS
-)
-CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, cluster_chunks=800)
-TUNINGS = {
-    "top-down": replace(SMALL, alpha=NEVER),
-    "dense": replace(SMALL, alpha=NEVER, dense_edges=0),
-    "bottom-up": replace(SMALL, alpha=ALWAYS, beta=ALWAYS),
-    "to and fro": replace(SMALL, alpha=3, beta=2, shrinking_levels=1, dense_edges=8, single_block_chunks=6),
-    "one block": replace(SMALL, single_block_chunks=400),
-    "one block, without room": replace(SMALL, single_block_chunks=400, capacity=7),
-    "cluster": CLUSTER,
-    "cluster, without room": replace(CLUSTER, capacity=5),
-    "cluster, after one block": replace(CLUSTER, single_block_chunks=9),
-}
 SHORT, LONG = np.int32, np.int64
 EDITS = (
     ("RECENT = 1 << 11", "RECENT = 4"),
