@@ -91,7 +91,7 @@ WORKERS = 3
 
 @pytest.fixture(scope="session")
 def dask_cluster():
-    """A client of workers in processes of their own; in the place of one that is killed comes another."""
+    """A client of workers in processes of their own; one that is killed is replaced."""
     dask, distributed = (pytest.importorskip(name) for name in ("dask", "distributed"))
     options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "memory_limit": 0}
     with (

@@ -1,4 +1,4 @@
-"""The team that helps the CPU's kernels: its jobs are done once each, by whoever comes, and nobody else is waited for.
+"""The team that helps the CPU's kernels: each job is done once, and nobody waits for helpers that do not come.
 
 What could wait for ever runs in a process of its own.
 """

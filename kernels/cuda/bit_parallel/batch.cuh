@@ -26,9 +26,9 @@ struct State {
     alignas(128) unsigned arrived;      // blocks at the barrier; its top bit changes when all have come
     alignas(128) Word vertices[SLOTS];  // that were reached
     alignas(128) Word items[SLOTS];
-    alignas(128) Word edges[SLOTS];                  // out-edges of the vertices reached
+    alignas(128) Word edges[SLOTS];                 // out-edges of the vertices reached
     alignas(128) Word under_way[SLOTS][MAX_WORDS];  // sources that reached any vertex, and so go on
-    int levels;                                      // of the search that is done
+    int levels;                                     // of the search that is done
 };
 
 template <typename Vertex, typename Offset>

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t STACK_BYTES = 256 << 10;  // of a fiber
 constexpr std::size_t PAGE_BYTES = 4096;
-constexpr unsigned CALM = 8;              // one pause in so many lets another thread take over
+constexpr unsigned CALM = 8;             // one pause in so many lets another thread take over
 constexpr unsigned MAX_OFFERS = 4;       // threads to draw the fastest from: more make speeds more unequal
 constexpr long MAX_SWITCHES = 1L << 23;  // with more, a launch counts as endless
 

@@ -230,7 +230,7 @@ FAULTS = {
         "queue.vertices[before.vertices / 2 * 2] = neighbor[k];",
         *(search_graphs, "one block"),
     ),
-    "one block: the queue is not handed over": Fault("s.queued[begin + i] = vertex;", ";", search_graphs, "to and fro"),
+    "one block: the queue is not flushed": Fault("s.queued[begin + i] = vertex;", ";", search_graphs, "to and fro"),
     "wide: any sibling group wins": Fault(
         "best[k] = min(best[k], other[k]);",
         "best[k] = max(best[k], other[k]);",

@@ -168,7 +168,7 @@ def edited(monkeypatch):
 
 
 def test_a_full_memory(edited):
-    """The blocks of a cluster forget vertices that they asked for, and ask for them again."""
+    """The blocks of a cluster forget vertices that they visited, and visit them again."""
     search_small_rows("cluster", range(4))
 
 
