@@ -24,7 +24,7 @@ one bit test per edge into an unvisited vertex. A distance and a predecessor are
 ``queue[n]``                          vertices in the order in which they were found; the frontier is a run of it
 ``buffers[threads, 2, CAPACITY]``     vertices won and their predecessors, on their way into the arrays
 ``counters[COUNTERS]``                what the threads share: the next block to take, the end of the queue
-``notes[n + 1]``                      when each level ended, and its direction, if that is asked for
+``notes[n + 1]``                      when each level ended, and its direction, if wanted
 ====================================  ========================================================================
 
 Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, sections 3-5;

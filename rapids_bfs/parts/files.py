@@ -15,7 +15,7 @@ from ..adapters._several import joined, name_of
 from ..adapters._tables import is_number
 from ..adapters.files import files_matching
 
-MOST_GROUPS = 1 << 31  # more than a file can have: their numbers are of 16 bits
+MAX_GROUPS = 1 << 31  # more than a file can have: their numbers are of 16 bits
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ParquetEdges:
     def of_rank(self, rank: int, size: int) -> Iterator[Pairs]:
         for place, file in enumerate(self.files):
             with damage_named(file, "Parquet"):
-                table = parquet_table(file, *self.columns, range((rank - place) % size, MOST_GROUPS, size).__contains__)
+                table = parquet_table(file, *self.columns, range((rank - place) % size, MAX_GROUPS, size).__contains__)
                 for source, target in table.numbers():
                     yield (to_device(source), to_device(target)) if self.device == CUDA else (source, target)
 

@@ -6,7 +6,9 @@ import re
 import signal
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import typer
@@ -37,6 +39,13 @@ NONSENSE = [
     "\N{ARABIC-INDIC DIGIT ONE}", "[/bold]", "[red]x[/red]", ":smile:", "\x1b[31m", "a\nb", "\udcff", ",", ":", "cpu:",
     "..", "/dev/full", "/dev/null/x", "no/such/x.csv", "x.csv", 300 * "x", "--json", "-h",
 ]  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built_once():
+    """Typer builds all commands at each call, which takes longer than what they do here."""
+    with mock.patch.object(typer.main, "get_command", cache(typer.main.get_command)):
+        yield
 
 
 @pytest.fixture

@@ -7,33 +7,24 @@ import numpy as np
 import pytest
 from emulator import emulate
 from host_device import HostDevice
-from host_faults import Fault, assert_seen
+from host_faults import ALONE_AT_THE_BARRIER, Fault, assert_seen
 from oracle import assert_answer, expected_distances, random_graph, random_options
+from tunings import CLUSTER, TUNINGS
 
 from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options
 from rapids_bfs.engines.gpu import direction_optimizing, one_launch
-from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT, DirectionOptimizing
+from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
 
-NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
-SMALL = replace(
-    DEFAULT, threads=64, grid=2, cluster=1, single_block_chunks=0, capacity=64, dense=ALWAYS, dense_edges=ALWAYS
-)
-CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, cluster_chunks=800)
-TUNINGS = {
-    "top-down": replace(SMALL, alpha=NEVER),
-    "dense": replace(SMALL, alpha=NEVER, dense_edges=0),
-    "bottom-up": replace(SMALL, alpha=ALWAYS, beta=ALWAYS),
-    "to and fro": replace(SMALL, alpha=3, beta=2, shrinking_levels=1, dense_edges=8, single_block_chunks=6),
-    "one block": replace(SMALL, single_block_chunks=400),
-    "one block, without room": replace(SMALL, single_block_chunks=400, capacity=7),
-    "cluster": CLUSTER,
-    "cluster, without room": replace(CLUSTER, capacity=5),
-    "cluster, after one block": replace(CLUSTER, single_block_chunks=9),
-}
 SHORT, LONG = np.int32, np.int64
+EDITS = (
+    ("RECENT = 1 << 11", "RECENT = 4"),
+    ("RECENT == 2048", "RECENT == 4"),
+    ("done += width;", "done += width; if (done > 16 * 32) __trap();"),
+    *ALONE_AT_THE_BARRIER,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -211,10 +202,14 @@ def test_blocks_with_unequal_numbers_of_chunks():
     search_unequal_blocks()
 
 
-def test_a_full_memory(monkeypatch):
-    """The blocks of a cluster forget vertices that they asked for, and ask for them again."""
-    edits = ("RECENT = 1 << 11", "RECENT = 4"), ("RECENT == 2048", "RECENT == 4")
-    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+@pytest.fixture
+def edited(monkeypatch):
+    """The kernels with `EDITS`."""
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": EDITS})
+
+
+def test_a_full_memory(edited):
+    """The blocks of a cluster forget vertices that they visited, and visit them again."""
     search_small_rows("cluster", range(4))
 
 
@@ -229,10 +224,8 @@ def search_long_rows():
         assert_right(search_of(graph, TUNINGS["bottom-up"], seed), [source])
 
 
-def test_a_long_row_is_not_left_to_one_warp(monkeypatch):
+def test_a_long_row_is_not_left_to_one_warp(edited):
     """After 16 rounds, of 32 groups each, the whole grid probes it."""
-    edits = (("done += width;", "done += width; if (done > 16 * 32) __trap();"),)
-    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
     search_long_rows()
 
 
@@ -293,10 +286,8 @@ def test_a_refused_cluster_is_not_needed():
 
 
 @pytest.mark.parametrize("name", ["dense", "to and fro", "one block"])
-def test_one_block_waits_for_no_others(name, monkeypatch):
+def test_one_block_waits_for_no_others(name, edited):
     """Its launch is an ordinary one."""
-    edits = (("unsigned before = atomic_add_acq_rel(arrived, step);", "unsigned before = 0; __trap();"),)
-    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
     search_graphs(name, [0, 4])
 
 
