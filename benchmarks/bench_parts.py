@@ -6,6 +6,7 @@ python3 benchmarks/bench_parts.py rmat:28 --gpus 4 --roots 64 --json FILE
 import argparse
 import json
 import sys
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import harmonic_mean, median
@@ -19,6 +20,7 @@ from rapids_bfs._core.machine import describe, versions
 from rapids_bfs.engines import DEFAULT, Options
 from rapids_bfs.engines.parts import search
 from rapids_bfs.parts.build import Builder, Plan
+from rapids_bfs.parts.launch import ordinal
 from rapids_bfs.parts.users import Drawn
 
 
@@ -29,18 +31,31 @@ def seconds(work):
     return perf_counter() - begin, outcome
 
 
-def pool_bytes(part, peers):
-    """Bytes that CuPy's pool of the rank's device has taken from it, and gives back but for those in use."""
-    pool = cupy.get_default_memory_pool()
-    most = pool.total_bytes()
-    pool.free_all_blocks()
-    return most
+def most_taken(devices, work):
+    """How long ``work()`` takes, its outcome, and the most bytes of one of these devices that it takes at a time,
+    looked at every millisecond."""
+
+    def free():
+        return np.array([cupy.cuda.Device(device).mem_info[0] for device in devices])
+
+    def look():
+        while not over.wait(0.001):
+            least.append(np.minimum(least.pop(), free()))
+
+    before, over = free(), threading.Event()
+    least = [before]
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    took, outcome = seconds(work)
+    over.set()
+    thread.join()
+    return took, outcome, int((before - least[0]).max())
 
 
 def drawn_degrees(part, peers, source):
     """How many edges were drawn from each vertex of the part."""
     builder = Builder(source, peers, Plan(source.device, part.partition.n))
-    return builder.degrees(part.partition, part.partition.numbers, False)[0]
+    return builder.degrees(part.partition.numbers, part.partition, False)[0]
 
 
 def drawn_edges(answer, degrees, peers):
@@ -77,12 +92,12 @@ def main():
 
     warm, small = seconds(lambda: load("rmat:10", devices=gpus))
     validate(small, small.search(roots_of(small, 1), DEFAULT))
-    generated, graph = seconds(lambda: load(arguments.graph, devices=gpus))
-    peaks = graph.launcher.run(pool_bytes, each=[graph.parts])
+    ordinals = sorted({ordinal(device) for device in small.devices})
+    generated, graph, peak = most_taken(ordinals, lambda: load(arguments.graph, devices=gpus))
     prepared, _ = seconds(graph.prepare)
     print(
         f"{graph}\nfirst small graph {warm:.1f} s, drawn and built in {generated:.1f} s, prepared in {prepared:.1f} s; "
-        f"{max(peaks) / 1e9:.1f} GB of a device's memory at most while building",
+        f"{peak / 1e9:.1f} GB of a device's memory at most while building",
         flush=True,
     )
     source = Drawn(graph.name, "cuda")
@@ -119,7 +134,7 @@ def main():
             "vertices": graph.num_vertices,
             "arcs": graph.num_arcs,
             "built_s": generated,
-            "built_peak_bytes": max(peaks),
+            "built_peak_bytes": peak,
             "prepared_s": prepared,
             "harmonic_mean_TEPS": teps,
             "runs": rows,

@@ -1,6 +1,7 @@
 """What the host and the kernels of `cuda/parts` agree on, besides `whole_search.SEARCH`."""
 
 from .parameters import Parameters
+from .whole_search import BITMAPS, SIZES
 
 # Of each rank, what all ranks learn after a level: vertices found, out-edges of those in the queue, whether the target
 # is among those visited, whether some rank had no room for its pairs, vertices in the queue.
@@ -22,4 +23,28 @@ EXCHANGE = Parameters(
     },
     numbers=("parts", "rank", "stride", "room", "share", "level", "begin", "end", "vertices", "edges", "target"),
     constants={"COLUMNS": COLUMNS},
+)
+
+# A search in one launch for each part, besides `whole_search.SEARCH`.
+MOST_PARTS = 32
+TRACED = 1 << 20  # levels that are noted, at most
+GIVEN_UP = 1 << 62  # instead of its levels, where a search does not end
+MAIL_BYTES = 64
+TALLY_BYTES = 1024  # of what the blocks count, at most
+TOLD = ("done", "levels", "depth", "reached", "absent")  # what it tells the host
+
+RANKS = Parameters(
+    "Ranks",
+    pointers={
+        "windows": "unsigned char* const",
+        "isolated": "const unsigned",
+        "marked": "unsigned",
+        "tally": "Tally",
+        "stop": "const volatile long long",
+        "told": "volatile long long",
+    },
+    numbers=("parts", "rank", "stride", "room", "bitmaps", "inboxes", "vertices", "arcs", "limit", "stale"),
+    constants={"MOST_PARTS": MOST_PARTS, "TRACED": TRACED, "GIVEN_UP": GIVEN_UP, "BITMAPS": BITMAPS}
+    | {name.upper(): place for place, name in enumerate((*TOLD, "told"))},
+    sizes=(*SIZES, f"sizeof(Mail) == {MAIL_BYTES}", f"sizeof(Tally) <= {TALLY_BYTES}"),
 )

@@ -152,6 +152,7 @@ class Comparison:
                 "vertices": self.graph.num_vertices,
                 "edges": self.graph.num_edges,
                 "directed": self.graph.directed,
+                "searched": getattr(self.graph, "searched", None),  # of a graph in parts: how they talk
             },
             "started": self.started,
             "machine": machine.describe(),

@@ -1,6 +1,7 @@
 """Settings that all tests share."""
 
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,6 +106,14 @@ def dask_cluster():
 
 @pytest.fixture
 def dask_client(dask_cluster):
-    """The client of `dask_cluster`, all of whose workers are there."""
+    """The client of `dask_cluster`, all of whose workers are there.
+
+    A nanny that has not heard yet that its worker runs does not start another when that is killed.
+    """
     dask_cluster.wait_for_workers(WORKERS, timeout=300)
+    deadline = time.monotonic() + 300
+    nannies = dask_cluster.cluster.workers.values()
+    while any(nanny.process is None or nanny.process.status.name != "running" for nanny in nannies):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     return dask_cluster

@@ -154,12 +154,12 @@ def sort_distinct(offsets, targets, kept):
 
 
 @serial
-def compact(offsets, targets, new_offsets, new_targets):
-    """Copy the front of each row."""
+def compact(offsets, targets, new_offsets):
+    """Move the front of each row to where it begins from now on, which is no later."""
     for row in range(len(offsets) - 1):
         size = new_offsets[row + 1] - new_offsets[row]
         for i in range(size):
-            new_targets[new_offsets[row] + i] = targets[offsets[row] + i]
+            targets[new_offsets[row] + i] = targets[offsets[row] + i]
 
 
 @serial

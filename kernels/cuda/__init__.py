@@ -7,7 +7,7 @@ from posixpath import dirname, join, normpath
 from ..batch import BATCH, WIDTHS
 from ..brandes import BATCH as BRANDES
 from ..deterministic import SEARCH as DETERMINISTIC
-from ..parts import EXCHANGE
+from ..parts import EXCHANGE, RANKS
 from ..whole_search import SEARCH
 
 # The files that are compiled, each with what it includes.
@@ -23,6 +23,7 @@ FILES = {
     "frontier_mask_texture": "published/frontier_mask_texture.cu",
     "parts": "parts/search.cu",
     "parts_build": "parts/build.cu",
+    "parts_one_launch": "parts/one_launch.cu",
     "parts_validation": "parts/validation.cu",
     "random_edges": "graph/random_edges.cu",
     "two_kernel": "published/two_kernel.cu",
@@ -100,7 +101,10 @@ KERNELS = {
         "name_as_int": "name<{vertex}, int>",
         "count_owners": "count_owners<{vertex}>",
         "deal": "deal<{vertex}>",
+        "count_arcs": "count_arcs<{vertex}>",
+        "put": "put<{vertex}>",
     },
+    "parts_one_launch": {"search_part": "search_part<{vertex}, {offset}>"},
     "parts_validation": {
         "check": "check<{vertex}, {offset}>",
         "count_loops": "count_loops<{vertex}, {offset}>",
@@ -120,6 +124,7 @@ PARAMETERS = {
     "deterministic": DETERMINISTIC,
     "direction_optimizing": SEARCH,
     "parts": EXCHANGE,
+    "parts_one_launch": RANKS,
 }
 TYPES = {4: "int", 8: "long long"}  # by the bytes of an integer
 OPTIONS = ("-std=c++17", "-default-device")  # without the second, NVRTC 12 refuses generic lambdas

@@ -205,13 +205,17 @@ def without_repeats_and_loops(offsets: Any, targets: Any) -> CSR:
     return distinct(offsets, targets, loops=False)
 
 
-def distinct(offsets: Any, targets: Any, *, loops: bool) -> Pairs:
-    """The CSR of the distinct edges, self-loops among them if they are wanted. Each adjacency must ascend."""
+def distinct(offsets: Any, targets: Any, *, loops: bool, result: Any = None) -> Pairs:
+    """The CSR of the distinct edges, self-loops among them if they are wanted. Each adjacency must ascend.
+
+    ``result`` may be the targets themselves: what is kept never moves past what is still to be read.
+    """
     counts = cupy.zeros(len(offsets), offsets.dtype)
     for _ in _distinct_blocks(offsets, targets, counts[1:], loops=loops):
         pass
     new_offsets = cupy.cumsum(counts, dtype=counts.dtype)
-    new_targets = cupy.empty(int(new_offsets[-1]), targets.dtype)
+    size = int(new_offsets[-1])
+    new_targets = cupy.empty(size, targets.dtype) if result is None else result[:size]
     end = 0
     for some in _distinct_blocks(offsets, targets, cupy.zeros_like(counts), loops=loops):
         new_targets[end : end + len(some)] = some

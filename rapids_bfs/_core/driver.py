@@ -54,26 +54,43 @@ in_each_child(driver.cache_clear)
 
 
 SUPPORTED, ATOMIC = 2, 3  # CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED and _NATIVE_ATOMIC_SUPPORTED
+MPS_ENABLED = 133  # CU_DEVICE_ATTRIBUTE_MPS_ENABLED, which drivers before CUDA 12.1 do not know
 NVLINK, PCIE, NO_LINK = "NVLink", "PCIe", "none"
 
 
 def links() -> dict[tuple[int, int], str]:
     """How each pair of devices reaches each other's memory; only over NVLink does that include atomics."""
     count = len(driver().devices)
-    return {(one, other): _link(one, other) for one in range(count) for other in range(one + 1, count)}
+    return {(one, other): link(one, other) for one in range(count) for other in range(one + 1, count)}
 
 
-def _link(one: int, other: int) -> str:
-    cuda, ends = library(), []
-    for ordinal in (one, other):
-        device = ctypes.c_int()
-        cuda.cuDeviceGet(ctypes.byref(device), ordinal)
-        ends.append(device)
-    for attribute, link in ((ATOMIC, NVLINK), (SUPPORTED, PCIE)):
+def link(one: int, other: int) -> str:
+    """How these two devices reach each other's memory."""
+    ends = _handle(one), _handle(other)
+    for attribute, kind in ((ATOMIC, NVLINK), (SUPPORTED, PCIE)):
         holds = ctypes.c_int()
-        if not cuda.cuDeviceGetP2PAttribute(ctypes.byref(holds), attribute, *ends) and holds.value:
-            return link
+        if not library().cuDeviceGetP2PAttribute(ctypes.byref(holds), attribute, *ends) and holds.value:
+            return kind
     return NO_LINK
+
+
+def pci_bus_id(ordinal: int) -> str:
+    """What every process calls this device, such as 0000:1b:00.0."""
+    name = ctypes.create_string_buffer(16)
+    library().cuDeviceGetPCIBusId(name, len(name), _handle(ordinal))
+    return name.value.decode().lower()
+
+
+def under_mps(ordinal: int) -> bool:
+    """Does the Multi-Process Service run what is launched on this device?"""
+    holds = ctypes.c_int()
+    return not library().cuDeviceGetAttribute(ctypes.byref(holds), MPS_ENABLED, _handle(ordinal)) and bool(holds.value)
+
+
+def _handle(ordinal: int) -> ctypes.c_int:
+    device = ctypes.c_int()
+    library().cuDeviceGet(ctypes.byref(device), ordinal)
+    return device
 
 
 def no_device() -> str | None:

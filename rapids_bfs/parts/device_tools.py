@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from itertools import pairwise
 from typing import Any
 
@@ -12,10 +14,21 @@ from .._core import device_csr
 from .._core.csr import Pairs
 from .._core.launch import launch
 from .._core.memory import require_device_bytes
+from .._core.rapids import driver_allocates
 
 xp = cupy
-BLOCK = 1 << 26  # edges dealt at a time
+BLOCK = 1 << 24  # edges dealt at a time
 require = require_device_bytes
+
+
+@contextmanager
+def working() -> Iterator[None]:
+    """Within it arrays come from a pool: not from the driver, which takes long for each, even if RMM would ask that.
+    In the end what nobody uses goes back."""
+    pool = cupy.get_default_memory_pool()
+    with cupy.cuda.using_allocator(pool.malloc) if driver_allocates() else nullcontext():
+        yield
+    pool.free_all_blocks()
 
 
 def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int]:
@@ -45,20 +58,19 @@ def deal(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> 
 def count(places: Any, counts: Any) -> None:
     """Count the occurrences of each place, in addition to what ``counts`` holds."""
     size = len(places)
-    launch("csr", "count", places.dtype, np.int64, size, places, places, size, 0, counts)
+    launch("parts_build", "count_arcs", places.dtype, np.int64, size, places, size, len(counts), counts)
 
 
 def put(places: Any, targets: Any, cursors: Any, placed: Any) -> None:
     """Write each target at the cursor of its source, and advance the cursor."""
-    size = len(places)
-    kernel = "place_as_int" if placed.dtype == np.int32 else "place"
-    launch("csr", kernel, places.dtype, np.int64, size, places, targets, size, 0, None, cursors, placed)
+    given = (places, targets, len(places), len(cursors), len(placed), cursors, placed)
+    launch("parts_build", "put", places.dtype, np.int64, len(places), *given)
 
 
 def simplified(offsets: Any, targets: Any, limit: int) -> Pairs:
-    """The rows without duplicates, ascending. ``targets``, all below ``limit``, are sorted in place."""
+    """The rows without duplicates, ascending. ``targets``, all below ``limit``, are overwritten."""
     device_csr.ascending(offsets, targets, limit=limit, result=targets)
-    kept_offsets, kept = device_csr.distinct(offsets, targets, loops=True)
+    kept_offsets, kept = device_csr.distinct(offsets, targets, loops=True, result=targets)
     return kept_offsets.astype(np.int64, copy=False), kept
 
 

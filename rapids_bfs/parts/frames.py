@@ -37,7 +37,7 @@ def from_dask_frame(
     client = client_here()
     if client is None:
         raise InputError(f"{name}: a frame of dask_cudf becomes a graph on the workers of a cluster: first {START}")
-    launcher = DaskLauncher(client, sorted(client.nthreads()), device=device)
+    launcher = DaskLauncher.shared(client, sorted(client.nthreads()), device)
     edges = launcher.hold(partial(source_of, columns, name), _by_worker(client, frame, launcher.workers))
     plan = Plan(device, vertices, directed, name=name)
     parts = launcher.keep(build, plan, each=[edges])

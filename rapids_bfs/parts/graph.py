@@ -66,6 +66,7 @@ class GraphInParts:
         self.frame = frame
         self._labels = labels
         self._prepared = False
+        self.way = ""  # how parts talk in a search
 
     def __repr__(self) -> str:
         size = graph_size(self.num_vertices, self.num_edges, self.directed)
@@ -80,6 +81,11 @@ class GraphInParts:
     def device(self) -> str:
         """The kind of device that the parts are on, "cpu" or "cuda"."""
         return self.launcher.device
+
+    @property
+    def searched(self) -> str:
+        """In how many parts it is searched, and how these talk, which the first search decides."""
+        return ", ".join(filter(None, (counted(self.launcher.size, "part"), self.way)))
 
     @property
     def num_vertices(self) -> int:
@@ -187,7 +193,7 @@ class GraphInParts:
         if not self._prepared:
             from ..engines.parts.search import prepare
 
-            self.launcher.run(prepare, each=[self.parts])
+            self.way = self.launcher.run(prepare, each=[self.parts])[0]
             self._prepared = True
 
     def search(self, sources: np.ndarray, options: Options, engine: str = "auto") -> ResultInParts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..kernels.cpu import parts as kernels
 xp = np
 BLOCK = csr.BLOCK
 require = require_bytes
+working = nullcontext
 
 
 def summary(sources: np.ndarray, targets: np.ndarray, key: np.ndarray) -> tuple[int, int]:
@@ -44,13 +46,12 @@ def put(places: np.ndarray, targets: np.ndarray, cursors: np.ndarray, placed: np
 
 
 def simplified(offsets: np.ndarray, targets: np.ndarray, limit: int) -> Pairs:
-    """The rows without duplicates, ascending. ``targets``, all below ``limit``, are sorted in place."""
+    """The rows without duplicates, ascending. ``targets``, all below ``limit``, are overwritten."""
     kept = np.zeros(len(offsets), np.int64)
     kernels.sort_distinct(offsets, targets, kept[1:])
     new_offsets = np.cumsum(kept)
-    new_targets = np.empty(int(new_offsets[-1]), targets.dtype)
-    kernels.compact(offsets, targets, new_offsets, new_targets)
-    return new_offsets, new_targets
+    kernels.compact(offsets, targets, new_offsets)
+    return new_offsets, targets[: int(new_offsets[-1])]
 
 
 def count_loops(offsets: np.ndarray, targets: np.ndarray, base: int) -> int:

@@ -1,4 +1,8 @@
-"""Ids other than 0..n-1: a hash assigns each id to a part, which keeps its ids in ascending order and numbers them."""
+"""Ids that are not 0..n-1. Each part keeps those of its vertices.
+
+Where they are close together they are dealt as if all below the highest occurred, and numbered again without those that
+do not. Else a hash chooses the part of each, which numbers its ids in ascending order.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._core.csr import Pairs
+from .._core.units import counted
 from .partition import Partition
 from .peers import Peers
 
@@ -20,6 +25,38 @@ BITS = 31  # of a hash
 def owners(ids: Any, size: int) -> Any:
     """The part that each id (int64) belongs to."""
     return ((ids * MULTIPLIER >> (64 - BITS)) & ((1 << BITS) - 1)) % size
+
+
+@dataclass
+class Occurring:
+    """Those of the ids 0..n-1 that occur."""
+
+    partition: Partition
+    own: Any  # the ids of this part's vertices, by place
+    dealt: Partition  # of all ids
+    numbered: Any  # the number by that of ``dealt``, on every rank
+
+    @classmethod
+    def of(cls, dealt: Partition, occurs: Any, peers: Peers, tools: ModuleType) -> Occurring:
+        """``occurs`` tells it of the ids that are dealt to this rank, by place."""
+        xp = tools.xp
+        partition = Partition(tuple(peers.share(int(occurs.sum()))), dealt=False)
+        own = dealt.ids(dealt.own_numbers(peers.rank, xp)[occurs])
+        slots = dealt.size * dealt.stride
+        tools.require(slots * partition.dtype.itemsize, f"the numbers of {counted(dealt.n, 'id')}")
+        numbered = xp.zeros(slots, partition.dtype)
+        first = peers.rank * dealt.stride
+        mine = numbered[first : first + len(occurs)]
+        mine[:] = occurs
+        xp.cumsum(mine, dtype=mine.dtype, out=mine)
+        mine -= 1
+        xp.maximum(mine, 0, out=mine)  # an id that does not occur has the number of another
+        mine += peers.rank * partition.stride
+        return cls(partition, own, dealt, peers.completed(numbered))
+
+    def numbers(self, ids: Any) -> Any:
+        """The numbers of ids that occur."""
+        return self.numbered[self.dealt.numbers(ids)]
 
 
 @dataclass

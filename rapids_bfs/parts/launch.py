@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from queue import SimpleQueue
 from time import monotonic
 from typing import Any
@@ -19,10 +19,12 @@ from .._core.device import CPU, CUDA
 from .._core.driver import driver
 from .._core.forks import generation
 from ..errors import InputError, TraversalError
+from .peer_memory import at_work
 from .peers import LIMIT, Peers, Stopped, ThreadPeers
 
 MOST_THREADS = 256  # parts in the host's memory
 GRACE = 10.0  # seconds that the other ranks have to stop after one has failed
+_turns: dict[int, threading.Lock] = {}  # of graphs on GPUs, whose kernels could wait for each other; by process
 Kept = Any  # a value on each rank; a list by rank if the ranks are in this process
 
 
@@ -44,12 +46,18 @@ class Launcher(ABC):
         """
 
     @abstractmethod
+    def keep_and_tell(
+        self,
+        function: Callable[..., Any],
+        tell: Callable[[Any], Any],
+        *arguments: Any,
+        each: Sequence[Kept] = (),
+    ) -> tuple[Kept, list[Any]]:
+        """`keep`, and bring here what ``tell`` makes of each value that is kept, by rank."""
+
+    @abstractmethod
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
         """Like `keep`, but return the results, by rank."""
-
-    def first(self, function: Callable[..., Any], kept: Kept) -> Any:
-        """``function(value)`` for the value that rank 0 keeps."""
-        return self.run(_called, function, each=[kept])[0]
 
     @abstractmethod
     def spread(self, values: Sequence[Any]) -> Kept:
@@ -63,7 +71,7 @@ class Threads(Launcher):
         self.devices = tuple(devices)
         self.device = CUDA if self.devices[0].startswith(CUDA) else CPU
         self.limit = limit
-        self._turns: dict[int, threading.Lock] = {}  # by process: a fork copies a lock that another thread may hold
+        self._turns = _turns if self.device == CUDA else {}
         self._lost = ""  # the rank that did not stop
         self._communicators: Any = None  # made when first needed, and after a failure again
 
@@ -76,16 +84,21 @@ class Threads(Launcher):
     def spread(self, values: Sequence[Any]) -> list[Any]:
         return list(values)
 
-    def first(self, function: Callable[..., Any], kept: Kept) -> Any:
-        return function(kept[0])
+    def keep_and_tell(
+        self,
+        function: Callable[..., Any],
+        tell: Callable[[Any], Any],
+        *arguments: Any,
+        each: Sequence[Kept] = (),
+    ) -> tuple[list[Any], list[Any]]:
+        kept = self.keep(function, *arguments, each=each)
+        return kept, [tell(value) for value in kept]
 
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
         return self.keep(function, *arguments, each=each)
 
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
-        with self._turns.setdefault(generation(), threading.Lock()):
-            if self._lost:
-                raise TraversalError(f"{self._lost} did not end after an earlier failure: make the graph again")
+        with self._turn():
             group = self._peers()
             finished: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
 
@@ -114,6 +127,32 @@ class Threads(Launcher):
                 raise
             return values
 
+    def together(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> Any:
+        """Call ``function(*each, names, limit, at, *arguments)`` in this thread, in the place of all ranks.
+
+        What is raised in the body of ``with at(rank)`` is raised as from `keep`.
+        """
+        with self._turn():
+            return function(*each, self._names(), self.limit, self._at, *arguments)
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Within it, nobody else asks anything of the ranks."""
+        with self._turns.setdefault(generation(), threading.Lock()), at_work().working():
+            if self._lost:
+                raise TraversalError(f"{self._lost} did not end after an earlier failure: make the graph again")
+            yield
+
+    @contextmanager
+    def _at(self, rank: int) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            raise self._failure(rank, error) from error.__cause__
+
+    def _names(self) -> list[str]:
+        return [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
+
     def _end(self, ranks: Sequence[threading.Thread]) -> None:
         """Wait until no rank works on its part any more. A thread that does not stop cannot be killed: then these ranks
         are not used again."""
@@ -136,7 +175,7 @@ class Threads(Launcher):
 
     def _peers(self) -> Sequence[Peers]:
         """The peers of each rank, for one call."""
-        names = [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
+        names = self._names()
         if self.device == CPU or len(set(self.devices)) < self.size or self.size == 1:
             return ThreadPeers.group(names, self.limit)
         from .nccl import NcclPeers, Ranks
@@ -154,10 +193,6 @@ class Threads(Launcher):
 
         device: AbstractContextManager[Any] = cupy.cuda.Device(ordinal(self.devices[rank]))
         return device
-
-
-def _called(value: Any, peers: Peers, function: Callable[..., Any]) -> Any:
-    return function(value)
 
 
 def ordinal(device: str) -> int:

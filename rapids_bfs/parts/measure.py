@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from .._core.device import CPU, CUDA, to_host
-from .._core.units import counted
 from ..engines import DEFAULT, Choice, Options, Traversal, choose
 from ..errors import InputError, TraversalError
 from ..trace import Step, Trace, expansions
@@ -123,7 +122,6 @@ def graph500_in_parts(run: Graph500, devices: int | str | Sequence[int], roots: 
     own = OWN[CPU if names[0] == CPU else CUDA]
     if run.engine not in ("auto", own):
         raise InputError(f"on several devices {own!r} searches, not {run.engine!r}")
-    run.engine = f"{own}, {counted(len(names), 'part')}"
     spec = f"rmat:{run.scale}:{run.edge_factor}"
     steps = roots + 3
     progress(0, steps, "compile")
@@ -142,6 +140,7 @@ def graph500_in_parts(run: Graph500, devices: int | str | Sequence[int], roots: 
     graph: Any = drawn(spec, devices, seed=run.seed)
     graph.prepare()
     run.construction_time = perf_counter() - begin
+    run.engine = f"{own}, {graph.searched}"
     degrees = graph.launcher.keep(_drawn_degrees, source, each=[graph.parts])
 
     numbers = sampled(graph, roots, run.seed)
@@ -176,7 +175,7 @@ def _draw(peers: Peers, source: Drawn) -> None:
 def _drawn_degrees(part: Part, peers: Peers, source: Drawn) -> Any:
     """How many edges were drawn from each vertex of this part."""
     builder = Builder(source, peers, Plan(source.device, part.partition.n))
-    return builder.degrees(part.partition, part.partition.numbers, False)[0]
+    return builder.degrees(part.partition.numbers, part.partition, False)[0]
 
 
 def _reached_edges(answer: Any, degrees: Any, peers: Peers) -> int:

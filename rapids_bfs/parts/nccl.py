@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import struct
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -13,10 +14,12 @@ import numpy as np
 
 from .._core.device import finish
 from ..errors import InputError
-from .peers import LIMIT, Meeting, Peers, Stopped, no_answer
+from .peers import LIMIT, Meeting, Peers, Stopped, Stops, no_answer
 
 LOOKS = 20  # times that the watchdog checks within the time limit
 NEVER = float("inf")
+HEADER = struct.Struct("q")
+ROOM = 1024  # bytes of a small object that take one collective; a larger one takes two
 
 
 def library() -> Any:
@@ -47,6 +50,7 @@ class Ranks:
         self.failure: str | None = None
         self.calls = dict.fromkeys(self.communicators, 0)
         self.deadlines = dict.fromkeys(self.communicators, NEVER)
+        self.stops = Stops()
         self._turn = threading.Lock()
         threading.Thread(target=_watch, args=(weakref.ref(self), limit / LOOKS), daemon=True).start()
 
@@ -60,6 +64,7 @@ class Ranks:
         with self._turn:
             if self.failure is None:
                 self.failure = reason
+                self.stops()
                 for communicator in self.communicators.values():
                     communicator.abort()
 
@@ -93,8 +98,8 @@ class NcclPeers(Peers):
 
     def __init__(self, ranks: Ranks, rank: int, meeting: Meeting | None = None) -> None:
         self.ranks, self.rank, self.meeting = ranks, rank, meeting
-        self.size = len(ranks.names)
-        self.limit = ranks.limit
+        self.names, self.size = ranks.names, len(ranks.names)
+        self.limit, self.stops = ranks.limit, ranks.stops
         self._communicator = ranks.communicators[rank]
         self._nccl = library()
 
@@ -102,6 +107,7 @@ class NcclPeers(Peers):
     def group(cls, ranks: Ranks) -> list[NcclPeers]:
         """The peers of each rank, all in this process."""
         meeting = Meeting(ranks.names, ranks.limit)
+        meeting.stops = ranks.stops
         return [cls(ranks, rank, meeting) for rank in ranks.communicators]
 
     @classmethod
@@ -146,22 +152,23 @@ class NcclPeers(Peers):
     def share(self, value: Any) -> list[Any]:
         if self.meeting is not None:
             return self.meeting.meet(self.rank, value)
+        packed = pickle.dumps(value)
+        rows = self._rows(packed, ROOM)
+        longest = HEADER.size + max(HEADER.unpack_from(row)[0] for row in rows)
+        if longest > ROOM:
+            rows = self._rows(packed, longest)
+        return [pickle.loads(row[HEADER.size :]) for row in rows]  # which ends where the object does
+
+    def _rows(self, packed: bytes, room: int) -> list[bytes]:
+        """The first ``room`` bytes of what each rank has, behind a header that tells how many there are."""
         import cupy
 
-        packed = np.frombuffer(pickle.dumps(value), np.uint8)
-        sizes = cupy.empty(self.size, np.int64)
-        sizes[self.rank] = len(packed)
-        self.gather_slices(sizes)
-        self.wait()
-        lengths = sizes.tolist()
-        room = np.zeros(max(lengths), np.uint8)
-        room[: len(packed)] = packed
-        everything = cupy.empty((self.size, len(room)), np.uint8)
-        everything[self.rank] = cupy.asarray(room)
+        row = (HEADER.pack(len(packed)) + packed).ljust(room, b"\0")[:room]
+        everything = cupy.empty((self.size, room), np.uint8)
+        everything[self.rank] = cupy.asarray(np.frombuffer(row, np.uint8))
         self.gather_slices(everything)
         self.wait()
-        rows = everything.get()
-        return [pickle.loads(row[:length].tobytes()) for row, length in zip(rows, lengths, strict=True)]
+        return [each.tobytes() for each in everything.get()]
 
     def gather_slices(self, whole: Any) -> None:
         nbytes = whole.nbytes // self.size

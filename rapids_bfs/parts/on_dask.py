@@ -44,6 +44,15 @@ class DaskLauncher(Launcher):
         self._seats = [self._task(rank, Seat, self.token, rank, self._names, device, limit) for rank in self._ranks]
         self._settled([self._task(rank, seats.settle, seat) for rank, seat in enumerate(self._seats)], limit)
 
+    @classmethod
+    def shared(cls, client: Any, workers: Sequence[str], device: str) -> DaskLauncher:
+        """The launcher of all graphs on these workers, whose ranks meet but once, which takes longer than a search."""
+        key = client.id, tuple(workers), device
+        launcher = _shared.get(key)
+        if launcher is None or any(seat.status != "finished" for seat in launcher._seats):
+            launcher = _shared[key] = cls(client, workers, device=device)
+        return launcher
+
     def __repr__(self) -> str:
         return f"<DaskLauncher on {', '.join(self.devices)}>"
 
@@ -51,12 +60,20 @@ class DaskLauncher(Launcher):
         raise InputError("a graph on the workers of a Dask cluster stays there: copy it here by on('cpu') first")
 
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> OnWorkers:
+        return self.keep_and_tell(function, nothing, *arguments, each=each)[0]
+
+    def keep_and_tell(
+        self,
+        function: Callable[..., Any],
+        tell: Callable[[Any], Any],
+        *arguments: Any,
+        each: Sequence[Kept] = (),
+    ) -> tuple[OnWorkers, list[Any]]:
         kept = OnWorkers(self)
-        self._called(function, arguments, each, kept.key)
-        return kept
+        return kept, self._called(function, arguments, each, kept.key, tell)
 
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
-        return self._called(function, arguments, each, None)
+        return self._called(function, arguments, each)
 
     def spread(self, values: Sequence[Any]) -> OnWorkers:
         sent = zip(self.workers, values, strict=True)
@@ -103,8 +120,15 @@ class DaskLauncher(Launcher):
 
         self._values(outcomes)
 
-    def _called(self, function: Callable[..., Any], arguments: Any, each: Sequence[Kept], key: str | None) -> list[Any]:
-        """What the ranks return; with a ``key``, they keep it under that key and return nothing."""
+    def _called(
+        self,
+        function: Callable[..., Any],
+        arguments: Any,
+        each: Sequence[Kept],
+        key: str | None = None,
+        tell: Callable[[Any], Any] = seats.itself,
+    ) -> list[Any]:
+        """What ``tell`` makes of what the ranks return; if there is a ``key``, they keep this under it."""
         keys = [kept.key for kept in each]
         with _turns:
             try:
@@ -113,7 +137,7 @@ class DaskLauncher(Launcher):
                     (invitation,) = self._on_workers(seats.invite, self._meeting, ranks=range(1))
                     self._on_workers(seats.join, self._meeting, invitation)
                     self._together = True
-                return self._on_workers(seats.call, function, arguments, keys, key)
+                return self._on_workers(seats.call, function, arguments, keys, key, tell)
             except BaseException as error:
                 self._together = False
                 if not isinstance(error, Exception):
@@ -218,6 +242,13 @@ class DaskLauncher(Launcher):
         with suppress(Exception):
             call = self.client.run(function, self.token, *arguments, workers=list(self.workers), on_error="ignore")
             await asyncio.wait_for(call, GRACE)
+
+
+def nothing(kept: Any) -> None:
+    """What is told of a value that only is kept."""
+
+
+_shared: weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], DaskLauncher] = weakref.WeakValueDictionary()
 
 
 class OnWorkers:

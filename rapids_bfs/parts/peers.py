@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
@@ -21,6 +22,34 @@ class Stopped(TraversalError):
     """A collective failed because another rank failed or does not answer."""
 
 
+class Stops:
+    """What is to be called when ranks are stopped, from whichever thread learns of it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._calls: list[Callable[[], None]] = []
+        self._stopped = False
+
+    @contextmanager
+    def calling(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Within it, ``stop`` is called when they are stopped; at once if they were."""
+        with self._lock:
+            self._calls.append(stop)
+            if self._stopped:
+                stop()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._calls.remove(stop)
+
+    def __call__(self) -> None:
+        with self._lock:
+            self._stopped = True
+            for stop in self._calls:
+                stop()
+
+
 class Peers(ABC):
     """The ranks 0..size-1, as seen by one of them, `rank`.
 
@@ -32,7 +61,9 @@ class Peers(ABC):
 
     rank: int
     size: int
+    names: Sequence[str]  # of all ranks, for messages
     limit: float = LIMIT
+    stops: Stops  # called when the ranks of this process are stopped
 
     @abstractmethod
     def share(self, value: Any) -> list[Any]:
@@ -54,6 +85,10 @@ class Peers(ABC):
         """The arrays of all ranks, of the same shape and type, as the rows of one array."""
         whole = _like(array, (self.size, *array.shape))
         whole[self.rank] = array
+        return self.completed(whole)
+
+    def completed(self, whole: Any) -> Any:
+        """``whole``, of which each rank has written its own of ``size`` equal slices."""
         self.ready()
         self.gather_slices(whole)
         if on_device(whole):
@@ -110,6 +145,7 @@ class Meeting:
         self._rounds = [0] * len(self.names)
         self._values: tuple[list[Any], list[Any]] = ([None] * len(self.names), [None] * len(self.names))
         self._changed = threading.Condition()
+        self.stops = Stops()
 
     def meet(self, rank: int, value: Any) -> list[Any]:
         """The values of all ranks in this round."""
@@ -123,17 +159,20 @@ class Meeting:
             while self.failure is None and min(self._rounds) < now:
                 if not self._changed.wait(deadline - monotonic()):
                     late = [name for name, round in zip(self.names, self._rounds, strict=True) if round < now]
-                    self.failure = no_answer(late, self.limit)
-                    self._changed.notify_all()
+                    self._fail(no_answer(late, self.limit))
             if self.failure is not None:
                 raise Stopped(self.failure)
             return values.copy()
 
     def fail(self, reason: str) -> None:
         with self._changed:
-            if self.failure is None:
-                self.failure = reason
-            self._changed.notify_all()
+            self._fail(reason)
+
+    def _fail(self, reason: str) -> None:
+        if self.failure is None:
+            self.failure = reason
+        self._changed.notify_all()
+        self.stops()
 
 
 class ThreadPeers(Peers):
@@ -142,8 +181,8 @@ class ThreadPeers(Peers):
     def __init__(self, meeting: Meeting, rank: int) -> None:
         self.meeting = meeting
         self.rank = rank
-        self.size = len(meeting.names)
-        self.limit = meeting.limit
+        self.names, self.size = meeting.names, len(meeting.names)
+        self.limit, self.stops = meeting.limit, meeting.stops
 
     @classmethod
     def group(cls, names: Sequence[str], limit: float = LIMIT) -> list[ThreadPeers]:
@@ -153,6 +192,14 @@ class ThreadPeers(Peers):
 
     def share(self, value: Any) -> list[Any]:
         return self.meeting.meet(self.rank, value)
+
+    def ready(self) -> None:
+        self.meeting.meet(self.rank, None)  # on one device, who allocates may wait for another's kernel
+
+    def wait(self, finished: Callable[[], None] = finish) -> None:
+        finished()
+        if self.meeting.failure is not None:
+            raise Stopped(self.meeting.failure)
 
     def gather_slices(self, whole: Any) -> None:
         slices = whole.reshape(self.size, -1)

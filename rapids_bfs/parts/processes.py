@@ -22,7 +22,7 @@ import numpy as np
 
 from .._core.units import size as bytes_as_text
 from ..errors import TraversalError
-from .peers import LIMIT, Meeting, Peers, Stopped, no_answer
+from .peers import LIMIT, Meeting, Peers, Stopped, Stops, no_answer
 
 MARGIN = 5.0  # further seconds after which rank 0, which enforces the time limit, counts as failed itself
 ALIGNMENT = 64
@@ -123,8 +123,8 @@ class ProcessPeers(Peers):
 
     def __init__(self, rank: int, names: Sequence[str], way: Hub | Line, limit: float = LIMIT) -> None:
         self.rank = rank
-        self.size = len(names)
-        self.limit = limit
+        self.names, self.size = names, len(names)
+        self.limit, self.stops = limit, Stops()
         self._way = way
         self._outbox = Outbox()
         self._inboxes = [Outbox() for _ in names]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,15 +13,17 @@ import numpy as np
 from .._core.device import to_host
 from .._core.memory import require_bytes
 from ..engines import Options
-from ..engines.parts.search import Answer, search
+from ..engines.parts.search import ONE_LAUNCH, Answer, search
 from ..errors import InputError
 from ..result import BFSResult
 from ..trace import Level, Step, Trace
 from .build import Part, tools_of
 from .graph import GraphInParts
 from .labels import grouped
-from .launch import Kept
+from .launch import Kept, Threads
 from .peers import Peers
+
+NUMBER_BITS = 61  # of the numbers that tell searches apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,12 +175,20 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
         raise InputError("a search of a graph in parts cannot check its levels: validate the result")
     launcher = graph.launcher
     graph.prepare()
-    answers = launcher.keep(search, np.asarray(sources, np.int64), options, each=[graph.parts])
-    reached, depth, steps = launcher.first(_told, answers)
+    given = np.asarray(sources, np.int64), options, 1 + secrets.randbits(NUMBER_BITS)
+    if graph.way == ONE_LAUNCH and isinstance(launcher, Threads):
+        from ..engines.parts.one_launch import search_together
+
+        answers = launcher.together(search_together, *given, each=[graph.parts])
+        told = _told(answers[0])
+    else:
+        answers, each_told = launcher.keep_and_tell(search, _told, *given, each=[graph.parts])
+        told = each_told[0]
+    reached, depth, steps = told
     trace = None
     if options.trace:
         sizes = launcher.run(_levels, depth, each=[graph.parts, answers])
-        trace = traced(np.sum(sizes, axis=0), steps, f"{graph.device}, {launcher.size} parts")
+        trace = traced(np.sum(sizes, axis=0), steps, f"{graph.device}, {graph.searched}")
     return ResultInParts(graph, sources, answers, reached, depth, options.depth_limit, options.target, trace)
 
 
@@ -202,8 +213,8 @@ def rows(part: Part, answer: Answer, peers: Peers) -> tuple[Any, Any, Any | None
     stride = part.partition.stride
     owner = xp.where(answer.predecessors < 0, part.rank, answer.predecessors // stride)
     asked, order = grouped(answer.predecessors % stride, owner, peers.size, xp)
-    padded = xp.append(part.labels, xp.zeros(stride - part.own, np.int64))
-    names = xp.empty(part.own, np.int64)
+    padded = xp.append(part.labels, xp.zeros(stride - part.own, part.labels.dtype))
+    names = xp.empty_like(part.labels)
     names[order] = xp.concatenate(peers.all_to_all([padded[places] for places in peers.all_to_all(asked)]))
     names[answer.predecessors < 0] = -1
     return part.labels, answer.distances, names

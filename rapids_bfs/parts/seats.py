@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 from .._core.device import CUDA
 from ..errors import InputError, TraversalError
 from .launch import said
+from .peer_memory import at_work
 from .peers import Peers, Stopped, ThreadPeers
 from .processes import ProcessPeers
 
@@ -53,7 +54,8 @@ class Seat:
                 f"{self.names[self.rank]} has not ended an earlier call: restart this worker", TraversalError
             )
         try:
-            return Outcome(work(*arguments))
+            with at_work().working():
+                return Outcome(work(*arguments))
         except BaseException as error:
             if isinstance(error, Stopped):
                 return Outcome(str(error), Stopped)
@@ -99,13 +101,20 @@ class Seat:
             self.peers.close()
         self.peers = None
 
-    def call(self, function: Callable[..., Any], arguments: Sequence[Any], keys: Sequence[str], key: str | None) -> Any:
-        """Call an SPMD function with what is kept under ``keys``. Keep what it returns under ``key``, or return it."""
+    def call(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        keys: Sequence[str],
+        key: str | None,
+        tell: Callable[[Any], Any],
+    ) -> Any:
+        """Call an SPMD function with what is kept under ``keys``. Keep what it returns under ``key``, if there is one,
+        and return what ``tell`` makes of it."""
         found = function(*(self.kept[each] for each in keys), self.peers, *arguments)
-        if key is None:
-            return found
-        self.kept[key] = found
-        return None
+        if key is not None:
+            self.kept[key] = found
+        return tell(found)
 
 
 _seats: WeakValueDictionary[tuple[str, int], Seat] = WeakValueDictionary()

@@ -12,9 +12,9 @@ from .._core.csr import Pairs
 from .._core.device import CPU, CUDA
 from .._core.memory import available_device_bytes
 from ..errors import InputError
-from ..generators import BLOCKS, DRAWN, SEED, Drawing, parsed
+from ..generators import DRAWN, SEED, Drawing, parsed
 from ..graph import Graph
-from .build import Plan
+from .build import Plan, tools_for
 from .graph import GraphInParts, from_graph, from_source
 from .launch import Launcher, Threads, device_names
 from .partition import Partition
@@ -36,7 +36,7 @@ class Drawn:
     def of_rank(self, rank: int, size: int) -> Iterator[Pairs]:
         drawing = self.drawing
         first, last = drawing.m * rank // size, drawing.m * (rank + 1) // size
-        step = BLOCKS[self.device]
+        step = tools_for(self.device).BLOCK
         for begin in range(first, last, step):
             yield drawing.edges(begin, min(begin + step, last))
 
@@ -97,9 +97,9 @@ def drawn(spec: str, devices: Any, *, seed: int = SEED) -> Graph | GraphInParts:
             return generate(spec, seed=seed, device=CUDA if devices else CPU)
     launcher = launcher_for(devices)
     source = Drawn(spec, launcher.device, seed)
-    n = 1 << sizes[0]
+    n, m = 1 << sizes[0], source.drawing.m
     name = DRAWN[kind](0, *sizes[1:]).name.replace(":0:", f":{sizes[0]}:")
-    return from_source(source, launcher, Plan(launcher.device, n, directed=False, simple=True, name=name))
+    return from_source(source, launcher, Plan(launcher.device, n, directed=False, simple=True, edges=m, name=name))
 
 
 def fewest(arcs_bytes: int, n: int) -> int:

@@ -55,10 +55,7 @@ def check(part: Part, answer: Answer, peers: Peers, sources: np.ndarray, stopped
     partition, distances, predecessors = part.partition, answer.distances, answer.predecessors
     everywhere = xp.full(partition.size * partition.stride, -1, np.int32)
     everywhere[part.base : part.base + part.own] = distances
-    peers.ready()
-    peers.gather_slices(everywhere)
-    if on_device(everywhere):
-        peers.wait()
+    peers.completed(everywhere)
 
     def broken(rule: str, breaks: Any, above: Any = None) -> Broken | None:
         if not breaks.any():

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from .._core import machine
 from .._core.catalog import BUNDLED
+from .._core.peer_access import obstacle_of_all
 from .._core.units import size
 from ..engines import registered
 from .console import line
@@ -31,6 +32,8 @@ def info_tables() -> Group:
     about.add_row("CUDA devices", ", ".join(described["cuda_devices"]) or Text("none", style="yellow"))
     if len(described["cuda_devices"]) > 1:
         about.add_row("their links", machine.links())
+        obstacle = obstacle_of_all()
+        about.add_row("one launch for all", Text(obstacle, style="yellow") if obstacle else "yes")
         about.add_row("NCCL", machine.nccl_version() or Text("none: pip install 'rapids-bfs[cu13]'", style="yellow"))
     packages = _plain_table("package", "version")
     for package, version in machine.versions().items():

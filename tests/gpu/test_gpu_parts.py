@@ -1,6 +1,7 @@
 """Graphs in parts on devices: several parts on one GPU, and by NCCL on several (marked `gpus`)."""
 
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from strategies import edges_of
 
 from rapids_bfs import TraversalError, as_graph, bfs, load, validate
 from rapids_bfs._core.driver import driver
-from rapids_bfs.engines.parts import search
+from rapids_bfs.engines.parts import one_launch, search
+from rapids_bfs.engines.parts.one_launch import InOneLaunch
 from rapids_bfs.parts import launch
 from rapids_bfs.parts.build import Plan, Source, build
 from rapids_bfs.parts.graph import GraphInParts, from_graph
@@ -23,6 +25,18 @@ SEVERAL = [pytest.param(each, marks=pytest.mark.gpus) for each in ([0, 1], [1, 0
 @pytest.fixture(params=[*ONE, *SEVERAL], ids=str)
 def devices(request):
     return request.param
+
+
+@pytest.fixture
+def by_steps(monkeypatch):
+    """Searches go back to the host after each step, as where there are no windows."""
+    monkeypatch.setattr(one_launch, "open_windows", lambda *given: "not asked for")
+
+
+@pytest.fixture(params=["one launch", "steps"])
+def either_way(request):
+    if request.param == "steps":
+        request.getfixturevalue("by_steps")
 
 
 def on(devices, limit=45.0):
@@ -43,6 +57,7 @@ def assert_right(graph, whole, sources, **options):
     return result
 
 
+@pytest.mark.usefixtures("either_way")
 def test_random_graphs(devices):
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -54,9 +69,12 @@ def test_random_graphs(devices):
 
 
 @pytest.mark.parametrize(("alpha", "beta", "room"), [(0, 1, 0), (0, 1, 5), (3, 1, 256), (1 << 30, 1 << 40, 256)])
+@pytest.mark.usefixtures("either_way")
 def test_directions(devices, monkeypatch, alpha, beta, room):
     monkeypatch.setattr(search, "ALPHA", alpha)
     monkeypatch.setattr(search, "BETA", beta)
+    tuning = one_launch.Tuning(alpha, beta)
+    monkeypatch.setattr(one_launch, "InOneLaunch", partial(InOneLaunch, tuning=tuning))
     monkeypatch.setattr(search, "SHARE", 1 << 30)
     monkeypatch.setattr(search, "LEAST_ROOM", room)
     for seed in range(4):
@@ -126,6 +144,7 @@ def test_a_large_graph(devices):
         np.testing.assert_array_equal(result.on("cpu").distances, expected.on("cpu").distances)
 
 
+@pytest.mark.usefixtures("by_steps")
 def test_a_rank_that_fails(devices, monkeypatch):
     """One line names it, and the next search is right."""
     from rapids_bfs.engines.parts.cuda import DeviceWalk
@@ -147,6 +166,39 @@ def test_a_rank_that_fails(devices, monkeypatch):
     assert_right(graph, whole, [0])
 
 
+def test_a_launch_that_fails(devices, monkeypatch):
+    """One line names the part, and the others' launches end; the next search is right."""
+    graph, whole = load("path:70", devices=devices), load("path:70")
+    assert_right(graph, whole, [0])
+    last, real = len(devices) - 1, InOneLaunch.launch
+
+    def launch(search):
+        if search.part.rank == last:
+            raise RuntimeError("it broke")
+        real(search)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(InOneLaunch, "launch", launch)
+        with pytest.raises(TraversalError, match=rf"part {last} of {len(devices)} \(cuda:{devices[-1]}\).*it broke"):
+            bfs(graph, 0)
+    assert_right(graph, whole, [0])
+
+
+@pytest.mark.parametrize("devices", [[0, 0], *SEVERAL], ids=str)
+def test_a_launch_that_does_not_come(devices, monkeypatch):
+    """It is named after a limit, at which the others' end; the next search is right."""
+    whole = load("path:70")
+    graph = from_graph(whole, on(devices, limit=3))
+    assert_right(graph, whole, [0])
+    real = InOneLaunch.launch
+    with monkeypatch.context() as patch:
+        patch.setattr(InOneLaunch, "launch", lambda search: search.part.rank == 1 or real(search))
+        with pytest.raises(TraversalError, match=rf"no answer for 3 s from part 1 \(cuda:{devices[1]}\)"):
+            bfs(graph, 0)
+    assert_right(graph, whole, [0])
+
+
+@pytest.mark.usefixtures("by_steps")
 @pytest.mark.parametrize("devices", [[0, 0], *SEVERAL], ids=str)
 def test_a_rank_that_does_not_answer(devices, monkeypatch):
     """It is named after a limit; the others end; other graphs on the same devices are searched."""

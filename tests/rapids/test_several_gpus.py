@@ -6,9 +6,12 @@ import signal
 import cudf
 import numpy as np
 import pytest
+import window_checks
 
 from rapids_bfs import InputError, TraversalError, as_graph, bfs, compare, load, validate
-from rapids_bfs._core.driver import driver
+from rapids_bfs._core.driver import NO_LINK, driver, links
+from rapids_bfs.parts.graph import from_graph
+from rapids_bfs.parts.on_dask import DaskLauncher
 
 dask_cudf = pytest.importorskip("dask_cudf")
 dask_cuda = pytest.importorskip("dask_cuda")
@@ -16,6 +19,12 @@ distributed = pytest.importorskip("distributed")
 
 GPUS = len(driver().devices)
 several = [pytest.mark.gpus, pytest.mark.skipif(GPUS < 2, reason="there is one GPU")]
+
+
+def linked(test):
+    """A test for GPUs that all have peer access."""
+    there = GPUS > 1 and NO_LINK not in links().values()
+    return pytest.mark.gpus(pytest.mark.skipif(not there, reason="there are no GPUs with peer access")(test))
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +84,65 @@ def test_side_by_side(client):
     for name in ("cupy", "cugraph-dask", "pylibcugraph"):
         assert comparison[name].valid, (name, comparison[name].unavailable)
     assert comparison.baseline == "cugraph-dask"
+
+
+def on_all(client, **options):
+    return DaskLauncher(client, sorted(client.nthreads()), device="cuda", **options)
+
+
+@linked
+def test_windows_of_workers(client):
+    """Kernels in all processes write into each other's memory and wait for each other."""
+    launcher = on_all(client)
+    windows = launcher.keep(window_checks.opened)
+    assert all(launcher.run(window_checks.zeros, each=[windows]))
+    assert [rounds for rounds, _ in launcher.run(window_checks.waited, 100, each=[windows])] == [100] * GPUS
+    for turn in range(3):
+        assert launcher.run(window_checks.written, turn, each=[windows]) == [[]] * GPUS
+    launcher.run(window_checks.close, 0, each=[windows])
+    assert all(launcher.run(window_checks.others_read, [0], 2, each=[windows]))
+
+
+@linked
+def test_workers_search_in_one_launch(client):
+    whole = load("rmat:12")
+    graph = from_graph(whole, on_all(client))
+    for source in np.argsort(whole.degrees)[-3:].tolist():
+        result = bfs(graph, source, trace=True)
+        assert "one launch" in result.trace.engine
+        assert validate(graph, result)
+        np.testing.assert_array_equal(result.on("cpu").distances, bfs(whole, source, engine="cpu").distances)
+
+
+@linked
+def test_a_worker_that_stands_still_while_kernels_wait(client):
+    """They end at the limit, in whose time one line comes; the others' devices go on."""
+    launcher = on_all(client, limit=5.0)
+    graph = from_graph(load("rmat:10"), launcher)
+    assert bfs(graph, 0).num_reached
+    pid = client.run(os.getpid)[launcher.workers[1]]
+    launcher.run(window_checks.at_launch, 1, signal.SIGSTOP, each=[graph.parts])
+    try:
+        with pytest.raises(TraversalError, match=r"part 1 of .* does not answer|no answer for 5 s from part 1"):
+            bfs(graph, 0)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    client.run(window_checks.free_bytes, None, workers=[launcher.workers[0]])
+    assert bfs(from_graph(load("rmat:10"), on_all(client)), 0).num_reached
+
+
+@linked
+def test_a_worker_that_is_killed_while_kernels_wait(client):
+    """The others' kernels are stopped, and a line comes at once."""
+    launcher = on_all(client, limit=600.0)  # nobody waits so long
+    graph = from_graph(load("rmat:10"), launcher)
+    assert bfs(graph, 0).num_reached
+    launcher.run(window_checks.at_launch, 1, signal.SIGKILL, each=[graph.parts])
+    with pytest.raises(TraversalError, match=r"part 1 of .* is gone, and with it its part: make the graph again"):
+        bfs(graph, 0)
+    client.run(window_checks.free_bytes, None, workers=[launcher.workers[0]])
+    client.wait_for_workers(GPUS, timeout=120)
+    assert bfs(from_graph(load("rmat:10"), on_all(client)), 0).num_reached
 
 
 @pytest.mark.gpus

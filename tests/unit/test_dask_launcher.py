@@ -16,6 +16,7 @@ distributed = pytest.importorskip("distributed")
 
 from rapids_bfs.parts import on_dask, seats  # noqa: E402
 from rapids_bfs.parts.on_dask import DaskLauncher  # noqa: E402
+from rapids_bfs.parts.windows import open_windows  # noqa: E402
 
 
 def launcher_of(dask_client, **options):
@@ -63,6 +64,10 @@ def stop(peers, rank):
     if peers.rank == rank:
         os.kill(os.getpid(), signal.SIGSTOP)
     peers.barrier()
+
+
+def no_windows(peers):
+    return open_windows(peers, 1000, "cpu")
 
 
 def kept_there(token):
@@ -145,6 +150,10 @@ class TestCalls:
             expected = [([[10 * other + rank] * n for other in range(3)], [0, 1, 2]) for rank in range(3)]
             assert launcher.run(exchanged, n) == expected
 
+    def test_processes_share_no_memory_of_the_host(self, dask_client):
+        line = "the parts are in the memory of several processes: 'cpu:4' makes 4 parts in one"
+        assert launcher_of(dask_client).run(no_windows) == [line] * 3
+
     def test_what_is_kept_stays_until_nobody_refers_to_it(self, dask_client):
         launcher = launcher_of(dask_client)
         token = launcher.token
@@ -156,6 +165,23 @@ class TestCalls:
         eventually(lambda: set(dask_client.run(kept_there, token).values()) == {1})
         del spread, launcher
         eventually(lambda: set(dask_client.run(kept_there, token).values()) == {None})
+
+    def test_what_is_kept_can_be_told_of_at_once(self, dask_client):
+        launcher = launcher_of(dask_client)
+        kept, told = launcher.keep_and_tell(squares, len, 4)
+        assert told == [4, 4, 4]
+        assert launcher.run(total, each=[kept, launcher.spread([1, 10, 100])]) == [18 + 111] * 3
+
+    def test_graphs_on_the_same_workers_share_one(self, dask_client):
+        """As long as one of them uses it; and not once a worker has gone."""
+        workers = sorted(dask_client.nthreads())
+        launcher = DaskLauncher.shared(dask_client, workers, "cpu")
+        assert DaskLauncher.shared(dask_client, workers, "cpu") is launcher
+        assert DaskLauncher.shared(dask_client, workers[:2], "cpu") is not launcher
+        launcher._seats[1].cancel()
+        other = DaskLauncher.shared(dask_client, workers, "cpu")
+        assert other is not launcher
+        assert other.run(exchanged, 1)
 
     def test_it_is_freed_when_the_client_goes(self, dask_client):
         with distributed.Client(dask_client.scheduler.address, set_as_default=False) as other:

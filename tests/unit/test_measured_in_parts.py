@@ -34,7 +34,10 @@ class TestCompare:
             level.newly_reached for level in compare(whole, [ours.runs[0].source], engines="cpu").levels
         ]
         assert "scipy" in str(comparison)
-        json.dumps(comparison.to_dict())
+        assert "3 sources, 3 parts\n" in str(comparison)
+        graph.way = "one launch"
+        assert "3 sources, 3 parts, one launch\n" in str(comparison)
+        assert json.loads(json.dumps(comparison.to_dict()))["graph"]["searched"] == "3 parts, one launch"
 
     def test_engines_by_name_and_why_one_cannot(self):
         graph = as_graph({"a": ["b"], "b": ["a"]}, devices="cpu:2")

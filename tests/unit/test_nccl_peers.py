@@ -143,6 +143,17 @@ def test_small_objects(ranks, together):
     assert ranks(together)(lambda peers: peers.share(values[peers.rank])) == [values] * 3
 
 
+def test_a_small_object_takes_one_collective(ranks):
+    """A larger one on any rank takes two."""
+
+    def share(peers):
+        small = peers.share(peers.rank), peers.ranks.calls[peers.rank]
+        values = peers.share(bytes(5000 * peers.rank))
+        return small, [len(value) for value in values], peers.ranks.calls[peers.rank]
+
+    assert ranks(False)(share) == [(([0, 1, 2], 1), [0, 5000, 10000], 3)] * 3
+
+
 def test_slices(ranks, together):
     def gather(peers):
         whole = on_device(np.zeros(12, np.int32))

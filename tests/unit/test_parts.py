@@ -1,6 +1,9 @@
 """Graphs in parts on the CPU: built, searched, validated and brought back, against SciPy on the graph in one piece."""
 
+import threading
+from contextlib import nullcontext
 from itertools import pairwise
+from queue import SimpleQueue
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from strategies import edge_lists, edges_of, graphs
 import rapids_bfs
 from rapids_bfs import InputError, as_graph, bfs, load, validate
 from rapids_bfs.engines.parts import search
+from rapids_bfs.parts import build as building
 from rapids_bfs.parts.build import Plan, Source, build
 from rapids_bfs.parts.graph import GraphInParts, from_graph
 from rapids_bfs.parts.launch import Threads
@@ -131,8 +135,11 @@ def in_blocks(edges, cuts):
     st.sampled_from([(1, 0), (1, 5), (3, 0), (10**15, 7)]),
     st.sampled_from([None, True, False]),
     st.booleans(),
+    st.sampled_from([0, 2, 1 << 40]),
 )
-def test_edges_in_parts_make_the_graph_that_they_make_in_one_piece(data, drawn, size, spacing, directed, given_n):
+def test_edges_in_parts_make_the_graph_that_they_make_in_one_piece(
+    data, drawn, size, spacing, directed, given_n, most_numbers
+):
     """Ids with gaps, small and large; each rank with any share of the edges, or none; with and without ``vertices``."""
     factor, summand = spacing
     n, *ends = drawn
@@ -141,7 +148,9 @@ def test_edges_in_parts_make_the_graph_that_they_make_in_one_piece(data, drawn, 
     cuts = sorted(data.draw(st.integers(0, len(edges[0]))) for _ in range(size - 1))
     whole = as_graph(tuple(edges), vertices=vertices, directed=directed)
     launcher = threads(size)
-    parts = launcher.keep(build, Plan(vertices=vertices, directed=directed), each=[in_blocks(edges, cuts)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(building, "MOST_NUMBERS", most_numbers)
+        parts = launcher.keep(build, Plan(vertices=vertices, directed=directed), each=[in_blocks(edges, cuts)])
     graph = GraphInParts(parts, launcher)
     assert (graph.num_vertices, graph.num_edges, graph.directed) == (
         *(whole.num_vertices, whole.num_edges, whole.directed),
@@ -305,3 +314,29 @@ def test_edges_that_contradict_an_answer(predecessors):
     less = from_graph(fewer, graph.launcher)
     object.__setattr__(result, "graph", less)
     assert validate(less, result).rule == ("tree-edge" if predecessors else "tree-level")
+
+
+def test_graphs_on_gpus_are_searched_one_after_the_other(monkeypatch):
+    """The kernels of two searches on the same GPUs could wait for each other's."""
+    monkeypatch.setattr(Threads, "_current", lambda launcher, rank: nullcontext())
+    entered, go = SimpleQueue(), threading.Event()
+
+    def first(peers):
+        entered.put("first")
+        go.wait(60)
+
+    def second(peers):
+        entered.put("second")
+
+    calls = [
+        threading.Thread(target=Threads([f"cuda:{at}"]).run, args=(each,)) for at, each in ((0, first), (1, second))
+    ]
+    calls[0].start()
+    assert entered.get(timeout=60) == "first"
+    calls[1].start()
+    calls[1].join(0.2)
+    assert entered.empty()
+    go.set()
+    for call in calls:
+        call.join(60)
+    assert entered.get(timeout=60) == "second"

@@ -133,3 +133,13 @@ def test_many_threads_search_at_the_same_time():
         assert sorted(found) == [(source, max(source, 59 - source)) for source in range(0, 60, 7)]
         """
     run(program)
+
+
+def test_a_graph_that_cannot_fit_is_refused_before_it_is_drawn():
+    program = """
+        try:
+            load("rmat:40", devices="cpu:3")
+        except InputError as error:
+            print(error)
+        """
+    assert run(program).startswith("rmat:40:16 in 3 parts needs 272 TiB of memory, and ")

@@ -227,10 +227,11 @@ __device__ __forceinline__ void enqueue_long_rows(const Search<Vertex, Offset>& 
 // unvisited vertices. Returns how many found the frontier, counted in the lanes. Rows that are too long for a warp are
 // left in the queue from `begin` on, counted in `left()`. `list` has room for LIST vertices, `hits` for the words of TILES
 // tiles. `mine` has the vertices that look, `visited` their in-neighbours: the same bitmap, unless this is one part of a
-// graph.
-template <typename Vertex, typename Offset, typename Left>
+// graph. The whole warp calls write(word, inside, bits) with the words of the upcoming one; lanes that are not `inside`
+// have none.
+template <typename Vertex, typename Offset, typename Write, typename Left>
 __device__ unsigned bottom_up_level(const Search<Vertex, Offset>& s, const unsigned* mine, const unsigned* visited,
-                                    unsigned* upcoming, int level, long long begin, const Left& left, int warp,
+                                    const Write& write, int level, long long begin, const Left& left, int warp,
                                     int warps, unsigned short* list, unsigned* hits) {
     const long long words = (s.n + WARP - 1) / WARP;
     const int lane = lane_id();
@@ -262,7 +263,7 @@ __device__ unsigned bottom_up_level(const Search<Vertex, Offset>& s, const unsig
         if (u.listed > 0) enqueue_long_rows(s, u, begin, left());
         for (int i = 0; i < tiles; ++i) {
             const long long word = (next - static_cast<long long>(tiles - i) * warps) * tile + lane;
-            if (lane < tile && word < words) upcoming[word] = hits[i * TILE + lane];
+            write(word, lane < tile && word < words, hits + i * TILE + lane);
         }
         __syncwarp();
         reached += u.reached;

@@ -224,9 +224,12 @@ __device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, co
     unsigned* const upcoming = ring.add(p.level);
     unsigned reached;
     if (bottom_up) {
+        const auto write = [=](long long word, bool inside, const unsigned* bits) {
+            if (inside) upcoming[word] = *bits;
+        };
         const auto left = [&] { return &s.state->explored[p.phase % 3]; };
         reached =
-            bottom_up_level(s, visited, visited, upcoming, p.level, p.begin, left, w.warp, w.warps, w.list, w.hits);
+            bottom_up_level(s, visited, visited, write, p.level, p.begin, left, w.warp, w.warps, w.list, w.hits);
     } else {
         for (long long word = w.thread; word < ring.words; word += w.threads) upcoming[word] = __ldcg(visited + word);
         end_phase(s.state, p.phase++, s.edge_bits, w.result);

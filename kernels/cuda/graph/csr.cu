@@ -15,6 +15,7 @@
 // threads store the same.
 
 #include "rows.cuh"
+#include "tally.cuh"
 
 constexpr int SMALL_ROW = 8;  // targets
 
@@ -36,42 +37,6 @@ __device__ inline unsigned long long hash(unsigned long long u, unsigned long lo
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
     return x ^ (x >> 31);
-}
-
-__device__ inline int atomic_add(int* address, int value) { return atomicAdd(address, value); }
-
-__device__ inline long long atomic_add(long long* address, long long value) {
-    return static_cast<long long>(
-        atomicAdd(reinterpret_cast<unsigned long long*>(address), static_cast<unsigned long long>(value)));
-}
-
-// Do all lanes of the warp have the same vertex, and use it?
-template <typename Id>
-__device__ inline bool agreed(Id vertex, bool wanted) {
-    const Id first = __shfl_sync(ALL, vertex, 0);
-    return __all_sync(ALL, wanted && vertex == first);
-}
-
-// Count one for the vertex of each lane, where wanted.
-template <typename Id, typename Offset>
-__device__ inline void add(Offset* counts, Id vertex, bool wanted) {
-    if (agreed(vertex, wanted)) {
-        if (lane_id() == 0) atomic_add(counts + vertex, static_cast<Offset>(WARP));
-    } else if (wanted) {
-        atomic_add(counts + vertex, static_cast<Offset>(1));
-    }
-}
-
-// The next place in the row of each lane's vertex, where wanted.
-template <typename Id, typename Offset>
-__device__ inline Offset claim(Offset* cursors, Id vertex, bool wanted) {
-    Offset place = 0;
-    if (agreed(vertex, wanted)) {
-        if (lane_id() == 0) place = atomic_add(cursors + vertex, static_cast<Offset>(WARP));
-        return __shfl_sync(ALL, place, 0) + lane_id();
-    }
-    if (wanted) place = atomic_add(cursors + vertex, static_cast<Offset>(1));
-    return place;
 }
 
 // Find the lowest and highest id of a block of edges, and add to its asymmetry by the hashes of this key.

@@ -7,6 +7,9 @@
 //   starts[parts + 1]                 where in `arcs` each part's begin, in arcs; two numbers are there for each
 //   cursors[parts]                    how many of each part have been written; zero before
 //   arcs                              for each part the places of its sources, then its targets
+//   places[count], targets[count]     arcs that a part has received; those at no place of its `own` are left out
+//   placed[room]                      its rows; nothing is written beyond them, though edges changed since they were
+//                                     counted
 //
 // Work: one pass over the edges to count, one to write. Lanes of a warp whose arcs go to the same part share an atomic.
 // Races: none but atomics. Source of the scramble: the finaliser of splitmix64, on as many bits as n has; a number that
@@ -14,6 +17,7 @@
 
 #include "../common/grid.cuh"
 #include "../common/warp.cuh"
+#include "../graph/tally.cuh"
 
 using Bits = unsigned long long;
 
@@ -145,4 +149,24 @@ __global__ void deal(const Vertex* sources, const Vertex* targets, long long cou
         }
     };
     for_each_arc_of(sources, targets, count, stride, mirror, loops, write);
+}
+
+// Count arcs at the places of their sources.
+template <typename Vertex>
+__global__ void count_arcs(const Vertex* places, long long count, long long own, long long* counts) {
+    for (long long start = thread_of_grid() - lane_id(); start < count; start += threads_of_grid()) {
+        const long long place = start + lane_id() < count ? places[start + lane_id()] : own;
+        add(counts, place, place < own);
+    }
+}
+
+// Write targets where the cursors of their sources stand, which move on.
+template <typename Vertex>
+__global__ void put(const Vertex* places, const Vertex* targets, long long count, long long own, long long room,
+                    long long* cursors, Vertex* placed) {
+    for (long long start = thread_of_grid() - lane_id(); start < count; start += threads_of_grid()) {
+        const long long place = start + lane_id() < count ? places[start + lane_id()] : own;
+        const long long slot = claim(cursors, place, place < own);
+        if (place < own && slot < room) placed[slot] = targets[start + lane_id()];
+    }
 }

@@ -32,6 +32,7 @@
 #include "../direction_optimizing/bottom_up.cuh"
 #include "../direction_optimizing/parameters.cuh"
 #include "../direction_optimizing/prepare.cuh"
+#include "top_down.cuh"
 
 constexpr int COLUMNS = 5;
 
@@ -54,6 +55,12 @@ struct Exchange {
 template <typename Vertex, typename Offset>
 __device__ inline Vertex* segment(const Exchange<Vertex, Offset>& x, Vertex* pairs, long long part) {
     return pairs + 2 * (1 + x.room) * part;
+}
+
+// Those pairs, from where a segment begins.
+template <typename Vertex>
+__device__ inline Pair<Vertex>* pairs_of(Vertex* segment) {
+    return reinterpret_cast<Pair<Vertex>*>(segment) + 1;
 }
 
 // Add to a counter that has the type of vertices. Returns the value before.
@@ -126,8 +133,7 @@ __device__ inline void send(const Exchange<Vertex, Offset>& x, bool won, Vertex 
         place = __shfl_sync(ALL, place, leader) + __popc(same & lanes_below());
         if (won && owner == chosen) {
             if (place < x.share) {
-                pairs[2 + 2 * place] = vertex;
-                pairs[3 + 2 * place] = parent;
+                pairs_of(pairs)[place] = {vertex, parent};
             } else {
                 for (int part = 0; part < x.parts; ++part) segment(x, x.sent, part)[1] = 1;
             }
@@ -139,54 +145,13 @@ __device__ inline void send(const Exchange<Vertex, Offset>& x, bool won, Vertex 
 // Send the unseen neighbours of the frontier, a run of its edges for each warp.
 template <typename Vertex, typename Offset>
 __global__ void expand(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
-    const int lane = lane_id();
-    const long long warp = thread_of_grid() / WARP, warps = threads_of_grid() / WARP;
-    const long long share = (x.edges + warps - 1) / warps;
-    const long long run = (share + WARP - 1) / WARP * WARP;
-    long long next = warp * run;
-    const long long stop = min(next + run, x.edges);
-    if (next >= stop) return;
-    const Entry<Offset>* const entries = s.queue + x.begin;
     const Vertex base = static_cast<Vertex>(x.rank * x.stride);
-
-    // A window of 32 entries, one per lane, and the edges that it covers.
-    for (long long slot = slot_of(entries, x.vertices, next); next < stop; slot += WARP) {
-        const bool inside = slot + lane < x.vertices;
-        Entry<Offset> entry = {static_cast<Offset>(x.edges), 0};
-        if (inside) entry = entries[slot + lane];
-        const Vertex place = inside ? s.queued[x.begin + slot + lane] : 0;
-        long long end = x.edges;
-        if (slot + WARP < x.vertices) end = entries[slot + WARP].prefix;
-        end = min(end, stop);
-
-        for (; next < end; next += UNROLL * WARP) {
-            bool won[UNROLL];
-            Vertex neighbor[UNROLL], parent[UNROLL];
-            unsigned word[UNROLL];
+    const auto send_all = [&](const bool (&won)[UNROLL], const Vertex(&vertex)[UNROLL], const Vertex(&parent)[UNROLL]) {
 #pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                const long long batch = next + k * WARP;
-                const int source = owner_of(entry.prefix - batch);
-                const Offset shift = __shfl_sync(ALL, entry.shift, source);
-                parent[k] = base + __shfl_sync(ALL, place, source);
-                won[k] = batch + lane < end;
-                neighbor[k] = 0;
-                if (won[k]) neighbor[k] = __ldg(s.targets + (shift + batch + lane));
-            }
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) word[k] = x.seen[word_of(neighbor[k])];
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                won[k] = won[k] && !(word[k] & bit_of(neighbor[k]));
-                if (won[k]) word[k] = atomicOr(x.seen + word_of(neighbor[k]), bit_of(neighbor[k]));
-            }
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                send(x, won[k] && !(word[k] & bit_of(neighbor[k])), neighbor[k], parent[k]);
-            }
-        }
-        next = end;
-    }
+        for (int k = 0; k < UNROLL; ++k) send(x, won[k], vertex[k], parent[k]);
+    };
+    expand_frontier(s, x.seen, base, x.begin, {x.vertices, x.edges}, thread_of_grid() / WARP, threads_of_grid() / WARP,
+                    send_all);
 }
 
 // Settle what other parts and this one sent, unless it was settled before, or some part had no room.
@@ -195,45 +160,15 @@ __global__ void settle_received(const Search<Vertex, Offset> s, const Exchange<V
     for (int part = 0; part < x.parts; ++part) {
         if (segment(x, x.received, part)[1]) return;
     }
-    const int lane = lane_id();
     const Vertex base = static_cast<Vertex>(x.rank * x.stride);
+    const int level = static_cast<int>(x.level);
     Counter found = 0;
     for (int part = 0; part < x.parts; ++part) {
-        const Vertex* const pairs = segment(x, x.received, part);
-        const long long count = pairs[0];
-        for (long long start = (thread_of_grid() - lane) * UNROLL; start < count; start += threads_of_grid() * UNROLL) {
-            bool won[UNROLL];
-            Vertex vertex[UNROLL], parent[UNROLL];
-            unsigned word[UNROLL];
-            Offset first[UNROLL], degree[UNROLL];
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                const long long pair = start + k * WARP + lane;
-                won[k] = pair < count;
-                vertex[k] = won[k] ? pairs[2 + 2 * pair] - base : 0;
-                parent[k] = won[k] ? pairs[3 + 2 * pair] : 0;
-            }
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                word[k] = ALL;
-                if (won[k]) word[k] = atomicOr(s.visited + word_of(vertex[k]), bit_of(vertex[k]));
-            }
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) won[k] = !(word[k] & bit_of(vertex[k]));
-            load_rows(s.offsets, won, vertex, first, degree);
-#pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
-                degree[k] -= first[k];
-                if (!won[k]) continue;
-                ++found;
-                s.distances[vertex[k]] = static_cast<int>(x.level);
-                if (s.predecessors) s.predecessors[vertex[k]] = parent[k];
-            }
-            enqueue(s, x.end, x.tail, won, vertex, first, degree);
-        }
+        Vertex* const pairs = segment(x, x.received, part);
+        found += settle_pairs(s, s.visited, pairs_of(pairs), pairs[0], base, level, x.end, x.tail);
     }
     found = warp_sum(found);
-    if (lane == 0 && found) atomicAdd(x.found, found);
+    if (lane_id() == 0 && found) atomicAdd(x.found, found);
 }
 
 // Let the unvisited vertices look for a visited in-neighbour. The queue is free to take long rows meanwhile.
@@ -248,8 +183,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     unsigned short* const list =
         reinterpret_cast<unsigned short*>(memory + THREADS / WARP * TILES * TILE * sizeof(unsigned)) +
         warp_of_block * LIST;
+    const auto write = [&](long long word, bool inside, const unsigned* bits) {
+        if (inside) x.upcoming[word] = *bits;
+    };
     const auto left = [&] { return x.left; };
-    bottom_up_level(s, s.visited, x.seen, x.upcoming, static_cast<int>(x.level), 0, left, warp, warps, list, hits);
+    bottom_up_level(s, s.visited, x.seen, write, static_cast<int>(x.level), 0, left, warp, warps, list, hits);
 }
 
 // Probe the rows that the sweep left to the whole grid.

@@ -83,14 +83,17 @@ def stream_of(device: int) -> Any:
 
 
 class CuPyDevice(Device):
-    """The device that a graph is on, or else CuPy's current one, and a stream of our own."""
+    """The device that a graph is on, or else CuPy's current one, and a stream of our own.
+
+    ``own_stream``: it is not the one of all searches.
+    """
 
     engine = CuPy.name
     searches_on = CUDA
     small_rows = True
     threads = 256
 
-    def __init__(self, graph: Graph | None = None) -> None:
+    def __init__(self, graph: Graph | None = None, *, own_stream: bool = False) -> None:
         import cupy
 
         self.cupy = cupy
@@ -98,7 +101,7 @@ class CuPyDevice(Device):
         self.id = int(there.id)
         self.context = primary_context(self.id)
         with self.current():
-            self.stream = stream_of(self.id)
+            self.stream = cupy.cuda.Stream(non_blocking=True) if own_stream else stream_of(self.id)
         self.stream_handle = self.stream.ptr
         self.multiprocessors = self.attribute("MultiProcessorCount")
         self.most_shared_bytes = self.attribute("MaxSharedMemoryPerBlockOptin")

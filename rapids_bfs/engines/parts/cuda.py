@@ -44,52 +44,57 @@ def expected(edges: int, size: int) -> int:
     return min(edges, edges // size + 8 * isqrt(edges) + SLACK)
 
 
-class DeviceWalk(Walk):
-    """One part's buffers, and its kernels' parameters in two structures of which each step changes a few fields."""
+class DevicePart:
+    """A part's rows on its device, and what every search of them needs besides: made once, for searches of either kind.
+
+    ``s`` are the kernels' parameters that do not depend on the search.
+    """
 
     def __init__(self, part: Part, peers: Peers, device: Device | None = None, tuning: Tuning = Tuning()) -> None:
-        super().__init__(part)
         if device is None:
             from ..gpu.cupy import CuPyDevice
 
             device = CuPyDevice()
-        self.device, self.tuning = device, tuning
+        self.part, self.device, self.tuning = part, device, tuning
         own, dtype = part.own, part.partition.dtype
-        parts, stride = part.partition.size, part.partition.stride
-        self.own_words, self.words = stride // WARP, parts * stride // WARP
+        self.own_words = part.partition.stride // WARP
+        self.words = part.partition.size * self.own_words
         edge_bits = max(len(part.targets), len(part.in_targets), 1).bit_length()
         if own.bit_length() + edge_bits > 64:
             raise InputError("a part has too many vertices and edges to count both in 64 bits: use more devices")
-        pairs = 2 * (1 + self.room) * parts
-        needs: dict[str, tuple[int, Any]] = {
-            "hub": (own, dtype),
-            "heavy": (GROUP * own, dtype),
-            "queue": (2 * own, np.int64),
-            "queued": (own, dtype),
-            "isolated": (self.own_words, np.uint32),
-            "visited": (self.own_words, np.uint32),
-            "upcoming": (self.own_words, np.uint32),
-            "fresh": (self.own_words, np.uint32),
-            "seen": (self.words, np.uint32),
-            "sent": (pairs, dtype),
-            "received": (pairs, dtype),
-            "counters": (3, np.uint64),
-            "gathered": (parts * COLUMNS, np.int64),
-        }
-        needed = sum(length * np.dtype(kind).itemsize for length, kind in needs.values()) + 2 * own * (
-            4 + dtype.itemsize
-        )
-        if needed > device.free_bytes():
-            raise InputError(f"a search of this part needs {size(needed)} of device memory: use more devices")
         with device.working():
-            self.arrays = {name: device.empty(*need) for name, need in needs.items()}
-            self.told = device.mapped(parts * COLUMNS, np.int64)[0]
+            self.arrays = self.room_for(
+                {
+                    "hub": (own, dtype),
+                    "heavy": (GROUP * own, dtype),
+                    "queue": (2 * own, np.int64),
+                    "queued": (own, dtype),
+                    "isolated": (self.own_words, np.uint32),
+                }
+            )
             self.rows = self._uploaded()
             self.kernels = device.compiled_together(FILE, dtype, np.dtype(np.int64), tuning.threads)
-            self._fill_in(edge_bits)
-            self._make_launchers()
+            at = {name: address(array) for name, array in (self.arrays | self.rows).items()}
+            self.s = Search(**at, n=own, m=len(part.in_targets), edge_bits=edge_bits, target=-1)
             self._prepare(peers)
             device.synchronize()
+
+    def room_for(self, needs: dict[str, tuple[int, Any]]) -> dict[str, Any]:
+        """Arrays of these lengths and types. Raises `InputError` if they do not fit beside a search's answer."""
+        device, part = self.device, self.part
+        answer = 2 * part.own * (4 + part.partition.dtype.itemsize)
+        needed = sum(length * np.dtype(kind).itemsize for length, kind in needs.values()) + answer
+        if needed > device.free_bytes():
+            raise InputError(f"a search of this part needs {size(needed)} of device memory: use more devices")
+        return {name: device.empty(*need) for name, need in needs.items()}
+
+    def answers(self, predecessors: bool) -> tuple[Any, Any | None]:
+        """New arrays for distances and predecessors, where the kernels find them from now on."""
+        tree = self.device.empty(self.part.own, self.part.partition.dtype) if predecessors else None
+        distances = self.device.empty(self.part.own, np.int32)
+        self.s.distances = address(distances)
+        self.s.predecessors = None if tree is None else address(tree)
+        return distances, tree
 
     def _uploaded(self) -> dict[str, Any]:
         """The part's rows. They are already on the device, where work that writes them may be pending."""
@@ -102,43 +107,6 @@ class DeviceWalk(Walk):
             "in_offsets": offsets if same else upload(part.in_offsets),
             "in_targets": targets if same else upload(part.in_targets),
         }
-
-    def _fill_in(self, edge_bits: int) -> None:
-        part, at = self.part, {name: address(array) for name, array in (self.arrays | self.rows).items()}
-        self.s = Search(
-            **{name: at[name] for name in ("hub", "heavy", "isolated", "visited", "queue", "queued", *self.rows)},
-            n=part.own,
-            m=len(part.in_targets),
-            edge_bits=edge_bits,
-            target=-1,
-        )
-        self.x = Exchange(
-            **{name: at[name] for name in ("seen", "upcoming", "fresh", "sent", "received", "gathered")},
-            tail=at["counters"],
-            found=at["counters"] + 8,
-            left=at["counters"] + 16,
-            told=np.asarray(self.told).ctypes.data,  # unified addressing: also the device's address
-            parts=part.partition.size,
-            rank=part.rank,
-            stride=part.partition.stride,
-            room=self.room,
-        )
-
-    def _make_launchers(self) -> None:
-        device, tuning = self.device, self.tuning
-        stream = device.stream_handle
-        shared = bytes_of_tiles(tuning.threads)
-        grid = max(self.kernels["sweep"].resident_blocks(tuning.threads, shared), 1) * device.multiprocessors
-        self.s.tile = words_per_tile(TILE, self.part.own, grid * tuning.threads // WARP)
-        many = tuning.blocks * device.multiprocessors
-        grids = {"begin": 1, "report": 1, "expand": many, "settle_received": many}
-        grids |= dict.fromkeys(("sweep_rows", "note", "list"), many)
-        self.launch = {
-            name: self.kernels[name].launcher(blocks, tuning.others, 0, stream, self.s, self.x)
-            for name, blocks in grids.items()
-        }
-        self.launch["sweep"] = self.kernels["sweep"].launcher(grid, tuning.threads, shared, stream, self.s, self.x)
-        self.launch["tell"] = self.kernels["tell"].launcher(1, tuning.others, 0, stream, self.x)
 
     def _prepare(self, peers: Peers) -> None:
         """Find the in-neighbours of highest degree, over all parts, and the vertices without edges."""
@@ -161,23 +129,80 @@ class DeviceWalk(Walk):
         self.kernels["prepare_part"].launcher(many, self.tuning.others, 0, stream, *given)()
         device.synchronize()
 
+
+class DeviceWalk(Walk):
+    """The buffers of one part, and its kernels' parameters in two structures, of which a step changes a few fields."""
+
+    def __init__(self, there: DevicePart, reason: str) -> None:
+        """``reason`` is why the parts do not search in one launch."""
+        super().__init__(there.part)
+        self.way = f"NCCL ({reason})"
+        self.there, self.device, self.tuning, self.s = there, there.device, there.tuning, there.s
+        part, words = there.part, there.own_words
+        dtype, parts = part.partition.dtype, part.partition.size
+        pairs = 2 * (1 + self.room) * parts
+        with self.device.working():
+            self.arrays = there.room_for(
+                {
+                    "visited": (words, np.uint32),
+                    "upcoming": (words, np.uint32),
+                    "fresh": (words, np.uint32),
+                    "seen": (there.words, np.uint32),
+                    "sent": (pairs, dtype),
+                    "received": (pairs, dtype),
+                    "counters": (3, np.uint64),
+                    "gathered": (parts * COLUMNS, np.int64),
+                }
+            )
+            self.told = self.device.mapped(parts * COLUMNS, np.int64)[0]
+            self._fill_in()
+            self._make_launchers()
+
+    def _fill_in(self) -> None:
+        part, at = self.part, {name: address(array) for name, array in self.arrays.items()}
+        self.s.visited = at["visited"]
+        self.x = Exchange(
+            **{name: at[name] for name in ("seen", "upcoming", "fresh", "sent", "received", "gathered")},
+            tail=at["counters"],
+            found=at["counters"] + 8,
+            left=at["counters"] + 16,
+            told=np.asarray(self.told).ctypes.data,  # with unified addressing, the device's address too
+            parts=part.partition.size,
+            rank=part.rank,
+            stride=part.partition.stride,
+            room=self.room,
+        )
+
+    def _make_launchers(self) -> None:
+        device, tuning, kernels = self.device, self.tuning, self.there.kernels
+        stream = device.stream_handle
+        shared = bytes_of_tiles(tuning.threads)
+        grid = max(kernels["sweep"].resident_blocks(tuning.threads, shared), 1) * device.multiprocessors
+        self.s.tile = words_per_tile(TILE, self.part.own, grid * tuning.threads // WARP)
+        many = tuning.blocks * device.multiprocessors
+        grids = {"begin": 1, "report": 1, "expand": many, "settle_received": many}
+        grids |= dict.fromkeys(("sweep_rows", "note", "list"), many)
+        self.launch = {
+            name: kernels[name].launcher(blocks, tuning.others, 0, stream, self.s, self.x)
+            for name, blocks in grids.items()
+        }
+        self.launch["sweep"] = kernels["sweep"].launcher(grid, tuning.threads, shared, stream, self.s, self.x)
+        self.launch["tell"] = kernels["tell"].launcher(1, tuning.others, 0, stream, self.x)
+
     def active(self) -> AbstractContextManager[Any]:
         return self.device.working()
 
     def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
-        device, stream, own = self.device, self.device.stream_handle, self.part.own
-        tree = device.empty(own, self.part.partition.dtype) if predecessors else None
-        self.answers: Any = device.empty(own, np.int32), tree
+        device, stream = self.device, self.device.stream_handle
+        self.answers: Any = self.there.answers(predecessors)
         for array, byte in ((self.answers[0], 0xFF), (self.answers[1], 0xFF), (self.arrays["counters"], 0)):
             if array is not None:
                 fill(array, byte, stream)
         fill(self.arrays["seen"], 0, stream)
-        copy(address(self.arrays["visited"]), address(self.arrays["isolated"]), 4 * self.own_words, stream)
+        isolated = address(self.there.arrays["isolated"])
+        copy(address(self.arrays["visited"]), isolated, 4 * self.there.own_words, stream)
         self.sources = device.upload(np.ascontiguousarray(sources, self.part.partition.dtype))
-        s = self.s
-        s.distances = address(self.answers[0])
-        s.predecessors = None if self.answers[1] is None else address(self.answers[1])
-        s.sources, s.count = address(self.sources), len(sources)
+        self.s.sources, self.s.count = address(self.sources), len(sources)
         self.x.target = self._findable(target)
         self.x.begin = self.x.end = 0
         self.launch["begin"]()
@@ -186,7 +211,7 @@ class DeviceWalk(Walk):
         """The target, or -1 if it has no edges: its bit is set from the start, and so says nothing."""
         if target < 0:
             return -1
-        bounds = [self.device.host(self.rows[name][target : target + 2]) for name in ("offsets", "in_offsets")]
+        bounds = [self.device.host(self.there.rows[name][target : target + 2]) for name in ("offsets", "in_offsets")]
         return target if any(ends[0] != ends[1] for ends in bounds) else -1
 
     def counters(self, peers: Peers) -> np.ndarray:
@@ -199,7 +224,7 @@ class DeviceWalk(Walk):
         return rows[:, :-1]
 
     def replicate(self, peers: Peers) -> None:
-        seen, words = self.arrays["seen"], self.own_words
+        seen, words = self.arrays["seen"], self.there.own_words
         mine = address(seen) + 4 * words * self.part.rank
         copy(mine, address(self.arrays["visited"]), 4 * words, self.device.stream_handle)
         peers.gather_slices(seen)

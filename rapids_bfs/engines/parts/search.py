@@ -1,13 +1,13 @@
 """The search over parts of a graph: one SPMD function, which every launcher of `rapids_bfs.parts` runs.
 
-A level is top-down or bottom-up; all ranks choose the same direction, from counters that they exchange once per level.
-Before a bottom-up level, the bitmap of visited vertices is replicated on all ranks.
+Levels go top-down or bottom-up; all ranks decide it from the same counters, which they exchange once a level. Before a
+level that goes bottom-up, the bitmap of visited vertices is replicated. Where the parts' devices can write into each
+other's memory, all that happens in one launch, see `one_launch`; else a `Walk` goes back to the host after each step.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
@@ -27,6 +27,7 @@ ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplore
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
 SHARE = 8  # a part has room to send pairs to 1/SHARE of the vertices of each part
 LEAST_ROOM = 256  # pairs per part
+ONE_LAUNCH = "one launch"  # how parts talk: see `one_launch`
 
 
 class Frontier(NamedTuple):
@@ -49,12 +50,30 @@ class Answer:
     steps: list[Step]
 
 
+class Asked(NamedTuple):
+    """What a search asks of one rank."""
+
+    sources: np.ndarray  # those of its vertices, by place
+    target: int  # a place; -1 where there is none or it is another rank's
+    limit: int  # of levels
+    predecessors: bool
+    trace: bool
+    number: int  # of the search: the same on all ranks and unlike that of any other
+
+
+def room_of(part: Part) -> int:
+    """How many pairs each other part may send to this one in a level."""
+    return max(part.partition.stride // SHARE, LEAST_ROOM)
+
+
 class Walk(ABC):
     """What a part prepares for searches, and its work between collectives."""
 
+    way = ""  # how the parts talk, where there are several ways
+
     def __init__(self, part: Part) -> None:
         self.part = part
-        self.room = max(part.partition.stride // SHARE, LEAST_ROOM)
+        self.room = room_of(part)
 
     @abstractmethod
     def active(self) -> AbstractContextManager[Any]:
@@ -92,20 +111,33 @@ class Walk(ABC):
 COUNTERS = ("vertices", "edges", "at_target", "overflown")
 
 
-def search(part: Part, peers: Peers, sources: np.ndarray, options: Options) -> Answer:
-    """Search from the vertices with these numbers (int64, distinct); ``options.target`` is a number too."""
-    walk: Walk = part.kept["walk"]
+def search(part: Part, peers: Peers, sources: np.ndarray, options: Options, number: int) -> Answer:
+    """Search from these numbers (int64, distinct); ``options.target`` is a number too."""
+    asked, search = asked_of(part, sources, options, number), part.kept["search"]
+    found: Answer = walked(search, asked, peers) if isinstance(search, Walk) else search.search(asked, peers)
+    return found
+
+
+def asked_of(part: Part, sources: np.ndarray, options: Options, number: int) -> Asked:
+    """What such a search asks of this part's rank."""
     limit = INT32_LIMIT if options.depth_limit is None else options.depth_limit
     target = -1 if options.target is None else options.target
     if target in sources:
         limit = 0
+    own_target = int(_places(np.array([target]), part, -1)[0])
+    return Asked(_places(sources, part), own_target, limit, options.predecessors, options.trace, number)
+
+
+def walked(walk: Walk, asked: Asked, peers: Peers) -> Answer:
+    """What a walk finds."""
+    part = walk.part
     with walk.active():
-        walk.begin(_places(sources, part), int(_places(np.array([target]), part, -1)[0]), options.predecessors)
+        walk.begin(asked.sources, asked.target, asked.predecessors)
         peers.ready()
         frontier = _told(walk, peers)
         unexplored, reached, depth, bottom_up = sum(part.arcs), frontier.vertices, 0, False
         steps = []
-        while frontier.vertices and depth < limit and not frontier.at_target:
+        while frontier.vertices and depth < asked.limit and not frontier.at_target:
             begin, before = perf_counter(), frontier.vertices
             if not bottom_up:
                 bottom_up = sum(frontier.edges) * ALPHA > unexplored
@@ -142,9 +174,10 @@ def _told(walk: Walk, peers: Peers) -> Frontier:
     return Frontier(sum(vertices), tuple(edges), any(at_target), any(overflown))
 
 
-def prepare(part: Part, peers: Peers) -> None:
-    """Prepare the part for searches. A collective: all ranks call it."""
-    name, kind = ("cuda", "DeviceWalk") if on_device(part.targets) else ("cpu", "HostWalk")
-    make: Callable[[Part, Peers], Walk] = getattr(import_module(f".{name}", __package__), kind)
+def prepare(part: Part, peers: Peers) -> str:
+    """Make what the part's searches need; all ranks do it, and then search. Returns how they will."""
+    name, make = (".one_launch", "prepared") if on_device(part.targets) else (".cpu", "HostWalk")
     part.kept.clear()
-    part.kept["walk"] = make(part, peers)
+    part.kept["search"] = search = getattr(import_module(name, __package__), make)(part, peers)
+    way: str = search.way
+    return way

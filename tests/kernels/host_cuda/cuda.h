@@ -68,6 +68,7 @@ T __ldcg(const T* place) {
 
 [[noreturn]] inline void __trap() { on_host::fail("the kernel called __trap"); }
 inline void __threadfence() { on_host::pause(); }
+inline void __threadfence_system() { on_host::pause(); }
 
 template <typename T, typename Change>
 T change_at_once(T* place, Change change) {

@@ -16,7 +16,7 @@ from rapids_bfs.kernels import cuda
 
 ALIGNMENT = 256  # of memory, as on a device
 libc = ctypes.CDLL(None)
-one_at_a_time = threading.Lock()
+compiling = threading.Lock()
 
 
 def empty(nbytes: int) -> np.ndarray:
@@ -51,10 +51,10 @@ class HostKernel(CompiledKernel):
             if self.device.refuses(cluster):
                 raise TraversalError("refused")
             shape = Shape(grid, threads, shared, cluster, self.device.random.getrandbits(32))
-            with one_at_a_time:  # as the fibers are
+            with compiling:
                 run = function(*self.instance)
                 ctypes.c_int.in_dll(runtime(), "planted").value = self.device.planted
-                failure = run(ctypes.byref(shape), pointers)
+            failure = run(ctypes.byref(shape), pointers)
             assert failure is None, failure.decode()
 
         return launch

@@ -3,6 +3,7 @@
 
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -11,10 +12,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <vector>
 
-Index threadIdx, blockIdx, blockDim, gridDim;
+thread_local Index threadIdx, blockIdx, blockDim, gridDim;
 int planted;
 
 namespace on_host {
@@ -61,6 +63,45 @@ struct Block {
     std::vector<Shared> shared;
 };
 
+// The stacks of a launch, which later ones use again. Below each is a page that nobody may touch.
+class Stacks {
+public:
+    Stacks() {
+        const std::lock_guard<std::mutex> turn(mutex());
+        if (idle().empty()) return;
+        stacks = std::move(idle().back());
+        idle().pop_back();
+    }
+
+    ~Stacks() {
+        const std::lock_guard<std::mutex> turn(mutex());
+        idle().push_back(std::move(stacks));
+    }
+
+    void* operator[](std::size_t number) {
+        while (stacks.size() <= number) {
+            const std::size_t bytes = PAGE_BYTES + STACK_BYTES;
+            void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (memory == MAP_FAILED || mprotect(memory, PAGE_BYTES, PROT_NONE)) std::abort();
+            stacks.push_back(static_cast<char*>(memory) + PAGE_BYTES);
+        }
+        return stacks[number];
+    }
+
+private:
+    static std::mutex& mutex() {
+        static std::mutex one;
+        return one;
+    }
+
+    static std::vector<std::vector<void*>>& idle() {
+        static std::vector<std::vector<void*>> all;
+        return all;
+    }
+
+    std::vector<void*> stacks;
+};
+
 struct Launch {
     Launch(const Shape& shape, void (*thread)(const void*), const void* kernel);
 
@@ -68,6 +109,7 @@ struct Launch {
     void (*thread)(const void*);
     const void* kernel;
     std::mt19937 random;
+    Stacks stacks;
     std::vector<Fiber> fibers;
     std::vector<Fiber*> ready;
     std::vector<Block> blocks;
@@ -79,19 +121,7 @@ struct Launch {
     const char* failure = nullptr;
 };
 
-Launch* current;
-
-// Stacks are kept from launch to launch. Below each is a page that nobody may touch.
-void* stack_of(std::size_t number) {
-    static std::vector<void*> stacks;
-    while (stacks.size() <= number) {
-        const std::size_t bytes = PAGE_BYTES + STACK_BYTES;
-        void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED || mprotect(memory, PAGE_BYTES, PROT_NONE)) std::abort();
-        stacks.push_back(static_cast<char*>(memory) + PAGE_BYTES);
-    }
-    return stacks[number];
-}
+thread_local Launch* current;
 
 void arrived_from(Fiber* self) {
     const void* bottom;
@@ -173,7 +203,7 @@ Launch::Launch(const Shape& shape, void (*thread)(const void*), const void* kern
         for (unsigned thread = 0; thread < shape.threads; ++thread) {
             if (thread % WARP == 0) speed = random();
             Fiber& fiber = fibers[block * shape.threads + thread];
-            fiber.stack = stack_of(&fiber - fibers.data());
+            fiber.stack = stacks[&fiber - fibers.data()];
             fiber.stack_bytes = STACK_BYTES;
             fiber.block = block, fiber.thread = thread, fiber.speed = speed;
             getcontext(&fiber.context);
@@ -184,6 +214,13 @@ Launch::Launch(const Shape& shape, void (*thread)(const void*), const void* kern
             ready.push_back(&fiber);
         }
     }
+}
+
+// Now and then, let another thread take over: this one is ready too.
+bool offers_turn() {
+    if (current->random() % CALM) return false;
+    current->ready.push_back(current->running);
+    return true;
 }
 
 Block& block_here() { return current->blocks[blockIdx.x]; }
@@ -222,9 +259,22 @@ void fail(const char* message) {
 }
 
 void pause() {
-    if (current->random() % CALM) return;
-    current->ready.push_back(current->running);
-    switch_to(draw());
+    if (offers_turn()) switch_to(draw());
+}
+
+std::uint64_t load_acquire(const unsigned long long* place) {
+    const std::uint64_t now = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    if (offers_turn()) {
+        --current->switches;  // it may take long until another grid stores
+        sched_yield();
+        switch_to(draw());
+    }
+    return now;
+}
+
+void store_release(unsigned long long* place, std::uint64_t value) {
+    pause();
+    __atomic_store_n(place, value, __ATOMIC_RELEASE);
 }
 
 const std::uint64_t* meet_warp(Operation operation, std::uint64_t value) {

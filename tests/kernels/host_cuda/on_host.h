@@ -1,4 +1,5 @@
-// A GPU on the host: every thread of a grid is a fiber of one OS thread; a seeded random generator schedules them.
+// GPUs on the host: every thread of a grid is a fiber of one OS thread; a seeded random generator schedules them. Grids
+// that OS threads launch at the same time run at the same time.
 //
 // As on a GPU: the votes, shuffles and barriers of a warp, a block, some warps of a block, a cluster and the grid are
 // meetings, at which all have to arrive with the same operation; a deadlock, and `__trap`, end the launch with a
@@ -34,6 +35,10 @@ const char* run(const Shape& shape, void (*thread)(const void*), const void* ker
 
 // A point at which another thread may take over.
 void pause();
+
+// Memory that several grids use. A load is a point at which another grid may take over too.
+std::uint64_t load_acquire(const unsigned long long* place);
+void store_release(unsigned long long* place, std::uint64_t value);
 
 // Meet the other threads of the warp or the block. Returns the values of all, by thread; valid until the next meeting.
 const std::uint64_t* meet_warp(Operation operation, std::uint64_t value = 0);
@@ -79,6 +84,6 @@ struct Index {
     unsigned x;
 };
 
-extern Index threadIdx, blockIdx, blockDim, gridDim;
+extern thread_local Index threadIdx, blockIdx, blockDim, gridDim;
 
 extern "C" int planted;  // the fault that a test has planted in the kernels, 0: none

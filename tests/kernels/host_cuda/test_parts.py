@@ -1,78 +1,22 @@
 """Graphs in parts on a device: built, searched and validated by the CUDA C++ and its hosts, run on the host."""
 
-import sys
 from unittest import mock
 
-import host_device
 import numpy as np
 import pytest
-from emulator import emulate
-from host_device import HostDevice
 from host_faults import Fault, assert_seen
-from oracle import expected_distances, random_graph, random_options
+from oracle import random_graph
+from parts_on_host import assert_right, device_tools, host, random_searches  # noqa: F401 - a fixture
 from strategies import edges_of
 
-from rapids_bfs import as_graph, bfs, validate
-from rapids_bfs.engines.parts import cuda, search
-from rapids_bfs.engines.parts.cuda import DeviceWalk, Tuning
+from rapids_bfs import as_graph, bfs
+from rapids_bfs.engines.parts import search
 from rapids_bfs.generators import generate
 from rapids_bfs.parts import host_tools, partition, validation
 from rapids_bfs.parts.build import Plan, Source, build
 from rapids_bfs.parts.graph import GraphInParts, from_graph
 from rapids_bfs.parts.launch import Threads
 from rapids_bfs.parts.partition import Partition
-
-with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
-    from rapids_bfs.parts import device_tools
-
-SMALL = Tuning(threads=64, others=64, blocks=1)
-
-
-@pytest.fixture(autouse=True)
-def host(monkeypatch):
-    emulate(monkeypatch, cuda)
-    monkeypatch.setitem(sys.modules, "cupy", np)
-    monkeypatch.setitem(sys.modules, device_tools.__name__, device_tools)
-    for module in (device_tools, device_tools.device_csr, partition, validation):
-        monkeypatch.setattr(module, "launch", host_device.launch)
-    for module in (device_tools, device_tools.device_csr):
-        monkeypatch.setattr(module, "require" if module is device_tools else "require_device_bytes", lambda *_: None)
-    monkeypatch.setattr(device_tools.device_csr, "BLOCK", 100)
-    monkeypatch.setattr(device_tools.device_csr, "PIECE", 120)
-
-
-def on_devices(whole, size, seed):
-    """A graph in parts, which devices of the host search."""
-    graph = from_graph(whole, Threads(["cpu"] * size))
-
-    def prepare(part, peers):
-        part.kept["walk"] = DeviceWalk(part, peers, HostDevice(seed + peers.rank, blocks=1 + seed % 3), SMALL)
-
-    graph.launcher.run(prepare, each=[graph.parts])
-    graph._prepared = True
-    return graph
-
-
-def assert_right(whole, size, sources, seed=0, **options):
-    graph = on_devices(whole, size, seed)
-    for _ in range(2):  # the second time over what the first one left
-        result = bfs(graph, sources, trace=True, **options)
-        assert validate(graph, result)
-        expected = expected_distances(whole, sources, options.get("depth_limit"), options.get("target"))
-        brought = result.on("cpu")
-        np.testing.assert_array_equal(brought.distances, expected)
-        assert (brought.predecessors is not None) == options.get("predecessors", True)
-        assert (result.num_reached, result.depth) == (int((expected >= 0).sum()), int(expected.max()))
-    return result
-
-
-def random_searches(seeds=12):
-    """Directed or not, with isolated vertices, self-loops and parallel edges, over 1 to 5 parts."""
-    for seed in range(seeds):
-        rng = np.random.default_rng(seed)
-        whole = random_graph(rng, most_vertices=60, most_edges=240)
-        sources, options = random_options(rng, whole.num_vertices)
-        assert_right(whole, 1 + seed % 5, sources, seed, **options)
 
 
 def test_random_graphs():
@@ -202,6 +146,24 @@ def test_rows_are_made():
     make_rows()
 
 
+def read_changed_edges():
+    """Arcs that were not counted: those at no place are left out, and nothing is written beyond the rows."""
+    own, room, guard = 5, 12, -7
+    rng = np.random.default_rng(3)
+    places, targets = rng.integers(0, 2 * own, (2, 300), np.int32)
+    counts = np.full(own + 3, guard, np.int64)
+    counts[:own] = 0
+    device_tools.count(places, counts[:own])
+    assert counts.tolist() == [*np.bincount(places, minlength=2 * own)[:own].tolist(), *[guard] * 3]
+    rows = np.full(room + 300, guard, np.int32)
+    device_tools.put(places, targets, np.arange(own) * 3, rows[:room])
+    assert (rows[room:] == guard).all()
+
+
+def test_changed_edges_stay_within_the_rows():
+    read_changed_edges()
+
+
 def build_graphs():
     """From edges in parts, ids with gaps or not, each rank with a share of them."""
     for seed in range(8):
@@ -256,12 +218,10 @@ FAULTS = {
         "send: no room for the last": Fault("place < x.share", "place <= x.share", no_room),
         "send: nobody is told": Fault("segment(x, x.sent, part)[1] = 1;", ";", no_room),
         "settle: though somebody had no room": Fault("if (segment(x, x.received, part)[1]) return;", ";", no_room),
-        "settle: the wrong level": Fault(
-            "s.distances[vertex[k]] = static_cast<int>(x.level);", "s.distances[vertex[k]] = 0;", top_down
-        ),
+        "settle: the wrong level": Fault("s.distances[vertex[k]] = level;", "s.distances[vertex[k]] = 0;", top_down),
         "settle: over the frontier": Fault(
-            "enqueue(s, x.end, x.tail, won, vertex, first, degree);",
-            "enqueue(s, x.begin, x.tail, won, vertex, first, degree);",
+            "found += settle_pairs(s, s.visited, pairs_of(pairs), pairs[0], base, level, x.end, x.tail);",
+            "found += settle_pairs(s, s.visited, pairs_of(pairs), pairs[0], base, level, x.begin, x.tail);",
             top_down,
         ),
         "note: nothing is visited": Fault("if (fresh) s.visited[word] = upcoming;", ";", bottom_up),
@@ -279,6 +239,7 @@ FAULTS = {
             "x % parts * stride + x / parts", "x / parts * stride + x % parts", number_vertices
         ),
         "deal: loops twice": Fault("inside && u != v", "inside", deal_edges),
+        "put: beyond the rows": Fault("place < own && slot < room", "place < own", read_changed_edges),
     },
     "parts_validation": {
         "an edge over two levels": Fault("level > up + 1", "level > up + 2", check_answers),

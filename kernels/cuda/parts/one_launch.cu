@@ -1,0 +1,332 @@
+// A search over several parts of a graph in one launch for each: the parts write into each other's memory and meet
+// without the host.
+//
+// Numbers, places and what the parts hold are those of `search.cu`. *Top-down*: a part marks the neighbours of its
+// frontier that it has not marked, and writes pairs (vertex, parent) into their owners' inboxes; the parts meet, and
+// owners settle what they find there. Where a segment of an inbox has no room, nobody settles anything and the level
+// goes bottom-up. *Bottom-up*: each part sweeps its own rows, see `bottom_up.cuh`, and writes its slice of the next
+// bitmap of visited vertices into the windows of all parts meanwhile. All parts choose the same direction, from the
+// same mails. See `ranks.cuh` for windows and mails, and `level_bitmaps.cuh` for the distances of levels that went
+// bottom-up.
+//
+// `Search` has the part's own arrays as in `search.cu`, and visited[BITMAPS][words of own] as in direction_optimizing;
+// `target` is a place, -1 where there is none or it is another part's; `number` is that of the search, the same on all
+// parts and unlike that of any other. `sources` are places, in the host's memory.
+//
+//   isolated[words of all]  bitmap over all numbers: those without edges, and those of no vertex
+//   marked[words of all]    bitmap over all numbers: visited, or sent to the owner by this part; like the bitmaps in
+//                           the windows, a search finds only isolated ones in it, and resets it to them
+//   tally                   what the blocks count, see `Tally`
+//   told[TOLD]              in the host's memory: the number of the search when it is done, its levels (GIVEN_UP if
+//                           they have no end), the largest distance, the vertices reached by all parts, and 1 + the
+//                           part that did not come, or 0
+//   trace[levels + 1]       as in direction_optimizing; levels from TRACED on are not noted
+//
+// Work: as in direction_optimizing; over the links 8 bytes per pair (16 with long numbers), and per bottom-up level
+// what has changed in n / 8 bytes.
+// Synchronisation: the parts meet twice in a top-down level, once in a bottom-up level, and once more when levels go
+// bottom-up, go top-down again, or leave rows to the whole grid.
+// Races: as in direction_optimizing. A word of a bitmap in a window is written by one warp of its owner, and read after
+// the parts have met.
+//
+// Sources: those of `search.cu`; for the barriers, S. Xiao, W. Feng, Inter-block GPU communication via fast barrier
+// synchronization, IPDPS 2010.
+
+#include "../direction_optimizing/bottom_up.cuh"
+#include "../direction_optimizing/level_bitmaps.cuh"
+#include "../direction_optimizing/parameters.cuh"
+#include "ranks.cuh"
+#include "top_down.cuh"
+
+constexpr long long TRACED = 1 << 20;
+constexpr long long GIVEN_UP = 1ll << 62;
+
+// Which thread of the grid this is, and what its warp and block have in shared memory.
+struct Worker {
+    int lane, warp, warps;  // neighbouring warps are on different multiprocessors
+    long long thread, threads;
+    unsigned short* list;  // of the warp: room for LIST vertices,
+    unsigned* hits;        // and for the words of TILES tiles
+    unsigned* found;       // of the block: how many it reached in this phase
+    Turn* turn;            // of the block
+};
+
+// How far a search has come. Every thread follows it in variables of its own.
+struct Progress {
+    long long vertices = 0;  // of the frontier of all parts
+    long long unexplored;    // edges of the vertices that no level has expanded
+    int level = 0;
+    unsigned turns = 0;      // how often the parts have met
+    int newest = 0;          // bitmap in the windows
+    bool queued = true;      // is the frontier in the queues, not just in bitmaps? Then the last meeting told of it.
+    bool shrinking = false;  // has the frontier fewer vertices than the one before?
+};
+
+// End a phase in which the lanes found so many vertices. Returns whether all parts came; if not, the search is over.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool end_phase(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                          const Worker& w, Progress& p, unsigned found) {
+    found = static_cast<unsigned>(warp_sum(found));
+    if (w.lane == 0 && found) atomicAdd(w.found, found);
+    __syncthreads();
+    if (threadIdx.x == 0 && *w.found) {
+        atomicAdd(&x.tally->found, static_cast<unsigned long long>(*w.found));
+        *w.found = 0;
+    }
+    const unsigned long long stamp = static_cast<unsigned long long>(s.number) + ++p.turns;
+    return meet(s, x, stamp, w.turn);
+}
+
+// Leave bitmaps over all numbers as a search begins with them.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void reset_bitmaps(const Ranks<Vertex, Offset>& x, const Worker& w) {
+    for (long long word = w.thread; word < x.parts * x.stride / WARP; word += w.threads) {
+        const unsigned isolated = __ldg(x.isolated + word);
+        for (int which = 0; which < 2; ++which) bitmap_of(x, x.rank, which)[word] = isolated;
+        x.marked[word] = isolated;
+    }
+}
+
+// Begin at this part's own sources.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                                const Worker& w, Progress& p) {
+    if (threadIdx.x == 0) *w.found = 0, w.turn->reached = 0;
+    __syncthreads();
+    unsigned found = 0;
+    for (long long start = static_cast<long long>(w.warp) * WARP; start < s.count; start += w.warps * WARP) {
+        const bool keep[1] = {start + w.lane < s.count};
+        Vertex vertex[1] = {0};
+        Offset first[1], degree[1];
+        if (keep[0]) {
+            vertex[0] = s.sources[start + w.lane];
+            atomicOr(s.visited + word_of(vertex[0]), bit_of(vertex[0]));
+            if (s.predecessors) s.predecessors[vertex[0]] = -1;
+            s.distances[vertex[0]] = 0;
+            ++found;
+        }
+        load_rows(s.offsets, keep, vertex, first, degree);
+        degree[0] -= first[0];
+        enqueue(s, 0, &x.tally->tail, keep, vertex, first, degree);
+    }
+    return end_phase(s, x, w, p, found);
+}
+
+// Where some part's last search did not end as it should, the windows may differ: reset them, and begin again. By then
+// nobody is left who wrote to them in that search.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                             const Worker& w, Progress& p) {
+    if (s.trace && w.thread == 0) s.trace[0] = nanoseconds() * 2;
+    if (!enqueue_sources(s, x, w, p)) return false;
+    if (w.turn->stale) {
+        reset_bitmaps(x, w);
+        __syncthreads();
+        if (!enqueue_sources(s, x, w, p)) return false;
+    }
+    p.vertices = w.turn->found;
+    p.unexplored = x.arcs;
+    return true;
+}
+
+// Write the pairs that the lanes have won into the inboxes of the vertices' owners, by the whole warp.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void send_pairs(const Ranks<Vertex, Offset>& x, const bool (&won)[UNROLL],
+                                           const Vertex (&vertex)[UNROLL], const Vertex (&parent)[UNROLL]) {
+    int owner[UNROLL];
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k)
+        owner[k] = won[k] ? static_cast<int>(vertex[k] / static_cast<Vertex>(x.stride)) : -1;
+    for (int part = 0; part < x.parts; ++part) {
+        unsigned same[UNROLL];
+        int count = 0;
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            same[k] = __ballot_sync(ALL, owner[k] == part);
+            count += __popc(same[k]);
+        }
+        if (count == 0) continue;
+        long long place = 0;
+        if (lane_id() == 0)
+            place = static_cast<long long>(atomicAdd(x.tally->sent + part, static_cast<unsigned long long>(count)));
+        place = __shfl_sync(ALL, place, 0);
+        Pair<Vertex>* const pairs = inbox_of(x, part, x.rank);
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const long long mine = place + __popc(same[k] & lanes_below());
+            if (owner[k] == part && mine < x.room) pairs[mine] = {vertex[k], parent[k]};
+            place += __popc(same[k]);
+        }
+    }
+}
+
+// Expand the frontier and settle what others sent. `room`: or nothing, if some part had none.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool go_top_down(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                            const Worker& w, Progress& p, const BitmapRing& ring, bool& room) {
+    const Vertex base = static_cast<Vertex>(x.rank * x.stride);
+    const auto send = [&](const bool (&won)[UNROLL], const Vertex(&vertex)[UNROLL], const Vertex(&parent)[UNROLL]) {
+        send_pairs(x, won, vertex, parent);
+    };
+    expand_frontier(s, x.marked, base, 0, w.turn->own, w.warp, w.warps, send);
+    if (!end_phase(s, x, w, p, 0)) return false;
+    room = !w.turn->overflown;
+    if (!room) return true;
+    unsigned found = 0;
+    for (int part = 0; part < x.parts; ++part) {
+        found += settle_pairs(s, ring.visited(), inbox_of(x, x.rank, part), w.turn->pairs[part], base, p.level, 0,
+                              &x.tally->tail);
+    }
+    if (!end_phase(s, x, w, p, found)) return false;
+    p.vertices = w.turn->found;
+    return true;
+}
+
+// Let all parts see what this one has visited.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void publish_all(const Ranks<Vertex, Offset>& x, const Worker& w, const BitmapRing& ring,
+                                            int which) {
+    const long long step = static_cast<long long>(w.warps) * WARP;
+    for (long long start = static_cast<long long>(w.warp) * WARP; start < ring.words; start += UNROLL * step) {
+        const long long word = start + w.lane;
+        unsigned bits[UNROLL];
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) bits[k] = word + k * step < ring.words ? ring.visited()[word + k * step] : 0;
+        publish(x, which, word, step, ring.words, bits, true);
+    }
+}
+
+// Let unvisited vertices look for a visited in-neighbour.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool go_bottom_up(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                             const Worker& w, Progress& p, BitmapRing& ring) {
+    if (ring.newest - ring.oldest > BITMAPS - 4) {  // leave room for this level's and for a copy
+        write_distances(s, ring, SKIP, false, w.warp, w.warps);
+        ring.oldest = ring.newest;
+    }
+    if (p.queued) {
+        publish_all(x, w, ring, p.newest);
+        if (!end_phase(s, x, w, p, 0)) return false;
+    }
+    const unsigned* const mine = ring.visited();
+    unsigned* const upcoming = ring.add(p.level);
+    const unsigned* const visited = bitmap_of(x, x.rank, p.newest);
+    const auto left = [&] { return &x.tally->left; };
+    const int next = 1 - p.newest;
+    const bool compare = p.vertices < x.vertices / s.beta;
+    const auto write = [&](long long word, bool inside, const unsigned* hits) {
+        const unsigned bits[1] = {inside ? *hits : 0};
+        if (inside) upcoming[word] = bits[0];
+        publish(x, next, word, 0, inside ? ring.words : 0, bits, compare);
+    };
+    unsigned found = bottom_up_level(s, mine, visited, write, p.level, 0, left, w.warp, w.warps, w.list, w.hits);
+    if (!end_phase(s, x, w, p, found)) return false;
+    long long vertices = w.turn->found;
+    if (w.turn->left) {
+        found = probe_long_rows(s, visited, upcoming, p.level, 0, w.turn->own_left, w.warp, w.warps);
+        if (!end_phase(s, x, w, p, found)) return false;
+        vertices += w.turn->found;
+        publish_all(x, w, ring, next);
+        if (!end_phase(s, x, w, p, 0)) return false;
+    }
+    p.shrinking = vertices < p.vertices;
+    p.vertices = vertices;
+    p.newest = next;
+    p.queued = false;
+    return true;
+}
+
+// Put the frontier into the queue, and go on in a copy of the newest bitmap.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool return_to_queue(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                                const Worker& w, Progress& p, BitmapRing& ring) {
+    const unsigned* const visited = bitmap_of(x, x.rank, p.newest);
+    for (long long word = w.thread; word < x.parts * x.stride / WARP; word += w.threads) x.marked[word] = visited[word];
+    const unsigned* const before = ring.at(ring.newest - 1);
+    const unsigned* const newest = ring.visited();
+    queue_from_bitmap(s, before, newest, ring.add(SKIP), 0, &x.tally->tail, w.warp, w.warps, w.list);
+    p.queued = true;
+    return end_phase(s, x, w, p, 0);
+}
+
+// One level. Returns whether all parts came to its end.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                             const Worker& w, Progress& p, BitmapRing& ring) {
+    bool bottom_up = !p.queued;
+    ++p.level;
+    if (p.queued) {
+        bottom_up = w.turn->edges * s.alpha > p.unexplored;
+        p.unexplored -= w.turn->edges;
+    }
+    if (!bottom_up) {
+        bool room;
+        if (!go_top_down(s, x, w, p, ring, room)) return false;
+        bottom_up = !room;
+    }
+    if (bottom_up) {
+        if (!go_bottom_up(s, x, w, p, ring)) return false;
+        const bool few = p.vertices > 0 && p.vertices < x.vertices / s.beta;
+        if (few && p.shrinking && !return_to_queue(s, x, w, p, ring)) return false;
+    }
+    if (s.trace && w.thread == 0 && p.level < TRACED) s.trace[p.level] = nanoseconds() * 2 + bottom_up;
+    return true;
+}
+
+// Tell the host, by the last block that is done. Distances of sources without edges have been overwritten.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                           const Worker& w, const Progress& p, bool given_up) {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicInc(&x.tally->finished, gridDim.x - 1) == gridDim.x - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    if (!last) return;
+    for (long long i = threadIdx.x; i < s.count; i += blockDim.x) s.distances[s.sources[i]] = 0;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    s.state->target_level = 0;
+    x.told[LEVELS] = given_up ? GIVEN_UP : p.level;
+    x.told[DEPTH] = p.level - (p.level && p.vertices == 0);
+    x.told[REACHED] = w.turn->reached;
+    __threadfence_system();
+    x.told[DONE] = s.number;
+}
+
+template <typename Vertex, typename Offset>
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    search_part(const __grid_constant__ Search<Vertex, Offset> s, const __grid_constant__ Ranks<Vertex, Offset> x) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    __shared__ Turn turn;
+    __shared__ unsigned found;
+    __shared__ int levels[BITMAPS];
+    constexpr int WARPS = THREADS / WARP;
+    const int warp_of_block = threadIdx.x / WARP;
+    unsigned* const hits = reinterpret_cast<unsigned*>(memory);
+    unsigned short* const lists = reinterpret_cast<unsigned short*>(hits + WARPS * TILES * TILE);
+    const Worker w = {lane_id(),
+                      static_cast<int>(warp_of_block * gridDim.x + blockIdx.x),
+                      static_cast<int>(gridDim.x * WARPS),
+                      static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x,
+                      static_cast<long long>(gridDim.x) * THREADS,
+                      lists + warp_of_block * LIST,
+                      hits + warp_of_block * TILES * TILE,
+                      &found,
+                      &turn};
+    BitmapRing ring = {s.visited, (s.n + WARP - 1) / WARP, levels, 0, 0};
+    Progress p;
+    if (!begin_search(s, x, w, p)) return;
+    bool given_up = false;
+    while (p.vertices && p.level < s.depth_limit && !w.turn->at_target && !given_up) {
+        if (!expand_level(s, x, w, p, ring)) return;
+        given_up = p.level > x.vertices;  // more levels than vertices: as many if each reaches one and the last none
+    }
+    write_distances(s, ring, static_cast<int>(s.unreached), true, w.warp, w.warps);
+    end_search(s, x, w, p, given_up);
+    reset_bitmaps(x, w);  // while the host goes on
+    reset_for_next_search(s, w.warp, w.warps);
+}

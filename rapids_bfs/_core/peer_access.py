@@ -1,0 +1,32 @@
+"""Can the GPUs of this host be one machine: each reads and writes the others' memory while all run at the same time?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from . import nvml
+from .driver import NO_LINK, driver, link, pci_bus_id, under_mps
+
+
+def obstacle(ordinal: int, peers: Collection[str], ours: Collection[int] = ()) -> str | None:
+    """None, or one line: why this device cannot run together with these, and what to do.
+
+    ``peers`` are PCI bus ids; those that this process does not see are left out. ``ours`` are the processes that may
+    compute there.
+    """
+    bus_id = pci_bus_id(ordinal)
+    if under_mps(ordinal):
+        return f"MPS shares out GPU {bus_id}: stop its daemon (echo quit | nvidia-cuda-mps-control)"
+    for other in range(len(driver().devices)):
+        if other != ordinal and pci_bus_id(other) in peers and link(ordinal, other) == NO_LINK:
+            return f"GPU {bus_id} has no peer access to GPU {pci_bus_id(other)}: see nvidia-smi topo -p2p r"
+    if there := nvml.others(bus_id, ours):
+        return f"process {there[0]} computes on GPU {bus_id}: wait until it has ended, and make the graph again"
+    return None
+
+
+def obstacle_of_all() -> str | None:
+    """None, or one line: why not all devices of this process can run together."""
+    ordinals = range(len(driver().devices))
+    peers = {pci_bus_id(each) for each in ordinals}
+    return next(filter(None, (obstacle(each, peers) for each in ordinals)), None)

@@ -1,0 +1,265 @@
+"""Memory that other ranks use: allocated here, or mapped from another process by CUDA IPC; freed after the last use.
+
+What nobody refers to any more is freed by a thread of its own, while no rank of this process is `at_work`: freeing
+memory of a device waits for all that reach it, whose kernels may wait for those of a rank that is about to launch them.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, partial
+from queue import Empty, SimpleQueue
+from typing import NamedTuple
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from .._core.forks import in_each_child
+from ..errors import TraversalError
+from .processes import FOLDERS
+
+ALIGNMENT = 512
+GRANULARITY = 2 << 20  # of device memory: CUDA IPC shows other processes all of a block that has been subdivided
+PEER_ACCESS_ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled, which CuPy does not name
+PAUSE = 0.2  # seconds until we look again whether other processes still use what is to be freed
+
+
+class Offer(NamedTuple):
+    """What another rank needs to use memory of this one."""
+
+    process: str  # where it is
+    key: str  # its name there
+    handle: bytes = b""  # of CUDA IPC, for other processes
+    lease: str = ""  # the file of its `Lease`
+
+
+class HostMemory:
+    """Zeros in the host's memory, for ranks of this process."""
+
+    def __init__(self, nbytes: int) -> None:
+        self._array = np.zeros(nbytes + ALIGNMENT, np.uint8)
+        self.address = -(-self._array.ctypes.data // ALIGNMENT) * ALIGNMENT
+        self.offer = _offered(self)
+
+    def settled(self) -> None:
+        """All have it."""
+
+
+class DeviceMemory:
+    """Zeros in the memory of the current device, in no pool; with ``lent``, for other processes too."""
+
+    def __init__(self, nbytes: int, lent: bool) -> None:
+        from cupy.cuda import Device, runtime
+
+        self.device = int(Device().id)
+        self._users = {self.device}  # devices of this process
+        self._leases: list[Lease] = []
+        size = -(-max(nbytes, 1) // GRANULARITY) * GRANULARITY
+        self.address = runtime.malloc(size)
+        job = partial(_free, self.address, self._users, self._leases)
+        weakref.finalize(self, freeing().put, job).atexit = False
+        runtime.memset(self.address, 0, size)
+        runtime.deviceSynchronize()
+        self.offer = _offered(self)
+        if lent:
+            self._leases.append(Lease())
+            self.offer = self.offer._replace(handle=runtime.ipcGetMemHandle(self.address), lease=self._leases[0].path)
+
+    def reach(self) -> None:
+        """Let the current device use it."""
+        from cupy.cuda import Device, runtime
+
+        user = int(Device().id)
+        self._users.add(user)
+        if user != self.device:
+            try:
+                runtime.deviceEnablePeerAccess(self.device)
+            except runtime.CUDARuntimeError as error:
+                if error.status != PEER_ACCESS_ALREADY_ENABLED:
+                    raise
+
+    def settled(self) -> None:
+        """All have it: the file of a lease needs no name any more."""
+        for lease in self._leases:
+            lease.unlink()
+
+
+class MappedMemory:
+    """Device memory of another process, as the current device sees it."""
+
+    def __init__(self, offer: Offer) -> None:
+        from cupy.cuda import Device, runtime
+
+        held = hold(offer.lease)
+        try:
+            self.address = runtime.ipcOpenMemHandle(offer.handle)
+        except BaseException:
+            release(held)
+            raise
+        job = partial(_unmap, self.address, int(Device().id), held)
+        weakref.finalize(self, freeing().put, job).atexit = False
+
+
+class Lease:
+    """A file that other processes `hold` as long as they use something. The system takes it from who has ended."""
+
+    def __init__(self) -> None:
+        folder = next(folder for folder in FOLDERS if os.access(folder, os.W_OK))
+        self._file, self.path = tempfile.mkstemp(prefix="rapids_bfs-", dir=folder)
+
+    def ended(self) -> bool:
+        """Does nobody hold it? It is of no use any more then."""
+        import fcntl
+
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        self.unlink()
+        os.close(self._file)
+        return True
+
+    def unlink(self) -> None:
+        """Take the file's name away."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.path)
+
+
+def hold(path: str) -> int:
+    """Hold a lease: the open file, to be given to `release`."""
+    import fcntl
+
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise TraversalError(f"{path} of another worker is not to be seen here: start the workers alike") from error
+    fcntl.flock(file, fcntl.LOCK_SH)
+    return file
+
+
+def release(file: int) -> None:
+    import fcntl
+
+    fcntl.flock(file, fcntl.LOCK_UN)  # a forked child may have the file open too
+    os.close(file)
+
+
+Memory = HostMemory | DeviceMemory
+_memories: WeakValueDictionary[str, Memory] = WeakValueDictionary()
+
+
+@cache
+def process() -> str:
+    """The name of this process: no other has had it."""
+    return secrets.token_hex(8)
+
+
+class AtWork:
+    """The calls of SPMD functions that this process works at, and turns for what must not happen meanwhile."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._calls: set[object] = set()
+        self._waiting = 0
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Within it, nobody is `alone`. It is entered at once if others work, who may wait for this one."""
+        call = object()
+        try:
+            with self._changed:
+                if self._waiting:
+                    self._changed.wait_for(lambda: self._calls or not self._waiting)
+                self._calls.add(call)
+            yield
+        finally:
+            with self._changed:
+                self._calls.discard(call)
+                if self._waiting:
+                    self._changed.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Within it, nobody is `working`."""
+        with self._changed:
+            self._waiting += 1
+            self._changed.wait_for(lambda: not self._calls)
+            self._waiting -= 1
+            yield
+            self._changed.notify_all()
+
+
+@cache
+def at_work() -> AtWork:
+    """That of this process."""
+    return AtWork()
+
+
+@cache
+def freeing() -> SimpleQueue[Callable[[], bool]]:
+    """Takes what frees something, to be called until it returns True."""
+    jobs: SimpleQueue[Callable[[], bool]] = SimpleQueue()
+    threading.Thread(target=_work, args=(jobs,), daemon=True).start()
+    return jobs
+
+
+for each in (process, at_work, freeing):
+    in_each_child(each.cache_clear)
+
+
+def _work(jobs: SimpleQueue[Callable[[], bool]]) -> None:
+    waiting: list[Callable[[], bool]] = []
+    while True:
+        with suppress(Empty):
+            waiting.append(jobs.get(timeout=PAUSE if waiting else None))
+        with at_work().alone():
+            waiting = [job for job in waiting if not _ended(job)]
+
+
+def _ended(job: Callable[[], bool]) -> bool:
+    try:
+        return job()
+    except Exception:  # where something has failed in the context of a device, its memory is lost with that
+        return True
+
+
+def _offered(memory: Memory) -> Offer:
+    offer = Offer(process(), secrets.token_hex(8))
+    _memories[offer.key] = memory
+    return offer
+
+
+def found(offer: Offer) -> Memory:
+    """The memory of this process with this offer, which its rank still holds."""
+    return _memories[offer.key]
+
+
+def _free(address: int, users: set[int], leases: list[Lease]) -> bool:
+    from cupy.cuda import Device, runtime
+
+    while leases:
+        if not leases[-1].ended():
+            return False
+        leases.pop()
+    for user in users:
+        Device(user).synchronize()
+    runtime.free(address)
+    return True
+
+
+def _unmap(address: int, device: int, held: int) -> bool:
+    from cupy.cuda import Device, runtime
+
+    try:
+        with Device(device):
+            runtime.deviceSynchronize()
+            runtime.ipcCloseMemHandle(address)
+    finally:
+        release(held)
+    return True

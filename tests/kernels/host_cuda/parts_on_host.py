@@ -1,0 +1,81 @@
+"""Graphs in parts on devices that are the host's, for the tests of what searches them."""
+
+import sys
+from contextlib import nullcontext
+from unittest import mock
+
+import host_device
+import numpy as np
+import pytest
+from emulator import emulate
+from host_device import HostDevice
+from oracle import expected_distances, random_graph, random_options
+
+from rapids_bfs import bfs, validate
+from rapids_bfs.engines.parts import cuda, one_launch
+from rapids_bfs.engines.parts.cuda import DevicePart, DeviceWalk, Tuning
+from rapids_bfs.parts import partition, validation
+from rapids_bfs.parts.graph import from_graph
+from rapids_bfs.parts.launch import Threads
+
+with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
+    from rapids_bfs.parts import device_tools
+
+SMALL = Tuning(threads=64, others=64, blocks=1)
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch):
+    emulate(monkeypatch, cuda, one_launch)
+    monkeypatch.setitem(sys.modules, "cupy", np)
+    monkeypatch.setitem(sys.modules, device_tools.__name__, device_tools)
+    for module in (device_tools, device_tools.device_csr, partition, validation):
+        monkeypatch.setattr(module, "launch", host_device.launch)
+    for module in (device_tools, device_tools.device_csr):
+        monkeypatch.setattr(module, "require" if module is device_tools else "require_device_bytes", lambda *_: None)
+    monkeypatch.setattr(device_tools, "working", nullcontext)
+    monkeypatch.setattr(device_tools.device_csr, "BLOCK", 100)
+    monkeypatch.setattr(device_tools.device_csr, "PIECE", 120)
+
+
+def by_steps(there, peers):
+    """A search that goes back to the host after each step."""
+    return DeviceWalk(there, "asked for")
+
+
+def on_devices(whole, size, seed, make=by_steps, kind=HostDevice, **threads):
+    """A graph in parts, which devices of the host search."""
+    graph = from_graph(whole, Threads(["cpu"] * size, **threads))
+
+    def prepare(part, peers):
+        device = kind(seed + peers.rank, blocks=1 + seed % 3)
+        part.kept["search"] = make(DevicePart(part, peers, device, SMALL), peers)
+
+    graph.launcher.run(prepare, each=[graph.parts])
+    graph._prepared = True
+    return graph
+
+
+def assert_right(whole, size, sources, seed=0, make=by_steps, **options):
+    return assert_finds(on_devices(whole, size, seed, make), whole, sources, **options)
+
+
+def assert_finds(graph, whole, sources, **options):
+    for _ in range(2):  # the second time over what the first one left
+        result = bfs(graph, sources, trace=True, **options)
+        assert validate(graph, result)
+        expected = expected_distances(whole, sources, options.get("depth_limit"), options.get("target"))
+        brought = result.on("cpu")
+        np.testing.assert_array_equal(brought.distances, expected)
+        assert (brought.predecessors is not None) == options.get("predecessors", True)
+        assert (result.num_reached, result.depth) == (int((expected >= 0).sum()), int(expected.max()))
+    return result
+
+
+def random_searches(seeds=12, make=by_steps):
+    """Directed or not, with isolated vertices, self-loops and parallel edges, over 1 to 5 parts."""
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        whole = random_graph(rng, most_vertices=60, most_edges=240)
+        sources, options = random_options(rng, whole.num_vertices)
+        assert_right(whole, 1 + seed % 5, sources, seed, make, **options)

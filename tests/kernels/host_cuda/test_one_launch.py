@@ -1,0 +1,312 @@
+"""Searches of a graph in parts in one launch for each: P grids at the same time, on the host."""
+
+from functools import partial
+from threading import Thread
+from time import sleep
+from unittest import mock
+
+import numpy as np
+import pytest
+from host_device import HostDevice
+from host_faults import Fault, assert_seen
+from oracle import random_graph, random_options
+from parts_on_host import SMALL, assert_finds, assert_right, host, on_devices, random_searches  # noqa: F401 - a fixture
+
+from rapids_bfs import TraversalError, as_graph, bfs
+from rapids_bfs.engines.parts import one_launch, search
+from rapids_bfs.engines.parts.cuda import DevicePart
+from rapids_bfs.engines.parts.one_launch import InOneLaunch, Layout, Tuning
+from rapids_bfs.generators import generate
+from rapids_bfs.parts.graph import from_graph
+from rapids_bfs.parts.launch import Threads
+from rapids_bfs.parts.partition import Partition
+from rapids_bfs.parts.windows import open_windows
+
+ALWAYS, NEVER = 1 << 20, 0  # alpha: always bottom-up, or never
+
+
+def in_one_launch(alpha=15, beta=24):
+    """What makes a search in one launch with these thresholds."""
+
+    def make(there, peers):
+        layout = Layout.of(there.part)
+        return InOneLaunch(
+            there, peers, open_windows(peers, layout.end, "cpu"), layout, Tuning(alpha, beta, threads=64)
+        )
+
+    return make
+
+
+def random_ones():
+    random_searches(make=in_one_launch())
+
+
+def test_random_graphs():
+    random_ones()
+
+
+def bottom_up():
+    """All levels."""
+    random_searches(6, in_one_launch(ALWAYS, 1 << 40))
+    assert_right(generate("star:3000"), 2, [2999], 1, in_one_launch(ALWAYS, 1 << 40))
+
+
+def test_bottom_up():
+    bottom_up()
+
+
+def top_down():
+    random_searches(6, in_one_launch(NEVER))
+    steps = assert_right(generate("rmat:8"), 3, [1, 9], 2, in_one_launch(NEVER)).trace
+    assert {step.direction for step in steps} == {"top-down"}
+
+
+def test_top_down():
+    top_down()
+
+
+def back_to_top_down():
+    """A star, at one of whose leaves a binary tree begins, and random graphs that go to and fro."""
+    children = np.arange(201, 260)
+    parents = np.append(np.append(np.zeros(199, int), 1), (children - 199) // 2 + 199)
+    star = as_graph((np.append(np.arange(1, 201), children), parents), directed=False)
+    steps = assert_right(star, 3, [0], 0, in_one_launch(3, 1)).trace
+    assert [step.direction for step in steps][:3] == ["bottom-up", "bottom-up", "top-down"]
+    random_searches(6, in_one_launch(3, 1))
+
+
+def test_back_to_top_down():
+    back_to_top_down()
+
+
+def to_and_fro():
+    """Every level goes bottom-up and back to a queue, on a path: more levels than there are bitmaps."""
+    for seed in range(3):
+        steps = assert_right(generate("path:40"), 1 + seed, [17], seed, in_one_launch(ALWAYS, 1)).trace
+        assert len(steps) == 23
+
+
+def test_to_and_fro():
+    to_and_fro()
+
+
+def no_room():
+    """A level goes bottom-up where pairs find no room, and the search goes on."""
+    for room in (0, 1, 3):
+        with mock.patch.multiple(search, SHARE=1 << 20, LEAST_ROOM=room):
+            random_searches(6, in_one_launch(NEVER))
+            random_searches(3, in_one_launch(NEVER, 1))
+
+
+def test_no_room():
+    no_room()
+
+
+def more_than_one_run():
+    """Bitmaps of more than 32 words, rows of many edges, and levels that go either way."""
+    steps = assert_right(generate("rmat:12"), 3, [1], 5, in_one_launch()).trace
+    assert {step.direction for step in steps} == {"top-down", "bottom-up"}
+
+
+def test_more_than_one_run():
+    more_than_one_run()
+
+
+def long_rows():
+    """A row that a sweep leaves to the whole grid: only the last neighbour is visited, and others have more edges."""
+    others = np.repeat(np.arange(1, 11), 10), np.tile(np.arange(1, 11), 10)
+    ends = np.append(np.arange(1, 3001), others[0]), np.append(np.zeros(2999, int), [2999, *others[1]])
+    whole = as_graph(ends, directed=False)
+    for seed in range(2):
+        assert_right(whole, 1 + 2 * seed, [3000], seed, in_one_launch(ALWAYS, 1 << 40))
+
+
+def test_long_rows():
+    long_rows()
+
+
+def test_wide_numbers():
+    with mock.patch.object(Partition, "dtype", np.dtype(np.int64)):
+        assert_right(generate("rmat:7"), 3, [1, 9], 3, in_one_launch())
+        random_searches(4, in_one_launch())
+
+
+def test_the_trace_says_which_search_it_was():
+    trace = assert_finds(in_one_thread(generate("rmat:6"), 2, 0), generate("rmat:6"), [1]).trace
+    assert trace.engine == "cpu, 2 parts, one launch"
+
+
+@pytest.mark.parametrize("refused", [None, "another process is on GPU 0"])
+def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, refused):
+    """What parts prepare, on one device that they share."""
+    whole, size = generate("rmat:6"), 3
+    monkeypatch.setattr(one_launch, "CUDA", "cpu")
+    monkeypatch.setattr(one_launch, "CuPyDevice", lambda own_stream: HostDevice(0, blocks=2 * size))
+    monkeypatch.setattr(one_launch, "DevicePart", lambda *given: DevicePart(*given, SMALL))
+    if refused:
+        monkeypatch.setattr(one_launch, "open_windows", lambda *_: refused)
+    graph = from_graph(whole, Threads(["cpu"] * size))
+    searches = graph.launcher.run(one_launch.prepared, each=[graph.parts])
+    assert [each.way for each in searches] == [f"NCCL ({refused})" if refused else "one launch"] * size
+    for part, each in zip(graph.parts, searches, strict=True):
+        part.kept["search"] = each
+    graph._prepared = True
+    if refused:
+        assert_finds(graph, whole, [1])
+
+
+class Asynchronous(HostDevice):
+    """Launches return before they are done, as on a device."""
+
+    under_way: Thread | None = None
+
+    def compiled(self, *given):
+        kernel = super().compiled(*given)
+        launcher = kernel.launcher
+        kernel.launcher = lambda *how, **more: partial(self.begin, launcher(*how, **more))
+        return kernel
+
+    def begin(self, launch):
+        self.synchronize()
+        self.under_way = Thread(target=launch)
+        self.under_way.start()
+
+    def synchronize(self):
+        if self.under_way:
+            self.under_way.join()
+
+
+def in_one_thread(whole, size, seed, limit=45.0):
+    """A graph whose parts one thread launches."""
+    graph = on_devices(whole, size, seed, in_one_launch(), Asynchronous, limit=limit)
+    graph.way = search.ONE_LAUNCH
+    return graph
+
+
+def test_one_thread_launches_for_all():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        whole = random_graph(rng, most_vertices=60, most_edges=240)
+        sources, options = random_options(rng, whole.num_vertices)
+        with mock.patch.object(InOneLaunch, "search", side_effect=AssertionError("in a thread of its own")):
+            assert_finds(in_one_thread(whole, 1 + seed, seed), whole, sources, **options)
+
+
+@pytest.mark.parametrize("where", ["begin", "start", "watch", "finish"])
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_after_a_failure_in_one_thread_the_next_search_is_right(where, error):
+    """The others' launches end at once."""
+    whole = generate("rmat:6")
+    graph = in_one_thread(whole, 3, 0, limit=600.0)
+    expected = TraversalError if error is RuntimeError else error
+    broken = mock.patch.object(graph.parts[1].kept["search"], where, side_effect=error("it broke"))
+    for _ in range(2):
+        with broken, pytest.raises(expected, match="it broke") as raised:
+            bfs(graph, 1)
+        assert expected is error or "part 1 of 3 (cpu)" in str(raised.value)
+        assert_finds(graph, whole, [1])
+
+
+def test_an_absent_part_is_named_in_one_thread():
+    whole = generate("rmat:6")
+    graph = in_one_thread(whole, 2, 0, limit=1.0)
+    missing = mock.patch.object(graph.parts[1].kept["search"], "start")
+    with missing, pytest.raises(TraversalError, match=r"no answer for 1 s from part 1 \(cpu\)"):
+        bfs(graph, 1)
+    assert_finds(graph, whole, [1])
+
+
+def absent_part():
+    """A part that never comes, or leaves early, is named; the next search finds all as it should be."""
+    whole = generate("rmat:9")
+    for missing in (0, 1):
+        graph = on_devices(whole, 2, missing, in_one_launch(), limit=1.0)
+        there = graph.parts[missing].kept["search"]
+        assert_finds(graph, whole, [1])
+        for name, way in (("start", wait_until_stopped(there)), ("begin", leave_early(there))):
+            with mock.patch.object(there, name, way), pytest.raises(TraversalError) as raised:
+                bfs(graph, 1)
+            assert f"no answer for 1 s from part {missing} (cpu)" in str(raised.value)
+            assert_finds(graph, whole, [1])
+
+
+def wait_until_stopped(there):
+    def launch():
+        while there.stop_flag[0] != there.there.s.number:
+            sleep(0.01)
+
+    return launch
+
+
+def leave_early(there):
+    """Go no further than to the first level."""
+    real = there.begin
+
+    def begin(asked, limit):
+        real(asked, limit)
+        there.there.s.depth_limit = 1
+
+    return begin
+
+
+def test_absent_part():
+    absent_part()
+
+
+def test_a_part_that_fails():
+    """The others' launches end at once."""
+    whole = generate("rmat:9")
+    graph = on_devices(whole, 3, 0, in_one_launch(), limit=600.0)
+    broken = mock.patch.object(graph.parts[2].kept["search"], "start", side_effect=RuntimeError("it broke"))
+    with broken, pytest.raises(TraversalError, match=r"part 2 of 3 \(cpu\) failed: it broke"):
+        bfs(graph, 1)
+    assert_finds(graph, whole, [1])
+
+
+def isolated_source():
+    assert_right(as_graph(([0, 0, 1], [1, 2, 2]), directed=True, vertices=5), 2, [4, 0], 0, in_one_launch())
+
+
+def reached_target():
+    for target in (3, 30):
+        assert_right(generate("path:40"), 2, [0], 1, in_one_launch(), target=target)
+
+
+def test_isolated_source():
+    isolated_source()
+
+
+def test_reached_target():
+    reached_target()
+
+
+FAULTS = {
+    "expand: parents of another part": Fault(
+        "base + __shfl_sync(ALL, place, source)", "__shfl_sync(ALL, place, source)", top_down
+    ),
+    "send: over the pairs of another lane": Fault("place += __popc(same[k]);", ";", top_down),
+    "mail: lost pairs are not told": Fault("__any_sync(ALL, pairs > x.room)", "__any_sync(ALL, false)", no_room),
+    "mail: the target is not told": Fault("at_target * AT_TARGET", "0", reached_target),
+    "mail: the tally goes on": Fault(
+        "if (lane == 0) tally->tail = tally->left = 0, tally->found = 0;", ";", reached_target
+    ),
+    "mail: the pairs add up": Fault("if (to) tally->sent[lane] = 0;", ";", top_down),
+    "meet: without waiting": Fault("load_acquire_system(&mail->stamp) != stamp", "false", top_down),
+    "publish: to none but itself": Fault(
+        "if (word + k * step < end) bitmap_of(x, part, which)[slice + word + k * step] = bits[k];",
+        "if (word + k * step < end) bitmap_of(x, x.rank, which)[slice + word + k * step] = bits[k];",
+        bottom_up,
+    ),
+    "sweep: into what others read": Fault("1 - p.newest", "p.newest", bottom_up),
+    "sweep: after levels that nobody saw": Fault("publish_all(x, w, ring, p.newest);", ";", bottom_up),
+    "sweep: long rows that nobody saw": Fault("publish_all(x, w, ring, next);", ";", long_rows),
+    "queue: all are marked": Fault("x.marked[word] = visited[word];", "x.marked[word] = ~0u;", back_to_top_down),
+    "end: a source without edges": Fault("s.distances[s.sources[i]] = 0;", ";", isolated_source),
+    "end: what was marked stays": Fault("x.marked[word] = isolated;", ";", top_down),
+    "begin: over what a failure left": Fault("x.stale * STALE", "0", top_down),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_seen(name, monkeypatch):
+    assert_seen(monkeypatch, "parts_one_launch", FAULTS, name)

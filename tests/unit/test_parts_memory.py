@@ -1,0 +1,46 @@
+"""The memory that a build takes: what `rapids_bfs.parts.build` lists, and no second copy of anything."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from rapids_bfs.parts import host_tools
+from rapids_bfs.parts.build import Plan, Source, build
+from rapids_bfs.parts.launch import Threads
+
+BLOCK = 1 << 12
+SLACK = 1 << 16  # bytes of what is not arrays
+
+
+@pytest.mark.parametrize(
+    ("rows", "n", "step", "plan"),
+    [
+        (1 << 18, 1 << 13, 1, Plan(vertices=1 << 13, directed=False)),
+        (1 << 18, 1 << 13, 1, Plan(vertices=1 << 13, directed=False, simple=True)),
+        (1 << 18, 1 << 13, 1, Plan(vertices=1 << 13, directed=True)),
+        (1 << 16, 1 << 16, 1, Plan(vertices=1 << 16, directed=False)),
+        (1 << 16, 1 << 16, 1, Plan(vertices=1 << 16, directed=True)),
+        (1 << 16, 1 << 16, 2, Plan(directed=False)),
+        (1 << 16, 1 << 16, 2, Plan(directed=True)),
+    ],
+    ids=str,
+)
+def test_arrays_alive_at_the_peak(monkeypatch, rows, n, step, plan):
+    """Many edges or many vertices; every id below n may occur, or every second. One rank, whose peak is always the
+    same: those of several need not come at the same time."""
+    monkeypatch.setattr(host_tools, "BLOCK", BLOCK)
+    ends = step * np.random.default_rng(1).integers(0, n // step, (2, rows), np.int32)
+    source = Source(lambda: [tuple(ends)])
+    launcher = Threads(["cpu"])
+    launcher.keep(build, plan, each=[[source]])  # compiles
+    tracemalloc.start()
+    try:
+        (part,) = launcher.keep(build, plan, each=[[source]])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    listed = 4 * 2 * rows + (24 if plan.directed else 16) * part.own + 48 * BLOCK
+    if plan.vertices is None:
+        listed += 4 * n + 4 * part.own
+    assert peak <= listed + SLACK
