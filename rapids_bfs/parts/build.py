@@ -38,7 +38,7 @@ from .labels import Labels, Occurring
 from .partition import Partition
 from .peers import Peers
 
-MOST_NUMBERS = 2  # for each edge, that all ranks together may hold to renumber ids that occur
+MAX_NUMBERS = 2  # for each edge, that all ranks together may hold to renumber ids that occur
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _built(builder: Builder, peers: Peers, plan: Plan) -> Part:
     occurs |= degrees[-1] > 0
     if all(peers.share(bool(occurs.all()))):
         return builder.place(dealt.numbers, dealt, degrees)
-    if dealt.n * peers.size > MOST_NUMBERS * seen.rows:
+    if dealt.n * peers.size > MAX_NUMBERS * seen.rows:
         del degrees
         return builder.labelled(directed)
     occurring = Occurring.of(dealt, occurs, peers, builder.tools)

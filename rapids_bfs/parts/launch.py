@@ -22,7 +22,7 @@ from ..errors import InputError, TraversalError
 from .peer_memory import at_work
 from .peers import LIMIT, Peers, Stopped, ThreadPeers
 
-MOST_THREADS = 256  # parts in the host's memory
+MAX_THREADS = 256  # parts in the host's memory
 GRACE = 10.0  # seconds that the other ranks have to stop after one has failed
 _turns: dict[int, threading.Lock] = {}  # of graphs on GPUs, whose kernels could wait for each other; by process
 Kept = Any  # a value on each rank; a list by rank if the ranks are in this process
@@ -215,8 +215,8 @@ def device_names(devices: Any) -> list[str]:
     """
     if isinstance(devices, str) and devices.startswith(f"{CPU}:"):
         count = devices.partition(":")[2]
-        if not (count.isascii() and count.isdigit() and 1 <= int(count) <= MOST_THREADS):
-            raise InputError(f"devices={devices!r}: 'cpu:4' stands for 4 parts, at most {MOST_THREADS}")
+        if not (count.isascii() and count.isdigit() and 1 <= int(count) <= MAX_THREADS):
+            raise InputError(f"devices={devices!r}: 'cpu:4' stands for 4 parts, at most {MAX_THREADS}")
         return [CPU] * int(count)
     there = len(driver().devices)
     if isinstance(devices, str) and devices == "all":

@@ -149,7 +149,7 @@ def test_edges_in_parts_make_the_graph_that_they_make_in_one_piece(
     whole = as_graph(tuple(edges), vertices=vertices, directed=directed)
     launcher = threads(size)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(building, "MOST_NUMBERS", most_numbers)
+        patch.setattr(building, "MAX_NUMBERS", most_numbers)
         parts = launcher.keep(build, Plan(vertices=vertices, directed=directed), each=[in_blocks(edges, cuts)])
     graph = GraphInParts(parts, launcher)
     assert (graph.num_vertices, graph.num_edges, graph.directed) == (

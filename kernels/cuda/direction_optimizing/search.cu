@@ -228,8 +228,7 @@ __device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, co
             if (inside) upcoming[word] = *bits;
         };
         const auto left = [&] { return &s.state->explored[p.phase % 3]; };
-        reached =
-            bottom_up_level(s, visited, visited, write, p.level, p.begin, left, w.warp, w.warps, w.list, w.hits);
+        reached = bottom_up_level(s, visited, visited, write, p.level, p.begin, left, w.warp, w.warps, w.list, w.hits);
     } else {
         for (long long word = w.thread; word < ring.words; word += w.threads) upcoming[word] = __ldcg(visited + word);
         end_phase(s.state, p.phase++, s.edge_bits, w.result);
