@@ -8,15 +8,13 @@ batch's distances and of its summary is compared with a single search.
 """
 
 import argparse
-import json
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 import numpy as np
+import record
 
-from rapids_bfs._core import machine
 from rapids_bfs._core.device import CUDA, to_host
 from rapids_bfs.engines import Options, choose
 from rapids_bfs.generators import generate
@@ -110,13 +108,7 @@ def main():
         rows = [row for name in names for row in measure(graph, name, sizes, arguments.runs)]
         graphs.append({"graph": spec, "vertices": graph.num_vertices, "arcs": graph.num_arcs, "rows": rows})
     if arguments.json:
-        report = {
-            "date": datetime.now(UTC).date().isoformat(),
-            "machine": machine.describe(),
-            "versions": machine.versions(),
-            "graphs": graphs,
-        }
-        arguments.json.write_text(json.dumps(report, indent=1) + "\n")
+        record.write(arguments.json, {"graphs": graphs})
 
 
 if __name__ == "__main__":

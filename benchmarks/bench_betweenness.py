@@ -8,17 +8,15 @@ times are scaled up. ``--sweep`` times the engine cupy with other tunings.
 """
 
 import argparse
-import json
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 
 import networkx as nx
 import numpy as np
+import record
 
 from rapids_bfs import as_graph
-from rapids_bfs._core import machine
 from rapids_bfs._core.rapids import package_missing
 from rapids_bfs.engines import choose
 from rapids_bfs.engines.gpu.betweenness import DEFAULT
@@ -175,13 +173,7 @@ def main():
     pairs = [each.split(",") for each in arguments.cases] or CASES
     graphs = [measure(spec, int(k), arguments) for spec, k in pairs]
     if arguments.json:
-        report = {
-            "date": datetime.now(UTC).date().isoformat(),
-            "machine": machine.describe(),
-            "versions": machine.versions(),
-            "graphs": graphs,
-        }
-        arguments.json.write_text(json.dumps(report, indent=1) + "\n")
+        record.write(arguments.json, {"graphs": graphs})
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ SEED = 1
 
 
 class Stopwatch:
-    """Puts itself in the place of a traversal's kernels and adds up how long they run."""
+    """Replaces a traversal's kernels and adds up how long they run."""
 
     def __init__(self, traversal, cycles):
         self.milliseconds = 0.0

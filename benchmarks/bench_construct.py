@@ -7,18 +7,16 @@ and the ids checked; `prepare` what the engine does with it; a time is the media
 """
 
 import argparse
-import json
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 import cupy
 import numpy as np
+import record
 
 from rapids_bfs import load
 from rapids_bfs._core import device_csr
-from rapids_bfs._core.machine import describe, versions
 from rapids_bfs._core.memory import PeakDeviceBytes
 from rapids_bfs.adapters.device_edges import from_device_edges
 from rapids_bfs.engines import registered
@@ -91,8 +89,7 @@ def main():
         del sources, targets
         cupy.get_default_memory_pool().free_all_blocks()
     if arguments.json:
-        about = {"machine": describe(), "versions": versions(), "date": datetime.now(UTC).date().isoformat()}
-        arguments.json.write_text(json.dumps({**about, "rows": rows}, indent=1) + "\n")
+        record.write(arguments.json, {"rows": rows})
 
 
 if __name__ == "__main__":

@@ -1,55 +1,49 @@
-"""The CPU engine on quiet and on busy machines, by numbers of threads, beside SciPy, igraph and NetworKit.
+"""The CPU engine beside other libraries: on two cores and on all, quiet, and with a busy process on each.
 
-    python benchmarks/bench_cpu.py --threads 1,16 --seconds 2 --json FILE
+    python benchmarks/bench_cpu.py --json benchmarks/results/cpu_states.json --gapbs FOLDER
 
-Single searches of graphs, and many sources of one of them. On a busy machine every core has a process that does
-nothing but count. All that is measured in a state takes turns, a run at a time and each for as long, until the time is
-up: a disturbance from outside meets all alike. Each row has the median, the quartiles and the best, of the time that
-passes and of the time that cores work. Searches start from the same vertices; those of tiny graphs are counted a
-hundred at a time.
+Measures the states that this machine has, each number of cores in a process of its own, and merges them into the JSON:
+what another machine has measured stays, and so does what this one is not asked again. On a busy machine, where every
+core has a process that does nothing but count, only our engine is asked, by all threads and by one. All who answer a
+question take turns, the next is who has had the least time so far: a disturbance from outside meets all alike. Each
+row has the median, the quartiles and the best, in milliseconds. FOLDER has GAPBS's programs bfs, bc and cc.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib.util import find_spec
-from itertools import cycle
+from functools import partial
 from pathlib import Path
-from time import perf_counter, process_time, sleep
+from time import perf_counter, sleep
 from typing import Any
 
-import numba
 import numpy as np
 
-from rapids_bfs import as_graph, betweenness, bfs, bfs_batch
-from rapids_bfs._core.machine import describe, usable_cores, versions
-from rapids_bfs.engines import Options, choose
-from rapids_bfs.generators import generate
-
-SEED = 1
-SOURCES = 16  # of single searches, in turn
-BATCH = 64
-TINY = 1 << 10  # vertices; such graphs are searched a hundred times a run, by `bfs`
-OFTEN = 100
-MOST_FOR_PEERS = 1 << 24  # arcs; building igraph's graph takes a second for each million
+STATES = ("quiet", "busy")
+LEAST = 3  # runs of each, unless one takes LONG
+LONG = 2.0  # seconds
 COUNT = "import os\nwhile os.getppid() == {}: pass"  # ends with its parent, whatever ends that
-Run = Callable[[], Any]
 
 
 @contextmanager
-def busy_cores(processes: int) -> Iterator[None]:
-    """So many processes that each would like a core for itself."""
+def busy_cores(cores: list[int]) -> Iterator[None]:
+    """A process on each of these cores that would like it for itself."""
     program = COUNT.format(os.getpid())
     running: list[subprocess.Popen[bytes]] = []
     try:
-        running.extend(subprocess.Popen([sys.executable, "-c", program]) for _ in range(processes))
+        for core in cores:
+            running.append(subprocess.Popen([sys.executable, "-c", program]))
+            os.sched_setaffinity(running[-1].pid, {core})
         sleep(0.3 if running else 0)  # until they have begun
         yield
     finally:
@@ -59,75 +53,27 @@ def busy_cores(processes: int) -> Iterator[None]:
             process.wait()
 
 
-def on_threads(threads: int, run: Run) -> Run:
-    def limited() -> None:
-        numba.set_num_threads(threads)
-        run()
+def measured(runs: dict[str, Any], seconds: float) -> dict[str, list[float]]:
+    """Milliseconds of each run, for so many seconds in all."""
+    from cpu_questions import Seconds
 
-    return limited
-
-
-def searches(graph: Any, threads: list[int]) -> dict[str, Run]:
-    """Ways to search the graph from the next of some vertices, by name."""
-    rng = np.random.default_rng(SEED)
-    sources = cycle(rng.choice(np.flatnonzero(graph.degrees), SOURCES).reshape(-1, 1))
-    if graph.num_vertices < TINY:
-        return {"bfs x 100": lambda: [bfs(graph, 0, engine="cpu") for _ in range(OFTEN)]}
-    ours, sequential = (choose(name).traversal(graph) for name in ("cpu", "cpu:sequential"))
-    options = Options()
-    runs = {f"cpu, {k} threads": on_threads(k, lambda: ours.search(next(sources), options)) for k in threads}
-    runs["cpu:sequential"] = lambda: sequential.search(next(sources), options)
-    scipy = choose("scipy").traversal(graph)
-    runs["scipy"] = lambda: scipy.search(next(sources), options)
-    if graph.num_arcs < MOST_FOR_PEERS:
-        runs |= peers(graph, sources, max(threads))
-    return runs
-
-
-def peers(graph: Any, sources: Iterator[np.ndarray], threads: int) -> dict[str, Run]:
-    runs: dict[str, Run] = {}
-    if find_spec("igraph"):
-        import igraph
-
-        of_igraph = igraph.Graph(n=graph.num_vertices, edges=np.stack(graph.vertex_pairs(), axis=1))
-        runs["igraph"] = lambda: of_igraph.bfs(int(next(sources)[0]))
-    if find_spec("networkit"):
-        import networkit
-
-        networkit.setNumberOfThreads(threads)
-        ends = tuple(each.astype(np.uint64) for each in graph.vertex_pairs())
-        of_networkit = networkit.GraphFromCoo((np.ones(len(ends[0])), ends), n=graph.num_vertices)
-        runs["networkit, distances"] = lambda: networkit.distance.BFS(of_networkit, int(next(sources)[0]), False).run()
-    return runs
-
-
-def batches(graph: Any, threads: list[int]) -> dict[str, Run]:
-    """Questions about many sources, by name."""
-    rng = np.random.default_rng(SEED)
-    some = rng.choice(np.flatnonzero(graph.degrees), BATCH).tolist()
-    asked: dict[str, Run] = {
-        "distances": lambda: bfs_batch(graph, some, engine="cpu"),
-        "summary": lambda: bfs_batch(graph, some, keep="summary", engine="cpu"),
-        "betweenness": lambda: betweenness(graph, some, engine="cpu"),
-    }
-    return {f"{name} of {BATCH}, {k} threads": on_threads(k, run) for name, run in asked.items() for k in threads}
-
-
-def measured(runs: dict[str, Run], seconds: float) -> dict[str, dict[str, list[float]]]:
-    """Milliseconds of each run, on the clock and of cores, in so many seconds; three of each at least.
-
-    Next is what has had the least time so far.
-    """
-    times: dict[str, dict[str, list[float]]] = {name: {"wall": [], "cores": []} for name in runs}
+    times: dict[str, list[float]] = {name: [] for name in runs}
     spent = dict.fromkeys(runs, 0.0)
     end = perf_counter() + seconds
-    while waiting := [name for name in runs if perf_counter() < end or len(times[name]["wall"]) < 3]:
+    while waiting := [
+        name for name in times if perf_counter() < end or (len(times[name]) < LEAST and spent[name] < LONG)
+    ]:
         name = min(waiting, key=spent.__getitem__)
-        wall, cores = perf_counter(), process_time()
-        runs[name]()
-        times[name]["cores"].append(1e3 * (process_time() - cores))
-        times[name]["wall"].append(1e3 * (perf_counter() - wall))
-        spent[name] += times[name]["wall"][-1]
+        began = perf_counter()
+        try:
+            found = runs[name]()
+        except Exception as error:  # another library's: the others go on
+            print(f"{name}: {error!r}", file=sys.stderr)
+            del times[name]
+            continue
+        took = perf_counter() - began
+        times[name] += [1e3 * each for each in (found if isinstance(found, Seconds) else [took])]
+        spent[name] += took
     return times
 
 
@@ -136,52 +82,111 @@ def summarized(times: list[float]) -> dict[str, float]:
     return {"best_ms": min(times), "low_ms": low, "median_ms": median, "high_ms": high, "runs": len(times)}
 
 
-def rows(subject: str, runs: dict[str, Run], states: list[str], seconds: float) -> Iterator[dict[str, Any]]:
-    for run in runs.values():
-        run()  # compiles, prepares, and fills caches
-    for state in states:
-        with busy_cores(usable_cores() if state == "busy" else 0):
-            times = measured(runs, seconds)
-        for name, of in times.items():
-            row = {"graph": subject, "state": state, "what": name, **{how: summarized(of[how]) for how in of}}
-            wall, cores = row["wall"], row["cores"]
-            print(
-                f"{subject:11}{state:6} {name:28}{wall['median_ms']:10.3f}{wall['low_ms']:10.3f}{wall['high_ms']:10.3f}"
-                f"{wall['best_ms']:10.3f}{cores['median_ms']:10.3f}{wall['runs']:6}",
-                flush=True,
-            )
-            yield row
+def measure(arguments: argparse.Namespace) -> None:
+    """Measure the states of the cores that this process has; keep each question's rows at once."""
+    from cpu_questions import QUESTIONS, Peers, graph_of
+
+    from rapids_bfs._core.machine import describe, versions
+
+    cores = sorted(os.sched_getaffinity(0))
+    about = {"date": datetime.now(UTC).date().isoformat(), "machine": describe(), "versions": versions()}
+    for spec, questions in QUESTIONS:
+        chosen = {what: ask for what, ask in questions.items() if re.search(arguments.only, f"{spec} {what}")}
+        if not chosen:
+            continue
+        graph = graph_of(spec)
+        with tempfile.TemporaryDirectory() as folder:
+            peers = Peers(graph, Path(folder), arguments.gapbs)
+            for what, ask in chosen.items():
+                runs = ask(graph, peers)
+                for name, run in runs.items():
+                    if name.startswith("cpu"):
+                        run()  # compiles, prepares, and fills caches
+                for state in arguments.states:
+                    busy = state == "busy"
+                    asked = {name: run for name, run in runs.items() if not busy or name.startswith("cpu")}
+                    with busy_cores(cores if busy else []):
+                        times = measured(asked, arguments.seconds / (2 if busy else 1))
+                    rows = [
+                        {"graph": spec, "question": what, "asked": name} | summarized(each)
+                        for name, each in times.items()
+                    ]
+                    for row in rows:
+                        print(line(len(cores), state, row), flush=True)
+                    merge(arguments.json, about, len(cores), state, rows)
+        graph = peers = runs = asked = None
+        gc.collect()
+
+
+HEAD = f"{'cores':>5} {'state':6}{'graph':10}{'question':22}{'asked':22}"
+HEAD += "".join(f"{each:>10}" for each in ("median", "low", "high", "best")) + f"{'runs':>6}"
+
+
+def line(cores: int, state: str, row: dict[str, Any]) -> str:
+    times = "".join(f"{row[each]:10.3f}" for each in ("median_ms", "low_ms", "high_ms", "best_ms"))
+    return f"{cores:5} {state:6}{row['graph']:10}{row['question']:22}{row['asked']:22}{times}{row['runs']:6}"
+
+
+def merge(path: Path | None, about: dict[str, Any], cores: int, state: str, rows: list[dict[str, Any]]) -> None:
+    """Put the rows in the file, in the place of those of the same machine and state that answer the same questions."""
+    if path is None:
+        return
+    states = json.loads(path.read_text())["states"] if path.exists() else []
+    place = {"processor": about["machine"]["processor"], "cores": cores, "state": state}
+    kept = next((each for each in states if place.items() <= each.items()), None)
+    if kept is None:
+        kept = place | {"rows": []}
+        states.append(kept)
+    answered = {(row["graph"], row["question"]) for row in rows}
+    kept |= about
+    kept["rows"] = [row for row in kept["rows"] if (row["graph"], row["question"]) not in answered] + rows
+    text = json.dumps({"states": states}, indent=1)
+    path.with_suffix(".new").write_text(text + "\n")
+    path.with_suffix(".new").replace(path)
+
+
+def table(path: Path) -> None:
+    """Print the medians of all states as a table in Markdown."""
+    states = json.loads(path.read_text())["states"]
+    by_row: dict[tuple[str, str, str], dict[int, str]] = {}
+    for column, state in enumerate(states):
+        for row in state["rows"]:
+            key = row["graph"], row["question"], row["asked"]
+            rounded = float(f"{row['median_ms']:.3g}")
+            by_row.setdefault(key, {})[column] = f"{rounded:,g}"
+    heads = [f"{state['cores']} cores, {state['state']}" for state in states]
+    print("|", " | ".join(["graph", "question", "asked", *heads]), "|\n" + "|---" * (3 + len(heads)) + "|")
+    for key, medians in sorted(by_row.items(), key=lambda each: each[0][:2]):
+        print("|", " | ".join([*key, *(medians.get(column, "") for column in range(len(heads)))]), "|")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "--graphs", nargs="*", default=["karate", "wordnet", "rmat:18", "rmat:20", "urand:20", "grid:1000"]
-    )
-    parser.add_argument("--many", default="rmat:16", help="the graph for many sources; none: leave them out")
-    parser.add_argument("--threads", default=f"1,{usable_cores()}")
-    parser.add_argument("--states", default="quiet,busy")
-    parser.add_argument("--seconds", type=float, default=2.0, help="for each graph and state")
+    cores = sorted(os.sched_getaffinity(0))
+    parser.add_argument("--cores", type=lambda text: [int(each) for each in text.split(",")], help="default: 2 and all")
+    parser.add_argument("--states", type=lambda text: text.split(","), default=list(STATES))
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each question; half of it on busy cores")
+    parser.add_argument("--only", default="", help="a regular expression: graphs and questions, as in 'rmat.*search'")
+    parser.add_argument("--gapbs", type=Path, help="the folder of GAPBS's programs")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--table", action="store_true", help="measure nothing: print what the JSON has, in Markdown")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # with the cores of this process
     arguments = parser.parse_args()
-    threads = [int(each) for each in arguments.threads.split(",")]
-    states = arguments.states.split(",")
-    print(f"{'graph':11}{'state':6} {'ms':28}{'median':>10}{'low':>10}{'high':>10}{'best':>10}{'cores':>10}{'runs':>6}")
-    found = []
-    for spec in arguments.graphs:
-        graph = generate(spec) if ":" in spec else as_graph(spec)
-        found += rows(spec, searches(graph, threads), states, arguments.seconds)
-    if arguments.many != "none":
-        found += rows(arguments.many, batches(generate(arguments.many), threads), states, arguments.seconds)
-    if arguments.json:
-        report = {
-            "date": datetime.now(UTC).date().isoformat(),
-            "machine": describe(),
-            "versions": versions(),
-            "threads": threads,
-            "rows": found,
-        }
-        arguments.json.write_text(json.dumps(report, indent=1) + "\n")
+    if arguments.table:
+        table(arguments.json)
+        return
+    if arguments.here:
+        measure(arguments)
+        return
+    print(HEAD, flush=True)
+    for number in arguments.cores or sorted({min(2, len(cores)), len(cores)}, reverse=True):
+        if number > len(cores):
+            parser.error(f"this machine has {len(cores)} cores")
+        subprocess.run(
+            [sys.executable, __file__, *sys.argv[1:], "--here"],
+            check=True,
+            preexec_fn=partial(os.sched_setaffinity, 0, cores[:number]),
+        )
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ GRAPHS += ["star:10000000", "karate"]
 SOURCES = {"grid": 8, "path": 2}  # others: --sources
 SEED = 1
 WARM_S = 0.1  # searched before the first is timed: the clock of a GPU that had nothing to do is low
-MOST_LEVELS = 20  # that `--levels` shows one by one
+MAX_LEVELS = 20  # that `--levels` shows one by one
 ALGORITHM = "direction-optimizing"
 SWEPT = [field.name for field in fields(Tuning) if field.name != "spin"]
 
@@ -69,7 +69,7 @@ def show_levels(traversal, source, options):
     options = replace(options, trace=True)
     traversal.run(source, options)
     levels = traversal.run(source, options).trace
-    if len(levels) > MOST_LEVELS:
+    if len(levels) > MAX_LEVELS:
         print(f"    {len(levels)} levels, {1e3 * mean(level.milliseconds for level in levels):.2f} us each")
         return
     for level in levels:
@@ -81,7 +81,7 @@ def show_levels(traversal, source, options):
 
 def show_phases(phases):
     """What a deterministic search did between its barriers, or the sums if that is much."""
-    if len(phases) <= 2 * MOST_LEVELS:
+    if len(phases) <= 2 * MAX_LEVELS:
         print("    " + ", ".join(f"{name} {1e3 * milliseconds:.1f}" for name, milliseconds in phases) + " us")
         return
     for name in dict.fromkeys(name for name, _ in phases):

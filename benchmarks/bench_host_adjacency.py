@@ -9,9 +9,7 @@ distances of every search are compared with those of the first way.
 
 import argparse
 import gc
-import json
 import sys
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -19,10 +17,10 @@ from time import perf_counter
 
 import cupy
 import numpy as np
+import record
 
 from rapids_bfs import load
 from rapids_bfs._core.device import CPU, CUDA, to_host
-from rapids_bfs._core.machine import describe, versions
 from rapids_bfs._core.units import size
 from rapids_bfs.comparison import sample_sources
 from rapids_bfs.engines import DEFAULT, choose
@@ -101,8 +99,7 @@ def main():
         gc.collect()
         cupy.get_default_memory_pool().free_all_blocks()
     if arguments.json:
-        about = {"machine": describe(), "versions": versions(), "date": datetime.now(UTC).date().isoformat()}
-        arguments.json.write_text(json.dumps(about | {"graphs": graphs}, indent=1) + "\n")
+        record.write(arguments.json, {"graphs": graphs})
     return int(not all(row["same"] for each in graphs for row in each["rows"]))
 
 

@@ -6,9 +6,7 @@ Times are medians of `--times`, in seconds. `far file` is a file of two lines wi
 """
 
 import argparse
-import json
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -16,9 +14,9 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import record
 
 from rapids_bfs import as_graph, read
-from rapids_bfs._core import machine
 
 EDGES = 1 << 23
 VERTICES = 1 << 20
@@ -86,8 +84,7 @@ def main():
         rows.append(row)
         print(f"{row['case']:26}{'':12}{row['read_s']:12.4f}")
     if arguments.json:
-        about = {"date": datetime.now(UTC).date().isoformat(), "machine": machine.describe()}
-        arguments.json.write_text(json.dumps(about | {"versions": machine.versions(), "rows": rows}, indent=1) + "\n")
+        record.write(arguments.json, {"rows": rows})
 
 
 if __name__ == "__main__":

@@ -4,17 +4,15 @@ python3 benchmarks/bench_large.py urand:27 --sources 8 --json FILE
 """
 
 import argparse
-import json
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import harmonic_mean, median
 from time import perf_counter
 
 import cupy
+import record
 
 from rapids_bfs import load
-from rapids_bfs._core.machine import describe, versions
 from rapids_bfs._core.memory import PeakDeviceBytes
 from rapids_bfs.comparison import sample_sources
 from rapids_bfs.engines import DEFAULT, registered
@@ -66,9 +64,6 @@ def main():
     print(f"median {median(row['ms'] for row in rows):.2f} ms, harmonic mean {teps / 1e9:.1f} GTEPS")
     if arguments.json:
         content = {
-            "machine": describe(),
-            "versions": versions(),
-            "date": datetime.now(UTC).date().isoformat(),
             "graph": graph.name,
             "vertices": graph.num_vertices,
             "arcs": graph.num_arcs,
@@ -77,7 +72,7 @@ def main():
             "prepared_s": prepared,
             "runs": rows,
         }
-        arguments.json.write_text(json.dumps(content, indent=1) + "\n")
+        record.write(arguments.json, content)
     return int(any(row["verdict"] != "valid" for row in rows))
 
 

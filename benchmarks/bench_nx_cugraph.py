@@ -8,23 +8,21 @@ the number of an answer's items is compared.
 """
 
 import argparse
-import json
 import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
 
 import networkx as nx
+import record
 
-from rapids_bfs._core import machine
 from rapids_bfs.nx import routing
 
 OURS, THEIRS = "rapids_bfs", "cugraph"
-ENOUGH_S, MOST_RUNS = 0.5, 5  # of one call, but
+ENOUGH_S, MAX_RUNS = 0.5, 5  # of one call, but
 AT_LEAST_S, LEAST_RUNS = 3.0, 3  # so many of one that takes less: the garbage collector may come by in one of them
 VERSIONS = ("networkx", "nx-cugraph-cu13", "nx-cugraph-cu12", "pylibcugraph-cu13", "pylibcugraph-cu12", "cupy-cuda13x")
 
@@ -79,7 +77,7 @@ def consume(answer):
 def measured(call):
     """The best time of a few runs, and how many items the answer has."""
     times = []
-    while len(times) < MOST_RUNS and sum(times) < (ENOUGH_S if len(times) >= LEAST_RUNS else AT_LEAST_S):
+    while len(times) < MAX_RUNS and sum(times) < (ENOUGH_S if len(times) >= LEAST_RUNS else AT_LEAST_S):
         began = perf_counter()
         items = consume(call())
         times.append(perf_counter() - began)
@@ -152,13 +150,7 @@ def main():
             flush=True,
         )
         if arguments.json:  # at every row: the run may be cut off
-            report = {
-                "date": datetime.now(UTC).date().isoformat(),
-                "machine": machine.describe(),
-                "versions": machine.versions() | versions(),
-                "rows": rows,
-            }
-            arguments.json.write_text(json.dumps(report, indent=1) + "\n")
+            record.write(arguments.json, {"rows": rows}, versions=versions())
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Where the microseconds of `rapids_bfs.cugraph.bfs` go on karate, where Python is all there is, and of `bfs`.
+"""Where the microseconds of `rapids_bfs.cugraph.bfs` and of `bfs` go: on karate, where Python is all there is, and on
+rmat:20, where most of it runs while the device searches.
 
     python3 benchmarks/profile_dropin.py --json FILE
 
 Medians of calls; each step of the drop-in alone, ways to make its frame, and the whole beside `cugraph.bfs`. Needs
-RAPIDS and a GPU, takes some ten seconds. RMM has a pool unless `--no-pool` is given.
+RAPIDS and a GPU, takes some twenty seconds. RMM has a pool unless `--no-pool` is given.
 """
 
 import argparse
@@ -22,13 +23,13 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pylibcudf
-from bench_cugraph import use_pool
+from bench_cugraph import cugraph_graph, edge_frame, use_pool
 from cudf.core.buffer import as_buffer
 from cudf.core.buffer.buffer import Buffer, BufferOwner
 from cudf.core.column import ColumnBase
 from cudf.core.column_accessor import ColumnAccessor
 
-from rapids_bfs import bfs, load
+from rapids_bfs import as_graph, bfs, load
 from rapids_bfs import cugraph as drop_in
 from rapids_bfs._core import machine
 from rapids_bfs._core.device import finish
@@ -85,17 +86,16 @@ def ways_to_make_a_frame(vertices, distances, predecessors):
         columns = map(pylibcudf.Column.from_cuda_array_interface, (vertices, *arrays))
         return cudf.DataFrame.from_pylibcudf(pylibcudf.Table([*columns]), {"columns": list(NAMES)})
 
-    def from_owned_buffers():
-        return cudf.DataFrame._from_data(accessor(*map(owned, arrays)), cudf.RangeIndex(range(n)))
+    def from_buffers():
+        return cudf.DataFrame._from_data(accessor(*map(as_buffer, arrays)), cudf.RangeIndex(range(n)))
 
     return {
         "cudf.DataFrame of arrays": lambda: cudf.DataFrame(dict(zip(NAMES, (vertices, *arrays), strict=True))),
         "from_pylibcudf": from_pylibcudf,
         "_from_data, columns checked (frame_of)": lambda: frame_of(dict(zip(NAMES, (series, *arrays), strict=True))),
-        "_from_data, columns unchecked (frames_of)": lambda: ours(*arrays),
-        "the same, buffers owned outright": from_owned_buffers,
-        "frames_of without DataFrame.__setattr__": lambda: without_setattr(accessor(*map(as_buffer, arrays))),
-        "both": lambda: without_setattr(accessor(*map(owned, arrays))),
+        "_from_data, columns unchecked": from_buffers,
+        "the same without DataFrame.__setattr__ (frames_of)": lambda: ours(*arrays),
+        "frames_of, buffers owned outright": lambda: without_setattr(accessor(*map(owned, arrays))),
     }
 
 
@@ -135,11 +135,45 @@ def parts_of_a_search(graph, searcher):
         "sources": lambda: searcher._sources(0),
         "does the driver allocate?": driver_allocates,
         "new arrays": lambda: new_arrays(n, np.int32, np.int32),
+        "new arrays, allocated ahead": searcher.next_arrays.take,
+        "allocate ahead, while the device is busy": searcher.next_arrays.allocate_ahead,
         "wait for CuPy's stream": finish,
+        "ask whether CuPy's stream is done": lambda: cupy.cuda.get_current_stream().done,
         "prepare a launch": lambda: traversal.host.begin(sources, DEFAULT),
         "launch and wait": lambda: traversal.search(sources, DEFAULT),
         "launch and wait, into new arrays (search_into)": search,
         "frame": lambda: searcher._frame_of(*arrays),
+    }
+
+
+def ways_to_search(spec):
+    """Ever more of a call, from the search of what was prepared to the frame of the drop-in; ids have gaps."""
+    _, frame = edge_frame(spec)
+    graph, theirs = as_graph(frame, directed=False), cugraph_graph(frame, symmetrize=False)
+    id = int(frame["src"].iloc[0])
+    traversal, sources, n = choose("cupy").traversal(graph), np.array([graph.vertex_of(id)]), graph.num_vertices
+    once = new_arrays(n, np.int32, np.int32)
+    drop_in.bfs(theirs, id)
+    searcher = drop_in._of_graph(theirs)
+    kept = []
+
+    def into(distances, predecessors):
+        with traversal.search_into(distances, predecessors, -1, sources, DEFAULT):
+            pass
+
+    def arrays_of_drop_in():
+        with searcher.traversal.lock, searcher.search(id, None, True):
+            pass
+
+    return {
+        "prepared search": partial(traversal.search, sources, DEFAULT),
+        "into the same new arrays each time": partial(into, *once),
+        "run, arrays are the caller's": partial(traversal.run, sources, own=True),
+        "run, and all answers are kept": lambda: kept.append(traversal.run(sources, own=True)),
+        "bfs": partial(bfs, graph, id, engine="cupy"),
+        "drop-in, arrays alone": arrays_of_drop_in,
+        "drop-in": partial(drop_in.bfs, theirs, id),
+        "make and free two arrays": lambda: new_arrays(n, np.int32, np.int32),
     }
 
 
@@ -184,6 +218,7 @@ def main():
         "steps of rapids_bfs.cugraph.bfs": parts_of_a_search(graph, searcher),
         "ways to make a frame": ways_to_make_a_frame(*arrays),
         "parts of a frame": parts_of_a_frame(*arrays[:2]),
+        "ways to search rmat:20": ways_to_search("rmat:20"),
     }
     found = {}
     for title, calls in sections.items():

@@ -3,7 +3,7 @@
 Everywhere: ``offsets[n + 1]`` and ``targets[m]`` are a graph in CSR (the out-edges of v are
 ``targets[offsets[v]:offsets[v + 1]]``); distances and predecessors are int32 or wider, -1 for none.
 
-The kernels that a host starts anew for each level report in ``status[2]``, which lies in the host's own memory,
+The kernels that a host launches for each level report in ``status[2]``, which lies in the host's own memory,
 pinned and mapped: the host reads it after the level without a copy.
 """
 

@@ -26,6 +26,7 @@ SEARCH = Parameters(
         "rank": "typename Structure::Number",
         "phases": "Counter",
     },
+    inherited=len(ARRAYS),
     numbers=(
         *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "alike", "patience"),
         *("alone", "together", "capacity", "edge_bits", "tile", "number"),

@@ -29,6 +29,7 @@ class Parameters:
     constants: dict[str, int]
     elements: dict[str, str] = field(default_factory=dict)  # the fields that are elements of an array in C++
     sizes: tuple[str, ...] = ()  # what else the host relies on, as C++ says it
+    inherited: int = 0  # how many fields are those of its base in C++, which lies first
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,7 +50,12 @@ class Parameters:
         conditions = [f"sizeof(Structure) == {8 * len(members)}"]
         conditions += [f"SAME<decltype(&all.{member}), {kind} const*>" for member, kind in members.items()]
         # With as many fields of 8 bytes as fit, their order says where each is. NVRTC has no offsetof before 13.1.
-        conditions += [f"precedes(&all.{one}, &all.{following})" for one, following in pairwise(members)]
+        # A compiler does not compare a place in the base with one after it.
+        conditions += [
+            f"precedes(&all.{one}, &all.{following})"
+            for number, (one, following) in enumerate(pairwise(members), 1)
+            if number != self.inherited
+        ]
         conditions += [f"{name} == {value}" for name, value in self.constants.items()]
         asserts = "\n".join(
             f'    static_assert({each}, "as declared in Python");' for each in (*conditions, *self.sizes)

@@ -26,7 +26,7 @@ EXCHANGE = Parameters(
 )
 
 # A search in one launch for each part, besides `whole_search.SEARCH`.
-MOST_PARTS = 32
+MAX_PARTS = 32
 TRACED = 1 << 20  # levels that are noted, at most
 GIVEN_UP = 1 << 62  # instead of its levels, where a search does not end
 MAIL_BYTES = 64
@@ -44,7 +44,7 @@ RANKS = Parameters(
         "told": "volatile long long",
     },
     numbers=("parts", "rank", "stride", "room", "bitmaps", "inboxes", "vertices", "arcs", "limit", "stale"),
-    constants={"MOST_PARTS": MOST_PARTS, "TRACED": TRACED, "GIVEN_UP": GIVEN_UP, "BITMAPS": BITMAPS}
+    constants={"MAX_PARTS": MAX_PARTS, "TRACED": TRACED, "GIVEN_UP": GIVEN_UP, "BITMAPS": BITMAPS}
     | {name.upper(): place for place, name in enumerate((*TOLD, "told"))},
     sizes=(*SIZES, f"sizeof(Mail) == {MAIL_BYTES}", f"sizeof(Tally) <= {TALLY_BYTES}"),
 )

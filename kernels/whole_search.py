@@ -21,9 +21,8 @@ COMMON = {
     **{"NUMBER_SHIFT": NUMBER_SHIFT, "LEVELS_SHIFT": LEVELS_SHIFT},
     **{"GROUP": GROUP, "TILE": TILE, "TILES": TILES, "LIST": LIST},
 }
-SIZES = (f"sizeof(State) <= {STATE_BYTES}", "sizeof(Entry<Offset>) == 2 * sizeof(Offset)")
 
-# Pointers that every kernel of this kind takes first.
+# Pointers that every kernel of this kind takes first: `SearchArrays` in C++.
 ARRAYS = {
     "offsets": "const Offset",
     "targets": "const Vertex",
@@ -42,14 +41,20 @@ ARRAYS = {
     "trace": "Counter",
     "status": "volatile long long",
 }
+SIZES = (
+    f"sizeof(State) <= {STATE_BYTES}",
+    "sizeof(Entry<Offset>) == 2 * sizeof(Offset)",
+    f"sizeof(SearchArrays<Vertex, Offset>) == {8 * len(ARRAYS)}",
+)
 
 SEARCH = Parameters(
     "Search",
     pointers=ARRAYS,
+    inherited=len(ARRAYS),
     numbers=(
         *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense"),
         *("single_block_chunks", "cluster_chunks", "capacity", "edge_bits", "shrinking_levels", "tile", "number"),
-        *("fresh", "unreached"),
+        *("fresh", "unreached", "passes"),
     ),
     constants=COMMON | {"RECENT": RECENT, "BITMAPS": BITMAPS},
     sizes=(

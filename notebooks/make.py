@@ -13,6 +13,7 @@ from nbclient import NotebookClient
 
 FOLDER = Path(__file__).parent
 TIMEOUT = 600  # seconds for a cell
+START = 120  # seconds for the kernel to start
 
 
 def sources(numbers=()):
@@ -49,7 +50,8 @@ def main():
     for path in sources(asked.numbers):
         made = notebook(path)
         if not asked.no_run:
-            NotebookClient(made, timeout=TIMEOUT, resources={"metadata": {"path": FOLDER}}).execute()
+            options = {"timeout": TIMEOUT, "startup_timeout": START}
+            NotebookClient(made, **options, resources={"metadata": {"path": FOLDER}}).execute()
         for cell in made.cells:
             cell.metadata.pop("execution", None)  # when each cell ran
             if "outputs" in cell:  # but for warnings, which name folders of the machine

@@ -122,7 +122,7 @@ def bfs_batch(
     if not isinstance(keep, str) or keep not in ("distances", "summary"):
         raise InputError(f"keep must be 'distances' or 'summary', not {keep!r}")
     if on_batch is not None and keep == "summary":
-        raise InputError("on_batch is called with distances: it cannot be had with keep='summary'")
+        raise InputError("on_batch is called with distances, which keep='summary' does not keep")
     if on_batch is not None and not callable(on_batch):
         raise InputError(f"on_batch must be a function, not {on_batch!r}")
     if batch_size is not None:

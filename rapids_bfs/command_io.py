@@ -75,6 +75,12 @@ class GraphInput:
         check_outputs(taken, force, **outputs)
 
 
+def output_path(text: str) -> Path:
+    """Where an option says to write: `STANDARD` for "-", and for "./-" the file of that name."""
+    path = Path(text)
+    return path if text == str(STANDARD) or path != STANDARD else path.absolute()
+
+
 def devices_of(gpus: str | None) -> int | str | None:
     """``--gpus`` as ``devices`` of `rapids_bfs.load`. Raises `InputError` if there are no such devices."""
     if gpus is None or gpus == "auto":
@@ -117,7 +123,7 @@ def check_outputs(taken: Mapping[str, Path], force: bool, **outputs: Path | None
             raise InputError("standard output is closed")
         for other, its_path in taken.items():
             if _same_file(path, its_path):
-                raise InputError(f"--{option} {path} is the file of {other}: give each its own")
+                raise InputError(f"--{option} {path} is also the file of {other}: give each its own")
         taken[f"--{option}"] = path
 
 

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ._core.units import graph_size
-from .command_io import STANDARD, GraphInput, check_outputs, devices_of, table_console, with_progress, write_output
+from .command_io import (
+    STANDARD,
+    GraphInput,
+    check_outputs,
+    devices_of,
+    output_path,
+    table_console,
+    with_progress,
+    write_output,
+)
 from .errors import InputError
 from .exit_codes import INTERRUPTED, WRONG
 from .report.console import line, screen, show
@@ -74,7 +83,13 @@ DepthLimit = Annotated[
 ]
 JsonFile = Annotated[
     Path | None,
-    typer.Option("--json", metavar="FILE", help="Write everything as JSON; - for standard output.", show_default=False),
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write everything as JSON; - for standard output.",
+        show_default=False,
+        parser=output_path,
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite output files that exist.")]
 
@@ -122,10 +137,14 @@ def compare(
     gpus: Gpus = None,
     json: JsonFile = None,
     csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a row for each run as CSV.", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a row for each run as CSV.", show_default=False, parser=output_path),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page with plots for a browser.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a page with plots for a browser.", show_default=False, parser=output_path
+        ),
     ] = None,
     wide: Annotated[bool, typer.Option("--wide", help="Show every column, however narrow the terminal is.")] = False,
     force: Force = False,
@@ -201,6 +220,7 @@ def run(
             help="Write vertex, distance and predecessor: .parquet, .arrow, .feather, .csv or .tsv; - for CSV on "
             "standard output.",
             show_default=False,
+            parser=output_path,
         ),
     ] = None,
     engine: EngineName = "auto",
@@ -341,7 +361,11 @@ def convert(
     graph: GraphArgument,
     out: Annotated[
         Path,
-        typer.Argument(metavar="OUT", help="Its suffix gives the format; - for an edge list on standard output."),
+        typer.Argument(
+            metavar="OUT",
+            help="Its suffix gives the format; - for an edge list on standard output.",
+            parser=output_path,
+        ),
     ],
     simple: Annotated[bool, typer.Option("--simple", help="Drop self-loops and duplicate edges.")] = False,
     force: Force = False,
@@ -359,12 +383,14 @@ def convert(
       rapids-bfs convert rmat:20 rmat20.sg
     """
     from .adapters.files import check_graph_output
+    from .generators import leaves_isolated
+    from .parts.users import is_random
 
     given = GraphInput(graph, directed, source_column, target_column, not no_header)
     if out == STANDARD:
         check_outputs({}, force, out=out)
     else:
-        check_graph_output(out, force)
+        check_graph_output(out, force, isolated=graph if is_random(graph) and leaves_isolated(graph) else None)
     loaded = given.load()
     if simple:
         loaded = loaded.simple

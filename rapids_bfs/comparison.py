@@ -184,7 +184,7 @@ def sample_sources(graph: Any, count: int | np.integer[Any], seed: int = SEED) -
         return drawn
     candidates: Any = np.flatnonzero(graph.degrees)
     if not len(candidates):
-        raise InputError(f"{graph.name} has no edges to search along: name a source")
+        raise InputError(f"{graph.name} has no edges: name a source")
     picked = np.random.default_rng(seed).choice(len(candidates), min(count, len(candidates)), replace=False)
     return to_host(candidates[moved(picked, graph.device)])
 
@@ -289,7 +289,7 @@ def _prepared_over(runs: EngineRuns, choice: Choice, graph: Any, source: np.ndar
 
 def _levels(result: Any) -> Trace:
     if isinstance(result, BFSResult):
-        return Trace.of(result.graph, result.distances, None)
+        return Trace.of(result.graph, result.distances, None, result.stopped_at)
     levels: Trace = _in_parts().levels_of(result)
     return levels
 

@@ -8,6 +8,7 @@ cost a traversal and its frame.
 
 from __future__ import annotations
 
+import ctypes
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,10 +19,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ._core.device import CUDA
-from ._core.launch import launch
-from ._core.memory import new_arrays
+from ._core.launch import THREADS, blocks_for, kernel_of
+from ._core.memory import NextArrays
 from .engines import DEFAULT, Options, choose
 from .engines.gpu.direction_optimizing import UNREACHED
+from .engines.gpu.launch import CompiledKernel
 from .errors import InputError
 from .graph import Graph
 
@@ -193,25 +195,44 @@ class Searcher:
         sources = self._sources(start)
         options = DEFAULT if depth_limit is None or depth_limit < 0 else Options(depth_limit)
         traversal = self.traversal
-        ids = None if self.graph.labels is None else self.vertices  # of CuPy's stream, which the search waits for
-        found = new_arrays(self.graph.num_vertices, self.dtype, self.dtype)
-        distances, predecessors = found if self.narrow else (traversal.distances, traversal.predecessors)
-        if not return_predecessors:
-            found[1].fill(self.none)
-            predecessors = None
         unreached = self.unreached if self.narrow else UNREACHED
         followed = not self.narrow or (self.has_ids and return_predecessors)
-        with traversal.search_into(distances, predecessors, unreached, sources, options, followed=followed):
-            if followed:
-                self._translate(distances, predecessors, ids, found)
-            yield found
+        with traversal.device.current():
+            ids = None if self.graph.labels is None else self.vertices  # of CuPy's stream, which the search waits for
+            found = self.next_arrays.take()
+            distances, predecessors = found if self.narrow else (traversal.distances, traversal.predecessors)
+            if not return_predecessors:
+                found[1].fill(self.none)
+                predecessors = None
+            with traversal.into(distances, predecessors, unreached, sources, options, followed):
+                if followed:
+                    self._translate(None if self.narrow else distances, predecessors, ids, *found)
+                self.next_arrays.allocate_ahead()
+                yield found
 
-    def _translate(self, distances: Any, predecessors: Any, ids: Any, found: list[Any]) -> None:
-        """Let the search's stream translate what it found, once it has."""
-        n, vertex = self.graph.num_vertices, self.graph.targets.dtype
-        given = (None if self.narrow else distances, predecessors, ids, n, self.unreached, self.none)
-        with self.traversal.device.active():
-            launch("answer", "translate", vertex, self.dtype, n, *given, *found)
+    @cached_property
+    def next_arrays(self) -> NextArrays:
+        """The distances and predecessors of answers."""
+        return NextArrays(self.graph.num_vertices, self.dtype, self.dtype)
+
+    @cached_property
+    def _translate(self) -> Callable[..., None]:
+        """What lets the search's stream translate what it finds, once it has: distances, predecessors and ids (each may
+        be None) into the arrays of the answer. To be called where the device is current."""
+        n, pointer, number = self.graph.num_vertices, ctypes.c_void_p, ctypes.c_longlong
+        given, answer = [pointer(), pointer(), pointer()], [pointer(), pointer()]
+        numbers = [number(n), number(self.unreached), number(self.none)]
+        function = kernel_of("answer", "translate", self.graph.targets.dtype, self.dtype)
+        kernel = CompiledKernel(function.kernel.ptr, function)
+        stream = self.traversal.device.stream_handle
+        launch = kernel.launcher(blocks_for(n), THREADS, 0, stream, *given, *numbers, *answer)
+
+        def translate(*arrays: Any) -> None:
+            for place, array in zip((*given, *answer), arrays, strict=True):
+                place.value = None if array is None else array.data.ptr
+            launch()
+
+        return translate
 
     @cached_property
     def vertices(self) -> Any:
@@ -238,7 +259,7 @@ class Searcher:
         if not len(ids):
             raise InputError("at least one start is needed")
         if ids.dtype.kind not in "iu":
-            raise InputError(f"start must be an integer, or several, not of {ids.dtype}")
+            raise InputError(f"start must be one or more integers, not {ids.dtype}")
         return np.unique(self.graph.vertices_of(ids.tolist()))
 
     def _named_sources(self, start: Any) -> np.ndarray:

@@ -33,6 +33,7 @@ A, B, C = 0.57, 0.19, 0.19
 EDGE_FACTOR = 16
 BLOCKS = {CPU: csr.BLOCK, CUDA: 1 << 27}  # edges drawn at a time
 SEED = 2
+RARE = 1 / 128  # edges of a vertex
 
 
 @njit(inline="always")
@@ -273,6 +274,19 @@ def generate(spec: str, *, seed: int = SEED, device: str = CPU) -> Graph:
     if kind in RANDOM:
         return RANDOM[kind](*sizes, seed=seed, device=device)
     return REGULAR[kind](sizes[0]).on(device)
+
+
+def leaves_isolated(spec: str) -> bool:
+    """Is this a random graph that is certain to have vertices without edges?
+
+    So is that of `rmat` once a vertex in the quadrant with the fewest edges at each level expects hardly any, as do
+    those that are in it at all levels but a few.
+    """
+    kind, sizes = parsed(spec)
+    if kind != "rmat":
+        return False
+    scale, edge_factor = [*sizes, EDGE_FACTOR][:2]
+    return 2 * edge_factor * (2 * (1 - A - B)) ** scale < RARE
 
 
 def parsed(spec: str) -> tuple[str, list[int]]:

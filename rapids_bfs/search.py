@@ -96,7 +96,7 @@ def search(graph: Any, sources: np.ndarray, options: Options, engine: str) -> An
     choice = ready(engine, options.deterministic)
     reason = choice.engine.declines(graph, choice.algorithm, options, len(sources))
     if reason:
-        raise InputError(f"engine {choice.name!r} cannot search like this: {reason}")
+        raise InputError(f"engine {choice.name!r} cannot run this search: {reason}")
     traversal = choice.traversal(graph)
     with traversal.lock:
         result = traversal.run(sources, options, own=True)
@@ -115,7 +115,7 @@ def as_searchable(graph: Any, *, in_parts: bool = False) -> Any:
     made = as_graph(graph)
     if not (in_parts or isinstance(made, Graph)):
         raise InputError(
-            f"{made.name} is in {made.launcher.size} parts, of which only bfs makes use: take graph.on('cpu')"
+            f"{made.name} is in {made.launcher.size} parts, which only bfs can search: use graph.on('cpu')"
         )
     return made
 

@@ -31,6 +31,12 @@ def steps_noted(notes: np.ndarray, ticks_per_ms: float = 1e6) -> list[Step]:
     return [Step(*step) for step in zip(directions, milliseconds, strict=True)]
 
 
+def expansions(depth: int, stopped_at: int | None) -> int:
+    """How many frontiers a search has expanded that found vertices up to distance ``depth`` and was ended, if at all,
+    at distance ``stopped_at``."""
+    return depth + (stopped_at is None or depth < stopped_at)
+
+
 class Level(NamedTuple):
     """A level of a search: the frontier that it expanded and what it reached."""
 
@@ -45,7 +51,8 @@ class Level(NamedTuple):
 class Trace(Sequence[Level]):
     """The levels of a search, from 1 on: a sequence of `Level`, a table in a terminal, a frame, records for JSON.
 
-    ``engine`` is the one that searched, None if it is not known.
+    Every expansion of a frontier is a level. So the last one reaches nothing, unless a depth limit or a target ended
+    the search before. ``engine`` is the one that searched, None if it is not known.
     """
 
     def __init__(self, levels: Sequence[Level], engine: str | None = None) -> None:
@@ -53,16 +60,19 @@ class Trace(Sequence[Level]):
         self.engine = engine
 
     @classmethod
-    def of(cls, graph: Graph, distances: np.ndarray, steps: Sequence[Step] | None) -> Trace:
+    def of(
+        cls, graph: Graph, distances: np.ndarray, steps: Sequence[Step] | None, stopped_at: int | None = None
+    ) -> Trace:
         """The trace of the search that gave ``distances``, a level for each of its ``steps``.
 
-        Frontiers are what the distances say. Without steps there is a level for each distance above 0.
+        Frontiers are what the distances say. Without steps there is a level for each frontier that was expanded: for
+        all but those at ``stopped_at``, the distance at which a limit or a target ended the search.
         """
         reached = distances >= 0
         at = distances[reached]
         degrees = graph.degrees[reached].astype(np.float64)
         vertices, edges = to_host(np.bincount(at, minlength=1)), to_host(np.bincount(at, weights=degrees, minlength=1))
-        steps = [Step()] * (len(vertices) - 1) if steps is None else steps
+        steps = [Step()] * expansions(len(vertices) - 1, stopped_at) if steps is None else steps
         found = np.zeros(len(steps) + 1, np.int64)
         found[: len(vertices)] = vertices
         return cls(

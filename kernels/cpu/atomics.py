@@ -77,7 +77,7 @@ def compare_and_swap(typing_context, array, index, expected, value):
 
 @intrinsic
 def prefetch(typing_context, array, index):
-    """Ask for the cache line of ``array[index]``, soon to be read. Any index will do, even one past the end."""
+    """Prefetch the cache line of ``array[index]``. Any index will do, even one past the end."""
 
     def generate(context, builder, signature, args):
         element = _element(context, builder, signature.args[0], args[0], args[1])

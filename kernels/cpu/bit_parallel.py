@@ -167,7 +167,7 @@ def _settle(arguments, thread):
         if start >= end:
             break
         for position in range(start, min(start + BLOCK, end)):
-            vertex = queue[position]
+            vertex = np.int64(queue[position])  # as `_sweep` has it: one `_note` for both
             new = load_row(upcoming, vertex, valid)
             store_row(b.seen, vertex, load_row(b.seen, vertex, new) | new)
             held = _note(b, valid, level, vertex, new, tally, held, counts)
@@ -411,7 +411,8 @@ def _write_tile(b, valid, first, seen, planes, ragged, distances):
                     store_numbers(row, first + start, numbers)
                 else:
                     store_numbers(ragged, 0, numbers)
-                    row[first + start :] = ragged[: n - first - start]
+                    for vertex in range(first + start, n):
+                        row[vertex] = ragged[vertex - first - start]
 
 
 @shared

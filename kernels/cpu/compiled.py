@@ -26,7 +26,7 @@ from queue import SimpleQueue
 from types import FunctionType
 
 from llvmlite.binding import ffi
-from numba import config, njit
+from numba import config, njit, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.np.ufunc import parallel as threading_layer
 
@@ -37,10 +37,20 @@ _entry = threading.RLock()  # to the threading layer
 _threads_lost = False  # by a fork after Numba's threads had started
 
 
-def compiled(function, **options):
-    """``function`` compiled by Numba with these options, and kept on disk."""
+def by_type(function, **options):
+    """``function`` compiled by Numba with these options, for the types of its arguments alone: a kernel that calls it
+    with a constant, or with a variable that begins as one, would have it compiled for the constant, and then again."""
     dispatcher = njit(**options)(function)
     if dispatcher is not function:  # NUMBA_DISABLE_JIT returns the function itself
+        template = dispatcher.get_call_template
+        dispatcher.get_call_template = lambda args, kws: template(tuple(map(types.unliteral, args)), kws)
+    return dispatcher
+
+
+def compiled(function, **options):
+    """``function`` compiled by Numba with these options, and kept on disk."""
+    dispatcher = by_type(function, **options)
+    if dispatcher is not function:
         keep_on_disk(dispatcher)
         dispatcher._compile_for_args = partial(_uninterrupted, dispatcher._compile_for_args)
     return dispatcher

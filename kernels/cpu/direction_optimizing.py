@@ -24,7 +24,7 @@ one bit test per edge into an unvisited vertex. A distance and a predecessor are
 ``queue[n]``                          vertices in the order in which they were found; the frontier is a run of it
 ``buffers[threads, 2, CAPACITY]``     vertices won and their predecessors, on their way into the arrays
 ``counters[COUNTERS]``                what the threads share: the next block to take, the end of the queue
-``notes[n + 1]``                      when each level ended, and its direction, if that is asked for
+``notes[n + 1]``                      when each level ended, and its direction, if wanted
 ====================================  ========================================================================
 
 Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, sections 3-5;
@@ -43,6 +43,7 @@ from .compiled import serial
 from .team import shared
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges, and than the bitmaps have words
+MANY, ALPHA_OF_MANY = 8, 64  # so many threads go bottom-up earlier: top-down they take the same cache lines in turns
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
 # Portions of work: there are no more threads than portions, and only one for fewer than `FEW`, which it has done about
 # when the others come.
@@ -342,6 +343,7 @@ def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
     """
     n = len(s.distances)
     searchers, readers = _deserved(threads, len(s.visited), WORDS), _deserved(threads, len(s.visited), WORDS_READ)
+    alpha = ALPHA_OF_MANY if searchers >= MANY else ALPHA
     _start(s, sourceless, sources)
     if target >= 0 and s.visited[word_of(target)] & bit_of(target):
         if s.distances[target] == 0:  # a source
@@ -358,7 +360,7 @@ def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
         notes[0] = ticks() << 1
     while size > 0 and level < depth_limit and not (target >= 0 and s.visited[word_of(target)] & bit_of(target)):
         level += 1
-        if not bottom_up and edges > max(unexplored // ALPHA, len(s.visited)):
+        if not bottom_up and edges > max(unexplored // alpha, len(s.visited)):
             bottom_up = True
             _clear(frontier)
             s.counters[NEXT_BLOCK] = begin

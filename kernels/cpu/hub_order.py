@@ -1,7 +1,7 @@
 """A graph with its vertices renumbered: those with the most out-edges first, those without in-edges last.
 
-On skewed graphs most edges lead to few vertices. With neighbouring numbers these share cache lines and pages; and an
-adjacency in which they come first is soon looked through by whoever searches it for a neighbour that is reached.
+On skewed graphs most edges lead to few vertices. With neighbouring numbers these share cache lines and pages; and a
+bottom-up search finds a reached neighbour early in an adjacency that lists them first.
 
 ``rank[n]`` is a vertex's new number and ``order[n]`` the vertex that has it.
 """

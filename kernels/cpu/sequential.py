@@ -6,7 +6,7 @@ the tree that NetworkX builds. One thread, O(n + m).
 
 ``queue[n]``: vertices in the order of discovery; ``queue[head:tail]`` are discovered and not yet expanded.
 ``visited[words]``: bitmap of the vertices that have been in the queue; it fits a cache where distances do not.
-Adjacencies of vertices soon to be at the head are asked for in advance.
+Adjacencies of vertices soon to be at the head are prefetched.
 Source: E. F. Moore, The shortest path through a maze, 1959; Cormen et al., Introduction to Algorithms, 22.2.
 """
 
@@ -14,7 +14,7 @@ from .atomics import prefetch
 from .bits import bit_of, word_of
 from .compiled import serial
 
-SOON, LATER = 4, 12  # places in the queue: whose edges, and whose bounds of edges, are asked for
+SOON, LATER = 4, 12  # places in the queue: whose edges, and whose offsets, are prefetched
 
 
 @serial

@@ -38,7 +38,7 @@ from numba.extending import intrinsic
 
 from .atomics import compare_and_swap, load, ordered_add, ordered_exchange, ordered_or, store
 from .clock import TICKS_PER_MS, ticks
-from .compiled import serial
+from .compiled import by_type, serial
 
 LANE = 16  # int64 that share no cache line, nor the one fetched with it, with others
 STATE, SIZE, FUNCTION, DATA, RESTED, DONE, CLOSED, SUM, CAME, FAILED = 0, 2, 3, 4, 5, 6, 7, 8, 9, 10
@@ -161,7 +161,7 @@ def shared(function):
     It returns the sum of what each thread that came returns, an integer. ``thread`` < ``threads`` is a thread's own.
     No exception but for want of memory may leave ``function``.
     """
-    work = njit(function)
+    work = by_type(function)
 
     @intrinsic
     def job(typing_context, arguments):

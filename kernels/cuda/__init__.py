@@ -131,7 +131,7 @@ OPTIONS = ("-std=c++17", "-default-device")  # without the second, NVRTC 12 refu
 
 
 def source(name: str) -> str:
-    """The text of a file of `FILES`, with the text of what it includes in the place of each ``#include "..."``, and
+    """The text of a file of `FILES`, with the text of what it includes in place of each ``#include "..."``, and
     then what checks its parameters.
 
     One text without includes needs no search path, and a cache that goes by the text notices every change.

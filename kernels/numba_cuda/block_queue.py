@@ -1,7 +1,7 @@
 """Block queue: one block per frontier vertex, one thread per edge.
 
 The frontier is a run of a queue. Blocks take its vertices in turn, the threads of a block the edges of one vertex,
-as many at a time as there are threads. Whoever changes a neighbour's distance from -1 has won it and puts it in the
+as many at a time as there are threads. The thread that changes a neighbour's distance from -1 puts it in the
 block's shared memory. When another round might not fit there, and when the block is done, the block takes room at
 the end of the queue with one atomic and spills what it holds. So a block may find any number of vertices, and the
 queue gets them in runs.

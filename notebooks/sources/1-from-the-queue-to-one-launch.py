@@ -9,9 +9,9 @@
 # %%
 import os
 
-from rapids_bfs._core.driver import driver
+from rapids_bfs.engines import gpus
 
-on_gpu = bool(driver().devices)
+on_gpu = bool(gpus())
 if not on_gpu:
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before Numba is imported
 
@@ -21,7 +21,7 @@ import numpy as np
 import rapids_bfs
 from rapids_bfs.report.layout import radial
 
-print(*driver().devices or ["no GPU: the kernels run in the simulator"])
+print(*gpus() or ["no GPU: the kernels run in the simulator"])
 
 # %% [markdown]
 # ## A graph that can be drawn

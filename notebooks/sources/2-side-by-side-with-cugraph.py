@@ -10,10 +10,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import rapids_bfs
-from rapids_bfs._core.driver import driver
-from rapids_bfs.engines import registered
+from rapids_bfs.engines import gpus, registered
 
-on_gpu = bool(driver().devices)
+on_gpu = bool(gpus())
 try:
     import cudf as frames
 except ImportError:

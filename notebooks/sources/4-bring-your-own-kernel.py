@@ -10,9 +10,9 @@
 # %%
 import os
 
-from rapids_bfs._core.driver import driver
+from rapids_bfs.engines import gpus
 
-on_gpu = bool(driver().devices)
+on_gpu = bool(gpus())
 if not on_gpu:
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before Numba is imported: kernels then run in its simulator
 

@@ -54,7 +54,7 @@ def check_labels(labels: Any, n: int, name: str) -> None:
     if len(labels) != n:
         raise InputError(f"{name}: {len(labels):,} labels for {n:,} vertices")
     if not (labels[1:] > labels[:-1]).all():
-        raise InputError(f"{name}: labels that are integers must ascend")
+        raise InputError(f"{name}: integer labels must be in ascending order")
 
 
 def check_graph(offsets: Any, targets: Any, labels: Any, directed: Any, name: str) -> None:

@@ -61,7 +61,7 @@ def on_device(array: Any) -> bool:
 def require_device() -> None:
     """Raise `InputError` if arrays cannot live on a device here."""
     if reason := cupy_missing():
-        raise InputError(f"nothing can live on a CUDA device here: {reason}")
+        raise InputError(f"this needs a CUDA device: {reason}")
 
 
 def to_device(array: Any) -> Any:

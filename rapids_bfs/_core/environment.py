@@ -11,13 +11,17 @@ from ..errors import InputError
 LAYERS = ("default", "safe", "threadsafe", "forksafe", "tbb", "omp", "workqueue")
 
 
+class WrongVariable(InputError):
+    """An environment variable that cannot be used, for which no file or argument is to blame."""
+
+
 def check_environment() -> None:
-    """Raise `InputError` if Numba would refuse NUMBA_NUM_THREADS or NUMBA_THREADING_LAYER."""
+    """Raise `WrongVariable` if Numba would refuse NUMBA_NUM_THREADS or NUMBA_THREADING_LAYER."""
     threads = os.environ.get("NUMBA_NUM_THREADS", "")
     if re.fullmatch(r"\s*(0+|-\d+)\s*", threads):  # it takes no notice of what is no number
-        raise InputError(f"the environment variable NUMBA_NUM_THREADS is {threads!r}: give at least 1, or unset it")
+        raise WrongVariable(f"the environment variable NUMBA_NUM_THREADS is {threads!r}: give at least 1, or unset it")
     layer = os.environ.get("NUMBA_THREADING_LAYER", LAYERS[0])
     if layer.lower() not in LAYERS:
-        raise InputError(
+        raise WrongVariable(
             f"the environment variable NUMBA_THREADING_LAYER is {layer!r}: give one of {', '.join(LAYERS)}, or unset it"
         )

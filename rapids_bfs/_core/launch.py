@@ -19,6 +19,18 @@ def _kernel(file: str, name: str, vertex_bytes: int, offset_bytes: int) -> Any:
     return compiled.get_function(names[name])
 
 
+def kernel_of(file: str, name: str, vertex: Any, offset: Any) -> Any:
+    """A kernel of ``file``, for these types of vertices and offsets, as CuPy's function."""
+    return _kernel(file, name, np.dtype(vertex).itemsize, np.dtype(offset).itemsize)
+
+
+def blocks_for(count: int) -> int:
+    """Blocks with a thread for each of ``count`` things, or as many as the current device holds."""
+    from cupy.cuda import Device
+
+    return min(-(-count // THREADS), _most_blocks(Device().id))
+
+
 @cache
 def _most_blocks(device: int) -> int:
     from cupy.cuda import runtime
@@ -32,11 +44,8 @@ def launch(file: str, kernel: str, vertex: Any, offset: Any, count: int, *argume
     Its template is that for these types of vertices and offsets. Arguments are arrays, None for a null pointer, and
     whole numbers, which kernels take as ``long long``.
     """
-    import cupy
-
     if count == 0:
         return
-    function = _kernel(file, kernel, np.dtype(vertex).itemsize, np.dtype(offset).itemsize)
-    blocks = min(-(-count // THREADS), _most_blocks(cupy.cuda.Device().id))
+    function, blocks = kernel_of(file, kernel, vertex, offset), blocks_for(count)
     passed = [np.uintp(0) if each is None else np.int64(each) if isinstance(each, int) else each for each in arguments]
     function((blocks,), (THREADS,), tuple(passed))

@@ -19,6 +19,7 @@ from .units import size
 CGROUP = Path("/sys/fs/cgroup")
 ALIGNMENT = 256  # of arrays on a device
 SHARED_BYTES = 1 << 26  # an allocation takes some microseconds, which larger searches do not notice
+AHEAD_BYTES = 1 << 27  # of an answer whose arrays are allocated ahead; more would be much to keep
 
 
 def available_bytes() -> int:
@@ -64,13 +65,13 @@ def new_arrays(length: int, *dtypes: Any) -> list[Any]:
 class NextArrays:
     """The arrays of one answer after another, as by `new_arrays`.
 
-    A pool of RMM's takes a third of a small search's time for them, so those of the next answer are allocated while the
+    Allocating them takes up to a third of a small search's time, so those of the next answer are allocated while the
     device is still busy with this one. Not for use by several threads at a time.
     """
 
     def __init__(self, length: int, *dtypes: Any) -> None:
         self.of = length, *dtypes
-        self.few = length * sum(np.dtype(dtype).itemsize for dtype in dtypes) <= SHARED_BYTES
+        self.few = length * sum(np.dtype(dtype).itemsize for dtype in dtypes) <= AHEAD_BYTES
         self.ready: tuple[int, list[Any]] | None = None  # the stream that was current, and what was allocated there
 
     def take(self) -> list[Any]:
@@ -82,7 +83,7 @@ class NextArrays:
 
     def allocate_ahead(self) -> None:
         """To be called while the device is busy. If there is no memory, the next `take` says so."""
-        if self.few and has_pool():
+        if self.few:
             with suppress(MemoryError):
                 self.ready = _current_stream(), new_arrays(*self.of)
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..kernels.cpu import team
 from ..kernels.cpu.compiled import num_threads, set_num_threads, start_threads, threads_lost
+from .environment import WrongVariable
 from .forks import in_each_child
 
 FEW = 1 << 13  # one thread finishes fewer items than these before the others wake up
@@ -79,6 +80,16 @@ class Pool:
             with suppress(RuntimeError):  # too many threads: nobody waits for this one
                 helper.start()
 
+    def _start_numbas(self) -> None:
+        try:
+            start_threads()
+        except ValueError as error:
+            reason = str(error).partition("\n")[0].rstrip(".")
+            raise WrongVariable(
+                f"Numba's threads cannot start ({reason}): the environment variable NUMBA_THREADING_LAYER is "
+                f"{numba.config.THREADING_LAYER!r}: unset it, or install what it names"
+            ) from None
+
     def _end(self) -> None:
         team.close(self._team)
         for helper in self._helpers:
@@ -96,7 +107,7 @@ class Pool:
         if threads_lost():
             yield 1
             return
-        start_threads()
+        self._start_numbas()
         allowed = self.size
         spared = allowed // SPARE if allowed == numba.config.NUMBA_DEFAULT_NUM_THREADS else 0
         threads = 1 if things is not None and things < few else allowed - spared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import floor, log10
 
-MOST_DECIMALS = 6
+MAX_DECIMALS = 6
 SMALL_RATIO = 0.1  # below this, 1/166 reads better than 0.006
 BYTES = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
@@ -25,7 +25,7 @@ def number(value: float | None) -> str:
     if value is None:
         return ""
     magnitude = floor(log10(abs(value))) if value else 0
-    return f"{value:,.{min(max(2 - magnitude, 0), MOST_DECIMALS)}f}"
+    return f"{value:,.{min(max(2 - magnitude, 0), MAX_DECIMALS)}f}"
 
 
 def speedup(value: float | None) -> str:

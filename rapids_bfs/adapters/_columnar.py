@@ -9,7 +9,6 @@ from typing import IO, Any
 import pyarrow as pa
 
 from .._core.csr import BLOCK
-from .._core.memory import require_bytes
 from ..graph import Graph
 from ._file import File
 from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, to_edge_table
@@ -25,7 +24,7 @@ def read_parquet(
 ) -> Graph:
     """A graph from two columns of a Parquet file."""
     table = parquet_table(file, source, target)
-    require_bytes(4 * table.rows, f"a graph of {table.rows:,} edges")
+    table.require_memory()
     return from_edge_table(table, vertices=vertices, directed=directed)
 
 
@@ -85,8 +84,8 @@ def read_arrow(
                 yield batch.column(columns[0]), batch.column(columns[1])
 
         rows = sum(batch.num_rows for batch in batches())
-        require_bytes(4 * rows, f"a graph of {rows:,} edges")
         table = EdgeTable(str(file), columns, (fields[0].type, fields[1].type), rows, pairs, schema.metadata)
+        table.require_memory()
         return from_edge_table(table, vertices=vertices, directed=directed)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from .._core.arguments import file_path
+from .._core.environment import WrongVariable
 from ..errors import InputError
 from ..graph import Graph
 from ._bounded import BoundedText
@@ -78,6 +79,8 @@ def damage_named(file: File, what: str) -> Iterator[None]:
     """Turn any exception that a library raises at a damaged file into an `InputError` that names the file."""
     try:
         yield
+    except WrongVariable:
+        raise
     except InputError as error:
         if str(file) in str(error):
             raise
@@ -117,11 +120,13 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         part.unlink(missing_ok=True)
 
 
+KEEP = ".parquet, .arrow and .npz"  # vertices without edges, whatever ids are
+
+
 def refuse_isolated(graph: Graph, vertices: Any, format: str) -> None:
     """Raise `InputError` if there are ``vertices`` without edges that ``format`` would lose."""
     if len(vertices):
         first = graph.ids_of(vertices[:1])[0]
         raise InputError(
-            f"{format} would lose vertices without edges ({len(vertices):,}, the first is {first!s}); "
-            ".parquet, .arrow and .npz keep them"
+            f"{format} would lose vertices without edges ({len(vertices):,}, the first is {first!s}); {KEEP} keep them"
         )

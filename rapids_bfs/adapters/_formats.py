@@ -53,6 +53,7 @@ class Format:
     sniff: Sniffer | None = None
     text: bool = False  # may be packed by gzip
     labels: bool = False  # keeps ids that are strings
+    isolated: bool = True  # keeps vertices without edges, if ids are 0..n-1
 
     @property
     def read(self) -> Callable[..., Graph]:
@@ -74,8 +75,8 @@ FORMATS = (
     Format("NumPy", "npz", "_npz", (".npz",), _begins(b"PK\x03\x04", b"PK\x05\x06"), labels=True),
     Format("Matrix Market", "matrix_market", "_matrix_market", (".mtx",), _begins(b"%%MatrixMarket"), text=True),
     Format("GAP's serialized graph", "serialized", "_gap", (".sg",), _is_serialized),
-    Format("CSV", "csv", "_csv", (".csv",), text=True, labels=True),
-    Format("TSV", "tsv", "_csv", (".tsv",), text=True, labels=True),
+    Format("CSV", "csv", "_csv", (".csv",), text=True, labels=True, isolated=False),
+    Format("TSV", "tsv", "_csv", (".tsv",), text=True, labels=True, isolated=False),
     Format("an edge list", "snap", "_text", (".txt", ".edges", ".edgelist", ".snap", ".ssv"), text=True, labels=True),
     Format("GAP's edge list", "gap", "_text", (".el", ".wel"), text=True),
 )
@@ -104,7 +105,7 @@ def format_of(file: File) -> Format:
 
 def _unpacked(file: File, format: Format) -> Format:
     if file.gzipped and not format.text:
-        raise InputError(f"{file} is {format.name} packed by gzip: unpack it first")
+        raise InputError(f"{file} is {format.name} compressed with gzip: decompress it first")
     return format
 
 

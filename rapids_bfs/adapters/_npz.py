@@ -38,7 +38,7 @@ def read_npz(file: File, *, directed: bool | None = None) -> Graph:
         labels = _array(arrays["labels"], "iU", (n,), f"labels must be an integer or a string for each of {n} vertices")
     if labels.dtype.kind == "i":
         if (labels[1:] <= labels[:-1]).any():
-            raise InputError(f"{file}: integer labels must ascend")
+            raise InputError(f"{file}: integer labels must be in ascending order")
         return labelled(graph, labels.astype(np.int64))
     return labelled(graph, _distinct(labels.astype(object)))
 

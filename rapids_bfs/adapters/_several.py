@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph
 from ._columnar import parquet_table
@@ -20,7 +19,7 @@ def read_several(pattern: str, files: Sequence[File], name: str | None, **option
     if "header" in options:
         raise InputError(f"{pattern} names Parquet files, which have no {OPTIONS['header']} to choose")
     table = joined(pattern, files, options.pop("source", None), options.pop("target", None))
-    require_bytes(4 * table.rows, f"a graph of {table.rows:,} edges")
+    table.require_memory()
     graph = from_edge_table(table, **options)
     graph.name = name or name_of(pattern)
     return graph
@@ -37,13 +36,14 @@ def joined(pattern: str, files: Sequence[File], source: str | None, target: str 
     for file in files:
         with damage_named(file, "Parquet"):
             if format_of(file).key != "parquet":
-                raise InputError(f"{file} is not Parquet: a pattern of files goes with Parquet alone")
+                raise InputError(f"{file} is not Parquet: a pattern can only name Parquet files")
             tables.append(parquet_table(file, source, target))
     first = tables[0]
     for table in tables[1:]:
         if (table.columns, table.types) != (first.columns, first.types):
             raise InputError(
-                f"{table.name} has edges in {_told(table)}, and {first.name} in {_told(first)}: write them alike"
+                f"{table.name} has edges in {_told(table)}, and {first.name} in {_told(first)}: "
+                "all of them must store edges the same way"
             )
 
     def batches() -> Iterator[Columns]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from .._core.csr import BLOCK, Pairs
 from .._core.dtypes import index_dtype
+from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph
 from ._edge_list import EdgeList, checked_vertices
@@ -32,7 +33,7 @@ PAIRS = (
     ("head", "tail"),
 )
 
-MOST_LISTED = 20  # names of columns in a message
+MAX_LISTED = 20  # names of columns in a message
 
 Columns = tuple[pa.Array, pa.Array]  # source and target ids, equally many
 
@@ -56,6 +57,10 @@ class EdgeTable:
         """The types of what `checked` yields."""
         source, target = map(_plain_type, self.types)
         return source, target
+
+    def require_memory(self) -> None:
+        """Raise `InputError` if the graph would not fit into memory."""
+        require_bytes(4 * self.rows, f"a graph of {self.rows:,} edges")
 
     def checked(self) -> Iterator[Columns]:
         """The ids in plain types, at most `BLOCK` rows at a time. Raises `InputError` at the first that is none."""
@@ -116,7 +121,7 @@ def choose_columns(names: Sequence[str], source: str | None, target: str | None,
 
     Raises `InputError` listing the columns there are.
     """
-    listed = ", ".join(f"{name!r:.40}" for name in names[:MOST_LISTED]) + (", ..." if len(names) > MOST_LISTED else "")
+    listed = ", ".join(f"{name!r:.40}" for name in names[:MAX_LISTED]) + (", ..." if len(names) > MAX_LISTED else "")
     there = f"its columns are {listed}" if names else "it has no columns"
     for asked in (source, target):
         if asked is not None and names.count(asked) != 1:
@@ -152,7 +157,7 @@ def from_edge_table(
         graph = from_edge_list(edges, vertices=vertices, directed=directed, frame=frame)
         return with_vertices(graph, notes.isolated) if notes.isolated else graph
     if vertices is not None:
-        raise InputError(f"{table.name}: a number of vertices goes with integer ids only")
+        raise InputError(f"{table.name}: a number of vertices can only be given with integer ids")
     value_types = [_value_type(type) for type in types]
     if any(len(source) for source, _ in table.checked()):
         require_one_type([str(type).removeprefix("large_") for type in value_types], table.columns, table.name)

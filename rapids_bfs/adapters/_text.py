@@ -78,7 +78,9 @@ def read_snap(file: File, *, vertices: int | None = None, directed: bool | None 
     """A graph from an edge list whose ids are integers, or strings unless the first two are numbers."""
     start = _start(file)
     if start.bipartite:
-        raise InputError(f"{file} is bipartite: the same id in both columns means two vertices; rename those of one")
+        raise InputError(
+            f"{file} is bipartite: the same id in both columns means two vertices; rename the ids of one column"
+        )
     directed = start.directed if directed is None else directed
     return _read(file, start, start.vertices if vertices is None else vertices, directed)
 

@@ -123,7 +123,7 @@ def frame(columns: dict[str, np.ndarray], kind: str) -> Any:
     Raises `InputError` if there is no such kind, its library is missing, or it has no type for the objects.
     """
     if kind not in FRAMES:
-        raise InputError(f"unknown kind of frame {kind!r}: there are {', '.join(FRAMES)}")
+        raise InputError(f"unknown kind of frame {kind!r}: there are {', '.join(FRAMES)}, cudf, cudf.pandas")
     try:
         return FRAMES[kind](columns)
     except ImportError as error:

@@ -47,7 +47,7 @@ def _arrays(offsets: Any, targets: Any, name: str) -> list[Any]:
     arrays = []
     for given, what in ((offsets, "offsets"), (targets, "targets")):
         if np.ma.is_masked(given):
-            raise InputError(f"{name}: {what} are masked in places: leave these edges out")
+            raise InputError(f"{name}: {what} have masked elements: leave these edges out")
         try:
             array = convert(given)
         except (TypeError, ValueError) as error:
@@ -63,7 +63,7 @@ def from_matrix(matrix: Any, *, directed: bool | None, name: str) -> Graph:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"{name}: an adjacency matrix must be square, not {' x '.join(map(str, matrix.shape))}")
     if not _has_a_value_for_each_place(matrix):
-        raise InputError(f"{name}: this {matrix.format} matrix is damaged: its data do not go with its places")
+        raise InputError(f"{name}: this {matrix.format} matrix is damaged: its data do not match its indices")
     if matrix.format in ("csr", "lil"):
         return from_csr(*_stored(matrix, name), directed=directed, name=name)
     if matrix.format == "csc":

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FRAME = "cudf"  # `Graph.frame` of what comes from here
 PROXY = "cudf.pandas"  # the same behind pandas's names
 NUMBERS = "iuf"  # kinds of dtypes that hold ids which may be vertices
+COLUMNS = ("vertex", "distance", "predecessor")  # of the frame of a search
 
 _labels: WeakKeyDictionary[Graph, Any] = WeakKeyDictionary()  # on the device, of graphs whose ids are strings
 
@@ -73,7 +74,7 @@ def from_cudf(
     if all(series.dtype.kind in NUMBERS for series in ids):
         return from_device_edges(*(series.values for series in ids), vertices=vertices, **options)
     if vertices is not None:
-        raise InputError(f"{name}: a number of vertices goes with integer ids only")
+        raise InputError(f"{name}: a number of vertices can only be given with integer ids")
     return _from_strings(ids, columns, name, options)
 
 
@@ -213,14 +214,27 @@ def frames_of(vertices: Any) -> Callable[[Any, Any], Any]:
     ``vertices``, which all of them share until one is written to. The arrays become the frame's own, and need not be
     filled yet.
 
-    A small search takes less time than `frame_of`. This goes without what cuDF asks of columns that it does not know,
-    and rests on what is inside of cuDF 26.10.
+    `frame_of` takes longer than a small search. The fast way goes without cuDF's checks of columns that it does not
+    know, and rests on what is inside of cuDF 26.08 to 26.10; where it does not work, frames are made by `frame_of`.
     """
+    try:
+        made = _unchecked_frames(vertices)
+        sample = made(vertices, vertices)  # which nobody writes to
+        if list(sample.dtypes.items()) == [(name, vertices.dtype) for name in COLUMNS]:
+            return made
+    except (ImportError, AttributeError, TypeError, ValueError):
+        pass
+    return lambda *found: frame_of(dict(zip(COLUMNS, (vertices.copy(), *found), strict=True)))
+
+
+def _unchecked_frames(vertices: Any) -> Callable[[Any, Any], Any]:
+    """The fast way of `frames_of`."""
     import cudf
     import pylibcudf
     from cudf.core.buffer import as_buffer
     from cudf.core.column import ColumnBase
     from cudf.core.column_accessor import ColumnAccessor
+    from pandas import Flags  # type: ignore[attr-defined]
 
     rows, dtype = range(len(vertices)), vertices.dtype
     data_type = pylibcudf.Column.from_cuda_array_interface(vertices).type()
@@ -230,12 +244,20 @@ def frames_of(vertices: Any) -> Callable[[Any, Any], Any]:
         unchecked = pylibcudf.Column(data_type, len(rows), buffer, None, 0, 0, ())
         return ColumnBase.create(unchecked, dtype, validate=False)
 
-    def frame(distances: Any, predecessors: Any) -> Any:
-        columns = {
-            "vertex": column(shared.copy(deep=False)),  # which is how cuDF learns that it is shared
-            "distance": column(as_buffer(distances)),
-            "predecessor": column(as_buffer(predecessors)),
-        }
-        return cudf.DataFrame._from_data(ColumnAccessor(columns, verify=False), cudf.RangeIndex(rows))
+    def data(distances: Any, predecessors: Any) -> Any:
+        vertex = column(shared.copy(deep=False))  # which is how cuDF learns that it is shared
+        columns = vertex, column(as_buffer(distances)), column(as_buffer(predecessors))
+        return ColumnAccessor(dict(zip(COLUMNS, columns, strict=True)), verify=False)
 
-    return frame
+    def from_data(*found: Any) -> Any:
+        return cudf.DataFrame._from_data(data(*found), cudf.RangeIndex(rows))
+
+    def filled_in(*found: Any) -> Any:
+        """`from_data` without `DataFrame.__setattr__`, which looks for a column of each attribute's name."""
+        frame = cudf.DataFrame.__new__(cudf.DataFrame)
+        flags = Flags(frame, allows_duplicate_labels=True)
+        vars(frame).update(_data=data(*found), _index=cudf.RangeIndex(rows), _attrs={}, _flags=flags)
+        return frame
+
+    known = vars(from_data(vertices, vertices)).keys() == {"_data", "_index", "_attrs", "_flags"}
+    return filled_in if known else from_data

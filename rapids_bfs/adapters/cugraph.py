@@ -23,7 +23,7 @@ def from_cugraph(cugraph_graph: Any, *, name: str = "cugraph") -> Graph:
     ones once, unless it is a `MultiGraph`.
 
     Ids of one column become labels. Raises `InputError` if there are no edges yet, ids have several columns, or
-    the graph is spread over several GPUs.
+    the graph is distributed over several GPUs.
     """
     graph, _ = internal(cugraph_graph, name)
     if not cugraph_graph.renumbered:
@@ -41,7 +41,9 @@ def internal(cugraph_graph: Any, name: str = "cugraph") -> tuple[Graph, np.dtype
     """The graph by the integers that cuGraph knows its vertices by, the user's ids unless it has renumbered them, and
     their type."""
     if cugraph_graph.is_multi_gpu():
-        raise InputError(f"{name}: the graph is spread over several GPUs: give a graph on one, or use cugraph.dask")
+        raise InputError(
+            f"{name}: the graph is distributed over several GPUs: give a graph on one, or use cugraph.dask"
+        )
     sg_graph = getattr(cugraph_graph._Impl, "_plc_graph", None)
     if sg_graph is None:
         raise InputError(f"{name}: the graph has no edges yet: call from_cudf_edgelist first")

@@ -38,7 +38,7 @@ def to_cupy(graph: Graph) -> tuple[Any, Any]:
     Raises `InputError` if ids are not integers.
     """
     if graph.has_objects:
-        raise InputError("CuPy's arrays hold no ids like these, only numbers: take cudf, or rename the vertices")
+        raise InputError("CuPy's arrays hold numbers, not ids like these: use cudf, or rename the vertices")
     here = graph.on(CUDA)
     sources, targets = here.vertex_pairs()
     return here.ids_of(sources), here.ids_of(targets)

@@ -193,7 +193,7 @@ def from_objects(
     import pandas as pd
 
     if vertices is not None:
-        raise InputError(f"{name}: a number of vertices goes with integer ids only")
+        raise InputError(f"{name}: a number of vertices can only be given with integer ids")
     require_one_type([pd.api.types.infer_dtype(ids, skipna=False) for ids in (source, target)], columns, name)
     interleaved = np.empty(2 * len(source), object)
     interleaved[0::2], interleaved[1::2] = source, target

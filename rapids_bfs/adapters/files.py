@@ -12,7 +12,7 @@ from typing import IO, Any, cast
 from .._core.arguments import checked_name, file_path, flag
 from ..errors import InputError
 from ..graph import Graph
-from ._file import GZIP, File, check_output, damage_named, file_at, replacing
+from ._file import GZIP, KEEP, File, check_output, damage_named, file_at, replacing
 from ._formats import FORMATS, OPTIONS, Format, format_of, format_of_suffix, known_suffixes
 
 
@@ -115,9 +115,16 @@ def save(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> 
             raise InputError(f"{target}: {error}") from None
 
 
-def check_graph_output(path: str | os.PathLike[str], force: bool = False) -> Path:
-    """``path`` if a graph can be saved there. Raises `InputError` if not, see `check_output`, or by its suffix."""
-    _format_to_write(path)
+def check_graph_output(path: str | os.PathLike[str], force: bool = False, *, isolated: str | None = None) -> Path:
+    """``path`` if a graph can be saved there. Raises `InputError` if not, see `check_output`, or by its suffix.
+
+    ``isolated`` is the name of the graph if it is known to have vertices without edges.
+    """
+    target, format = _format_to_write(path)
+    if isolated and not format.isolated:
+        raise InputError(
+            f"{target}: {format.name} would lose the vertices without edges of {isolated}; {KEEP} keep them"
+        )
     return check_output(path, force)
 
 
@@ -127,5 +134,5 @@ def _format_to_write(path: str | os.PathLike[str]) -> tuple[Path, Format]:
     if format is None:
         raise InputError(f"{target}: unknown suffix; there are {known_suffixes()}")
     if target.suffix.lower() == ".gz" and not format.text:
-        raise InputError(f"{target}: {format.name} is not packed by gzip: leave out .gz")
+        raise InputError(f"{target}: {format.name} is not compressed with gzip: leave out .gz")
     return target, format

@@ -32,7 +32,7 @@ def read(sg_graph: Any, directed: bool | None, name: str) -> tuple[Graph, np.dty
     from .device_edges import from_device_edges
 
     if type(sg_graph).__name__ != "SGGraph":
-        raise InputError(f"{name}: a {type(sg_graph).__name__} is spread over several GPUs: give a graph on one")
+        raise InputError(f"{name}: a {type(sg_graph).__name__} is distributed over several GPUs: give a graph on one")
     handle = ResourceHandle()
     ids = extract_vertex_list(handle, sg_graph, False)
     sources, targets, *_ = decompress_to_edgelist(handle, sg_graph, False)

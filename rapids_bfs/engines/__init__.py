@@ -17,6 +17,7 @@ from .registry import GROUP as GROUP
 from .registry import PREFERENCE as PREFERENCE
 from .registry import Choice as Choice
 from .registry import choose as choose
+from .registry import gpus as gpus
 from .registry import preferred as preferred
 from .registry import ready as ready
 from .registry import register as register

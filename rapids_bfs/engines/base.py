@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -74,8 +74,10 @@ class Traversal(ABC):
         predecessors = None if predecessors is None else placed(predecessors, device)
         if own and device == CUDA:
             finish()
-        trace = Trace.of(self.graph, distances, self.steps) if options.trace else None
-        return BFSResult(self.graph.owner, sources, distances, predecessors, options.depth_limit, options.target, trace)
+        result = BFSResult(self.graph.owner, sources, distances, predecessors, options.depth_limit, options.target)
+        if not options.trace:
+            return result
+        return replace(result, trace=Trace.of(self.graph, distances, self.steps, result.stopped_at))
 
     def run(self, sources: np.ndarray, options: Options = DEFAULT, *, own: bool = False) -> BFSResult:
         """Search and answer. The result holds until the next run, or longer if it is to ``own`` its arrays."""

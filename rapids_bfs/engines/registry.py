@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TypeVar
 
 from .._core.arguments import engine_name
-from .._core.driver import no_device
+from .._core.driver import driver, no_device
 from .._core.forks import in_each_child
 from ..errors import InputError
 from ..graph import Graph
@@ -54,6 +54,11 @@ class Choice:
 
 _registry: dict[str, dict[str, Engine]] = {}
 _preferred: dict[str, Engine] = {}  # those that have been loaded
+
+
+def gpus() -> tuple[str, ...]:
+    """The names of this machine's GPUs, as the NVIDIA driver gives them; none without a driver."""
+    return driver().devices
 
 
 def registered() -> dict[str, Engine]:

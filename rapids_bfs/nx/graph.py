@@ -25,7 +25,7 @@ from .views import state_of
 logger = logging.getLogger(__package__)
 
 TRIES = 3  # to convert a graph that is changed meanwhile
-MOST_LEVELS = np.iinfo(np.int32).max  # a distance is an int32
+MAX_LEVELS = np.iinfo(np.int32).max  # a distance is an int32
 FEW = 5  # 1/FEW of the nodes are few: removing them from a copy of all is faster than making a set of the others
 
 
@@ -359,4 +359,4 @@ def levels(limit: Any) -> int | None:
         raise LeftToNetworkX  # which compares it with numbers in its own way, or cannot
     if not limit > 0:  # or not a number
         return 0
-    return None if limit > MOST_LEVELS else math.ceil(limit)
+    return None if limit > MAX_LEVELS else math.ceil(limit)

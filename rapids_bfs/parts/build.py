@@ -1,4 +1,4 @@
-"""A graph in parts from edges in parts: counted, exchanged and placed, a block of edges at a time.
+"""Builds a graph in parts from edges in parts: they are counted, exchanged and placed, a block at a time.
 
 Each rank reads some of the edges. What it knows of an edge goes to the owners of its ends twice: first they count,
 then, with their offsets made, they place. So no rank ever holds more than its own rows and a block.
@@ -38,25 +38,25 @@ from .labels import Labels, Occurring
 from .partition import Partition
 from .peers import Peers
 
-MOST_NUMBERS = 2  # for each edge, that all ranks together may hold to renumber ids that occur
+MAX_NUMBERS = 2  # for each edge, that all ranks together may hold to renumber ids that occur
 
 
 @dataclass(frozen=True)
 class Source:
-    """Edges that a rank reads, as often as it is asked to: pairs of arrays of ids where the rank works."""
+    """Edges that a rank reads, as often as needed: pairs of arrays of ids on the device where the rank works."""
 
     blocks: Callable[[], Iterable[Pairs]]
     columns: tuple[str, str] = ("source", "target")
     name: str = "edges"
 
     def of_rank(self, rank: int, size: int) -> Iterable[Pairs]:
-        """The edges that this rank contributes; all of this source's."""
+        """The edges that this rank contributes: here, all edges of the source."""
         return self.blocks()
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked of a build. The same on all ranks."""
+    """The options of a build, the same on all ranks."""
 
     device: str = CPU
     vertices: int | None = None  # ids are below it; None: the vertices are the ids that occur
@@ -68,7 +68,7 @@ class Plan:
 
 @dataclass
 class Part:
-    """The rows of one part's vertices, by place; targets are numbers, see `partition`."""
+    """The rows of one part's vertices, indexed by place; targets are vertex numbers, see `partition`."""
 
     partition: Partition
     rank: int
@@ -88,7 +88,7 @@ class Part:
 
     @property
     def base(self) -> int:
-        """Its first number."""
+        """The first of its vertex numbers."""
         return self.rank * self.partition.stride
 
     @property
@@ -98,14 +98,14 @@ class Part:
 
     @property
     def ids(self) -> Any:
-        """The ids of its vertices, by place."""
+        """The ids of its vertices, indexed by place."""
         if self.labels is not None:
             return self.labels
         return self.partition.ids(self.partition.own_numbers(self.rank, tools_of(self.targets).xp))
 
 
 def tools_for(device: str) -> ModuleType:
-    """The module that has what a build needs for arrays there."""
+    """The module of array functions that a build uses on this device."""
     return import_module(".device_tools" if device == CUDA else ".host_tools", __package__)
 
 
@@ -114,7 +114,7 @@ def tools_of(array: Any) -> ModuleType:
 
 
 class Seen(NamedTuple):
-    """What a first look at all edges tells."""
+    """What the first pass over all edges finds."""
 
     rows: int
     highest: int  # id; -1 without edges
@@ -122,7 +122,7 @@ class Seen(NamedTuple):
 
 
 def build(source: Any, peers: Peers, plan: Plan) -> Part:
-    """The part of this rank, of the graph that the edges of all ranks make."""
+    """This rank's part of the graph that the edges of all ranks form."""
     builder = Builder(source, peers, plan)
     with builder.tools.working():
         return _built(builder, peers, plan)
@@ -143,7 +143,7 @@ def _built(builder: Builder, peers: Peers, plan: Plan) -> Part:
     occurs |= degrees[-1] > 0
     if all(peers.share(bool(occurs.all()))):
         return builder.place(dealt.numbers, dealt, degrees)
-    if dealt.n * peers.size > MOST_NUMBERS * seen.rows:
+    if dealt.n * peers.size > MAX_NUMBERS * seen.rows:
         del degrees
         return builder.labelled(directed)
     occurring = Occurring.of(dealt, occurs, peers, builder.tools)
@@ -157,7 +157,7 @@ Numbers = Callable[[Any], Any]  # of ids
 
 
 class Builder:
-    """The steps of a build."""
+    """The steps of a build, on one rank."""
 
     mirror = False  # place each edge in both directions?
 
@@ -190,7 +190,7 @@ class Builder:
         return sources, targets
 
     def in_step(self) -> Iterator[Pairs]:
-        """The blocks of this rank, and empty ones until all ranks have none."""
+        """This rank's blocks, then empty ones until every rank has run out."""
         nothing = self.tools.xp.empty(0, np.int32)
         blocks = self.blocks()
         while True:

@@ -1,4 +1,4 @@
-"""What building a part needs of arrays on a device; `host_tools` has the same for the host's memory."""
+"""The array functions of a build, for device memory; `host_tools` has the same for host memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .._core.memory import require_device_bytes
 from .._core.rapids import driver_allocates
 
 xp = cupy
-BLOCK = 1 << 24  # edges that are dealt at a time
+BLOCK = 1 << 24  # edges dealt at a time
 require = require_device_bytes
 
 
@@ -42,7 +42,7 @@ def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int]:
 
 
 def deal(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
-    """For each part its arcs of a block of edges between numbers: an array of two rows, places and targets."""
+    """The arcs of a block of edges, grouped by the part that owns them: arrays of two rows, places and targets."""
     sources, targets = edges
     count, vertex = len(sources), sources.dtype
     counts = cupy.zeros(size, np.int64)
@@ -56,26 +56,26 @@ def deal(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> 
 
 
 def count(places: Any, counts: Any) -> None:
-    """Add to the counts how often each place occurs."""
+    """Count the occurrences of each place, in addition to what ``counts`` holds."""
     size = len(places)
     launch("parts_build", "count_arcs", places.dtype, np.int64, size, places, size, len(counts), counts)
 
 
 def put(places: Any, targets: Any, cursors: Any, placed: Any) -> None:
-    """Write targets where the cursors of their sources stand, which move on."""
+    """Write each target at the cursor of its source, and advance the cursor."""
     given = (places, targets, len(places), len(cursors), len(placed), cursors, placed)
     launch("parts_build", "put", places.dtype, np.int64, len(places), *given)
 
 
 def simplified(offsets: Any, targets: Any, limit: int) -> Pairs:
-    """The rows with their distinct targets, ascending, which take the place of all; targets are below ``limit``."""
+    """The rows without duplicates, ascending. ``targets``, all below ``limit``, are overwritten."""
     device_csr.ascending(offsets, targets, limit=limit, result=targets)
     kept_offsets, kept = device_csr.distinct(offsets, targets, loops=True, result=targets)
     return kept_offsets.astype(np.int64, copy=False), kept
 
 
 def count_loops(offsets: Any, targets: Any, base: int) -> int:
-    """Number of arcs from a vertex to itself, where the row of place 0 is that of number ``base``."""
+    """The number of arcs from a vertex to itself, where place 0 has the vertex number ``base``."""
     loops = cupy.zeros(1, np.int64)
     arcs = len(targets)
     given = (offsets, targets, len(offsets) - 1, arcs, base, loops)

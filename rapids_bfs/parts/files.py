@@ -1,4 +1,4 @@
-"""Parquet files as a graph in parts: each rank reads its share of the row groups, and the host holds no graph."""
+"""Parquet files as a graph in parts: each rank reads its share of the row groups, and no rank holds the whole graph."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..adapters._several import joined, name_of
 from ..adapters._tables import is_number
 from ..adapters.files import files_matching
 
-MOST_GROUPS = 1 << 31  # more than a file can have: their numbers are of 16 bits
+MAX_GROUPS = 1 << 31  # more than a file can have: their numbers are of 16 bits
 
 
 @dataclass(frozen=True)
 class ParquetEdges:
-    """The edges in some files, as a rank of a build reads them."""
+    """The edges in one or more Parquet files, of which each rank reads its share."""
 
     name: str
     files: tuple[File, ...]
@@ -30,14 +30,14 @@ class ParquetEdges:
     def of_rank(self, rank: int, size: int) -> Iterator[Pairs]:
         for place, file in enumerate(self.files):
             with damage_named(file, "Parquet"):
-                table = parquet_table(file, *self.columns, range((rank - place) % size, MOST_GROUPS, size).__contains__)
+                table = parquet_table(file, *self.columns, range((rank - place) % size, MAX_GROUPS, size).__contains__)
                 for source, target in table.numbers():
                     yield (to_device(source), to_device(target)) if self.device == CUDA else (source, target)
 
 
 def edges_of(path: str | os.PathLike[str], device: str, source: Any = None, target: Any = None) -> ParquetEdges | None:
-    """The edges in files that match a pattern; None if they must be read in one piece: it is no pattern, or ids are not
-    numbers."""
+    """The edges in the files that match a pattern. None if ``path`` is not a pattern or ids are not numbers: then the
+    graph must be read in one piece."""
     if not (files := files_matching(path)):
         return None
     pattern = os.fsdecode(path)

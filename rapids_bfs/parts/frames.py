@@ -1,4 +1,4 @@
-"""Frames of Dask whose partitions are on GPUs: they become a graph there, and results become such frames."""
+"""Dask frames whose partitions are on GPUs: graphs are made of them there, and results are returned as such frames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .on_dask import DaskLauncher
 from .peers import Peers
 from .result import ResultInParts, rows
 
-NUMBERS = "iuf"  # kinds of dtypes that hold ids which may be vertices
+NUMBERS = "iuf"  # kinds of dtypes that vertex ids may have
 START = "client = distributed.Client(dask_cuda.LocalCUDACluster())"
 
 
@@ -31,7 +31,7 @@ def from_dask_frame(
     name: str = "frame",
     device: str = CUDA,
 ) -> GraphInParts:
-    """A graph in parts, one on each worker of the cluster, from a frame of two columns of integers."""
+    """A graph with one part on each worker of the cluster, from a frame with two columns of integers."""
     from ..adapters.dask import FRAME, client_here
 
     client = client_here()
@@ -45,7 +45,7 @@ def from_dask_frame(
 
 
 def _by_worker(client: Any, frame: Any, workers: Sequence[str]) -> list[list[Any]]:
-    """The partitions of a frame, as futures, of each worker; computed if they were not. Raises what one raised."""
+    """Each worker's partitions of a frame, as futures, computed if necessary. Raises what computing one raised."""
     from distributed import futures_of, wait
 
     futures = futures_of(client.persist(frame))
@@ -61,7 +61,7 @@ def _by_worker(client: Any, frame: Any, workers: Sequence[str]) -> list[list[Any
 
 
 def source_of(columns: tuple[str, str], name: str, *partitions: Any) -> Source:
-    """What a rank reads: the edges in its partitions, which are not copied."""
+    """The edges of a rank's partitions, which are not copied."""
     arrays = [
         tuple(
             _numbers(part.iloc[:, side], f"{name}, column {columns[side]!r}, partition {place} of this worker")
@@ -87,7 +87,7 @@ def _numbers(ids: Any, where: str) -> Any:
 
 
 def frame_of_result(launcher: DaskLauncher, result: ResultInParts) -> Any:
-    """The frame of a result, with a partition on each worker; see `ResultInParts.to_frame`."""
+    """A result as a frame with one partition on each worker; see `ResultInParts.to_frame`."""
     import dask.dataframe as dd
 
     kept = launcher.keep(frame_of_part, each=[result.graph.parts, result.answers])
@@ -95,7 +95,7 @@ def frame_of_result(launcher: DaskLauncher, result: ResultInParts) -> Any:
 
 
 def frame_of_part(part: Part, answer: Answer, peers: Peers) -> Any:
-    """The rows of this part's vertices, as a frame of pandas or, on a GPU, of cuDF."""
+    """The rows of this part's vertices, as a pandas frame or, on a GPU, a cuDF frame."""
     ids, distances, predecessors = rows(part, answer, peers)
     columns = {"vertex": ids, "distance": distances}
     if predecessors is not None:

@@ -1,4 +1,4 @@
-"""A graph whose rows are dealt to several devices, and its vertices' ids."""
+"""A graph whose rows are distributed over several devices, and its vertices' ids."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 class GraphInParts:
     """A graph over several devices. Make one with ``devices=`` of `rapids_bfs.load` or `rapids_bfs.as_graph`.
 
-    Its parts stay where they are: what a search of it finds is in parts too. Inside, vertices have numbers that tell
-    where they are, see `partition`; users see ids alone.
+    Its parts stay on their devices, and so do the results of searches. Internally a vertex has a number that encodes
+    its part and its place there, see `partition`; users only see ids.
 
     Attributes
     ----------
     launcher : Launcher
-    parts : what the launcher's ranks keep, a `Part` each
+    parts : one `Part` on each of the launcher's ranks
     partition : Partition
     directed : bool
     name, columns, frame : as of a `Graph`
@@ -93,12 +93,12 @@ class GraphInParts:
 
     @property
     def num_edges(self) -> int:
-        """Edges as people count them: an undirected edge counts once."""
+        """The number of edges; an undirected edge counts once."""
         return int(self.num_arcs if self.directed else (self.num_arcs + self.num_loops) // 2)
 
     @cached_property
     def ids(self) -> Graph:
-        """A graph with the ids of this one and no edges. The labels that are in parts are brought here."""
+        """A graph with the same ids and no edges. Labels that are in parts are gathered for it."""
         n = self.num_vertices
         labels = self._labels
         if not self.partition.dealt:
@@ -115,7 +115,7 @@ class GraphInParts:
 
     @property
     def labels(self) -> np.ndarray | None:
-        """The user's ids in the order of `on` ("cpu"); None when ids are 0..n-1."""
+        """The user's ids in the order of ``on("cpu")``; None when ids are 0..n-1."""
         return None if self.partition.dealt and self._labels is None else self.ids.labels
 
     def has_vertex(self, id: Hashable) -> bool:
@@ -123,7 +123,7 @@ class GraphInParts:
         return self._find(id) >= 0
 
     def vertex_of(self, id: Hashable) -> int:
-        """The number of the vertex that has this id. Raises `InputError` if none has."""
+        """The number of the vertex with this id. Raises `InputError` if there is none."""
         number = self._find(id)
         if number < 0:
             raise InputError(f"{id!r} is not a vertex of {self.name}, which has {self.num_vertices:,} vertices")
@@ -144,7 +144,7 @@ class GraphInParts:
         return int(max(self.launcher.run(_find, int(id), each=[self.parts])))
 
     def vertices(self, numbers: np.ndarray) -> np.ndarray:
-        """The vertices of `on` ("cpu") with these numbers; -1 stays."""
+        """The vertices of ``on("cpu")`` that have these numbers; -1 stays -1."""
         if self.partition.dealt:
             ids: np.ndarray = self.partition.ids(numbers)
             return ids
@@ -153,7 +153,7 @@ class GraphInParts:
 
     @cached_property
     def _places(self) -> np.ndarray:
-        """The vertex of each number, where there are labels; -1 for unused numbers."""
+        """The vertex of each number, if there are labels; -1 for unused numbers."""
         partition = self.partition
         ids = self.ids._host_labels
         places = np.full(partition.size * partition.stride, -1, np.int64)
@@ -189,7 +189,7 @@ class GraphInParts:
         return self.ids._with(offsets=offsets, targets=targets, directed=self.directed)
 
     def prepare(self) -> None:
-        """Let all ranks prepare what searches need, unless they have."""
+        """Make all ranks prepare for searches, unless they already have."""
         if not self._prepared:
             from ..engines.parts.search import prepare
 
@@ -235,7 +235,7 @@ def _rows(part: Part, peers: Peers) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Rows:
-    """The edges of a `Graph` on the host, each rank reading some of its rows."""
+    """The edges of a `Graph` on the host, of which each rank reads some rows."""
 
     graph: Graph
 
@@ -253,7 +253,7 @@ class Rows:
 
 
 def from_graph(graph: Graph, launcher: Launcher) -> GraphInParts:
-    """A `Graph` over several devices."""
+    """Distribute a `Graph` over several devices."""
     host = graph.on(CPU)
     plan = Plan(launcher.device, vertices=graph.num_vertices, directed=graph.directed, name=graph.name)
     parts = launcher.keep(build, plan, each=[launcher.spread([Rows(host)] * launcher.size)])
@@ -261,6 +261,6 @@ def from_graph(graph: Graph, launcher: Launcher) -> GraphInParts:
 
 
 def from_source(source: Any, launcher: Launcher, plan: Plan, **options: Any) -> GraphInParts:
-    """The graph of a `Source` that all ranks read their share of, such as random edges."""
+    """The graph of a `Source` of which each rank reads its share, such as random edges."""
     parts = launcher.keep(build, plan, each=[launcher.spread([source] * launcher.size)])
     return GraphInParts(parts, launcher, name=plan.name, **options)

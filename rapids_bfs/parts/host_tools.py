@@ -1,4 +1,4 @@
-"""What building a part needs of arrays in the host's memory; `device_tools` has the same for a device."""
+"""The array functions of a build, for host memory; `device_tools` has the same for device memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def summary(sources: np.ndarray, targets: np.ndarray, key: np.ndarray) -> tuple[
 
 
 def deal(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
-    """For each part its arcs of a block of edges between numbers: an array of two rows, places and targets."""
+    """The arcs of a block of edges, grouped by the part that owns them: arrays of two rows, places and targets."""
     sources, targets = edges
     counts = np.zeros(size, np.int64)
     kernels.count_owners(sources, targets, stride, mirror, loops, counts)
@@ -36,17 +36,17 @@ def deal(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> 
 
 
 def count(places: np.ndarray, counts: np.ndarray) -> None:
-    """Add to the counts how often each place occurs."""
+    """Count the occurrences of each place, in addition to what ``counts`` holds."""
     kernels.count(places, counts)
 
 
 def put(places: np.ndarray, targets: np.ndarray, cursors: np.ndarray, placed: np.ndarray) -> None:
-    """Write targets where the cursors of their sources stand, which move on."""
+    """Write each target at the cursor of its source, and advance the cursor."""
     kernels.put(places, targets, cursors, placed)
 
 
 def simplified(offsets: np.ndarray, targets: np.ndarray, limit: int) -> Pairs:
-    """The rows with their distinct targets, ascending, which take the place of all; targets are below ``limit``."""
+    """The rows without duplicates, ascending. ``targets``, all below ``limit``, are overwritten."""
     kept = np.zeros(len(offsets), np.int64)
     kernels.sort_distinct(offsets, targets, kept[1:])
     new_offsets = np.cumsum(kept)
@@ -55,5 +55,5 @@ def simplified(offsets: np.ndarray, targets: np.ndarray, limit: int) -> Pairs:
 
 
 def count_loops(offsets: np.ndarray, targets: np.ndarray, base: int) -> int:
-    """Number of arcs from a vertex to itself, where the row of place 0 is that of number ``base``."""
+    """The number of arcs from a vertex to itself, where place 0 has the vertex number ``base``."""
     return int(kernels.count_loops(offsets, targets, base))

@@ -61,7 +61,7 @@ class Occurring:
 
 @dataclass
 class Labels:
-    """The ids of all parts, of which this rank keeps its own."""
+    """The ids of all parts; each rank keeps those of its own part."""
 
     partition: Partition
     own: Any  # int64, ascending
@@ -70,7 +70,7 @@ class Labels:
 
     @classmethod
     def of(cls, blocks: Iterable[Pairs], peers: Peers, tools: ModuleType) -> Labels:
-        """The distinct ids in the blocks of all ranks, which come in step."""
+        """The distinct ids in the blocks of all ranks, which go through their blocks in step."""
         xp = tools.xp
         own = xp.empty(0, np.int64)
         for sources, targets in blocks:
@@ -81,7 +81,7 @@ class Labels:
         return cls(partition, own, peers, xp)
 
     def numbers(self, ids: Any) -> Any:
-        """The numbers of ids, which all are labels of some part. Every rank asks at the same time."""
+        """The vertex numbers of ids, each a label of some part. A collective: all ranks call it."""
         distinct = _distinct(ids.astype(np.int64), self.xp)
         asked, order = grouped(distinct, owners(distinct, self.peers.size), self.peers.size, self.xp)
         dtype = self.partition.dtype
@@ -99,7 +99,7 @@ def _distinct(ids: Any, xp: ModuleType) -> Any:
 
 
 def grouped(values: Any, owner: Any, size: int, xp: ModuleType) -> tuple[list[Any], Any]:
-    """The values of each of ``size`` owners, and where they were, owner after owner."""
+    """The values grouped by owner, and their original positions in that order."""
     if not len(values):
         return [values] * size, xp.empty(0, np.int64)
     order = xp.argsort(owner)

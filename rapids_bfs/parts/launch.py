@@ -1,7 +1,7 @@
-"""Who runs an SPMD function on all ranks, and keeps what they return: here the threads of one process.
+"""Launchers run an SPMD function on all ranks and keep what it returns; here, on the threads of one process.
 
-An SPMD function takes what each rank holds itself, then its `Peers`, then arguments that are the same on all ranks:
-``function(*mine, peers, *arguments)``.
+An SPMD function takes values that the rank itself keeps, then its `Peers`, then arguments that are the same on all
+ranks: ``function(*mine, peers, *arguments)``.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from ..errors import InputError, TraversalError
 from .peer_memory import at_work
 from .peers import LIMIT, Peers, Stopped, ThreadPeers
 
-MOST_THREADS = 256  # parts in the host's memory
-GRACE = 10.0  # seconds that ranks have to end after one has failed
+MAX_THREADS = 256  # parts in the host's memory
+GRACE = 10.0  # seconds that the other ranks have to stop after one has failed
 _turns: dict[int, threading.Lock] = {}  # of graphs on GPUs, whose kernels could wait for each other; by process
-Kept = Any  # what each rank keeps; a list by rank where that is this process
+Kept = Any  # a value on each rank; a list by rank if the ranks are in this process
 
 
 class Launcher(ABC):
     """The ranks of a graph in parts."""
 
-    devices: tuple[str, ...]  # how messages call each rank's device
+    devices: tuple[str, ...]  # the name of each rank's device in messages
     device: str  # where their arrays live, "cpu" or "cuda"
 
     @property
@@ -40,9 +40,9 @@ class Launcher(ABC):
 
     @abstractmethod
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> Kept:
-        """Call ``function`` on every rank, with its own of ``each``, and let the ranks keep what it returns.
+        """Call ``function`` on every rank with the rank's own values of ``each``; the ranks keep what it returns.
 
-        Raises what it raises: an `InputError` as it is, and anything else as a `TraversalError` that names the rank.
+        If it raises an `InputError`, that is raised here; anything else becomes a `TraversalError` that names the rank.
         """
 
     @abstractmethod
@@ -57,11 +57,11 @@ class Launcher(ABC):
 
     @abstractmethod
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
-        """`keep`, and bring here what was returned, by rank."""
+        """Like `keep`, but return the results, by rank."""
 
     @abstractmethod
     def spread(self, values: Sequence[Any]) -> Kept:
-        """Give each rank its own of these values."""
+        """Give each rank its own one of these values."""
 
 
 class At:
@@ -79,7 +79,7 @@ class Threads(Launcher):
         self.names = [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
         self.limit = limit
         self._turns = _turns if self.device == CUDA else {}
-        self._lost = ""  # which rank did not end
+        self._lost = ""  # the rank that did not stop
         self._communicators: Any = None  # got when first needed, and after a failure again
 
     def __repr__(self) -> str:
@@ -154,8 +154,8 @@ class Threads(Launcher):
             yield
 
     def _end(self, ranks: Sequence[threading.Thread]) -> None:
-        """Wait until no rank works on its part any more. One that does not end cannot be stopped; nothing will be asked
-        of these ranks again."""
+        """Wait until no rank works on its part any more. A thread that does not stop cannot be killed: then these ranks
+        are not used again."""
         deadline = monotonic() + GRACE
         for rank, thread in enumerate(ranks):
             self._lost = f"part {rank} ({self.devices[rank]})"
@@ -175,17 +175,17 @@ class Threads(Launcher):
 
     def _peers(self) -> Sequence[Peers]:
         """The peers of each rank, which serve one call."""
-        names = self.names
         if self.device == CPU or len(set(self.devices)) < self.size or self.size == 1:
-            return ThreadPeers.group(names, self.limit)
+            return ThreadPeers.group(self.names, self.limit)
         from .nccl import NcclPeers, Ranks
 
         if self._communicators is None or self._communicators.failure is not None:
-            self._communicators = Ranks.shared([ordinal(device) for device in self.devices], names, self.limit)
+            ordinals = [ordinal(device) for device in self.devices]
+            self._communicators = Ranks.shared(ordinals, self.names, self.limit)
         return NcclPeers.group(self._communicators)
 
     def _current(self, rank: int) -> AbstractContextManager[Any]:
-        """Within it the rank's device is that of this thread."""
+        """A context in which the rank's device is this thread's current one."""
         if self.device == CPU:
             return nullcontext()
         import cupy
@@ -200,22 +200,22 @@ def ordinal(device: str) -> int:
 
 
 def said(error: BaseException) -> str:
-    """An error in one line, and what to do where memory ran out."""
+    """An error in one line, with what to do if memory ran out."""
     line = str(error).strip().partition("\n")[0] or type(error).__name__
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return f"{line}: it does not fit, take more devices or free memory there"
+        return f"{line}: it does not fit: use more devices, or free memory there"
     return line
 
 
 def device_names(devices: Any) -> list[str]:
-    """The device of each part: so many GPUs, "all", those with these ordinals, or "cpu:4" for parts on the CPU.
+    """The device of each part, for a number of GPUs, "all", a list of ordinals, or "cpu:4" for parts on the CPU.
 
     Raises `InputError` if there are no such devices.
     """
     if isinstance(devices, str) and devices.startswith(f"{CPU}:"):
         count = devices.partition(":")[2]
-        if not (count.isascii() and count.isdigit() and 1 <= int(count) <= MOST_THREADS):
-            raise InputError(f"devices={devices!r}: 'cpu:4' stands for 4 parts, at most {MOST_THREADS}")
+        if not (count.isascii() and count.isdigit() and 1 <= int(count) <= MAX_THREADS):
+            raise InputError(f"devices={devices!r}: 'cpu:4' stands for 4 parts, at most {MAX_THREADS}")
         return [CPU] * int(count)
     there = len(driver().devices)
     if isinstance(devices, str) and devices == "all":

@@ -1,4 +1,4 @@
-"""Measuring searches of a graph in parts: what `rapids_bfs.compare` and the Graph500 benchmark need besides."""
+"""Measuring searches of a graph in parts, for `rapids_bfs.compare` and the Graph500 benchmark."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from .._core.device import CPU, CUDA, to_host
 from ..engines import DEFAULT, Choice, Options, Traversal, choose
 from ..errors import InputError, TraversalError
-from ..trace import Step, Trace
+from ..trace import Step, Trace, expansions
 from .build import Builder, Part, Plan, tools_of
 from .graph import GraphInParts
 from .launch import device_names
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..comparison import Progress
     from ..graph500 import Graph500
 
-OWN = {CPU: "cpu", CUDA: "cupy"}  # the engine whose kernels search parts
+OWN = {CPU: "cpu", CUDA: "cupy"}  # our engine for parts on this device
 BESIDE = {
     CPU: ("scipy",),
     CUDA: ("cugraph-dask", "pylibcugraph", "pylibcugraph:direction-optimizing"),
@@ -32,12 +32,12 @@ BESIDE = {
 
 
 def choices_for(graph: GraphInParts) -> list[Choice]:
-    """The engines that `compare` runs on a graph in parts unless told otherwise."""
+    """The engines that `compare` runs on a graph in parts by default."""
     return [choose(name) for name in (OWN[graph.device], *BESIDE[graph.device])]
 
 
 def traversal_of(choice: Choice, graph: GraphInParts) -> Traversal:
-    """The choice prepared: ours for the graph in parts, any other for the graph in one piece."""
+    """Prepare an engine: ours for the graph in parts, any other for the graph in one piece."""
     if choice.name == OWN[graph.device]:
         return InParts(graph)
     return InOnePiece(graph, choice)
@@ -63,7 +63,7 @@ class InParts(Traversal):
 
 
 class InOnePiece(Traversal):
-    """Another engine's search of the graph in one piece, which it may spread over as many GPUs itself."""
+    """Another engine's search of the graph in one piece, which it may itself distribute over as many GPUs."""
 
     def __init__(self, graph: GraphInParts, choice: Choice) -> None:
         super().__init__(graph.on(CPU))
@@ -85,7 +85,7 @@ class InOnePiece(Traversal):
 
 def levels_of(result: ResultInParts) -> Trace:
     """The levels that a search found."""
-    return traced(result._levels, [Step()] * result.depth, "")
+    return traced(result._levels, [Step()] * expansions(result.depth, result.stopped_at), "")
 
 
 def sampled(graph: GraphInParts, count: int, seed: int) -> np.ndarray:
@@ -93,7 +93,7 @@ def sampled(graph: GraphInParts, count: int, seed: int) -> np.ndarray:
     candidates = graph.launcher.run(_candidates, each=[graph.parts])
     first = np.concatenate([[0], np.cumsum(candidates)])
     if not first[-1]:
-        raise InputError(f"{graph.name} has no edges to search along: name a source")
+        raise InputError(f"{graph.name} has no edges: name a source")
     picked = np.random.default_rng(seed).choice(first[-1], min(count, int(first[-1])), replace=False)
     owners = np.searchsorted(first, picked, side="right") - 1
     numbers = np.empty(len(picked), np.int64)
@@ -107,7 +107,7 @@ def _candidates(part: Part, peers: Peers) -> int:
 
 
 def _picked(part: Part, peers: Peers, picked: np.ndarray, owners: np.ndarray) -> np.ndarray:
-    """The numbers of the vertices that were picked here, as the so-manieth with an out-edge."""
+    """The numbers of the vertices picked on this rank, by their position among its vertices with an out-edge."""
     xp = tools_of(part.offsets).xp
     places = xp.flatnonzero(xp.diff(part.offsets) > 0)
     return to_host(places[xp.asarray(picked[owners == peers.rank])]) + part.base
@@ -116,7 +116,7 @@ def _picked(part: Part, peers: Peers, picked: np.ndarray, owners: np.ndarray) ->
 def graph500_in_parts(run: Graph500, devices: int | str | Sequence[int], roots: int, progress: Progress) -> Graph500:
     """Complete the benchmark that ``run`` begins on several devices: draw, build, search and validate in parts.
 
-    The build draws each edge anew whenever it needs it, so that the edges are never there as a whole.
+    The build draws each edge again whenever it needs it, so that the whole edge list is never in memory.
     """
     names = device_names(devices)
     own = OWN[CPU if names[0] == CPU else CUDA]
@@ -156,7 +156,7 @@ def graph500_in_parts(run: Graph500, devices: int | str | Sequence[int], roots: 
 
 
 def _searched(graph: Any, number: int) -> tuple[ResultInParts, float, float]:
-    """What a search found, and how many seconds it and its validation took. Raises `TraversalError` if it is wrong."""
+    """A search's result, and the seconds that it and its validation took. Raises `TraversalError` if it is wrong."""
     begin = perf_counter()
     result = searched(graph, np.array([number]), DEFAULT)
     end = perf_counter()

@@ -1,4 +1,4 @@
-"""Ranks that talk by NCCL: each has a GPU of its own, as a thread of one process or as a process."""
+"""Ranks that communicate by NCCL: each has its own GPU and is a thread of one process, or a process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .._core.forks import generation
 from ..errors import InputError
 from .peers import LIMIT, Meeting, Peers, Stopped, Stops, no_answer
 
-LOOKS = 20  # of the watch, while a rank waits as long as it may
+LOOKS = 20  # times that the watchdog checks within the time limit
 NEVER = float("inf")
 HEADER = struct.Struct("q")
 ROOM = 1024  # bytes of a small object that take one collective; a larger one takes two
@@ -33,15 +33,15 @@ def library() -> Any:
 
 
 def unique_id() -> tuple[int, ...]:
-    """What ranks in several processes must have in common to find each other."""
+    """The identifier by which ranks in several processes find each other."""
     identity: tuple[int, ...] = library().get_unique_id()
     return identity
 
 
 class Ranks:
-    """The communicators of those ranks that are in this process, and a watch that aborts them when one waits too long.
+    """The communicators of the ranks in this process, and a watchdog that aborts them when one waits too long.
 
-    After a failure they are of no use any more.
+    After a failure they cannot be used again.
     """
 
     def __init__(self, communicators: Mapping[int, Any], names: Sequence[str], limit: float = LIMIT) -> None:
@@ -71,7 +71,7 @@ class Ranks:
         return ranks
 
     def fail(self, reason: str) -> None:
-        """Stop all that is under way."""
+        """Abort all pending collectives."""
         with self._turn:
             if self.failure is None:
                 self.failure = reason
@@ -80,7 +80,7 @@ class Ranks:
                     communicator.abort()
 
     def look(self) -> None:
-        """Fail if a rank has waited too long."""
+        """Fail if a rank has been waiting for too long."""
         if monotonic() < min(self.deadlines.values()):
             return
         latest = max(self.calls.values())
@@ -104,10 +104,10 @@ def _watch(ranks: weakref.ref[Ranks], pause: float) -> None:
 
 
 class NcclPeers(Peers):
-    """One of the ranks. Collectives on arrays are begun, not finished: `wait` waits for them.
+    """One of the ranks. Collectives on arrays are asynchronous: `wait` waits for them.
 
-    From the first of them until `wait`, this rank counts as waiting. With a ``meeting`` all ranks are threads of this
-    process, and meet there; else they share small objects by NCCL too.
+    The time limit runs from the first of them until `wait`. With a ``meeting`` all ranks are threads of this process
+    and share small objects there; otherwise they share these by NCCL too.
     """
 
     def __init__(self, ranks: Ranks, rank: int, meeting: Meeting | None = None) -> None:
@@ -132,7 +132,7 @@ class NcclPeers(Peers):
         return cls(Ranks({rank: library().NcclCommunicator(size, identity, rank)}, names, limit), rank)
 
     def _call(self, begin: Callable[[Any, int], None]) -> None:
-        """Begin a collective: with the communicator and the current stream."""
+        """Begin a collective on the communicator and the current stream."""
         from cupy.cuda import get_current_stream
 
         if self.ranks.failure is not None:
@@ -145,7 +145,7 @@ class NcclPeers(Peers):
             raise self._stopped(error) from error
 
     def _stopped(self, error: Exception) -> Stopped:
-        """What others made of this rank's work; if nobody else failed, this one has."""
+        """The failure that stopped this rank: an earlier one of another rank, otherwise its own."""
         self.ranks.fail(f"{self.ranks.names[self.rank]} failed: {error}")
         return Stopped(self.ranks.failure)
 
@@ -160,7 +160,7 @@ class NcclPeers(Peers):
             raise Stopped(self.ranks.failure)
 
     def ready(self) -> None:
-        if self.meeting is not None:  # a thread that allocates may wait for another's collective, which waits for it
+        if self.meeting is not None:  # an allocation may block on another thread's collective, which waits for us
             self.meeting.meet(self.rank, None)
 
     def share(self, value: Any) -> list[Any]:

@@ -1,8 +1,8 @@
-"""Ranks that are workers of a Dask cluster: what runs in the client's process. What runs in theirs is in `seats`.
+"""Ranks that are workers of a Dask cluster: the client's side. The workers' side is in `seats`.
 
-Dask places a seat on each worker as the result of a task, and frees it, with all that the rank keeps, when the graph or
-the client ends. SPMD functions are no tasks: the scheduler starts these one by one, and takes ten milliseconds. They
-are called by `Client.run`, which also says at once when a worker has gone.
+A task creates a `Seat` on each worker. Dask frees it, with everything that the rank keeps, when the graph or the client
+goes away. SPMD functions are not run as tasks, which the scheduler starts one by one, in some ten milliseconds. They
+are called through `Client.run`, which also reports at once that a worker has gone.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .launch import GRACE, Kept, Launcher, said
 from .peers import LIMIT
 from .seats import SEVERITY, Outcome, Seat
 
-TICK = 2.0  # seconds without an answer after which we look which workers there are
-_turns = threading.Lock()  # the collectives of two graphs on the same workers could wait for each other
+TICK = 2.0  # seconds without an answer after which we check which workers are alive
+_turns = threading.Lock()  # collectives of two graphs on the same workers could deadlock
 
 
 class DaskLauncher(Launcher):
-    """A rank on each of these workers, in this order. ``limit`` is how long, in seconds, one may not answer."""
+    """A rank on each of these workers, in this order. ``limit``: how many seconds a worker may stay silent."""
 
     def __init__(self, client: Any, workers: Sequence[str], *, device: str = CPU, limit: float = LIMIT) -> None:
         self.client = client
@@ -38,8 +38,8 @@ class DaskLauncher(Launcher):
         self.device = device
         self.limit = limit
         self.token = secrets.token_hex(8)
-        self._together = False  # have the ranks met, and has none failed since?
-        self._meeting = 0  # how often they have met
+        self._together = False  # are the ranks connected, and has none failed since?
+        self._meeting = 0  # how many times they have connected
         self._names = [f"part {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
         self._seats = [self._task(rank, Seat, self.token, rank, self._names, device, limit) for rank in self._ranks]
         self._settled([self._task(rank, seats.settle, seat) for rank, seat in enumerate(self._seats)], limit)
@@ -57,7 +57,7 @@ class DaskLauncher(Launcher):
         return f"<DaskLauncher on {', '.join(self.devices)}>"
 
     def __reduce__(self) -> Any:
-        raise InputError("a graph on the workers of a Dask cluster stays there: take it here by on('cpu') first")
+        raise InputError("a graph on the workers of a Dask cluster stays there: copy it here by on('cpu') first")
 
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> OnWorkers:
         return self.keep_and_tell(function, nothing, *arguments, each=each)[0]
@@ -82,8 +82,8 @@ class DaskLauncher(Launcher):
         )
 
     def hold(self, function: Callable[..., Any], futures: Sequence[Sequence[Any]]) -> OnWorkers:
-        """What ``function(*values)`` makes of Dask's ``futures`` of each rank, which are on its worker, kept there. The
-        ranks have no peers meanwhile."""
+        """Let each rank keep ``function(*values)`` of the values of its Dask ``futures``, which are on its worker. The
+        function gets no peers."""
         kept = OnWorkers(self)
         self._settled(
             [
@@ -94,11 +94,11 @@ class DaskLauncher(Launcher):
         return kept
 
     def taken(self, kept: OnWorkers) -> list[Any]:
-        """What the ranks keep, as Dask's futures instead."""
+        """Turn what the ranks keep into Dask futures."""
         return [self._task(rank, seats.take, self._seats[rank], kept.key) for rank in self._ranks]
 
     def frame(self, result: Any) -> Any:
-        """A frame of Dask with what a search found, see `frames`."""
+        """A search's result as a Dask frame, see `frames`."""
         from .frames import frame_of_result
 
         return frame_of_result(self, result)
@@ -108,12 +108,12 @@ class DaskLauncher(Launcher):
         return range(self.size)
 
     def _task(self, rank: int, function: Callable[..., Any], *arguments: Any) -> Any:
-        """A task of Dask's, on the worker of this rank."""
+        """Submit a Dask task to this rank's worker."""
         place = {"workers": [self.workers[rank]], "allow_other_workers": False}
         return self.client.submit(function, *arguments, pure=False, **place)
 
     def _settled(self, tasks: Sequence[Any], patience: float = math.inf) -> None:
-        """Wait for tasks, one a rank, which return an `Outcome`; raise as `keep` does."""
+        """Wait for tasks, one per rank, that return an `Outcome`; raise as `keep` does."""
 
         async def outcomes() -> list[Outcome]:
             return await self._outcomes({rank: task.result() for rank, task in enumerate(tasks)}, patience)
@@ -145,7 +145,7 @@ class DaskLauncher(Launcher):
                 raise
 
     def _on_workers(self, function: Callable[..., Any], *arguments: Any, ranks: range | None = None) -> list[Any]:
-        """What ``function(token, rank, *arguments)`` returns on the workers, all at the same time."""
+        """Call ``function(token, rank, *arguments)`` on all workers at the same time, and return what it returns."""
 
         async def outcomes() -> list[Outcome]:
             if gone := [rank for rank, seat in enumerate(self._seats) if seat.status != "finished"]:
@@ -156,7 +156,7 @@ class DaskLauncher(Launcher):
         return self._values(outcomes)
 
     def _values(self, outcomes: Callable[[], Awaitable[list[Outcome]]]) -> list[Any]:
-        """What the ranks returned. Raises the failure that is the cause of the others."""
+        """The values of the outcomes. If ranks failed, raises the failure that caused the others."""
         if self.client.status != "running":
             raise TraversalError("the Dask client of this graph is closed: make the graph again")
         try:
@@ -176,9 +176,9 @@ class DaskLauncher(Launcher):
         return outcome
 
     async def _outcomes(self, calls: Mapping[int, Awaitable[Outcome]], patience: float = math.inf) -> list[Outcome]:
-        """How each rank's call ended. Once one has failed the others are told to end, and have `GRACE` seconds to.
+        """The outcome of each rank's call. Once one fails, the others are told to stop and have `GRACE` seconds to.
 
-        A rank has failed too if its worker has gone or does not answer, or has not ended after ``patience`` seconds.
+        A rank has also failed if its worker has gone, does not answer, or is not done after ``patience`` seconds.
         """
         waiting = {asyncio.ensure_future(call): rank for rank, call in calls.items()}
         outcomes: dict[int, Outcome] = {}
@@ -213,10 +213,10 @@ class DaskLauncher(Launcher):
         return [outcome for _, outcome in sorted(outcomes.items())]
 
     def _ended(self, rank: int, call: asyncio.Future[Outcome]) -> Outcome:
-        """The outcome of a call that has ended."""
+        """The outcome of a finished call."""
         try:
             return call.result()
-        except (OSError, KeyError, asyncio.CancelledError):  # the connection broke; there is no seat; a restart
+        except (OSError, KeyError, asyncio.CancelledError):  # a broken connection, no seat, a restart
             return self._lost(rank)
         except Exception as error:
             return Outcome(f"{self._names[rank]} failed: {said(error)}", TraversalError)
@@ -228,7 +228,7 @@ class DaskLauncher(Launcher):
         return Outcome(f"{self._names[rank]} does not answer: restart it and make the graph again", TraversalError)
 
     async def _there(self) -> set[str]:
-        """The workers that the scheduler knows."""
+        """The addresses of the workers that the scheduler knows."""
         return set(await asyncio.wait_for(self.client.nthreads(), self.limit))
 
     async def _answers(self, rank: int) -> bool:
@@ -238,7 +238,7 @@ class DaskLauncher(Launcher):
         return False
 
     async def _tell(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Call ``function(token, *arguments)`` on the workers that are there, and do not care what becomes of it."""
+        """Call ``function(token, *arguments)`` on the workers that are alive, and ignore failures."""
         with suppress(Exception):
             call = self.client.run(function, self.token, *arguments, workers=list(self.workers), on_error="ignore")
             await asyncio.wait_for(call, GRACE)
@@ -252,7 +252,7 @@ _shared: weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], DaskLaunc
 
 
 class OnWorkers:
-    """What each rank of a launcher keeps, until this is no more."""
+    """A handle of what each rank of a launcher keeps; the ranks release it when the handle is collected."""
 
     def __init__(self, launcher: DaskLauncher) -> None:
         self.key = secrets.token_hex(8)

@@ -1,7 +1,8 @@
-"""Which part a vertex belongs to, and its place there.
+"""Assigns each vertex to a part, and a place there.
 
-The numbers of part r are ``r * stride``, ``r * stride + 1``, ...: as many as it has vertices, and then unused ones up
-to the next part's. So a number alone tells its vertex's owner, and a bitmap over all numbers consists of equal slices.
+The vertices of part r have the numbers ``r * stride``, ``r * stride + 1``, ...; those between its last vertex and the
+next part's first are unused. So a number alone gives its vertex's owner, and a bitmap over all numbers consists of
+equal slices.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from .._core.dtypes import index_dtype
 from .._core.launch import launch
 from ..kernels.cpu import parts as kernels
 
-STRIDE = 256  # a stride is a multiple of it, so that slices of bitmaps are whole words and aligned
+STRIDE = 256  # a stride is a multiple of this, so that slices of bitmaps are aligned whole words
 
 
 def stride_of(most: int) -> int:
-    """The stride of parts with at most so many vertices."""
+    """The stride of parts with at most this many vertices."""
     return max(-(-most // STRIDE), 1) * STRIDE
 
 
 @dataclass(frozen=True)
 class Partition:
-    """So many vertices on each part, and how ids become numbers.
+    """The number of vertices of each part, and how ids are numbered.
 
-    With ``dealt`` the ids are 0..n-1, and their numbers are computed: scrambled, since neighbouring ids may have
+    ``dealt``: the ids are 0..n-1, and their numbers are computed: they are scrambled, since neighbouring ids may have
     similar degrees, and then dealt to the parts in turn. Otherwise parts have labels, see `labels`.
     """
 
@@ -54,15 +55,15 @@ class Partition:
 
     @property
     def dtype(self) -> np.dtype:
-        """The type of numbers."""
+        """The type of vertex numbers."""
         return np.dtype(index_dtype(self.size * self.stride))
 
     def numbers(self, ids: Any) -> Any:
-        """The numbers of vertices, where ``ids`` are dealt; on the device if they are."""
+        """The numbers of the vertices with these ids, which are dealt; on the device if ``ids`` are there."""
         return self._computed("number", ids, self.dtype)
 
     def ids(self, numbers: Any) -> Any:
-        """The inverse of `numbers`; -1 stays."""
+        """The inverse of `numbers`; -1 stays -1."""
         return self._computed("name", numbers, np.dtype(index_dtype(self.n)))
 
     def _computed(self, kernel: str, values: Any, dtype: np.dtype) -> Any:
@@ -80,6 +81,6 @@ class Partition:
         return computed
 
     def own_numbers(self, rank: int, like: Any = np) -> Any:
-        """The numbers of a part's vertices, by place; an array of the module ``like``, NumPy or CuPy."""
+        """The numbers of a part's vertices, by place, as an array of the module ``like``, NumPy or CuPy."""
         first = rank * self.stride
         return like.arange(first, first + self.counts[rank], dtype=self.dtype)

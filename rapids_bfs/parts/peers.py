@@ -1,4 +1,4 @@
-"""What the ranks of an SPMD function say to each other: collectives, each with a time limit."""
+"""The collectives by which the ranks of an SPMD function communicate, each with a time limit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {"sum": np.sum, "max": np.max, "min"
 
 
 class Stopped(TraversalError):
-    """A collective that did not come about, since another rank failed or does not answer."""
+    """A collective failed because another rank failed or does not answer."""
 
 
 class Stops:
@@ -51,12 +51,12 @@ class Stops:
 
 
 class Peers(ABC):
-    """The ranks 0..size-1 as one of them, `rank`, sees them.
+    """The ranks 0..size-1, as seen by one of them, `rank`.
 
-    Every rank calls the same collectives in the same order. Each call waits for the others, at most ``limit`` seconds,
-    and raises `Stopped` if one of them has failed, was stopped, or does not answer. After that no collective
-    succeeds any more. Arrays are NumPy's or CuPy's; those on a device are read and written in its current stream, and
-    are there after `wait`.
+    All ranks call the same collectives in the same order. Each call waits for the others, at most ``limit`` seconds,
+    and raises `Stopped` if one of them has failed, was stopped, or does not answer; later collectives then fail too.
+    Arrays are NumPy's or CuPy's. Those on a device are read and written in its current stream; they are complete after
+    `wait`.
     """
 
     rank: int
@@ -67,7 +67,7 @@ class Peers(ABC):
 
     @abstractmethod
     def share(self, value: Any) -> list[Any]:
-        """The small Python object of each rank."""
+        """The small Python objects of all ranks, by rank."""
 
     @abstractmethod
     def gather_slices(self, whole: Any) -> None:
@@ -79,10 +79,10 @@ class Peers(ABC):
 
     @abstractmethod
     def abort(self, reason: str) -> None:
-        """Make all ranks fail with a `Stopped` that gives this reason: those that wait, at once."""
+        """Make all ranks raise `Stopped` with this reason, those that are waiting at once."""
 
     def all_gather(self, array: Any) -> Any:
-        """The arrays of all ranks, of one shape and type, as the rows of one."""
+        """The arrays of all ranks, of the same shape and type, as the rows of one array."""
         whole = _like(array, (self.size, *array.shape))
         whole[self.rank] = array
         return self.completed(whole)
@@ -96,7 +96,7 @@ class Peers(ABC):
         return whole
 
     def all_to_all(self, pieces: Sequence[Any]) -> list[Any]:
-        """What each rank had in its ``pieces`` for this one; pieces are arrays of any shape and of one type."""
+        """What each rank had for this one in its ``pieces``, arrays of any shape and one type."""
         shapes = self.share([piece.shape for piece in pieces])
         into = [_like(pieces[0], theirs[self.rank]) for theirs in shapes]
         self.ready()
@@ -115,7 +115,7 @@ class Peers(ABC):
         self.share(None)
 
     def wait(self, finished: Callable[[], None] = finish) -> None:
-        """Wait for what was begun on the device, by ``finished``; no longer than others may keep this rank waiting."""
+        """Wait, by calling ``finished``, for work on the device; no longer than this rank may wait for others."""
         finished()
 
     def ready(self) -> None:  # noqa: B027 - only some kinds of peers need it
@@ -131,12 +131,12 @@ def _like(array: Any, shape: tuple[int, ...]) -> Any:
 
 
 def no_answer(names: Sequence[str], limit: float) -> str:
-    """What is said where these ranks did not answer in time."""
+    """The message when these ranks did not answer in time."""
     return f"no answer for {limit:g} s from {', '.join(names)}: all were stopped; see what keeps its device busy"
 
 
 class Meeting:
-    """Where the threads of one process meet and hand each other references."""
+    """A barrier for the threads of one process, at which they exchange references."""
 
     def __init__(self, names: Sequence[str], limit: float = LIMIT) -> None:
         self.names = tuple(names)
@@ -148,12 +148,12 @@ class Meeting:
         self.stops = Stops()
 
     def meet(self, rank: int, value: Any) -> list[Any]:
-        """The values of all ranks, which came for the same round."""
+        """The values of all ranks in this round."""
         deadline = monotonic() + self.limit
         with self._changed:
             self._rounds[rank] += 1
             now = self._rounds[rank]
-            values = self._values[now % 2]  # nobody is two rounds ahead of one that still reads
+            values = self._values[now % 2]  # no rank is two rounds ahead of one that still reads
             values[rank] = value
             self._changed.notify_all()
             while self.failure is None and min(self._rounds) < now:
@@ -186,7 +186,7 @@ class ThreadPeers(Peers):
 
     @classmethod
     def group(cls, names: Sequence[str], limit: float = LIMIT) -> list[ThreadPeers]:
-        """The peers of each rank; ``names`` are how messages call them."""
+        """The peers of each rank; messages use these ``names``."""
         meeting = Meeting(names, limit)
         return [cls(meeting, rank) for rank in range(len(names))]
 
@@ -215,7 +215,7 @@ class ThreadPeers(Peers):
         self._done(into[0])
 
     def _lent(self, arrays: Any) -> list[Any]:
-        """What each rank lends to the others until all have called `_done`."""
+        """The arrays of all ranks, valid until all have called `_done`."""
         self._settle(arrays[0] if isinstance(arrays, Sequence) else arrays)
         return self.meeting.meet(self.rank, arrays)
 

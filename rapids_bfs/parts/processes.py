@@ -1,7 +1,7 @@
-"""Peers that are processes of one machine, with arrays in the host's memory.
+"""Peers that are processes of one machine, with arrays in host memory.
 
-Small values meet in the process of rank 0, to which the others have a connection, which breaks as soon as a process
-ends. Arrays are handed over in shared memory: each rank has an outbox that the others map.
+Small values are exchanged in the process of rank 0, to which the others hold a connection that breaks as soon as a
+process ends. Arrays are passed through shared memory: each rank has an outbox that the others map.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from .._core.units import size as bytes_as_text
 from ..errors import TraversalError
 from .peers import LIMIT, Meeting, Peers, Stopped, Stops, no_answer
 
-MARGIN = 5.0  # seconds after which rank 0, which watches the limit of the others, is missing itself
+MARGIN = 5.0  # further seconds after which rank 0, which enforces the time limit, counts as failed itself
 ALIGNMENT = 64
 FOLDERS = ("/dev/shm", tempfile.gettempdir())
-LOST = (EOFError, OSError)  # what a connection raises when its other end has gone
+LOST = (EOFError, OSError)  # raised by a connection whose other end has gone
 
 
 class Invitation(NamedTuple):
-    """What a rank needs to join the others."""
+    """The address and the key by which a rank joins the others."""
 
     address: Any
     key: bytes
 
 
 class Hub:
-    """The meeting in the process of rank 0, and a thread for each other rank that speaks for it there."""
+    """The `Meeting` in the process of rank 0, with a thread that represents each other rank there."""
 
     def __init__(self, names: Sequence[str], limit: float = LIMIT) -> None:
         self.meeting = Meeting(names, limit)
@@ -85,7 +85,7 @@ class Hub:
 
 
 class Line:
-    """The connection of another rank to rank 0."""
+    """A rank's connection to rank 0."""
 
     def __init__(self, invitation: Invitation, rank: int, names: Sequence[str], limit: float = LIMIT) -> None:
         self.first = names[0]
@@ -119,7 +119,7 @@ class Line:
 
 
 class ProcessPeers(Peers):
-    """A rank that is a process. It calls collectives from one thread; any thread of rank 0 may `abort`."""
+    """A rank that is a process. It calls collectives from one thread only; any thread of rank 0 may call `abort`."""
 
     def __init__(self, rank: int, names: Sequence[str], way: Hub | Line, limit: float = LIMIT) -> None:
         self.rank = rank
@@ -131,7 +131,7 @@ class ProcessPeers(Peers):
 
     @classmethod
     def first(cls, names: Sequence[str], limit: float = LIMIT) -> tuple[ProcessPeers, Invitation]:
-        """Rank 0, and what the others need to `join` it."""
+        """Rank 0, and the invitation by which the others `join` it."""
         hub = Hub(names, limit)
         return cls(0, names, hub, limit), hub.invitation
 
@@ -147,7 +147,7 @@ class ProcessPeers(Peers):
         self._way.abort(reason)
 
     def close(self) -> None:
-        """Leave the others, who fail if they wait for this rank."""
+        """Leave the group: ranks that wait for this one fail."""
         self._way.close()
 
     def gather_slices(self, whole: Any) -> None:
@@ -166,14 +166,14 @@ class ProcessPeers(Peers):
         self._show(pieces, take)
 
     def _show(self, mine: Sequence[np.ndarray], take: Callable[[int, list[np.ndarray]], None]) -> None:
-        """Show these arrays to the others, and ``take`` what each of them shows."""
+        """Publish these arrays, and call ``take`` with the arrays of each other rank."""
         shown = self.share(self._outbox.put(mine))
         for rank, letter in enumerate(shown):
             if rank != self.rank:
                 if self._inboxes[rank].path != letter.path:
                     self._inboxes[rank] = Outbox.at(letter.path)
                 take(rank, self._inboxes[rank].read(letter))
-        self.barrier()  # before any outbox is filled again
+        self.barrier()  # all have read before any outbox is written again
         self._outbox.unlink()
 
 
@@ -185,7 +185,7 @@ class Letter(NamedTuple):
 
 
 class Outbox:
-    """Memory that processes share, as large as it has been needed; its file has a name only until it is mapped."""
+    """Memory shared between processes, which grows as needed; its file has a name only until it is mapped."""
 
     def __init__(self) -> None:
         self.path = ""
@@ -213,16 +213,16 @@ class Outbox:
         return letter
 
     def read(self, letter: Letter) -> list[np.ndarray]:
-        """The arrays that lie here, not copied."""
+        """The arrays of a letter, not copied."""
         return [np.ndarray(shape, dtype, self._memory, first) for dtype, first, shape in letter.places]
 
     def unlink(self) -> None:
-        """Take the file's name away; what is mapped stays."""
+        """Remove the file's name; mappings stay valid."""
         with suppress(OSError):
             os.unlink(self.path)
 
     def _grow(self, needed: int) -> None:
-        """Take a new file of this size, whose memory is reserved: to write to what is not there ends a process."""
+        """Map a new file of this size. Its memory is reserved first: writing to missing memory kills a process."""
         self._memory = self._memory[:0]
         for folder in filter(os.path.isdir, FOLDERS):
             handle, path = tempfile.mkstemp(prefix="rapids_bfs-", dir=folder)

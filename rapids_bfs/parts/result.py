@@ -1,4 +1,4 @@
-"""What a search of a graph in parts found: it stays in parts until somebody asks for it."""
+"""The result of a search of a graph in parts, which stays in parts until it is asked for."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ResultInParts:
     graph : GraphInParts
     sources : int64 array
         The numbers of the vertices that the search started from.
-    answers : what the launcher's ranks keep, an `Answer` each
+    answers : one `Answer` on each of the launcher's ranks
     num_reached : int
         Vertices reached, sources included.
     depth : int
@@ -97,7 +97,7 @@ class ResultInParts:
 
     @property
     def _levels(self) -> np.ndarray:
-        """How many vertices are at each distance, and how many out-edges they have: two rows."""
+        """The number of vertices at each distance and, in a second row, of their out-edges."""
         levels: np.ndarray = np.sum(self._each(_levels, self.depth), axis=0)
         return levels
 
@@ -194,7 +194,7 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
 
 
 def traced(sizes: np.ndarray, steps: list[Step], engine: str) -> Trace:
-    """The trace of these steps; ``sizes`` are the vertices and the edges of each level."""
+    """The trace of these steps; ``sizes`` has the numbers of vertices and of edges of each level."""
     vertices, edges = np.zeros((2, len(steps) + 1), np.int64)
     vertices[: sizes.shape[1]], edges[: sizes.shape[1]] = sizes
     levels = [
@@ -205,7 +205,7 @@ def traced(sizes: np.ndarray, steps: list[Step], engine: str) -> Trace:
 
 
 def rows(part: Part, answer: Answer, peers: Peers) -> tuple[Any, Any, Any | None]:
-    """Ids, distances and predecessors' ids of this part's vertices, where they are. A predecessor of none is -1."""
+    """The ids, distances and predecessors' ids of this part's vertices, on its device; -1 for no predecessor."""
     if answer.predecessors is None:
         return part.ids, answer.distances, None
     if part.labels is None:
@@ -238,7 +238,7 @@ def _at(part: Part, answer: Answer, peers: Peers, number: int) -> tuple[int, int
 
 
 def _path(part: Part, answer: Answer, peers: Peers, number: int) -> list[int] | None:
-    """The numbers from a source to this one; none if it was not reached. All ranks walk together."""
+    """The numbers on a path from a source to this one, empty if it was not reached. A collective: all ranks call it."""
     if answer.predecessors is None:
         return None
     path = []
@@ -259,7 +259,7 @@ def _traversed(part: Part, answer: Answer, peers: Peers) -> int:
 
 
 def _levels(part: Part, answer: Answer, peers: Peers, depth: int) -> np.ndarray:
-    """How many of this part's vertices, and of their out-edges, are at each distance."""
+    """The numbers of this part's vertices, and of their out-edges, at each distance."""
     xp = tools_of(answer.distances).xp
     reached = answer.distances >= 0
     at = answer.distances[reached]

@@ -1,4 +1,4 @@
-"""Ranks that are workers of a Dask cluster: what runs in a worker's process. What the client does is in `on_dask`."""
+"""Ranks that are workers of a Dask cluster: the workers' side. The client's side is in `on_dask`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .peer_memory import at_work
 from .peers import Peers, Stopped, ThreadPeers
 from .processes import ProcessPeers
 
-SEVERITY = (InputError, TraversalError, Stopped)  # of what several ranks report, the first is the cause
+SEVERITY = (InputError, TraversalError, Stopped)  # when several ranks fail, the first of these is the cause
 
 
 class Outcome(NamedTuple):
@@ -29,8 +29,8 @@ class Outcome(NamedTuple):
 class Seat:
     """A rank in its worker's process, with its peers and what it keeps.
 
-    A worker holds it as the result of a task, and so frees it when the client lets go of it or goes away. Dask, which
-    may want to move or to spill it, cannot: it is not pickled.
+    It is the result of a task, so that the worker frees it when the client releases the task or goes away. It cannot
+    be pickled, so that Dask neither moves nor spills it.
     """
 
     def __init__(self, token: str, rank: int, names: Sequence[str], device: str, limit: float) -> None:
@@ -40,15 +40,15 @@ class Seat:
         self.limit = limit
         self.kept: dict[str, Any] = {}
         self.peers: Peers | None = None
-        self.meeting = 0  # the number of that in which it met them
-        self._turn = threading.Lock()  # an earlier call may still be running, if it did not end when it was told to
+        self.meeting = 0  # the number of the meeting in which they connected
+        self._turn = threading.Lock()  # an earlier call that was told to stop may still be running
         _seats[token, rank] = self
 
     def __reduce__(self) -> Any:
         raise TypeError("a part of a graph stays on its worker")
 
     def guarded(self, work: Callable[..., Any], *arguments: Any) -> Outcome:
-        """What ``work(*arguments)`` returns. If it fails the peers are told."""
+        """The outcome of ``work(*arguments)``. If it fails, the peers are told."""
         if not self._turn.acquire(timeout=self.limit):
             return Outcome(
                 f"{self.names[self.rank]} has not ended an earlier call: restart this worker", TraversalError
@@ -69,7 +69,7 @@ class Seat:
             self._turn.release()
 
     def invite(self, meeting: int) -> Any:
-        """What the ranks need to `join`; asked of rank 0."""
+        """On rank 0: what the ranks need to `join`."""
         self._part(meeting)
         if len(self.names) == 1:
             return None
@@ -81,7 +81,7 @@ class Seat:
         return invitation
 
     def join(self, meeting: int, invitation: Any) -> None:
-        """Meet the other ranks."""
+        """Connect to the other ranks."""
         size = len(self.names)
         if size == 1:
             (self.peers,) = ThreadPeers.group(self.names, self.limit)
@@ -121,7 +121,7 @@ _seats: WeakValueDictionary[tuple[str, int], Seat] = WeakValueDictionary()
 
 
 def settle(seat: Seat) -> Outcome:
-    """The seat is there."""
+    """A task that succeeds once the seat exists."""
     return Outcome(None)
 
 
@@ -135,7 +135,7 @@ def itself(value: Any) -> Any:
 
 
 def take(seat: Seat, key: str) -> Any:
-    """What was kept under ``key``, which is Dask's from now on."""
+    """Hand over to Dask what was kept under ``key``."""
     return seat.kept.pop(key)
 
 
@@ -152,7 +152,7 @@ async def call(token: str, rank: int, *arguments: Any) -> Outcome:
 
 
 async def _in_thread(seat: Seat, method: str, *arguments: Any) -> Outcome:
-    """What this method of the seat returns, in a thread, so that the worker goes on answering."""
+    """Call a method of the seat in a thread, so that the worker stays responsive."""
     future: Future[Outcome] = Future()
 
     def work() -> None:
@@ -163,18 +163,18 @@ async def _in_thread(seat: Seat, method: str, *arguments: Any) -> Outcome:
 
 
 def abort(token: str, meeting: int, reason: str) -> None:
-    """Tell the ranks in this process to end what they do, unless they have met anew since."""
+    """Stop what the ranks in this process are doing, unless they have reconnected since."""
     for (theirs, _), seat in list(_seats.items()):
         if theirs == token and seat.meeting == meeting and seat.peers is not None:
             seat.peers.abort(reason)
 
 
 def forget(token: str, key: str) -> None:
-    """Let go of what is kept under ``key``."""
+    """Release what is kept under ``key``."""
     for (theirs, _), seat in list(_seats.items()):
         if theirs == token:
             seat.kept.pop(key, None)
 
 
 def answer() -> None:
-    """The worker answers."""
+    """Do nothing: that it returns shows that the worker is alive."""

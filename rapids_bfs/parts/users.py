@@ -1,4 +1,4 @@
-"""What users write: ``devices=`` of `rapids_bfs.load` and `rapids_bfs.as_graph`."""
+"""The argument ``devices=`` of `rapids_bfs.load` and `rapids_bfs.as_graph`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .partition import Partition
 
 @dataclass(frozen=True)
 class Drawn:
-    """The edges of a random graph, each rank drawing its share."""
+    """The edges of a random graph, of which each rank draws its share."""
 
     spec: str
     device: str
@@ -42,7 +42,7 @@ class Drawn:
 
 
 def in_parts(graph: Any, devices: Any, **options: Any) -> Graph | GraphInParts:
-    """What ``devices`` asks for, see `rapids_bfs.as_graph`."""
+    """The graph on the devices that ``devices`` names, see `rapids_bfs.as_graph`."""
     from .._core.catalog import load
     from ..adapters import as_graph
 
@@ -103,8 +103,8 @@ def drawn(spec: str, devices: Any, *, seed: int = SEED) -> Graph | GraphInParts:
 
 
 def fewest(arcs_bytes: int, n: int) -> int:
-    """The fewest GPUs of this machine that a graph fits; 0 if there is none. Raises `InputError` if it fits not even
-    all of them."""
+    """The smallest number of this machine's GPUs that holds the graph; 0 if there are none. Raises `InputError` if even
+    all of them are too few."""
     from .._core.driver import driver
 
     there = len(driver().devices)
@@ -114,9 +114,9 @@ def fewest(arcs_bytes: int, n: int) -> int:
     for count in range(1, there + 1):
         if (arcs_bytes + 64 * n) // count + n // 4 <= free:
             return count
-    raise InputError(f"the graph fits not even all {there} GPUs of this machine")
+    raise InputError(f"the graph does not even fit on all {there} GPUs of this machine")
 
 
 def launcher_for(devices: Any) -> Launcher:
-    """The launcher of what ``devices`` asks for."""
+    """The launcher for the devices that ``devices`` names."""
     return Threads(device_names(devices))

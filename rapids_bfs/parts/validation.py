@@ -1,6 +1,6 @@
 """Graph500's rules, checked in parts: each rank checks its own vertices and the edges that lead to them.
 
-The distances of all vertices are brought to every rank; nothing else is.
+Only the distances of all vertices are gathered on every rank.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def validate_in_parts(graph: GraphInParts, result: ResultInParts) -> Verdict:
     if not (isinstance(graph, GraphInParts) and isinstance(result, ResultInParts)):
         require_kinds(graph, result, "validate")
     if result.graph is not graph:
-        raise InputError(f"this result is of {result.graph.name}, another graph in parts than {graph.name}")
+        raise InputError(
+            f"this result belongs to another graph, {result.graph.name}: pass that instead of {graph.name}"
+        )
     stopped_at = result.stopped_at
     limit = graph.num_vertices if stopped_at is None else whole_number(stopped_at, "depth_limit")
     found = graph.launcher.run(check, result.sources, limit, each=[graph.parts, result.answers])
@@ -80,7 +82,7 @@ def check(part: Part, answer: Answer, peers: Peers, sources: np.ndarray, stopped
 
 
 def _vertex_rules(part: Part, answer: Answer, source: Any, everywhere: Any, stopped_at: int, xp: Any) -> Any:
-    """The rules that look at vertices alone, each with a mask of those of this part that break it."""
+    """The rules about single vertices, each with a mask of this part's vertices that break it."""
     distances, predecessors, stride = answer.distances, answer.predecessors, part.partition.stride
     n = part.partition.n
     yield "distance-range", (distances < -1) | (distances >= n)
@@ -96,19 +98,19 @@ def _vertex_rules(part: Part, answer: Answer, source: Any, everywhere: Any, stop
     yield "source", source & ((distances != 0) | (predecessors != -1))
     yield "root", ~source & (distances == 0)
     yield "reached", ~source & ((distances >= 0) != (predecessors >= 0))
-    # Where there is no predecessor this indexes the last number, and the answer is not used.
+    # Without a predecessor this indexes the last number, and the result is ignored.
     yield "tree-level", (predecessors >= 0) & (everywhere[predecessors] != distances - 1)
 
 
 def _edge_rules(part: Part, answer: Answer, everywhere: Any, stopped_at: int, xp: Any) -> tuple[Any, Any]:
-    """Which vertices of this part an edge leads to from their predecessor (without predecessors, from any vertex one
-    level up), and the smallest distance that an edge comes from though it must not, -1 where there is none."""
+    """Which vertices of this part have an edge from their predecessor (without predecessors, from any vertex one level
+    up), and the smallest distance from which an edge leads to them although none may, -1 where there is none."""
     confirmed, above = xp.zeros(part.own, bool), xp.full(part.own, -1, np.int32)
     predecessors = answer.predecessors
     if on_device(above):
         arcs = len(part.in_targets)
         given = (part.in_offsets, part.in_targets, part.own, arcs, part.base, everywhere, predecessors)
-        unsigned = above.view(np.uint32)  # in which -1 is the largest
+        unsigned = above.view(np.uint32)  # as which -1 is the largest
         launch(
             "parts_validation", "check", part.in_targets.dtype, np.int64, arcs, *given, stopped_at, confirmed, unsigned
         )

@@ -14,8 +14,8 @@ from typing import Any
 
 from .._core.units import duration, number, speedup, time_unit
 
-MOST_DOTS = 200  # searches of an engine that are drawn one by one
-MOST_BARS = 120  # of a chart; with more levels a bar is the highest of several
+MAX_DOTS = 200  # searches of an engine that are drawn one by one
+MAX_BARS = 120  # of a chart; with more levels a bar is the highest of several
 BAR_CHART = 110  # height in pixels
 STRIP = 24
 
@@ -51,7 +51,7 @@ def time_chart(engines: Sequence[dict[str, Any]]) -> str:
         low, middle, high = min(times), median(times), max(times)
         said = f"median {duration(middle)}, {duration(low)} to {duration(high)}"
         marks = [f'<rect class="range" x="{scale(low)}%" y="9" width="{scale(high) - scale(low):.2f}%" height="6"/>']
-        if len(times) <= MOST_DOTS:
+        if len(times) <= MAX_DOTS:
             marks += [
                 f'<circle class="dot" cx="{scale(ms)}%" cy="12" r="3"><title>source {escape(str(source))}:'
                 f" {duration(ms)}</title></circle>"
@@ -114,7 +114,7 @@ def level_charts(trace: dict[str, list[Any]], who: str) -> str:
 def _bars(trace: dict[str, list[Any]], values: Sequence[float], unit: str, who: str, *, logarithmic: bool) -> str:
     """A bar a level. ``who`` is whose levels they are."""
     levels = trace["level"]
-    each = math.ceil(len(levels) / MOST_BARS)
+    each = math.ceil(len(levels) / MAX_BARS)
     top = max(values) or 1
     bars = []
     for start in range(0, len(levels), each):

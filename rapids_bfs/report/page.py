@@ -26,7 +26,7 @@ COLUMNS = (
     ("reached", "reached", 1),
     ("depth", "depth", 1),
 )
-MOST_ROWS = 64  # of a table of levels
+MAX_ROWS = 64  # of a table of levels
 STRIPES = (
     '<svg width="0" height="0" style="position:absolute" aria-hidden="true"><pattern id="stripes" width="6" height="6"'
     ' patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6"/>'
@@ -146,7 +146,7 @@ def _levels(record: dict[str, Any]) -> str:
 
 
 def _level_table(trace: dict[str, list[Any]]) -> str:
-    if len(trace["level"]) > MOST_ROWS:
+    if len(trace["level"]) > MAX_ROWS:
         return '<p class="soft">Level by level in the JSON below.</p>'
     known = [key for key, values in trace.items() if any(value is not None for value in values)]
     heads = "".join(f'<th scope="col">{key.replace("_", " ")}</th>' for key in known)

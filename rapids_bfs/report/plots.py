@@ -32,9 +32,9 @@ Record = dict[str, Any]  # a comparison, or one of its engines, as JSON has it
 HATCHES = {"top-down": None, "bottom-up": "////", None: None}
 MARKERS = "os^DvPX*"
 STYLES = ("-", "--", "-.", ":")
-MOST_BARS = 64  # levels; more are drawn as one outline
-MOST_VERTICES = 600  # that `plot_levels` draws
-MOST_KEYS = 12  # levels that get an entry in its legend
+MAX_BARS = 64  # levels; more are drawn as one outline
+MAX_VERTICES = 600  # that `plot_levels` draws
+MAX_KEYS = 12  # levels that get an entry in its legend
 SIDE = 6.4  # of its picture, inches
 POINTS = 370  # across what it draws
 LEGIBLE = 9  # points of a circle that an id fits in
@@ -183,7 +183,7 @@ def _bars(axes: Axes, trace: Trace, heights: Sequence[float]) -> None:
             "edgecolor": "white" if HATCHES[direction] else palette.DIRECTIONS[direction],
             "label": direction,
         }
-        if len(levels) <= MOST_BARS:
+        if len(levels) <= MAX_BARS:
             axes.bar(levels[ours], np.array(heights)[ours], width=0.8, linewidth=0, **style)
         else:
             del style["color"]
@@ -201,8 +201,8 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
     """
     require_kinds(graph, result, "plot_levels")
     n = graph.num_vertices
-    if n > MOST_VERTICES:
-        raise InputError(f"{graph.name} has {n:,} vertices: more than {MOST_VERTICES} make no picture that can be read")
+    if n > MAX_VERTICES:
+        raise InputError(f"{graph.name} has {n:,} vertices: a picture of more than {MAX_VERTICES} cannot be read")
     graph, result = graph.on(CPU), result.on(CPU)
     if not (verdict := validate(graph, result)):
         raise InputError(f"this is not the result of a search of {graph.name}: {verdict}")
@@ -224,7 +224,7 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
         _draw_edges(axes, positions[np.stack(graph.vertex_pairs(), axis=1)], color="#9A9A9A", linewidth=0.5, alpha=0.5)
         _draw_edges(axes, positions[tree], color="#333333", linewidth=float(np.clip(100 / max(n, 1), 0.5, 1.6)))
         _draw_vertices(axes, positions, distances, graph.ids_of(np.arange(n)).tolist())
-        if result.depth < MOST_KEYS:
+        if result.depth < MAX_KEYS:
             figure.legend(loc="outside lower center", ncols=min(result.depth + 2, 4), labelspacing=1, frameon=False)
     return figure
 

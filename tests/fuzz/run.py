@@ -38,7 +38,7 @@ FOUND = Path(__file__).parent / "found"
 FORMATS = sorted({case.format for case in valid_files()} | set(GRAMMAR))
 NASTY = 0.35  # fraction of cases made by the grammar
 BOMBS = 0.02  # fraction of those that are bombs, which are slow
-MOST_TRIES = 200  # to minimise a finding
+MAX_TRIES = 200  # to minimise a finding
 LARGEST_KEPT = 1 << 20  # bytes
 
 
@@ -63,9 +63,9 @@ def signature(outcome: server.Outcome) -> str:
 def smaller(fuzzer: server.Server, case: Case, outcome: server.Outcome) -> Case:
     """``case`` cut down as far as it still fails with the signature of ``outcome``."""
     tries, size = 0, len(case.data) // 2
-    while size and tries < MOST_TRIES:
+    while size and tries < MAX_TRIES:
         at = 0
-        while at < len(case.data) and tries < MOST_TRIES:
+        while at < len(case.data) and tries < MAX_TRIES:
             less = replace(case, data=case.data[:at] + case.data[at + size :])
             tries += 1
             if signature(fuzzer.run(less.name, less.data)) == signature(outcome):

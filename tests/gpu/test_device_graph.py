@@ -358,7 +358,7 @@ RANDOM_GRAPHS = 10_000
 
 @pytest.mark.parametrize("engine", ["cupy", "numba-cuda"])
 def test_ten_thousand_random_graphs(engine):
-    """Of up to 60 vertices, directed or not, one or several sources, each prepared anew; every answer SciPy's."""
+    """Of up to 60 vertices, directed or not, one or several sources, each prepared again; every answer SciPy's."""
     rng = np.random.default_rng(7)
     chosen = registered()[engine]
     for number in range(RANDOM_GRAPHS):

@@ -6,12 +6,13 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 from programs import run
 
 from rapids_bfs import kernels
 from rapids_bfs.kernels.cpu import disk_cache
-from rapids_bfs.kernels.cpu.compiled import Kernel
+from rapids_bfs.kernels.cpu.compiled import Kernel, by_type
 from rapids_bfs.kernels.cpu.disk_cache import SealedFiles
 
 MODULES = [
@@ -203,3 +204,19 @@ except InputError as error:
     depth, _, error = done.stdout.splitlines()
     assert depth == "99"
     assert "NUMBA_DISABLE_JIT" in error
+
+
+def test_a_constant_has_nothing_compiled_again():
+    @by_type
+    def add(total, number):
+        return total + number
+
+    @by_type
+    def add_up(numbers):
+        total = 0
+        for number in numbers:
+            total = add(total, number)
+        return add(total, 1)
+
+    assert add_up(np.arange(4)) == 7
+    assert len(add.signatures) == 1

@@ -108,7 +108,7 @@ def test_device_memory_is_asked_for_first():
 
 
 class TestLevelCheck:
-    """A path 0-1-2-3-4 searched from 0; level 1 is right, level 2 is told wrong in every way."""
+    """A path 0-1-2-3-4 searched from 0; level 1 is right, level 2 is reported wrong in every way."""
 
     BEFORE = (0, -1, -1, -1, -1)
     LEVEL_1 = (0, 1, -1, -1, -1)

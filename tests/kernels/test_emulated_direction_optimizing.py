@@ -6,30 +6,15 @@ import numpy as np
 import pytest
 from emulator import EmulatedDevice, emulate, emulated
 from oracle import assert_answer, random_graph, random_options
+from tunings import CLUSTER, TUNINGS
 
 from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options
 from rapids_bfs.engines.gpu import direction_optimizing, one_launch
-from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT, DirectionOptimizing
+from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.generators import generate
 
 SMALL_LEVELS = emulated("direction_optimizing.small_levels")
-NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
-SMALL = replace(
-    DEFAULT, threads=64, grid=2, cluster=1, single_block_chunks=0, capacity=64, dense=ALWAYS, dense_edges=ALWAYS
-)
-CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, cluster_chunks=800)
-TUNINGS = {
-    "top-down": replace(SMALL, alpha=NEVER),
-    "dense": replace(SMALL, alpha=NEVER, dense_edges=0),
-    "bottom-up": replace(SMALL, alpha=ALWAYS, beta=ALWAYS),
-    "to and fro": replace(SMALL, alpha=3, beta=2, shrinking_levels=1, dense_edges=8, single_block_chunks=6),
-    "single block": replace(SMALL, single_block_chunks=400),
-    "single block, without room": replace(SMALL, single_block_chunks=400, capacity=7),
-    "cluster": CLUSTER,
-    "cluster, without room": replace(CLUSTER, capacity=5),
-    "cluster, after a single block": replace(CLUSTER, single_block_chunks=9),
-}
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +41,7 @@ def test_random_graphs(tuning):
         assert_right(search, sources, **options)
 
 
-@pytest.mark.parametrize("tuning", ["single block", "cluster", "cluster, after a single block"])
+@pytest.mark.parametrize("tuning", ["one block", "cluster", "cluster, after one block"])
 @pytest.mark.parametrize("spec", ["grid:9", "star:70"])
 def test_many_edges(tuning, spec):
     """Levels that take a cluster several rounds, and vertices that all its blocks visit."""

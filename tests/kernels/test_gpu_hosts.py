@@ -45,6 +45,7 @@ class Nothing(Device):
     small_rows = True
     threads = 64
     multiprocessors = resident_blocks = 2
+    l2_bytes = 1 << 20
     stream_handle = 0
 
     def __init__(self, shared=227):
@@ -146,6 +147,12 @@ def test_shared_memory_is_what_the_device_has(capability, types):
         assert max(device.asked) + one_launch.STATIC_BYTES <= device.most_shared_bytes
         if SHARED_MEMORY[capability] == 227:
             assert (search.parameters.capacity, search.parameters.cluster_chunks) == (1536, 8192)
+
+
+@pytest.mark.parametrize(("l2_bytes", "passes"), [(1 << 20, 1), (400, 1), (399, 2), (200, 2), (199, 1), (0, 1)])
+def test_two_passes_where_the_l2_holds_half_of_the_predecessors(l2_bytes, passes, monkeypatch):
+    monkeypatch.setattr(Nothing, "l2_bytes", l2_bytes)
+    assert DirectionOptimizing(generate("path:100"), Nothing()).parameters.passes == passes
 
 
 SOURCES = np.arange(3)
@@ -263,6 +270,7 @@ def in_own_arrays(monkeypatch, search):
 
     monkeypatch.setattr(direction_optimizing, "CUDA", "cpu")
     monkeypatch.setattr(memory, "new_arrays", new_arrays)
+    monkeypatch.setattr(memory, "_current_stream", search.device.check)
     monkeypatch.setattr(direction_optimizing, "finish", search.device.check)
     return search.run(SOURCES, own=True)
 
@@ -319,7 +327,8 @@ def test_cupy_searches_where_the_graph_is(there, thread, chosen, contexts, monke
         return SimpleNamespace(id=contexts.current - 10 if id is None else id)
 
     runtime = SimpleNamespace(deviceGetAttribute=lambda attribute, id: 7 + id)
-    runtime.cudaDevAttrMultiProcessorCount = runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin = 0
+    names = "MultiProcessorCount", "MaxSharedMemoryPerBlockOptin", "L2CacheSize"
+    vars(runtime).update({f"cudaDevAttr{name}": 0 for name in names})
     monkeypatch.setitem(
         sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(Device=device, Stream=Stream, runtime=runtime))
     )

@@ -24,7 +24,7 @@ def run(file):
         "ASAN_OPTIONS": "detect_leaks=0",  # Python and what it loads keep what they have
         "NUMBA_THREADING_LAYER": "workqueue",  # others end a process that forked
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(FOLDER / file)]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbmake", str(FOLDER / file)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
 
 

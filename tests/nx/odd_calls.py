@@ -178,7 +178,7 @@ def twin(rng, node):
 
 
 def odd_node(rng, node):
-    """What stands in the place of a node."""
+    """What stands in place of a node."""
     if rng.random() < 0.6:
         return twin(rng, node) if rng.random() < 0.8 else node
     return rng.choice(

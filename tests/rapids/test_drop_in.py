@@ -141,7 +141,7 @@ def test_errors_of_cugraph():
         drop_in.bfs(graph, 99)
     with pytest.raises(ValueError, match="at least one start is needed"):
         drop_in.bfs(graph, [])
-    with pytest.raises(ValueError, match="start must be an integer, or several, not of <U1"):
+    with pytest.raises(ValueError, match="start must be one or more integers, not <U1"):
         drop_in.bfs(graph, "a")
     with pytest.raises(ValueError, match="no edges yet"):
         drop_in.bfs(cugraph.Graph(), 0)

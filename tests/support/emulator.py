@@ -1,7 +1,7 @@
 """A device for engines, whose kernels are those of `kernels/numba_cuda`, run by `emulated_gpu`.
 
-The kernels' modules are imported a second time, as the package `emulated`, and find `Cuda` in the place of `numba.cuda`
-and `INTRINSICS` in that of the modules `pointers` and `ptx`.
+The kernels' modules are imported a second time, as the package `emulated`, and find `Cuda` in place of `numba.cuda`
+and `INTRINSICS` in place of the modules `pointers` and `ptx`.
 """
 
 import ctypes
@@ -90,6 +90,7 @@ class EmulatedDevice(Device):
     threads = 64
     multiprocessors = 3
     most_shared_bytes = 1 << 16
+    l2_bytes = 1 << 20
     resident_blocks = 1
     stream_handle = 0
 

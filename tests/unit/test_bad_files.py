@@ -78,7 +78,7 @@ BAD = {
     ),
     "gzip corrupted": ("a.mtx.gz", b"\x1f\x8b" + b"x" * 50, "a.mtx.gz cannot be read"),
     "gzip of nothing": ("a.txt.gz", gzip.compress(b""), "a.txt.gz is empty"),
-    "gzip of parquet": ("a.parquet.gz", gzip.compress(b"PAR1"), "Parquet packed by gzip: unpack it first"),
+    "gzip of parquet": ("a.parquet.gz", gzip.compress(b"PAR1"), "Parquet compressed with gzip: decompress it first"),
 }
 
 
@@ -159,7 +159,7 @@ CLAIM = "{{'descr': '<i8', 'fortran_order': False, 'shape': {}, }}"
 
 MEMBERS = {
     "repeated labels": ({"labels": np.array(["a", "a"])}, "two vertices have the label 'a'"),
-    "repeated integers": ({"labels": np.array([3, 3])}, "integer labels must ascend"),
+    "repeated integers": ({"labels": np.array([3, 3])}, "integer labels must be in ascending order"),
     "float labels": ({"labels": np.array([0.5, 1])}, "labels must be an integer or a string for each of 2"),
     "labels as bytes": ({"labels": np.array([b"a", b"b"])}, "labels must be an integer or a string"),
     "labels in a table": ({"labels": np.array([["a", "b"]])}, "labels must be an integer or a string"),

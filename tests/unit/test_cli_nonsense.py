@@ -6,7 +6,9 @@ import re
 import signal
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import typer
@@ -37,6 +39,13 @@ NONSENSE = [
     "\N{ARABIC-INDIC DIGIT ONE}", "[/bold]", "[red]x[/red]", ":smile:", "\x1b[31m", "a\nb", "\udcff", ",", ":", "cpu:",
     "..", "/dev/full", "/dev/null/x", "no/such/x.csv", "x.csv", 300 * "x", "--json", "-h",
 ]  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built_once():
+    """Typer builds all commands at each call, which takes longer than what they do here."""
+    with mock.patch.object(typer.main, "get_command", cache(typer.main.get_command)):
+        yield
 
 
 @pytest.fixture
@@ -122,9 +131,9 @@ def test_two_outputs_that_are_one_file_are_refused_before_any_work(here, capsys)
     Path("g.csv").write_text("0,1\n")
     for one, other in (("x", "x"), ("x", "./x"), ("x", "link"), ("dir/x", "x"), ("old", "hard")):
         err = ends_well(capsys, ["compare", "rmat:99", "--json", one, "--csv", other, "--force"], (2,))[2]
-        assert f"--csv {Path(other)} is the file of --json: give each its own" in err
+        assert f"--csv {Path(other)} is also the file of --json: give each its own" in err
     err = ends_well(capsys, ["compare", "g.csv", "--html", "./g.csv", "--force"], (2,))[2]
-    assert "--html g.csv is the file of the graph" in err
+    assert "--html g.csv is also the file of the graph" in err
     assert Path("old").read_text() == "mine"
 
 

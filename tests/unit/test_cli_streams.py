@@ -13,6 +13,7 @@ import pytest
 
 from rapids_bfs import InputError, as_graph, bfs, read
 from rapids_bfs.cli import run_command
+from rapids_bfs.generators import generate, leaves_isolated
 
 DATA = str(files("rapids_bfs.data"))
 
@@ -40,6 +41,32 @@ def test_a_graph_goes_through_a_pipe(command, graph):
     expected = bfs(graph, 0).to_frame("pandas").to_csv(index=False).split()
     assert code == 0
     assert [row.split(",")[:2] for row in out.split()[1:]] == [row.split(",")[:2] for row in expected[1:]]
+
+
+def test_a_minus_in_a_folder_is_a_file(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = command("run", "karate", "--source", 0, "--engine", "cpu", "--out", "./-")
+    assert (code, out) == (2, "")  # as a file it needs a suffix
+    code, out, _ = command("trace", "karate", "--source", 0, "--engine", "cpu", "--json", "./-")
+    assert (code, "levels" in out) == (0, False)
+    assert json.loads((tmp_path / "-").read_text())["graph"] == "karate"
+    code, out, _ = command("trace", "karate", "--source", 0, "--engine", "cpu", "--json", "-")
+    assert json.loads(out)["graph"] == "karate"
+    code, _, err = command("trace", "karate", "--source", 0, "--engine", "cpu", "--json", "./-")
+    assert (code, "exists" in err) == (2, True)
+
+
+@pytest.mark.parametrize("spec", ["rmat:12", "rmat:10:1", "rmat:14:64"])
+def test_a_graph_that_is_said_to_have_isolated_vertices_has_some(spec):
+    assert leaves_isolated(spec)
+    assert (generate(spec).degrees == 0).any()
+
+
+@pytest.mark.parametrize("spec", ["rmat:3", "rmat:1:99", "urand:12", "urand:12:1", "grid:9", "star:5"])
+def test_a_graph_may_have_no_isolated_vertices(command, tmp_path, spec):
+    assert not leaves_isolated(spec)
+    code, _, err = command("convert", spec, tmp_path / "g.csv")
+    assert (code == 0) == bool((generate(spec).degrees > 0).all()), err
 
 
 def test_every_format_is_told_from_standard_input(command, tmp_path):
@@ -84,7 +111,7 @@ def test_what_is_wrong_with_standard_input_is_said(command, given, message):
 
 def test_standard_output_takes_one_output(command):
     code, _, err = command("compare", "rmat:99", "--json=-", "--csv=-")
-    assert (code, err) == (2, "error: --csv - is the file of --json: give each its own\n")
+    assert (code, err) == (2, "error: --csv - is also the file of --json: give each its own\n")
 
 
 def test_standard_output_that_is_full():
@@ -217,6 +244,7 @@ def test_a_shell_completes_commands_and_options():
         (["trace", "rmat:99", "--depth-limit=-1"], "must be at least 0"),
         (["validate", "rmat:99", "r.csv", "--depth-limit=-1"], "must be at least 0"),
         (["convert", "rmat:99", "x.xlsx"], "x.xlsx: unknown suffix"),
+        (["convert", "rmat:99", "x.csv"], "x.csv: CSV would lose the vertices without edges of rmat:99"),
     ],
 )
 def test_arguments_are_checked_before_the_graph_is_made(command, arguments, message):

@@ -136,14 +136,16 @@ def test_json_and_csv(tmp_path):
 def test_levels_and_traces(engines):
     comparison = compare("karate", [0, 33], engines="watched,cpu:sequential,cpu")
     found = np.bincount(bfs("karate", 0).distances).tolist()
-    assert [level.newly_reached for level in comparison.levels] == found[1:]
+    assert [level.newly_reached for level in comparison.levels] == [*found[1:], 0]
     assert [level.direction for level in comparison["watched"].trace] == ["bottom-up"] * 3
     assert comparison["cpu:sequential"].trace is None
     assert [level.newly_reached for level in comparison["cpu"].trace] == [*found[1:], 0]
+    limited = compare("karate", [0], engines="cpu", depth_limit=2)
+    assert [level.newly_reached for level in limited.levels] == found[1:3]
     assert (comparison["watched"].trace.engine, comparison["cpu"].trace.engine) == ("watched", "cpu")
     assert len(comparison["watched"].runs) == 2  # the traced search is not one of those that are timed
     kept = comparison.to_dict()
-    assert kept["levels"]["newly_reached"] == found[1:]
+    assert kept["levels"]["newly_reached"] == [*found[1:], 0]
     assert [engine["trace"] and engine["trace"]["milliseconds"] for engine in kept["engines"][:2]] == [[0.5] * 3, None]
 
 
@@ -224,5 +226,5 @@ def test_bad_input_is_named_before_any_work(arguments, message):
 
 
 def test_a_graph_without_edges_has_no_random_source():
-    with pytest.raises(InputError, match="no edges to search along"):
+    with pytest.raises(InputError, match="has no edges: name a source"):
         compare(({}), 1)

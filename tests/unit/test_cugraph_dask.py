@@ -1,4 +1,4 @@
-"""The engine ``cugraph-dask`` without a GPU: a fake cuGraph on a real Dask cluster, pandas in the place of cuDF."""
+"""The engine ``cugraph-dask`` without a GPU: a fake cuGraph on a real Dask cluster, pandas in place of cuDF."""
 
 import sys
 from types import ModuleType, SimpleNamespace

@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from programs import run
 
 from rapids_bfs import InputError, TraversalError
 
@@ -88,6 +89,52 @@ def works(launcher):
         return bool(launcher.run(exchanged, 1))
     except TraversalError:
         return False
+
+
+INTERRUPTED = """
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+from distributed import Client
+
+from rapids_bfs.parts.on_dask import DaskLauncher
+
+begun, go_on = (Path(os.environ["FOLDER"], name) for name in ("begun", "go on"))
+interrupted = threading.Event()
+
+
+def until(path):
+    while not path.exists():
+        time.sleep(0.02)
+
+
+def wait(peers):
+    if peers.rank == 2:
+        begun.touch()
+        until(go_on)
+    peers.barrier()
+
+
+def press():
+    until(begun)
+    while not interrupted.wait(1):  # again if need be: an interrupt within a finalizer is lost
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+with Client(os.environ["SCHEDULER"], set_as_default=False) as client:
+    launcher = DaskLauncher(client, sorted(client.nthreads()))
+    threading.Thread(target=press, daemon=True).start()
+    try:
+        launcher.run(wait)
+        raise SystemExit("it was not interrupted")
+    except KeyboardInterrupt:
+        interrupted.set()
+    go_on.touch()
+    assert launcher.run(lambda peers: peers.rank) == [0, 1, 2]
+"""
 
 
 class TestCalls:
@@ -179,7 +226,7 @@ class TestCalls:
     def test_it_is_not_pickled(self, dask_client):
         import pickle
 
-        with pytest.raises(InputError, match=r"stays there: take it here by on\('cpu'\)"):
+        with pytest.raises(InputError, match=r"stays there: copy it here by on\('cpu'\)"):
             pickle.dumps(launcher_of(dask_client))
 
 
@@ -245,22 +292,6 @@ class TestFailures:
             os.kill(pids[launcher.workers[1]], signal.SIGCONT)
         eventually(lambda: works(launcher))
 
-    @pytest.mark.skipif(
-        "PYTEST_XDIST_WORKER" in os.environ, reason="an interrupt reaches the main thread, where xdist runs no tests"
-    )
     def test_an_interrupt(self, dask_client, tmp_path):
-        launcher = launcher_of(dask_client)
-        launcher.run(exchanged, 1)
-        interrupted = threading.Event()
-
-        def press():  # again if need be: an interrupt within a finalizer is lost
-            for patience in (0.5, 10, 10):
-                if not interrupted.wait(patience):
-                    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-
-        threading.Thread(target=press).start()
-        with pytest.raises(KeyboardInterrupt):
-            launcher.run(await_file, 2, str(tmp_path / "go"))
-        interrupted.set()
-        (tmp_path / "go").touch()
-        assert launcher.run(exchanged, 1)
+        """In a process of its own: it reaches the main thread, where pytest-xdist runs no tests."""
+        run(INTERRUPTED, seconds=300, SCHEDULER=dask_client.scheduler.address, FOLDER=str(tmp_path))

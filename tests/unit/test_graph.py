@@ -151,7 +151,7 @@ def test_without_a_device_a_graph_stays_on_the_host():
         graph.on("tpu")
     if driver().devices:
         pytest.skip("there is a CUDA device")
-    with pytest.raises(InputError, match="nothing can live on a CUDA device here: there is no CUDA device"):
+    with pytest.raises(InputError, match="this needs a CUDA device: there is no CUDA device"):
         graph.on("cuda")
 
 
@@ -197,7 +197,7 @@ def test_edges_are_counted_as_people_count_them():
         ((np.eye(2), np.eye(2)), {}, "one-dimensional"),
         (([[1, 2]], [[1, 2]]), {}, "must be hashable"),
         (([{}], [{}]), {}, "must be hashable"),
-        ((["a"], ["b"]), {"vertices": 3}, "goes with integer ids only"),
+        ((["a"], ["b"]), {"vertices": 3}, "can only be given with integer ids"),
         (([2**63], [1]), {}, "beyond int64"),
     ],
 )

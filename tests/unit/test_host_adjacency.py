@@ -130,7 +130,7 @@ def test_other_places(options, message):
 
 @without_device
 def test_without_a_device():
-    with pytest.raises(InputError, match="nothing can live on a CUDA device here"):
+    with pytest.raises(InputError, match="this needs a CUDA device"):
         load("rmat:20", device="cuda", adjacency="host")
 
 

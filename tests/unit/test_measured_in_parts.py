@@ -61,7 +61,7 @@ class TestCompare:
         assert sorted(graph.ids_of(sample_sources(graph, 9))) == [0, 3, 8]
 
     def test_no_edges(self):
-        with pytest.raises(InputError, match="no edges to search along"):
+        with pytest.raises(InputError, match="has no edges: name a source"):
             compare(as_graph({"a": []}, devices="cpu:2"))
 
 

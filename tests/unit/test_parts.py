@@ -149,7 +149,7 @@ def test_edges_in_parts_make_the_graph_that_they_make_in_one_piece(
     whole = as_graph(tuple(edges), vertices=vertices, directed=directed)
     launcher = threads(size)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(building, "MOST_NUMBERS", most_numbers)
+        patch.setattr(building, "MAX_NUMBERS", most_numbers)
         parts = launcher.keep(build, Plan(vertices=vertices, directed=directed), each=[in_blocks(edges, cuts)])
     graph = GraphInParts(parts, launcher)
     assert (graph.num_vertices, graph.num_edges, graph.directed) == (
@@ -222,7 +222,7 @@ def test_wide_numbers():
         (lambda graph: bfs(graph, 0, target="x"), "'x' is not a vertex"),
         (lambda graph: bfs(graph, []), "at least one source"),
         (lambda graph: bfs(graph, 0, predecessors=False).path_to(1), "kept no predecessors"),
-        (lambda graph: rapids_bfs.bfs_batch(graph, [0]), "3 parts, of which only bfs"),
+        (lambda graph: rapids_bfs.bfs_batch(graph, [0]), "3 parts, which only bfs can search"),
         (lambda graph: as_graph(graph, devices="cpu:2"), "in parts already"),
         (lambda graph: validate(load("path:3", devices="cpu:2"), bfs(graph, 0)), "another graph"),
     ],

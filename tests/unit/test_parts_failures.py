@@ -50,7 +50,7 @@ def run(program, limit=60):
     ("error", "says"),
     [
         ("RuntimeError('it broke')", "part 1 of 3 (cpu) failed: it broke"),
-        ("MemoryError()", "part 1 of 3 (cpu) failed: MemoryError: it does not fit, take more devices"),
+        ("MemoryError()", "part 1 of 3 (cpu) failed: MemoryError: it does not fit: use more devices"),
         ("SystemExit(3)", "part 1 of 3 (cpu) failed: 3"),
     ],
 )

@@ -104,7 +104,7 @@ class TestEngines:
         comparison = compare(generate("path:3"), 1, engines="cpu,scipy")
         assert comparison["cpu"].unavailable == "it does not like mondays"
         assert comparison["scipy"].valid
-        with pytest.raises(InputError, match="engine 'cpu' cannot search like this: it does not like mondays"):
+        with pytest.raises(InputError, match="engine 'cpu' cannot run this search: it does not like mondays"):
             bfs(generate("path:3"), 0, engine="cpu")
 
     @pytest.mark.parametrize("dtype", [np.int32, np.int64])
@@ -254,11 +254,11 @@ class TestDropIn:
         assert allocations == 2 or then + 8 * length <= begin + sizes[0]
 
     @pytest.mark.parametrize(
-        ("pool", "length", "stream", "ahead"),
-        [(True, 9, 5, True), (True, 9, 6, False), (True, 1 << 23, 5, False), (False, 9, 5, False)],
-        ids=["taken", "of another stream", "large", "no pool"],
+        ("length", "stream", "ahead"),
+        [(9, 5, True), (9, 6, False), (memory.AHEAD_BYTES // 12, 5, True), (memory.AHEAD_BYTES // 12 + 1, 5, False)],
+        ids=["taken", "of another stream", "largest", "larger"],
     )
-    def test_arrays_are_allocated_ahead_for_the_same_stream(self, monkeypatch, pool, length, stream, ahead):
+    def test_arrays_are_allocated_ahead_for_the_same_stream(self, monkeypatch, length, stream, ahead):
         made = []
 
         def new_arrays(*of):
@@ -269,11 +269,10 @@ class TestDropIn:
         cuda = SimpleNamespace(get_current_stream=lambda: current)
         monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
         monkeypatch.setattr(memory, "new_arrays", new_arrays)
-        monkeypatch.setattr(memory, "has_pool", lambda: pool)
         arrays = memory.NextArrays(length, np.int32, np.int64)
         assert arrays.take() == [1]
         arrays.allocate_ahead()
-        assert len(made) == 1 + (pool and length == 9)
+        assert len(made) == 1 + (12 * length <= memory.AHEAD_BYTES)
         current.ptr = stream
         assert arrays.take() == [2 if ahead else len(made)]
         assert arrays.take() == [len(made)]  # none twice
@@ -286,7 +285,6 @@ class TestDropIn:
         cuda = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=5))
         monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
         monkeypatch.setattr(memory, "new_arrays", new_arrays)
-        monkeypatch.setattr(memory, "has_pool", lambda: True)
         arrays = memory.NextArrays(9, np.int32)
         arrays.allocate_ahead()
         with pytest.raises(MemoryError, match="out of memory"):

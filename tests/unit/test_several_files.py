@@ -61,14 +61,17 @@ def test_what_is_wrong_is_named(tmp_path, devices):
     with pytest.raises(InputError, match="no header to choose"):
         rapids_bfs.load(pattern, header=False, devices=devices)
     pd.DataFrame({"src": ["a"], "dst": ["b"]}).to_parquet(tmp_path / "part7.parquet")
-    with pytest.raises(InputError, match=r"part7.parquet has edges in 'src' \(.*string\) and .*: write them alike"):
+    with pytest.raises(
+        InputError,
+        match=r"part7.parquet has edges in 'src' \(.*string\) and .*: all of them must store edges the same way",
+    ):
         as_graph(pattern, devices=devices)
     (tmp_path / "part7.parquet").write_bytes((tmp_path / "part1.parquet").read_bytes()[:-30])
     with pytest.raises(InputError, match=r"part7.parquet"):
         as_graph(pattern, devices=devices)
     (tmp_path / "part7.parquet").unlink()
     (tmp_path / "edges.csv").write_text("src,dst\n1,2\n")
-    with pytest.raises(InputError, match=r"edges.csv is not Parquet: a pattern of files goes with Parquet alone"):
+    with pytest.raises(InputError, match=r"edges.csv is not Parquet: a pattern can only name Parquet files"):
         as_graph(str(tmp_path / "*"), devices=devices)
     pd.DataFrame({"src": [1], "dst": [-4]}).to_parquet(tmp_path / "part8.parquet")
     with pytest.raises(InputError, match="-4 is negative"):

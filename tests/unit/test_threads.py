@@ -52,6 +52,31 @@ def test_a_graph_that_was_prepared_on_one_thread_is_searched_on_all():
     assert len(choose("cpu").traversal(graph).arrays.buffers) >= allowed
 
 
+MANY = """
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+from rapids_bfs import bfs, validate
+from rapids_bfs.generators import generate
+for spec in ("urand:18:4", "rmat:18:2"):
+    graph = generate(spec)
+    shape = graph.num_vertices, graph.num_vertices
+    matrix = csr_array((np.ones(graph.num_arcs), graph.targets, graph.offsets), shape)
+    for source in (1, 77):
+        result = bfs(graph, source, engine="cpu", trace=True)
+        expected = dijkstra(matrix, indices=source, unweighted=True)
+        np.testing.assert_array_equal(result.distances, np.where(np.isinf(expected), -1, expected))
+        assert validate(graph, result)
+    print(sum(level.direction == "bottom-up" for level in result.trace))
+"""
+
+
+def test_eight_threads():
+    """So many go bottom-up earlier."""
+    levels = {count: [int(each) for each in run(MANY, NUMBA_NUM_THREADS=count).stdout.split()] for count in "28"}
+    assert levels["8"][0] > levels["2"][0] > 0
+
+
 SEARCHES = """
 import asyncio
 from concurrent.futures import ThreadPoolExecutor

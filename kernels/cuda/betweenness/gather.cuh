@@ -7,7 +7,7 @@
 // around it, is seen by every warp whose call counts it.
 __device__ inline int arrive(Word* arrivals) { return static_cast<int>(atomic_add_acq_rel(arrivals, 1)); }
 
-// Hand in what a piece adds up to. Whoever is the last of its place gets the sums of all; is it this warp?
+// Add the sums of a piece. The last warp of a place gets the sums of all its pieces; is it this one?
 template <typename Vertex, typename Offset>
 __device__ inline bool join(const Batch<Vertex, Offset>& b, const Offset* offsets, const Piece<Vertex, Offset>* pieces,
                             long long slot, Pair& sum, Word& found) {

@@ -11,7 +11,7 @@ constexpr int UNROLL = 4;               // edges that a group has in flight
 constexpr int TALLY = 8;                // bits of a vertical counter
 constexpr int FULL = (1 << TALLY) - 1;  // rows that it can add
 constexpr int SLOTS = 4;                // levels whose counters are kept
-constexpr int MOST_WORDS = 16;
+constexpr int MAX_WORDS = 16;
 
 using Word = unsigned long long;
 
@@ -26,9 +26,9 @@ struct State {
     alignas(128) unsigned arrived;      // blocks at the barrier; its top bit changes when all have come
     alignas(128) Word vertices[SLOTS];  // that were reached
     alignas(128) Word items[SLOTS];
-    alignas(128) Word edges[SLOTS];                  // out-edges of the vertices reached
-    alignas(128) Word under_way[SLOTS][MOST_WORDS];  // sources that reached any vertex, and so go on
-    int levels;                                      // of the search that is done
+    alignas(128) Word edges[SLOTS];                 // out-edges of the vertices reached
+    alignas(128) Word under_way[SLOTS][MAX_WORDS];  // sources that reached any vertex, and so go on
+    int levels;                                     // of the search that is done
 };
 
 template <typename Vertex, typename Offset>

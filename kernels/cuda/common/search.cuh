@@ -1,7 +1,32 @@
-// How a whole search in one cooperative launch ends.
+// What every whole search in one cooperative launch takes, and how it ends.
 #pragma once
 
+#include "frontier.cuh"
+
 constexpr int NUMBER_SHIFT = 32, LEVELS_SHIFT = 1;  // in `status`, whose lowest bit says that a search was given up
+
+struct State;  // what the blocks of a search share
+
+// The arrays that every such search takes before its own.
+template <typename Vertex, typename Offset>
+struct SearchArrays {
+    const Offset* offsets;
+    const Vertex* targets;
+    const Offset* in_offsets;
+    const Vertex* in_targets;
+    const Vertex* hub;
+    const Vertex* heavy;
+    const unsigned* isolated;
+    unsigned* visited;
+    Entry<Offset>* queue;
+    Vertex* queued;
+    int* distances;
+    Vertex* predecessors;
+    const Vertex* sources;
+    State* state;
+    Counter* trace;
+    volatile long long* status;
+};
 
 // End a search: the last block to arrive tells the host, in one store, which search it was and how many levels it had.
 template <typename State>

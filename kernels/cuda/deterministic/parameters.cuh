@@ -64,27 +64,11 @@ struct State {
 };
 
 template <typename Vertex, typename Offset>
-struct Search {
+struct Search : SearchArrays<Vertex, Offset> {
     using Number = typename Unsigned<Offset>::type;  // of an edge in its level, or of a slot
     static constexpr Number UNREACHED = ~Number(0);
     static constexpr Number CLAIMED = UNREACHED / 2 + 1;  // the top bit, which no number has
 
-    const Offset* offsets;
-    const Vertex* targets;
-    const Offset* in_offsets;
-    const Vertex* in_targets;
-    const Vertex* hub;
-    const Vertex* heavy;
-    const unsigned* isolated;
-    unsigned* visited;
-    Entry<Offset>* queue;
-    Vertex* queued;
-    int* distances;
-    Vertex* predecessors;
-    const Vertex* sources;
-    State* state;
-    Counter* trace;
-    volatile long long* status;
     const Vertex* positions;
     unsigned* other;
     unsigned* fresh;

@@ -38,23 +38,7 @@ struct State {
 };
 
 template <typename Vertex, typename Offset>
-struct Search {
-    const Offset* offsets;
-    const Vertex* targets;
-    const Offset* in_offsets;
-    const Vertex* in_targets;
-    const Vertex* hub;
-    const Vertex* heavy;
-    const unsigned* isolated;
-    unsigned* visited;
-    Entry<Offset>* queue;
-    Vertex* queued;
-    int* distances;
-    Vertex* predecessors;
-    const Vertex* sources;
-    State* state;
-    Counter* trace;
-    volatile long long* status;
+struct Search : SearchArrays<Vertex, Offset> {
     long long n, m;
     long long count, source;        // how many sources there are, and the first of them
     long long depth_limit, target;  // the target is no source; -1: none
@@ -70,6 +54,7 @@ struct Search {
     long long number;               // of this search
     long long fresh;                // are `distances` and `predecessors` of no search before?
     long long unreached;            // the distance where there is none; not SKIP
+    long long passes;               // over the edges of a dense level that stores many predecessors
 };
 
 // Write down how a vertex was reached, and when it was the target.

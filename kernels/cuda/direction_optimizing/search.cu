@@ -191,6 +191,31 @@ __device__ __forceinline__ void count_reached(const Worker& w, unsigned mine, Co
     }
 }
 
+// Are many predecessors to be stored at random, in an array that the L2 does not hold? Where hubs are in the frontier,
+// most targets are visited already, and a second pass over the edges reads in vain.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool stores_exceed_l2(const Search<Vertex, Offset>& s, Frontier frontier) {
+    const bool has_hubs = static_cast<float>(frontier.edges) * s.n > 2.0f * frontier.vertices * s.m;
+    return s.passes > 1 && s.predecessors && frontier.edges > s.n && !has_hubs;
+}
+
+// A dense level that goes top-down, into `upcoming`: in passes over ranges of targets whose predecessors the L2 holds
+// if they would exceed it, which makes random stores three times as fast.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ unsigned expand_dense_top_down(const Search<Vertex, Offset>& s, const Worker& w,
+                                                          const Progress& p, unsigned* upcoming, long long begin) {
+    if (!stores_exceed_l2(s, p.frontier)) {
+        return top_down_level<true>(s, upcoming, p.level, begin, p.frontier, nullptr, w.warp, w.warps);
+    }
+    const long long count = (s.n + s.passes - 1) / s.passes;
+    unsigned reached = 0;
+    for (long long first = 0; first < s.n; first += count) {
+        const Range<Vertex> range = {static_cast<Vertex>(first), static_cast<Vertex>(count)};
+        reached += top_down_level<true, true>(s, upcoming, p.level, begin, p.frontier, nullptr, w.warp, w.warps, range);
+    }
+    return reached;
+}
+
 // A level that leaves a bitmap and no queue. `begin` is that of its frontier in the queue, if it is there.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
@@ -203,12 +228,11 @@ __device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, co
             if (inside) upcoming[word] = *bits;
         };
         const auto left = [&] { return &s.state->explored[p.phase % 3]; };
-        reached =
-            bottom_up_level(s, visited, visited, write, p.level, p.begin, left, w.warp, w.warps, w.list, w.hits);
+        reached = bottom_up_level(s, visited, visited, write, p.level, p.begin, left, w.warp, w.warps, w.list, w.hits);
     } else {
         for (long long word = w.thread; word < ring.words; word += w.threads) upcoming[word] = __ldcg(visited + word);
         end_phase(s.state, p.phase++, s.edge_bits, w.result);
-        reached = top_down_level<true>(s, upcoming, p.level, begin, p.frontier, nullptr, w.warp, w.warps);
+        reached = expand_dense_top_down(s, w, p, upcoming, begin);
     }
     count_reached(w, reached, &s.state->tails[p.phase % 3], s.edge_bits);
 }

@@ -5,11 +5,20 @@
 
 constexpr int MANY_EDGES = 1 << 11;  // of a level, for each warp
 
+// The targets of one pass.
+template <typename Vertex>
+struct Range {
+    Vertex first, count;
+
+    __device__ bool has(Vertex vertex) const { return vertex >= first && vertex - first < count; }
+};
+
 // A top-down level: expand the frontier from `begin` on, a run of edges for each warp. DENSE: reach vertices in
 // the bitmap alone, and return how many this lane reached; else give them their distance and append them to the queue.
-template <bool DENSE, typename Vertex, typename Offset>
+// PASS: reach only those in `range`, and let the edges, more than the L2 holds, leave it first.
+template <bool DENSE, bool PASS = false, typename Vertex, typename Offset>
 __device__ unsigned top_down_level(const Search<Vertex, Offset>& s, unsigned* visited, int level, long long begin,
-                                   Frontier frontier, Counter* tail, int warp, int warps) {
+                                   Frontier frontier, Counter* tail, int warp, int warps, Range<Vertex> range = {}) {
     constexpr int COUNT = DENSE ? 2 * UNROLL : UNROLL;
     const long long share = (frontier.edges + warps - 1) / warps;
     const long long run = (share + WARP - 1) / WARP * WARP;
@@ -43,7 +52,15 @@ __device__ unsigned top_down_level(const Search<Vertex, Offset>& s, unsigned* vi
                 parent[k] = __shfl_sync(ALL, owner, source);
                 won[k] = batch + lane < end;
                 neighbor[k] = 0;
-                if (won[k]) neighbor[k] = __ldg(s.targets + (shift + batch + lane));
+                const Vertex* const target = s.targets + (shift + batch + lane);
+                if (won[k]) neighbor[k] = PASS ? __ldcs(target) : __ldg(target);
+            }
+            if constexpr (PASS) {
+#pragma unroll
+                for (int k = 0; k < COUNT; ++k) {
+                    won[k] = won[k] && range.has(neighbor[k]);
+                    if (!won[k]) neighbor[k] = 0;
+                }
             }
             if (probe) {
 #pragma unroll

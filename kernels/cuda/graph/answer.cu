@@ -1,4 +1,4 @@
-// The answer of a search in the terms of whoever asked: predecessors by their ids, and distances of the same type.
+// The answer of a search in its caller's terms: predecessors by their ids, and distances of the same type.
 //
 //   distances[n], predecessors[n]    as a search writes them, -1 where there is none; each may be null
 //   ids[n]                           of the vertices; null if a vertex is its own id

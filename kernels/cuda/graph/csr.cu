@@ -30,9 +30,10 @@ struct Key {
     unsigned long long u, v;
 };
 
-// A 64-bit hash of an edge (the finaliser of splitmix64).
+// A 64-bit hash of an edge (the finaliser of splitmix64). Without the offset the hash of twice a number would be twice
+// its hash for one key in 64, and two parallel edges would cancel out another.
 __device__ inline unsigned long long hash(unsigned long long u, unsigned long long v, Key key) {
-    unsigned long long x = u * key.u + v * key.v;
+    unsigned long long x = u * key.u + v * key.v + 0x9E3779B97F4A7C15ull;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
     return x ^ (x >> 31);

@@ -21,7 +21,7 @@
 
 using Bits = unsigned long long;
 
-constexpr int MOST_PARTS = 256;
+constexpr int MAX_PARTS = 256;
 constexpr int ROUNDS = 2;
 
 // As in kernels/cpu/parts.py.
@@ -107,7 +107,7 @@ __device__ inline void for_each_arc_of(const Vertex* sources, const Vertex* targ
 template <typename Vertex>
 __global__ void count_owners(const Vertex* sources, const Vertex* targets, long long count, long long stride,
                              long long mirror, long long loops, long long parts, unsigned long long* counts) {
-    __shared__ unsigned long long mine[MOST_PARTS];
+    __shared__ unsigned long long mine[MAX_PARTS];
     for (int part = threadIdx.x; part < parts; part += blockDim.x) mine[part] = 0;
     __syncthreads();
     for_each_arc_of(sources, targets, count, stride, mirror, loops, [&](bool wanted, int part, Vertex, Vertex) {

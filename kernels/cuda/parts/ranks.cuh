@@ -2,7 +2,7 @@
 //
 // Each part has a window, at windows[rank], which all parts read and write:
 //
-//   mails[2][MOST_PARTS]          from each part, in turn: see `Mail`
+//   mails[2][MAX_PARTS]          from each part, in turn: see `Mail`
 //   bitmaps[2][parts][slice]      of the visited vertices of all parts, before a level and after it; each part writes
 //                                 its slice in all windows, which thus hold the same
 //   inboxes[parts][room]          pairs from each part
@@ -17,8 +17,8 @@
 #include "../direction_optimizing/parameters.cuh"
 #include "top_down.cuh"
 
-constexpr int MOST_PARTS = WARP;  // a lane waits for each
-constexpr int LOOKS = 1 << 10;    // at a mail between two at the clock
+constexpr int MAX_PARTS = WARP;  // a lane waits for each
+constexpr int LOOKS = 1 << 10;   // at a mail between two at the clock
 enum Told { DONE, LEVELS, DEPTH, REACHED, ABSENT, TOLD };
 enum Mark { OVERFLOWN = 1, AT_TARGET = 2, STALE = 4 };
 
@@ -38,9 +38,9 @@ struct Tally {
     alignas(128) Counter tail;      // of the queue
     alignas(128) Counter left;      // rows that a sweep left to the whole grid
     alignas(128) unsigned long long found;
-    alignas(128) unsigned long long sent[MOST_PARTS];  // pairs to each part, those too many for its inbox included
-    unsigned finished;                                 // blocks that are done with the search
-    unsigned absent;                                   // 1 + the first part that did not come
+    alignas(128) unsigned long long sent[MAX_PARTS];  // pairs to each part, those too many for its inbox included
+    unsigned finished;                                // blocks that are done with the search
+    unsigned absent;                                  // 1 + the first part that did not come
 };
 
 template <typename Vertex, typename Offset>
@@ -66,13 +66,13 @@ struct Turn {
     bool overflown, at_target, stale, left;  // on any part
     bool came;                               // did all?
     Frontier own, own_left;                  // of this part
-    long long pairs[MOST_PARTS];             // from each part
+    long long pairs[MAX_PARTS];              // from each part
 };
 
 template <typename Vertex, typename Offset>
 __device__ inline Mail* mail_of(const Ranks<Vertex, Offset>& x, long long receiver, long long sender,
                                 unsigned long long stamp) {
-    return reinterpret_cast<Mail*>(x.windows[receiver]) + stamp % 2 * MOST_PARTS + sender;
+    return reinterpret_cast<Mail*>(x.windows[receiver]) + stamp % 2 * MAX_PARTS + sender;
 }
 
 // The bitmap over all numbers in this part's window, or in another one's.

@@ -71,9 +71,9 @@ def advance(typingctx, pointer, count):
 
 @intrinsic
 def local_array(typingctx, pointer, count):
-    """Uninitialized elements cast_like ``pointer``'s, for loops over them that the compiler unrolls.
+    """Uninitialized elements of ``pointer``'s type, for loops over them that the compiler unrolls.
 
-    They are there until the function returns that asked for them, even if it is inlined.
+    They live until the function that made them returns, even if it is inlined.
     """
     if not isinstance(count, types.IntegerLiteral):
         raise RequireLiteralValue(count)

@@ -88,8 +88,8 @@ def reduce_or(typingctx, pointer, index, value):
 def atomic_add_acq_rel(typingctx, pointer, index, value):
     """Add to an element of 64 bits in global memory and return what was there.
 
-    What this thread wrote before is seen by whoever reads the sum with `load_acquire` or adds to it in turn, and the
-    other way round.
+    What this thread wrote before is seen by any thread that reads the sum with `load_acquire` or adds to it in turn,
+    and the other way round.
     """
 
     def generate(context, builder, signature, arguments):

@@ -28,6 +28,7 @@ What differs from the C++, because of Numba:
 And by choice, since nobody waits for this one:
 
 - There is no kernel for graphs of small rows (`search_small_rows`), and a chunk holds no neighbours.
+- A dense level goes over its edges once: `passes` is ignored.
 - A row is probed by one warp in a bottom-up level, however long it is.
 - A top-down level probes the bitmap before the atomic as soon as a warp has several rounds of edges.
 - The in-neighbours for `hub` and `heavy` are found in five passes, one for each, in C++ in one.

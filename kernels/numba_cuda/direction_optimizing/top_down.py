@@ -12,7 +12,7 @@ from .parameters import adopt
 from .queue import enqueue
 
 UNROLL = 4  # edges that a lane has in flight; twice as many in a dense level
-MOST = 2 * UNROLL
+MAX_COUNT = 2 * UNROLL
 
 
 @inlined
@@ -39,12 +39,12 @@ def expand_batch(s, visited, level, window, place, end, probe, after, tail, reac
     prefix, shift, owner = window
     count = 2 * UNROLL if dense else UNROLL
     lane = lane_id()
-    won = local_array(s.distances, MOST)
-    neighbor = local_array(s.targets, MOST)
-    parent = local_array(s.targets, MOST)
-    word = local_array(s.distances, MOST)
-    first = local_array(s.offsets, MOST)
-    degree = local_array(s.offsets, MOST)
+    won = local_array(s.distances, MAX_COUNT)
+    neighbor = local_array(s.targets, MAX_COUNT)
+    parent = local_array(s.targets, MAX_COUNT)
+    word = local_array(s.distances, MAX_COUNT)
+    first = local_array(s.offsets, MAX_COUNT)
+    degree = local_array(s.offsets, MAX_COUNT)
     for k in range(count):
         batch = place + k * WARP
         who = owner_of(prefix - batch)

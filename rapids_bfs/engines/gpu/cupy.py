@@ -105,6 +105,7 @@ class CuPyDevice(Device):
         self.stream_handle = self.stream.ptr
         self.multiprocessors = self.attribute("MultiProcessorCount")
         self.most_shared_bytes = self.attribute("MaxSharedMemoryPerBlockOptin")
+        self.l2_bytes = self.attribute("L2CacheSize")
         self.resident_blocks = 8 * self.multiprocessors
 
     def attribute(self, name: str) -> int:

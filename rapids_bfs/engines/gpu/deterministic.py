@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .direction_optimizing import DirectionOptimizing
 
 FILE = "deterministic"
-MOST_WARPS = 64  # of a multiprocessor
+MAX_WARPS = 64  # of a multiprocessor
 ALIKE = 8  # times the average
 
 
@@ -79,7 +79,7 @@ class Deterministic:
         n, m = graph.num_vertices, graph.num_arcs
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
         words = -(-n // WARP)
-        most_warps = MOST_WARPS * device.multiprocessors
+        most_warps = MAX_WARPS * device.multiprocessors
         in_edges = ascending_in_edges(graph)  # of a directed graph, the device's own are in any order
         needs = [
             (n, np.int32),  # distances

@@ -158,6 +158,8 @@ class DirectionOptimizing(DeviceTraversal):
         parameters.alpha, parameters.beta = tuning.alpha, tuning.beta
         parameters.shrinking_levels = tuning.shrinking_levels
         parameters.dense = max(n // tuning.dense, tuning.dense_edges)
+        # A third pass over the edges takes longer than it saves.
+        parameters.passes = 2 if self.device.l2_bytes < n * vertex <= 2 * self.device.l2_bytes else 1
         parameters.capacity = capacity
         parameters.single_block_chunks = tuning.single_block_chunks * capacity // tuning.capacity
         parameters.cluster_chunks = tuning.cluster_chunks * capacity // tuning.capacity
@@ -194,7 +196,7 @@ class DirectionOptimizing(DeviceTraversal):
                 distances, predecessors = self.next_arrays.take()
             else:
                 (distances,), predecessors = new_arrays(n, np.int32), None
-            with self._into(distances, predecessors, UNREACHED, sources, options):
+            with self.into(distances, predecessors, UNREACHED, sources, options):
                 if options.predecessors:
                     self.next_arrays.allocate_ahead()
                 return BFSResult(
@@ -219,10 +221,10 @@ class DirectionOptimizing(DeviceTraversal):
         Where no source reaches the distance is ``unreached``, in the traversal's own array -1, and the predecessor -1.
         ``followed``: the body gives the device's stream more work, which is waited for too.
         """
-        with self.device.current(), self._into(distances, predecessors, unreached, sources, options, followed):
+        with self.device.current(), self.into(distances, predecessors, unreached, sources, options, followed):
             yield
 
-    def _into(
+    def into(
         self,
         distances: Any,
         predecessors: Any,
@@ -231,7 +233,7 @@ class DirectionOptimizing(DeviceTraversal):
         options: Options,
         followed: bool = False,
     ) -> AbstractContextManager[None]:
-        """`search_into` where the device is current."""
+        """`search_into`, to be called where the device is current."""
         finish()
         tree = None if predecessors is None else predecessors.data.ptr
         self._write_to(distances.data.ptr, tree, unreached, fresh=distances is not self.distances)

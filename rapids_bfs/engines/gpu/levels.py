@@ -40,6 +40,7 @@ class Device(ABC):
     resident_blocks: int  # that run at the same time
     multiprocessors: int
     most_shared_bytes: int  # of a block
+    l2_bytes: int
     small_rows: ClassVar[bool] = False  # has it the kernel `search_small_rows`?
     context: Any  # the driver's
     stream_handle: int  # the driver's

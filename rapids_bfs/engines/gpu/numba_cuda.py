@@ -103,6 +103,7 @@ class NumbaDevice(Device):
         self.threads = 256
         self.multiprocessors = device.MULTIPROCESSOR_COUNT
         self.most_shared_bytes = device.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+        self.l2_bytes = device.L2_CACHE_SIZE
         self.resident_blocks = 8 * self.multiprocessors
         self.context = primary_context(device.id)
         with self.current():

@@ -16,7 +16,7 @@ from .search import Walk
 
 
 class HostWalk(Walk):
-    """The buffers of one part."""
+    """One part's buffers, and the search's steps on them."""
 
     def __init__(self, part: Part, peers: Peers) -> None:
         super().__init__(part)
@@ -26,7 +26,7 @@ class HostWalk(Walk):
         self.seen = np.zeros(size * stride // WORD, np.uint64)
         self.excluded, self.visited, self.fresh = np.zeros((3, stride // WORD), np.uint64)
         self.queue = np.empty(part.own, dtype)
-        self.pairs = np.empty((size, 1 + self.room, 2), dtype)  # of each, the first is how many there are
+        self.pairs = np.empty((size, 1 + self.room, 2), dtype)  # the first pair of each row holds their number
         kernels.exclude(part.offsets, part.in_offsets, self.excluded)
         self.found = np.zeros(4, np.int64)
 

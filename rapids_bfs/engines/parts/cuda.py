@@ -1,4 +1,4 @@
-"""A part of a graph searched by a device, see `kernels/cuda/parts/search.cu`: a few launches and one wait a level."""
+"""A part of a graph searched on a GPU, see `kernels/cuda/parts/search.cu`: a few launches and one wait per level."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ..gpu.one_launch import WARP, bytes_of_tiles, words_per_tile
 from .search import Walk
 
 FILE = "parts"
-SLACK = 256  # pairs more than expected that there is room for
-ROWS = ("offsets", "in_offsets", "in_targets")  # what the kernel takes that prepares
-PREPARED = ("hub", "heavy", "isolated")  # and what it fills
+SLACK = 256  # room for this many pairs beyond the expected number
+ROWS = ("offsets", "in_offsets", "in_targets")  # arguments of the kernel `prepare_part`
+PREPARED = ("hub", "heavy", "isolated")  # the arrays that it fills
 Search: Any = SEARCH.in_memory()
 Exchange: Any = EXCHANGE.in_memory()
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What the kernels may be tuned by; no answer depends on it."""
+    """The tuning parameters of the kernels; no answer depends on them."""
 
     threads: int = 512  # of a block that sweeps
     others: int = 256  # of a block of the other kernels
@@ -48,7 +48,8 @@ class Answers(NamedTuple):
 
 
 def expected(edges: int, size: int) -> int:
-    """More pairs than a frontier with so many edges sends to one of ``size`` parts, since vertices are scrambled."""
+    """A bound, since vertices are scrambled, on the pairs that a frontier with so many edges sends to one of ``size``
+    parts."""
     return min(edges, edges // size + 8 * isqrt(edges) + SLACK)
 
 
@@ -69,7 +70,7 @@ class DevicePart:
         self.words = part.partition.size * self.own_words
         edge_bits = max(len(part.targets), len(part.in_targets), 1).bit_length()
         if own.bit_length() + edge_bits > 64:
-            raise InputError("a part has too many vertices and edges to count both in 64 bits: take more devices")
+            raise InputError("a part has too many vertices and edges to count both in 64 bits: use more devices")
         with device.working():
             self.arrays = self.room_for(
                 {
@@ -93,7 +94,7 @@ class DevicePart:
         answer = 2 * part.own * (4 + part.partition.dtype.itemsize)
         needed = sum(length * np.dtype(kind).itemsize for length, kind in needs.values()) + answer
         if needed > device.free_bytes():
-            raise InputError(f"a search of this part needs {size(needed)} of device memory: take more devices")
+            raise InputError(f"a search of this part needs {size(needed)} of device memory: use more devices")
         return {name: device.empty(*need) for name, need in needs.items()}
 
     def room_for_answers(self, predecessors: bool) -> Answers:
@@ -107,7 +108,7 @@ class DevicePart:
         self.s.distances, self.s.predecessors = answers.at_distances, answers.at_predecessors
 
     def _uploaded(self) -> dict[str, Any]:
-        """The part's rows, which are on the device already and may still be written."""
+        """The part's rows. They are already on the device, where work that writes them may be pending."""
         part, upload = self.part, self.device.upload
         offsets, targets = upload(part.offsets), upload(part.targets)
         same = part.in_targets is part.targets
@@ -119,7 +120,7 @@ class DevicePart:
         }
 
     def _prepare(self, peers: Peers) -> None:
-        """Find the heaviest in-neighbours, by the degrees of all parts, and the vertices without edges."""
+        """Find the in-neighbours of highest degree, over all parts, and the vertices without edges."""
         part, device, rows = self.part, self.device, self.rows
         stream, stride = device.stream_handle, part.partition.stride
         weights = device.empty(part.partition.size * stride, np.uint8)
@@ -219,7 +220,7 @@ class DeviceWalk(Walk):
         self.launch["begin"]()
 
     def _findable(self, target: int) -> int:
-        """The target, or -1 if it has no edges: its bit is set from the start, and tells nothing."""
+        """The target, or -1 if it has no edges: its bit is set from the start, and so says nothing."""
         if target < 0:
             return -1
         bounds = [self.device.host(self.there.rows[name][target : target + 2]) for name in ("offsets", "in_offsets")]

@@ -15,7 +15,7 @@ import numpy as np
 from ..._core.device import CUDA
 from ..._core.memory import SHARED_BYTES
 from ...errors import InputError, TraversalError
-from ...kernels.parts import GIVEN_UP, MAIL_BYTES, MOST_PARTS, RANKS, TALLY_BYTES, TOLD, TRACED
+from ...kernels.parts import GIVEN_UP, MAIL_BYTES, MAX_PARTS, RANKS, TALLY_BYTES, TOLD, TRACED
 from ...kernels.whole_search import BITMAPS, STATE_BYTES, TILE
 from ...parts.build import Part
 from ...parts.launch import At
@@ -47,7 +47,7 @@ class Layout:
     @classmethod
     def of(cls, part: Part) -> Layout:
         partition, room = part.partition, room_of(part)
-        bitmaps = _aligned(2 * MOST_PARTS * MAIL_BYTES)
+        bitmaps = _aligned(2 * MAX_PARTS * MAIL_BYTES)
         inboxes = bitmaps + _aligned(2 * partition.size * partition.stride // 8)
         end = inboxes + _aligned(partition.size * room * 2 * partition.dtype.itemsize)
         return cls(bitmaps, inboxes, end, room)
@@ -141,7 +141,7 @@ class InOneLaunch:
         grid = kernel.resident_blocks(tuning.threads, shared) * device.multiprocessors // sharing
         if not grid:
             raise InputError(
-                f"this device has no room for {sharing} blocks of {tuning.threads} threads: take more devices"
+                f"this device has no room for {sharing} blocks of {tuning.threads} threads: use more devices"
             )
         if sum(part.arcs) < SMALL_ARCS:
             grid = 1
@@ -296,8 +296,8 @@ def prepared(part: Part, peers: Peers) -> InOneLaunch | DeviceWalk:
     mine = places[peers.rank]
     sharing = sum((place.process, place.ordinal) == (mine.process, mine.ordinal) for place in places)
     there = DevicePart(part, peers, CuPyDevice(own_stream=sharing > 1))
-    if peers.size > MOST_PARTS:
-        return DeviceWalk(there, f"one launch takes at most {MOST_PARTS} parts")
+    if peers.size > MAX_PARTS:
+        return DeviceWalk(there, f"one launch takes at most {MAX_PARTS} parts")
     layout = Layout.of(part)
     windows = open_windows(peers, layout.end, CUDA)
     if isinstance(windows, str):

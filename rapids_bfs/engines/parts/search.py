@@ -26,8 +26,8 @@ from ..base import Options
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
-SHARE = 8  # a part has room for pairs with 1/SHARE of the vertices of each part
-LEAST_ROOM = 256  # pairs for each part
+SHARE = 8  # a part has room to send pairs to 1/SHARE of the vertices of each part
+LEAST_ROOM = 256  # pairs per part
 ONE_LAUNCH = "one launch"  # how parts talk: see `one_launch`
 
 
@@ -35,14 +35,14 @@ class Frontier(NamedTuple):
     """The counters of all ranks after a level."""
 
     vertices: int
-    edges: tuple[int, ...]  # out-edges of each rank's; not known after a level that went bottom-up
+    edges: tuple[int, ...]  # out-edges, by rank; not known after a bottom-up level
     at_target: bool
-    overflown: bool  # did some rank find no room for its pairs? Then nothing was settled.
+    overflown: bool  # did some rank run out of room for its pairs? Then nothing was settled.
 
 
 @dataclass
 class Answer:
-    """What a search found at the vertices of one part, by place."""
+    """What a search found for the vertices of one part, by place."""
 
     distances: Any  # int32, -1 where not reached
     predecessors: Any | None  # numbers
@@ -68,7 +68,7 @@ def room_of(part: Part) -> int:
 
 
 class Walk(ABC):
-    """What a part prepares for searches, and its work between two collectives."""
+    """What a part prepares for searches, and its work between collectives."""
 
     way = ""  # how the parts talk, where there are several ways
 
@@ -78,35 +78,35 @@ class Walk(ABC):
 
     @abstractmethod
     def active(self) -> AbstractContextManager[Any]:
-        """Within it, the other methods are called."""
+        """The context in which the other methods are to be called."""
 
     @abstractmethod
     def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
-        """Forget the last search. Own sources and target are places; -1 is no target."""
+        """Reset, and start from these sources. They and the target are places in this part; -1 is no target."""
 
     @abstractmethod
     def counters(self, peers: Peers) -> np.ndarray:
-        """The `COUNTERS` of each rank, a row each; this waits for what was begun before."""
+        """The `COUNTERS` of all ranks, a row each. Waits for earlier steps."""
 
     @abstractmethod
     def replicate(self, peers: Peers) -> None:
-        """Let all parts see what every part has visited."""
+        """Replicate the bitmap of visited vertices on all ranks."""
 
     @abstractmethod
     def top_down(self, level: int, edges: tuple[int, ...], peers: Peers) -> None:
-        """Expand the frontier and settle what others sent, or nothing if some rank had no room."""
+        """Expand the frontier and settle what other ranks sent; nothing if some rank ran out of room."""
 
     @abstractmethod
     def bottom_up(self, level: int) -> None:
-        """Let unvisited vertices look for a visited in-neighbour."""
+        """Look for a visited in-neighbour of each unvisited vertex."""
 
     @abstractmethod
     def enqueue(self) -> None:
-        """List what the last level found bottom-up, to go on top-down."""
+        """Put what the last, bottom-up, level found into the queue, to continue top-down."""
 
     @abstractmethod
     def answer(self) -> tuple[Any, Any | None]:
-        """Distances and predecessors, which are the caller's from now on."""
+        """Distances and predecessors, which the caller then owns."""
 
 
 COUNTERS = ("vertices", "edges", "at_target", "overflown")

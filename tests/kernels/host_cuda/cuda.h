@@ -56,6 +56,11 @@ T __ldg(const T* place) {
 }
 
 template <typename T>
+T __ldcs(const T* place) {
+    return *place;
+}
+
+template <typename T>
 T __ldcg(const T* place) {
     on_host::pause();
     return *place;

@@ -15,11 +15,11 @@ from rapids_bfs.kernels import cuda
 
 HERE = Path(__file__).parent
 COMPILER = "g++"
-FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas")
+FLAGS = ("-std=c++17", "-Og", "-g1", "-fPIC", "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas")
 FLAGS += ("-ftrivial-auto-var-init=pattern", "-fno-omit-frame-pointer", f"-I{HERE}")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 
-TOGETHER = {"parts", "parts_build"}  # files of many small kernels
+APART = {"direction_optimizing", "bit_parallel"}  # files of which a test may need only some kernels
 
 KIND = r"(?:unsigned )?(?:long long|\w+(?:<\w+>)?)"
 SHARED = re.compile(rf"^( *)(extern )?__shared__ (?:__align__\(\d+\) )?({KIND}) (\w[^;\n]*);", re.MULTILINE)
@@ -78,7 +78,7 @@ def edited(text: str, edits: Edits) -> str:
 
 def function(name: str, kernel: str, *how: Any) -> Any:
     """What launches a kernel of a file, see `library`."""
-    code = library(name, None if name in TOGETHER else kernel, *how)
+    code = library(name, kernel if name in APART else None, *how)
     launch = getattr(code, f"launch_{kernel}")
     launch.restype = ctypes.c_char_p
     return launch

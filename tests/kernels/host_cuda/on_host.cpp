@@ -24,12 +24,14 @@ namespace {
 
 constexpr std::size_t STACK_BYTES = 256 << 10;  // of a fiber
 constexpr std::size_t PAGE_BYTES = 4096;
-constexpr unsigned CALM = 8;              // one pause in so many lets another thread take over
-constexpr unsigned MOST_OFFERS = 4;       // threads to draw the fastest from: more make speeds more unequal
-constexpr long MOST_SWITCHES = 1L << 23;  // with more, a launch counts as endless
+constexpr unsigned CALM = 8;             // one pause in so many lets another thread take over
+constexpr unsigned MAX_OFFERS = 4;       // threads to draw the fastest from: more make speeds more unequal
+constexpr long MAX_SWITCHES = 1L << 23;  // with more, a launch counts as endless
 
 struct Fiber {
-    ucontext_t context;
+    ucontext_t context;  // where it begins
+    void* left[5];       // where it left off, by `__builtin_setjmp`: `swapcontext` makes two system calls
+    bool begun;
     void* stack;  // null for the host until it is known
     std::size_t stack_bytes;
     void* fake_stack;  // AddressSanitizer's
@@ -112,7 +114,7 @@ struct Launch {
     std::vector<Fiber*> ready;
     std::vector<Block> blocks;
     std::vector<Meeting> clusters;
-    Fiber host = {}, *running = &host;
+    Fiber host = {.begun = true}, *running = &host;
     unsigned unfinished;
     unsigned offers;
     long switches = 0;
@@ -128,10 +130,10 @@ void arrived_from(Fiber* self) {
     if (!current->host.stack) current->host.stack = const_cast<void*>(bottom), current->host.stack_bytes = bytes;
 }
 
-void switch_to(Fiber* next, bool for_good = false) {
+__attribute__((noinline)) void switch_to(Fiber* next, bool for_good = false) {
     Fiber* const self = current->running;
     if (self == next) return;
-    if (++current->switches == MOST_SWITCHES && next != &current->host) {
+    if (++current->switches == MAX_SWITCHES && next != &current->host) {
         current->failure = "the kernel does not end";
         next = &current->host;
     }
@@ -139,8 +141,12 @@ void switch_to(Fiber* next, bool for_good = false) {
     threadIdx.x = next->thread;
     blockIdx.x = next->block;
     __sanitizer_start_switch_fiber(for_good ? nullptr : &self->fake_stack, next->stack, next->stack_bytes);
-    swapcontext(&self->context, &next->context);
-    arrived_from(self);
+    if (__builtin_setjmp(self->left) == 0) {
+        if (next->begun) __builtin_longjmp(next->left, 1);
+        next->begun = true;
+        setcontext(&next->context);
+    }
+    arrived_from(current->running);
 }
 
 // Remove a thread from `ready`: the fastest of a few drawn at random.
@@ -188,7 +194,7 @@ Launch::Launch(const Shape& shape, void (*thread)(const void*), const void* kern
       fibers(shape.blocks * shape.threads),
       blocks(shape.blocks) {
     unfinished = fibers.size();
-    offers = 1 + random() % MOST_OFFERS;
+    offers = 1 + random() % MAX_OFFERS;
     for (unsigned block = 0; block < shape.blocks; ++block) {
         blocks[block].all = Meeting(shape.threads);
         blocks[block].warps.assign(shape.threads / WARP, Meeting(WARP));

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from emulator import emulate
 from host_device import HostDevice
-from host_faults import Fault, assert_seen
+from host_faults import ALONE_AT_THE_BARRIER, Fault, assert_seen
 from oracle import random_graph, random_options
 
 from rapids_bfs import Graph, as_graph
@@ -147,7 +147,8 @@ def test_long_rows():
     search_long_rows()
 
 
-FEW_GROUPS = (
+EDITS = (
+    *ALONE_AT_THE_BARRIER,
     (
         "if (slot < DISTINCT) return static_cast<int>(slot);",
         "return static_cast<int>(min(min(slot, 3 + slot / 4), LAST_SIBLINGS));",
@@ -155,6 +156,12 @@ FEW_GROUPS = (
     ("constexpr int DISTINCT = 128;", "constexpr int DISTINCT = 4;"),
     ("constexpr int STEPS = 4;", "constexpr int STEPS = 1;"),
 )
+
+
+@pytest.fixture
+def edited(monkeypatch):
+    """The kernels with `EDITS`, and so with few sibling groups."""
+    monkeypatch.setattr(HostDevice, "edits", {"deterministic": EDITS})
 
 
 def search_in_levels(tuning):
@@ -170,9 +177,8 @@ def search_in_levels(tuning):
 
 
 @pytest.mark.parametrize("patience", [2, 100])
-def test_sibling_groups_of_several_slots(patience, monkeypatch):
+def test_sibling_groups_of_several_slots(patience, edited):
     """Few sibling groups, so that vertices of several predecessors share one, are compared by ancestors of any age."""
-    monkeypatch.setattr(HostDevice, "edits", {"deterministic": FEW_GROUPS})
     search_in_levels(replace(WIDE, share=ALWAYS, chunk=0, patience=patience))
 
 
@@ -196,10 +202,8 @@ def test_clusters_distribute_edges():
 
 
 @pytest.mark.parametrize("name", ["ordered", "one block", "to and fro"])
-def test_one_block_waits_for_no_others(name, monkeypatch):
+def test_one_block_waits_for_no_others(name, edited):
     """Its launch is an ordinary one."""
-    edits = (("unsigned before = atomic_add_acq_rel(arrived, step);", "unsigned before = 0; __trap();"),)
-    monkeypatch.setattr(HostDevice, "edits", {"deterministic": edits})
     search_graphs(name, seeds=[0, 4])
 
 
@@ -226,7 +230,7 @@ FAULTS = {
         "queue.vertices[before.vertices / 2 * 2] = neighbor[k];",
         *(search_graphs, "one block"),
     ),
-    "one block: the queue is not handed over": Fault("s.queued[begin + i] = vertex;", ";", search_graphs, "to and fro"),
+    "one block: the queue is not flushed": Fault("s.queued[begin + i] = vertex;", ";", search_graphs, "to and fro"),
     "wide: any sibling group wins": Fault(
         "best[k] = min(best[k], other[k]);",
         "best[k] = max(best[k], other[k]);",

@@ -7,33 +7,24 @@ import numpy as np
 import pytest
 from emulator import emulate
 from host_device import HostDevice
-from host_faults import Fault, assert_seen
+from host_faults import ALONE_AT_THE_BARRIER, Fault, assert_seen
 from oracle import assert_answer, expected_distances, random_graph, random_options
+from tunings import CLUSTER, TUNINGS
 
 from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options
 from rapids_bfs.engines.gpu import direction_optimizing, one_launch
-from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT, DirectionOptimizing
+from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
 
-NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
-SMALL = replace(
-    DEFAULT, threads=64, grid=2, cluster=1, single_block_chunks=0, capacity=64, dense=ALWAYS, dense_edges=ALWAYS
-)
-CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1, alpha=NEVER, cluster_chunks=800)
-TUNINGS = {
-    "top-down": replace(SMALL, alpha=NEVER),
-    "dense": replace(SMALL, alpha=NEVER, dense_edges=0),
-    "bottom-up": replace(SMALL, alpha=ALWAYS, beta=ALWAYS),
-    "to and fro": replace(SMALL, alpha=3, beta=2, shrinking_levels=1, dense_edges=8, single_block_chunks=6),
-    "one block": replace(SMALL, single_block_chunks=400),
-    "one block, without room": replace(SMALL, single_block_chunks=400, capacity=7),
-    "cluster": CLUSTER,
-    "cluster, without room": replace(CLUSTER, capacity=5),
-    "cluster, after one block": replace(CLUSTER, single_block_chunks=9),
-}
 SHORT, LONG = np.int32, np.int64
+EDITS = (
+    ("RECENT = 1 << 11", "RECENT = 4"),
+    ("RECENT == 2048", "RECENT == 4"),
+    ("done += width;", "done += width; if (done > 16 * 32) __trap();"),
+    *ALONE_AT_THE_BARRIER,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -122,6 +113,47 @@ def test_many_words(name):
     search_many_words(name)
 
 
+def search_in_passes(types=(SHORT, SHORT)):
+    """Random graphs, some with an odd number of vertices, and an L2 that holds the predecessors of half of them."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        vertices = 200 + seed
+        ends = tuple(rng.integers(0, vertices, (2, 800)))
+        graph = with_types(as_graph(ends, vertices=vertices, directed=bool(seed % 2)), *types)
+        search = search_of(graph, TUNINGS["dense"], seed)
+        search.device.l2_bytes = 103 * graph.targets.itemsize
+        search.tune(search.tuning)
+        assert search.parameters.passes == 2
+        assert_right(search, [int(graph.targets[0])])
+
+
+@pytest.mark.parametrize("types", [(SHORT, SHORT), (SHORT, LONG), (LONG, LONG)])
+def test_in_passes(types):
+    search_in_passes(types)
+
+
+def all_pairs(some, others):
+    return np.repeat(some, len(others)), np.tile(others, len(some))
+
+
+def test_when_in_passes(monkeypatch):
+    """Where there are more edges than vertices, predecessors to store, and no hubs in the frontier."""
+    edits = (("const long long count = (s.n +", "__trap(); const long long count = (s.n +"),)
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+    hubs, leaves, apart = range(1, 11), range(11, 311), range(311, 411)  # apart: so that it does not go bottom-up
+    ends = np.hstack([all_pairs([0], hubs), all_pairs(hubs, leaves), all_pairs(apart, apart)])
+    graph = as_graph(tuple(ends), directed=False)  # 301 edges a hub, 10 a leaf, about 60 a vertex
+    search = search_of(graph, TUNINGS["dense"])
+    search.parameters.passes = 2
+    assert_right(search, [0], depth_limit=2)
+    assert_right(search, [0], depth_limit=3, predecessors=False)
+    with pytest.raises(AssertionError, match="__trap"):
+        assert_right(search, [0], depth_limit=3)
+    path = search_of(generate("path:70"), TUNINGS["dense"])
+    path.parameters.passes = 2
+    assert_right(path, [0])
+
+
 def search_many_tiles():
     search_many_words("bottom-up", 9300, 1)
 
@@ -170,10 +202,14 @@ def test_blocks_with_unequal_numbers_of_chunks():
     search_unequal_blocks()
 
 
-def test_a_full_memory(monkeypatch):
-    """The blocks of a cluster forget vertices that they asked for, and ask for them again."""
-    edits = ("RECENT = 1 << 11", "RECENT = 4"), ("RECENT == 2048", "RECENT == 4")
-    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+@pytest.fixture
+def edited(monkeypatch):
+    """The kernels with `EDITS`."""
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": EDITS})
+
+
+def test_a_full_memory(edited):
+    """The blocks of a cluster forget vertices that they visited, and visit them again."""
     search_small_rows("cluster", range(4))
 
 
@@ -188,10 +224,8 @@ def search_long_rows():
         assert_right(search_of(graph, TUNINGS["bottom-up"], seed), [source])
 
 
-def test_a_long_row_is_not_left_to_one_warp(monkeypatch):
+def test_a_long_row_is_not_left_to_one_warp(edited):
     """After 16 rounds, of 32 groups each, the whole grid probes it."""
-    edits = (("done += width;", "done += width; if (done > 16 * 32) __trap();"),)
-    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
     search_long_rows()
 
 
@@ -252,14 +286,12 @@ def test_a_refused_cluster_is_not_needed():
 
 
 @pytest.mark.parametrize("name", ["dense", "to and fro", "one block"])
-def test_one_block_waits_for_no_others(name, monkeypatch):
+def test_one_block_waits_for_no_others(name, edited):
     """Its launch is an ordinary one."""
-    edits = (("unsigned before = atomic_add_acq_rel(arrived, step);", "unsigned before = 0; __trap();"),)
-    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
     search_graphs(name, [0, 4])
 
 
-EXPAND_DENSE = "reached = top_down_level<true>(s, upcoming, p.level, begin, p.frontier, nullptr, w.warp, w.warps);"
+EXPAND_DENSE = "reached = expand_dense_top_down(s, w, p, upcoming, begin);"
 FAULTS = {
     "prepare: another vertex in a row of `heavy`": Fault(
         "if (place >= 0 && place < GROUP) heavy[vertex * GROUP + place] = candidate[0];",
@@ -290,6 +322,7 @@ FAULTS = {
         EXPAND_DENSE,
         *(search_many_words, "dense"),
     ),
+    "dense: the last target of a pass": Fault("vertex - first < count", "vertex - first < count - 1", search_in_passes),
     "dense: a bitmap too many in the ring": Fault(
         "newest - oldest == BITMAPS - 2", "newest - oldest == BITMAPS", search_small_rows, "dense"
     ),

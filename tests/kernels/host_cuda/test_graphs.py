@@ -52,6 +52,16 @@ def rows(sources, targets, n):
     return np.r_[0, np.bincount(sources, minlength=n).cumsum()], targets[order]
 
 
+@pytest.mark.parametrize(
+    "key", [(2764354270295394589, 5847877753169629217), (2441297467758342769, 5540952729885426327)]
+)
+def test_parallel_edges_back_do_not_cancel_out_another_edge(monkeypatch, key):
+    """Keys with which the hash of twice a number was twice its hash, for both directions."""
+    numbers = iter(key)
+    monkeypatch.setattr(device_csr.secrets, "randbits", lambda bits: next(numbers))
+    assert not device_csr.look([(np.array([0, 1, 1]), np.array([2, 0, 0]))]).symmetric
+
+
 def pairs(sources, targets):
     return sorted(zip(sources.tolist(), targets.tolist(), strict=True))
 
