@@ -1,5 +1,7 @@
 """Many sources at once against SciPy's Dijkstra, and betweenness against NetworkX."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from scipy.sparse.csgraph import dijkstra
 from strategies import graphs
 
 from rapids_bfs import InputError, as_graph, bfs_batch
+from rapids_bfs._core.threads import pool
 from rapids_bfs.adapters.scipy import to_scipy
 from rapids_bfs.engines.cpu import batch
 from rapids_bfs.engines.cpu.batch import ManySources
@@ -134,13 +137,24 @@ def test_sharing_is_what_random_sources_share(data):
 @pytest.mark.parametrize("seed", range(10))
 def test_levels_shared_out_among_threads(seed, monkeypatch):
     """Graphs with enough edges for top-down and bottom-up levels in parallel, in every width."""
-    monkeypatch.setattr(batch, "FEW_WORDS", 0)
+    monkeypatch.setattr(batch, "FEW_WORDS", dict.fromkeys(batch.WIDTHS, 0))
     rng = np.random.default_rng(seed)
     n, m = int(rng.integers(2_000, 20_000)), int(rng.integers(20_000, 200_000))
     ends = rng.zipf(1.5, (2, m)) % n if seed % 2 else rng.integers(0, n, (2, m))
     graph = as_graph(tuple(ends), vertices=n, directed=bool(seed % 3))
     sources = rng.integers(0, n, (5, 64, 65, 513, 700)[seed % 5])
     assert_way_is_right(ManySources(graph).together, sources, None if seed % 4 else 3)
+
+
+@pytest.mark.parametrize(
+    ("width", "arcs", "alone"),
+    [(1, 7_600_000, True), (1, 31_000_000, False), (4, 100_000, True), (4, 1_800_000, False)],
+)
+def test_narrow_rows_of_middling_graphs_have_one_thread(width, arcs, alone):
+    traversal = batch.BitParallel(generate("path:9"))
+    traversal.width = width
+    traversal.graph = SimpleNamespace(num_vertices=arcs // 30, num_arcs=arcs)
+    assert traversal._team()[1] == (1 if alone else pool.size)
 
 
 def test_single_searches_shared_out_among_threads():

@@ -180,6 +180,13 @@ def test_measured_figures_are_in_the_results(page, tables):
             assert median == pytest.approx(measured[name], rel=0.01), (path, name)
 
 
+def test_the_table_of_the_cpu_is_that_of_its_script():
+    command = [sys.executable, "benchmarks/bench_cpu.py", "--table", "--json", "benchmarks/results/cpu_states.json"]
+    table = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert table.count("\n") > 20
+    assert table in (SITE / "benchmarks.md").read_text()
+
+
 def test_every_result_is_on_the_page_of_benchmarks():
     text = (SITE / "benchmarks.md").read_text()
     kept = [path.name for path in (ROOT / "benchmarks" / "results").glob("*.json")]

@@ -24,7 +24,8 @@ APART = 16  # words between what two threads write, so that they share no cache 
 
 # Measured by benchmarks/bench_batch.py.
 SHARING = 3.0  # searches that must reach a vertex on the same level, in the mean, for a row of bits to pay
-FEW_WORDS = 1 << 23  # of rows that a level may touch
+# Of rows that a level may touch, by words in a row; see docs/decisions/cpu-threads.md for narrow ones.
+FEW_WORDS = {1: 1 << 26, 4: 1 << 23, 16: 1 << 23}
 FEW_EDGES = 1 << 20  # that single searches look at
 ROWS_EACH = 4  # rows of sums for each thread, so that one which comes late leaves some to the others
 MUCH = 1 << 26  # bytes of such rows
@@ -152,9 +153,9 @@ class BitParallel(BatchTraversal):
         return whole
 
     def _team(self) -> tuple[np.ndarray, int]:
-        """One thread where a level is over before the others are awake, all of them elsewhere."""
+        """One thread where more would take longer, all of them elsewhere."""
         lanes = self.graph.num_vertices + self.graph.num_arcs
-        return pool.team(lanes * (self.width + WIDTHS[1]), FEW_WORDS, self.threads)
+        return pool.team(lanes * (self.width + WIDTHS[1]), FEW_WORDS[self.width], self.threads)
 
     def _search(
         self, batch: bit_parallel.Batch, valid: Valid, sources: np.ndarray, depth_limit: int | None, summary: Summary
