@@ -146,13 +146,14 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in JSON's types. Times in ms; ``reached`` and ``depth`` are the largest over the sources."""
+        searched = getattr(self.graph, "searched", None)  # of a graph in parts: how they talk
         return {
             "graph": {
                 "name": self.graph.name,
                 "vertices": self.graph.num_vertices,
                 "edges": self.graph.num_edges,
                 "directed": self.graph.directed,
-                "searched": getattr(self.graph, "searched", None),  # of a graph in parts: how they talk
+                **({"searched": searched} if searched else {}),
             },
             "started": self.started,
             "machine": machine.describe(),

@@ -1,10 +1,12 @@
 """Windows of memory that kernels of several ranks use at the same time: on one GPU, and on several (marked `gpus`)."""
 
 import pytest
-import window_checks
 
 from rapids_bfs._core.driver import NO_LINK, driver, link
 from rapids_bfs.parts.launch import Threads
+
+pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rapids-bfs[cu13]'")
+window_checks = pytest.importorskip("window_checks")
 
 ONE = [[0], [0, 0], [0, 0, 0]]
 LINKED = len(driver().devices) > 1 and link(0, 1) != NO_LINK

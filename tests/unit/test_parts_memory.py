@@ -34,13 +34,17 @@ def test_arrays_alive_at_the_peak(monkeypatch, rows, n, step, plan):
     source = Source(lambda: [tuple(ends)])
     launcher = Threads(["cpu"])
     launcher.keep(build, plan, each=[[source]])  # compiles
-    tracemalloc.start()
-    try:
-        (part,) = launcher.keep(build, plan, each=[[source]])
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    listed = 4 * 2 * rows + (24 if plan.directed else 16) * part.own + 48 * BLOCK
+    peaks = []
+    for _ in range(3):  # other threads of this process, such as Dask's, may allocate meanwhile
+        tracemalloc.start()
+        try:
+            (part,) = launcher.keep(build, plan, each=[[source]])
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        vertices = part.own
+        del part
+    listed = 4 * 2 * rows + (24 if plan.directed else 16) * vertices + 48 * BLOCK
     if plan.vertices is None:
-        listed += 4 * n + 4 * part.own
-    assert peak <= listed + SLACK
+        listed += 4 * n + 4 * vertices
+    assert min(peaks) <= listed + SLACK

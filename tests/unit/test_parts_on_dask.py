@@ -56,7 +56,7 @@ def test_errors_are_those_of_one_device(dask_client):
 
 def die_in_the_second_level(part, peers, rank):
     """Let this rank's process be killed when it next tells the others how far it is, for the second time."""
-    walk, calls = part.kept["walk"], []
+    walk, calls = part.kept["search"], []
     counters = walk.counters
 
     def dying(peers):
@@ -96,7 +96,7 @@ def test_a_rank_out_of_memory(dask_client):
 
 def exhaust(part, peers, rank):
     """Let this rank find no memory in its next search."""
-    walk = part.kept["walk"]
+    walk = part.kept["search"]
     begin = walk.begin
 
     def exhausted(*arguments):

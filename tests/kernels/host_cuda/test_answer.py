@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from functools import cached_property
 from itertools import product
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from host_faults import Fault, assert_seen
 from oracle import expected_distances, random_graph
 
 from rapids_bfs import cugraph as drop_in
+from rapids_bfs._core import memory
 from rapids_bfs.engines.gpu import direction_optimizing, one_launch
 from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT, DirectionOptimizing
 
@@ -90,6 +92,14 @@ class Counting(HostDevice):
         self.waits += 1
 
 
+class Searcher(drop_in.Searcher):
+    """One whose ids look like CuPy's."""
+
+    @cached_property
+    def vertices(self):
+        return super().vertices.view(Array)
+
+
 @pytest.fixture
 def counts(monkeypatch):
     """What a call of the drop-in makes and launches, besides the search itself."""
@@ -99,16 +109,28 @@ def counts(monkeypatch):
         counts["arrays"] += len(dtypes)
         return [host_device.empty(n * np.dtype(each).itemsize).view(each).view(Array) for each in dtypes]
 
-    def launch(*arguments):
-        counts["launches"] += 1
-        host_device.launch(*arguments)
+    class Translation:
+        def __init__(self, names, function):
+            self.kernel = HostDevice().kernel(*names[:2], *map(np.dtype, names[2:]))
+
+        def launcher(self, *arguments):
+            launch = self.kernel.launcher(*arguments)
+
+            def counted():
+                counts["launches"] += 1
+                launch()
+
+            return counted
 
     emulate(monkeypatch, one_launch, direction_optimizing)
     monkeypatch.setattr(direction_optimizing, "PREPARE_THREADS", 64)
     monkeypatch.setattr(direction_optimizing, "finish", lambda: None)
     monkeypatch.setitem(sys.modules, "cupy", np)
-    monkeypatch.setattr(drop_in, "new_arrays", new_arrays)
-    monkeypatch.setattr(drop_in, "launch", launch)
+    monkeypatch.setattr(memory, "new_arrays", new_arrays)
+    monkeypatch.setattr(memory, "_current_stream", lambda: 0)
+    monkeypatch.setattr(drop_in, "kernel_of", lambda *names: SimpleNamespace(kernel=SimpleNamespace(ptr=names)))
+    monkeypatch.setattr(drop_in, "CompiledKernel", Translation)
+    monkeypatch.setattr(drop_in, "blocks_for", lambda count: 2)
     return counts
 
 
@@ -128,7 +150,8 @@ def test_a_search_takes_one_more_launch_at_most(dtype, gaps, return_predecessors
         monkeypatch.setattr(
             drop_in, "choose", lambda kind, kept=traversal: SimpleNamespace(traversal=lambda graph: kept)
         )
-        searcher = drop_in.Searcher(named, np.dtype(dtype))
+        searcher = Searcher(named, np.dtype(dtype))
+        searcher.next_arrays.few = False  # none are allocated ahead
         waited_with = []  # what the searcher has when CuPy's stream, which makes it, is waited for
         monkeypatch.setattr(
             direction_optimizing, "finish", lambda kept=searcher, to=waited_with: to.append({*vars(kept)})

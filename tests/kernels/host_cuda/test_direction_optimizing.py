@@ -338,8 +338,8 @@ FAULTS = {
         search_many_tiles,
     ),
     "bottom-up: the bitmap's last word": Fault(
-        "if (lane < tile && word < words) upcoming[word] = hits[i * TILE + lane];",
-        "if (lane < tile && word + 1 < words) upcoming[word] = hits[i * TILE + lane];",
+        "write(word, lane < tile && word < words, hits + i * TILE + lane);",
+        "write(word, lane < tile && word + 1 < words, hits + i * TILE + lane);",
         *(search_graphs, "bottom-up"),
     ),
     "bottom-up: long rows that nobody probes": Fault(
