@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rapids_bfs._core import nvml
 from rapids_bfs.engines import registered
 
 FOLDER = Path(__file__).parent
@@ -20,3 +21,9 @@ def engines():
     """Both engines must be able to use the device."""
     for name in ("cupy", "numba-cuda"):
         assert registered()[name].unavailable() is None, registered()[name].unavailable()
+
+
+@pytest.fixture(autouse=True)
+def not_alone(monkeypatch):
+    """pytest-xdist's workers share a GPU: it is not refused because others compute there."""
+    monkeypatch.setattr(nvml, "others", lambda *given: [])
