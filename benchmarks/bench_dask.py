@@ -207,7 +207,7 @@ def cluster_of(arguments):
     return LocalCUDACluster(protocol="tcp", dashboard_address=None)
 
 
-def told(name, row, edges, frame_bytes):
+def summary(name, row, edges, frame_bytes):
     """The row, with its peak for each edge; printed."""
     peak = row["peak_bytes"]
     row["peak_bytes_per_edge"] = None if peak is None else peak / edges + frame_bytes
@@ -234,10 +234,10 @@ def main():
         print(f"{arguments.graph}, {edges:,} edges on {workers} workers ({device}), {frame_bytes} bytes each")
         print(f"{'':14}{'first s':>9}{'graph s':>9}{'bytes an edge':>15}{'median ms':>11}{'most ms':>9}  valid")
         sources, reached, mine = ours(client, frame, small, device, arguments.sources)
-        rows = {"rapids_bfs": told("rapids_bfs", mine, edges, frame_bytes)}
+        rows = {"rapids_bfs": summary("rapids_bfs", mine, edges, frame_bytes)}
         if device == "cuda":
             row = theirs(client, frame, small, device, sources, reached)
-            rows["cugraph.dask"] = told("cugraph.dask", row, edges, frame_bytes)
+            rows["cugraph.dask"] = summary("cugraph.dask", row, edges, frame_bytes)
     if arguments.json:
         content = {"machine": describe(), "versions": versions(), "date": datetime.now(UTC).date().isoformat()}
         content |= {"graph": arguments.graph, "edges": edges, "workers": workers, "device": device}

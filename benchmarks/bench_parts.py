@@ -60,9 +60,11 @@ def most_taken(devices, work):
     least = [before]
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
-    took, outcome = seconds(work)
-    over.set()
-    thread.join()
+    try:
+        took, outcome = seconds(work)
+    finally:
+        over.set()
+        thread.join()
     return took, outcome, int((before - least[0]).max())
 
 

@@ -135,7 +135,6 @@ def parts_of_a_search(graph, searcher):
         "sources": lambda: searcher._sources(0),
         "does the driver allocate?": driver_allocates,
         "new arrays": lambda: new_arrays(n, np.int32, np.int32),
-        "new arrays, allocated ahead": searcher.next_arrays.take,
         "allocate ahead, while the device is busy": searcher.next_arrays.allocate_ahead,
         "wait for CuPy's stream": finish,
         "ask whether CuPy's stream is done": lambda: cupy.cuda.get_current_stream().done,

@@ -71,7 +71,7 @@ class GraphInput:
 
     def check_outputs(self, force: bool, **outputs: Path | None) -> None:
         """See the function `check_outputs`; the graph's own file is not an output either."""
-        taken = {} if self.graph == str(STANDARD) else {"the graph": Path(self.graph)}
+        taken = {} if self.graph == str(STANDARD) else {"the graph": output_path(self.graph)}
         check_outputs(taken, force, **outputs)
 
 

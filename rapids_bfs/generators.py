@@ -31,6 +31,7 @@ from .kernels.cpu.compiled import parallel
 # Graph500 specification, 1.2: the chances of the four quadrants of the adjacency matrix.
 A, B, C = 0.57, 0.19, 0.19
 EDGE_FACTOR = 16
+MAX_SCALE = 48
 BLOCKS = {CPU: csr.BLOCK, CUDA: 1 << 27}  # edges drawn at a time
 SEED = 2
 RARE = 1 / 128  # edges of a vertex
@@ -193,8 +194,8 @@ def _random_size(kind: str, scale: int, edge_factor: int, device: str, checked: 
     """Vertices and edges drawn. If it is ``checked``, raises `InputError` if the graph does not fit the device."""
     checked_device(device)
     whole_number(edge_factor, f"{kind}: the edge factor")
-    if whole_number(scale, f"{kind}: the scale") > 48:
-        raise InputError(f"{kind}: the scale must be in 0..48, not {scale}")
+    if whole_number(scale, f"{kind}: the scale") > MAX_SCALE:
+        raise InputError(f"{kind}: the scale must be in 0..{MAX_SCALE}, not {scale}")
     n = 1 << scale
     m = edge_factor * n
     vertex_bytes = np.dtype(index_dtype(n)).itemsize
@@ -286,6 +287,8 @@ def leaves_isolated(spec: str) -> bool:
     if kind != "rmat":
         return False
     scale, edge_factor = [*sizes, EDGE_FACTOR][:2]
+    if not 0 <= scale <= MAX_SCALE or edge_factor < 0:  # there is no such graph
+        return False
     return 2 * edge_factor * (2 * (1 - A - B)) ** scale < RARE
 
 

@@ -51,7 +51,7 @@ def others(bus_id: str, ours: Collection[int] = ()) -> list[int]:
     """The processes that compute on this GPU, and still do a little later, without ``ours``.
 
     A context alone does not count. Containers may hide processes, or number them otherwise: if none of ``ours``, which
-    have a context there, is found, there is nothing to be told from the others.
+    have a context there, is found, they cannot be distinguished from the others.
     """
     nvml, device = library(), ctypes.c_void_p()
     if nvml is None or nvml.nvmlDeviceGetHandleByPciBusId_v2(bus_id.encode(), ctypes.byref(device)):

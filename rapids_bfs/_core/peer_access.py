@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 
 from . import nvml
@@ -16,12 +17,16 @@ def obstacle(ordinal: int, peers: Collection[str], ours: Collection[int] = ()) -
     """
     bus_id = pci_bus_id(ordinal)
     if under_mps(ordinal):
-        return f"MPS shares out GPU {bus_id}: stop its daemon (echo quit | nvidia-cuda-mps-control)"
+        return f"GPU {bus_id} is shared through MPS: stop its daemon (echo quit | nvidia-cuda-mps-control)"
     for other in range(len(driver().devices)):
         if other != ordinal and pci_bus_id(other) in peers and link(ordinal, other) == NO_LINK:
             return f"GPU {bus_id} has no peer access to GPU {pci_bus_id(other)}: see nvidia-smi topo -p2p r"
+    if os.environ.get("CUDA_LAUNCH_BLOCKING", "0") not in ("", "0"):
+        return "with CUDA_LAUNCH_BLOCKING no two kernels of a thread run at the same time: unset it"
     if there := nvml.others(bus_id, ours):
-        return f"process {there[0]} computes on GPU {bus_id}: wait until it has ended, and make the graph again"
+        return (
+            f"process {there[0]} computes on GPU {bus_id}: wait until it has ended; graphs made before stay with NCCL"
+        )
     return None
 
 

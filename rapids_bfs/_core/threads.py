@@ -7,6 +7,7 @@ Numba's own threads run the kernels that have parallel loops, which take turns b
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from .environment import WrongVariable
 from .forks import in_each_child
 
 FEW = 1 << 13  # one thread finishes fewer items than these before the others wake up
+LAYER = "NUMBA_THREADING_LAYER"
 SPARE = 8  # one core in so many is left to other processes
 
 
@@ -85,9 +87,10 @@ class Pool:
             start_threads()
         except ValueError as error:
             reason = str(error).partition("\n")[0].rstrip(".")
+            by = "the environment variable NUMBA_THREADING_LAYER" if LAYER in os.environ else "Numba's threading layer"
             raise WrongVariable(
-                f"Numba's threads cannot start ({reason}): the environment variable NUMBA_THREADING_LAYER is "
-                f"{numba.config.THREADING_LAYER!r}: unset it, or install what it names"
+                f"Numba's threads cannot start ({reason}): {by} is {numba.config.THREADING_LAYER!r}: "
+                "unset it, or install what it names"
             ) from None
 
     def _end(self) -> None:

@@ -150,7 +150,7 @@ def as_graph(
         given = {"offsets": offsets, "targets": targets} if graph is None else {}
         return in_parts(graph, devices, **options, **given)
     if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
-        raise InputError("as_graph takes a graph, or offsets= and targets=, and neither or both were given")
+        raise InputError("as_graph takes either a graph, or both offsets= and targets=")
     if graph is None:
         return _call(_function("csr", "from_csr"), offsets, targets, **options)
     if isinstance(graph, Graph):

@@ -51,7 +51,7 @@ class Format:
     module: str
     suffixes: tuple[str, ...]
     sniff: Sniffer | None = None
-    text: bool = False  # may be packed by gzip
+    text: bool = False  # may be compressed with gzip
     labels: bool = False  # keeps ids that are strings
     isolated: bool = True  # keeps vertices without edges, if ids are 0..n-1
 

@@ -42,7 +42,7 @@ def joined(pattern: str, files: Sequence[File], source: str | None, target: str 
     for table in tables[1:]:
         if (table.columns, table.types) != (first.columns, first.types):
             raise InputError(
-                f"{table.name} has edges in {_told(table)}, and {first.name} in {_told(first)}: "
+                f"{table.name} has edges in {_columns_of(table)}, and {first.name} in {_columns_of(first)}: "
                 "all of them must store edges the same way"
             )
 
@@ -54,5 +54,5 @@ def joined(pattern: str, files: Sequence[File], source: str | None, target: str 
     return EdgeTable(pattern, first.columns, first.types, sum(table.rows for table in tables), batches)
 
 
-def _told(table: EdgeTable) -> str:
+def _columns_of(table: EdgeTable) -> str:
     return " and ".join(f"{column!r} ({type})" for column, type in zip(table.columns, table.types, strict=True))

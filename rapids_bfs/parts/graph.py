@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from .._core.arguments import engine_name
 from .._core.csr import Pairs
 from .._core.device import CPU, CUDA, checked_device, on_device, to_host
 from .._core.dtypes import index_dtype
+from .._core.forks import generation
 from .._core.memory import require_bytes
 from .._core.units import counted, graph_size
 from ..errors import InputError
@@ -26,6 +28,8 @@ from .peers import Peers
 if TYPE_CHECKING:
     from ..engines import Options
     from .result import ResultInParts
+
+_preparing: dict[int, threading.Lock] = {}  # by process
 
 
 class GraphInParts:
@@ -190,11 +194,14 @@ class GraphInParts:
 
     def prepare(self) -> None:
         """Make all ranks prepare for searches, unless they already have."""
-        if not self._prepared:
-            from ..engines.parts.search import prepare
+        if self._prepared:
+            return
+        with _preparing.setdefault(generation(), threading.Lock()):
+            if not self._prepared:
+                from ..engines.parts.search import prepare
 
-            self.way = self.launcher.run(prepare, each=[self.parts])[0]
-            self._prepared = True
+                self.way = self.launcher.run(prepare, each=[self.parts])[0]
+                self._prepared = True
 
     def search(self, sources: np.ndarray, options: Options, engine: str = "auto") -> ResultInParts:
         """`rapids_bfs.bfs` from numbers rather than ids."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from .._core.csr import Pairs
 from .._core.units import counted
+from ..errors import InputError
 from .partition import Partition
 from .peers import Peers
 
@@ -87,10 +88,17 @@ class Labels:
         dtype = self.partition.dtype
         base = self.peers.rank * self.partition.stride
         received = self.peers.all_to_all(asked)
-        told = [self.xp.searchsorted(self.own, some).astype(dtype) + dtype.type(base) for some in received]
+        places = [self._places(some).astype(dtype) + dtype.type(base) for some in received]
         numbers = self.xp.empty(len(distinct), dtype)
-        numbers[order] = self.xp.concatenate(self.peers.all_to_all(told))
+        numbers[order] = self.xp.concatenate(self.peers.all_to_all(places))
         return numbers[self.xp.searchsorted(distinct, ids.astype(np.int64))]
+
+    def _places(self, ids: Any) -> Any:
+        """Where these ids are in this part's. Raises `InputError` if one was not read before."""
+        places = self.xp.searchsorted(self.own, ids)
+        if len(ids) and (int(places.max()) == len(self.own) or not bool((self.own[places] == ids).all())):
+            raise InputError("the edges changed while they were read: try again")
+        return places
 
 
 def _distinct(ids: Any, xp: ModuleType) -> Any:

@@ -143,7 +143,10 @@ class Threads(Launcher):
             try:
                 return function(*each, self.names, self.limit, at, *arguments)
             except Exception as error:
-                raise self._failure(at.rank, error) from error.__cause__
+                failure = self._failure(at.rank, error)
+                if failure is error:
+                    raise
+                raise failure from error
 
     @contextmanager
     def _turn(self) -> Iterator[None]:

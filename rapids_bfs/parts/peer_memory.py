@@ -209,8 +209,15 @@ def freeing() -> SimpleQueue[Callable[[], bool]]:
     return jobs
 
 
-for each in (process, at_work, freeing):
-    in_each_child(each.cache_clear)
+def _renew() -> None:
+    """Make these now: threads that call them first at the same time would each make their own."""
+    for each in (process, at_work, freeing):
+        each.cache_clear()
+    process(), at_work()
+
+
+_renew()
+in_each_child(_renew)
 
 
 def _work(jobs: SimpleQueue[Callable[[], bool]]) -> None:

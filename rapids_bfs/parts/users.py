@@ -91,8 +91,8 @@ def drawn(spec: str, devices: Any, *, seed: int = SEED) -> Graph | GraphInParts:
     if isinstance(devices, str) and devices == "auto":
         from ..generators import generate
 
-        n, factor = 1 << sizes[0], sizes[1] if len(sizes) > 1 else 16
-        devices = fewest(3 * 2 * factor * n * Partition.of(n, 1).dtype.itemsize, n)
+        drawing = DRAWN[kind](*sizes, checked=False)
+        devices = fewest(3 * 2 * drawing.m * Partition.of(drawing.n, 1).dtype.itemsize, drawing.n)
         if devices <= 1:
             return generate(spec, seed=seed, device=CUDA if devices else CPU)
     launcher = launcher_for(devices)

@@ -149,6 +149,11 @@ def test_a_file_may_have_the_name_of_standard_input(command, tmp_path, monkeypat
     Path("./-").write_text("3 4\n")
     code, out, _ = command("run", "./-", "--source=3")
     assert (code, "2 of 2 vertices reached" in out) == (0, True)
+    code, _, err = command("compare", "./-", "--json", "./-", "--force")
+    assert code == 2
+    assert "is also the file of the graph" in err
+    assert Path("./-").read_text() == "3 4\n"
+    assert command("compare", "./-", "--engines", "cpu", "--json", "-")[0] == 0
 
 
 def test_a_bundled_graph_is_named_by_its_name(command):
@@ -244,7 +249,7 @@ def test_a_shell_completes_commands_and_options():
         (["trace", "rmat:99", "--depth-limit=-1"], "must be at least 0"),
         (["validate", "rmat:99", "r.csv", "--depth-limit=-1"], "must be at least 0"),
         (["convert", "rmat:99", "x.xlsx"], "x.xlsx: unknown suffix"),
-        (["convert", "rmat:99", "x.csv"], "x.csv: CSV would lose the vertices without edges of rmat:99"),
+        (["convert", "rmat:48", "x.csv"], "x.csv: CSV would lose the vertices without edges of rmat:48"),
     ],
 )
 def test_arguments_are_checked_before_the_graph_is_made(command, arguments, message):
@@ -273,3 +278,11 @@ def test_a_wide_option_and_a_result_in_parquet(command, tmp_path):
     assert command("compare", "karate", "--engines=cpu", "--source=0", "--wide")[0] == 0
     assert command("run", "karate", "--source=0", "--out", tmp_path / "r.parquet")[0] == 0
     assert pyarrow.parquet.read_table(tmp_path / "r.parquet").num_rows == 34
+
+
+@pytest.mark.parametrize("spec", ["rmat:-2000", "rmat:20:-5", "rmat:99999"])
+def test_a_size_that_no_graph_has_is_named(command, spec):
+    code, _, err = command("convert", spec, "o.csv")
+    assert code == 2
+    assert "vertices without edges" not in err
+    assert spec.split(":")[-1] in err

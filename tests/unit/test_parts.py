@@ -251,6 +251,21 @@ def test_edges_that_change_while_they_are_read(spacing):
         launcher.keep(build, Plan(directed=True), each=[[Source(blocks)]])
 
 
+@pytest.mark.parametrize("new", [1, 10**17])
+def test_an_id_that_was_not_there_when_ids_were_numbered(new):
+    """Between the others, or beyond the last."""
+    reads = iter([0, 0, *[new] * 99])
+
+    def blocks():
+        ids = 10**15 * np.arange(40)
+        ids[7] += next(reads)
+        yield ids, np.roll(ids, 1)
+
+    launcher = threads(1)
+    with pytest.raises(InputError, match="changed while they were read"):
+        launcher.keep(build, Plan("cpu"), each=[[Source(blocks)]])
+
+
 def test_a_graph_without_vertices():
     graph = from_graph(as_graph(([], []), vertices=0), threads(3))
     assert (graph.num_vertices, graph.num_edges) == (0, 0)

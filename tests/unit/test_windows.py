@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 from fake_cuda import FIRST_SHIFT, FakeCuda
@@ -210,9 +211,13 @@ def test_obstacles(cuda):
     assert line() == "GPU 0000:00:00.0 has no peer access to GPU 0000:01:00.0: see nvidia-smi topo -p2p r"
     cuda.unlinked = {(0, 3), (1, 2)}  # which are no ranks'
     cuda.others["0000:01:00.0"] = [77]
-    assert line() == ("process 77 computes on GPU 0000:01:00.0: wait until it has ended, and make the graph again")
+    assert line() == (
+        "process 77 computes on GPU 0000:01:00.0: wait until it has ended; graphs made before stay with NCCL"
+    )
+    with mock.patch.dict(os.environ, CUDA_LAUNCH_BLOCKING="1"):
+        assert "CUDA_LAUNCH_BLOCKING" in line()
     cuda.mps.add(1)
-    assert line() == "MPS shares out GPU 0000:01:00.0: stop its daemon (echo quit | nvidia-cuda-mps-control)"
+    assert line() == "GPU 0000:01:00.0 is shared through MPS: stop its daemon (echo quit | nvidia-cuda-mps-control)"
 
 
 def test_what_cannot_be_freed_does_not_keep_the_rest(cuda):

@@ -282,7 +282,8 @@ def search_together(parts: Sequence[Part], names: Sequence[str], limit: float, a
         for each in searches:
             each.stop()
         for each in searches:
-            each.settle()
+            with suppress(Exception):  # its device has failed, of which the first error tells
+                each.settle()
         raise
     answers = []
     for at.rank, each in enumerate(searches):
