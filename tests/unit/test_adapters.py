@@ -163,8 +163,8 @@ def test_a_graph_is_itself():
     ("arguments", "options", "message"),
     [
         ((object(),), {}, "cannot make a graph of builtins.object"),
-        ((), {}, "takes a graph, or offsets= and targets="),
-        ((), {"offsets": [0, 1]}, "takes a graph, or offsets= and targets="),
+        ((), {}, "takes either a graph, or both offsets= and targets="),
+        ((), {"offsets": [0, 1]}, "takes either a graph, or both offsets= and targets="),
         ((np.eye(3),), {}, r"shape \(m, 2\), not \(3, 3\)"),
         (([(0, 1), (1,)],), {}, r"row 1 \(from 0\): an edge is a pair"),
         ((scipy.sparse.csr_array((2, 3)),), {}, "must be square, not 2 x 3"),
