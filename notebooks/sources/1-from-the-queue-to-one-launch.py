@@ -99,7 +99,7 @@ plt.show()
 # each kernel takes at each level of one search.
 
 # %%
-big = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:10")
+big = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:8")
 source = int(np.argmax(big.degrees == 3))  # someone with three friends
 kernels = [f"numba-cuda:{name}" for name in ("frontier-mask", "two-kernel", "block-queue")] + ["cupy"] * on_gpu
 

@@ -128,7 +128,7 @@ rapids_bfs.plot_levels(result.graph, result)
 # of the last level.
 
 # %%
-graph = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:9")
+graph = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:7")
 source = int(np.argmax(graph.degrees == 3))
 rapids_bfs.bfs(graph, source, engine="pull", trace=True).trace.plot()
 

@@ -1,5 +1,5 @@
-"""The CUDA C++ that users run, compiled by g++ and run without a GPU: each file of `host_cuda` in a process of its own,
-under AddressSanitizer."""
+"""The CUDA C++ that users run, compiled by g++ and run without a GPU: the files of `host_cuda`, in processes of their
+own under AddressSanitizer."""
 
 import os
 import subprocess
@@ -12,23 +12,26 @@ FOLDER = Path(__file__).parent / "host_cuda"
 sys.path.append(str(FOLDER))
 from host_build import COMPILER, sanitizer  # noqa: E402
 
-FILES = sorted(path.name for path in FOLDER.glob("test_*.py"))
+LONG = ("direction_optimizing", "deterministic", "one_launch", "parts")
+OTHERS = sorted({path.stem.removeprefix("test_") for path in FOLDER.glob("test_*.py")}.difference(LONG))
 PATIENCE = 1800  # seconds
 
 pytestmark = pytest.mark.skipif(sanitizer() is None, reason=f"{COMPILER} is not installed: apt install {COMPILER}")
 
 
-def run(file):
+def run(names):
     environment = os.environ | {
         "LD_PRELOAD": sanitizer(),
         "ASAN_OPTIONS": "detect_leaks=0",  # Python and what it loads keep what they have
         "NUMBA_THREADING_LAYER": "workqueue",  # others end a process that forked
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbmake", str(FOLDER / file)]
+    files = [str(FOLDER / f"test_{name}.py") for name in names]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbmake", *files]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_kernels_on_the_host(file):
-    done = run(file)
+@pytest.mark.parametrize("names", [*([name] for name in LONG), OTHERS], ids=[*LONG, "others"])
+def test_kernels_on_the_host(names):
+    """Those that take long one by one; the others take less than a process needs to begin, and share one."""
+    done = run(names)
     assert done.returncode == 0, done.stdout[-20000:] + done.stderr[-5000:]

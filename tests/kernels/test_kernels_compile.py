@@ -54,7 +54,12 @@ def test_cuda_file_compiles(name: str, capability: tuple[int, int], sizes: tuple
     for each in (sizes, *MORE_BYTES.get((name, sizes), [])):
         expressions = cuda_kernels.expressions(name, *each)
         arch = f"sm_{capability[0]}{capability[1]}"
-        options = core.ProgramOptions(std="c++17", arch=arch, device_as_default_execution_space=True)
+        options = core.ProgramOptions(
+            std="c++17",
+            arch=arch,
+            device_as_default_execution_space=True,
+            ptxas_options=["-O1"],  # more would take most of the time, for code that nobody runs
+        )
         program = core.Program(cuda_kernels.source(name), "c++", options)
         binary = program.compile("cubin", name_expressions=tuple(expressions.values()))
         assert all(binary.symbol_mapping[instance] for instance in expressions.values())

@@ -113,23 +113,23 @@ def test_many_words(name):
     search_many_words(name)
 
 
-def search_in_passes(types=(SHORT, SHORT)):
+def search_in_passes(types=(SHORT, SHORT), **changes):
     """Random graphs, some with an odd number of vertices, and an L2 that holds the predecessors of half of them."""
     for seed in range(6):
         rng = np.random.default_rng(seed)
         vertices = 200 + seed
         ends = tuple(rng.integers(0, vertices, (2, 800)))
         graph = with_types(as_graph(ends, vertices=vertices, directed=bool(seed % 2)), *types)
-        search = search_of(graph, TUNINGS["dense"], seed)
+        search = search_of(graph, replace(TUNINGS["dense"], **changes), seed)
         search.device.l2_bytes = 103 * graph.targets.itemsize
         search.tune(search.tuning)
         assert search.parameters.passes == 2
         assert_right(search, [int(graph.targets[0])])
 
 
-@pytest.mark.parametrize("types", [(SHORT, SHORT), (SHORT, LONG), (LONG, LONG)])
-def test_in_passes(types):
-    search_in_passes(types)
+@pytest.mark.parametrize(("types", "threads"), [((SHORT, SHORT), 64), ((SHORT, LONG), 64), ((LONG, LONG), 160)])
+def test_in_passes(types, threads):
+    search_in_passes(types, threads=threads)
 
 
 def all_pairs(some, others):
