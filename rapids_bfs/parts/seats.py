@@ -39,6 +39,7 @@ class Seat:
         self.device = device
         self.limit = limit
         self.kept: dict[str, Any] = {}
+        self.forgotten: set[str] = set()  # keys, since something was last kept
         self.peers: Peers | None = None
         self.meeting = 0  # the number of the meeting in which they connected
         self._turn = threading.Lock()  # an earlier call that was told to stop may still be running
@@ -113,8 +114,15 @@ class Seat:
         and return what ``tell`` makes of it."""
         found = function(*(self.kept[each] for each in keys), self.peers, *arguments)
         if key is not None:
-            self.kept[key] = found
+            self.keep(key, found)
         return tell(found)
+
+    def keep(self, key: str, value: Any) -> None:
+        """Keep ``value``, unless its key has been forgotten meanwhile."""
+        self.kept[key] = value
+        if key in self.forgotten:  # looked up last: `forget` adds to it first
+            self.kept.pop(key, None)
+        self.forgotten.clear()
 
 
 _seats: WeakValueDictionary[tuple[str, int], Seat] = WeakValueDictionary()
@@ -127,7 +135,7 @@ def settle(seat: Seat) -> Outcome:
 
 def hold(seat: Seat, key: str, function: Callable[..., Any], *values: Any) -> Outcome:
     """Keep ``function(*values)`` under ``key``."""
-    return seat.guarded(lambda: seat.kept.update({key: function(*values)}))
+    return seat.guarded(lambda: seat.keep(key, function(*values)))
 
 
 def itself(value: Any) -> Any:
@@ -170,9 +178,10 @@ def abort(token: str, meeting: int, reason: str) -> None:
 
 
 def forget(token: str, key: str) -> None:
-    """Release what is kept under ``key``."""
+    """Release what is kept under ``key``, or is about to be."""
     for (theirs, _), seat in list(_seats.items()):
         if theirs == token:
+            seat.forgotten.add(key)
             seat.kept.pop(key, None)
 
 

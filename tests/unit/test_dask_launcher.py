@@ -53,7 +53,9 @@ def die(peers, rank):
     peers.barrier()
 
 
-def await_file(peers, rank, path):
+def await_file(peers, rank, begun, path):
+    if peers.rank == rank:
+        open(begun, "w").close()
     deadline = time.monotonic() + 60
     while peers.rank == rank and not os.path.exists(path) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -166,6 +168,18 @@ class TestCalls:
         del spread, launcher
         eventually(lambda: set(dask_client.run(kept_there, token).values()) == {None})
 
+    def test_what_is_forgotten_while_it_is_made_is_not_kept(self, dask_client, tmp_path):
+        launcher = launcher_of(dask_client)
+        making = threading.Thread(
+            target=launcher._called, args=(await_file, (0, str(tmp_path / "begun"), str(tmp_path / "go")), (), "key")
+        )
+        making.start()
+        eventually((tmp_path / "begun").exists)
+        dask_client.run(seats.forget, launcher.token, "key")
+        (tmp_path / "go").touch()
+        making.join()
+        assert set(dask_client.run(kept_there, launcher.token).values()) == {0}
+
     def test_what_is_kept_can_be_told_of_at_once(self, dask_client):
         launcher = launcher_of(dask_client)
         kept, told = launcher.keep_and_tell(squares, len, 4)
@@ -259,7 +273,7 @@ class TestFailures:
         rank = 0
         launcher, other = (launcher_of(dask_client, limit=limit) for limit in (2, 45))
         with pytest.raises(TraversalError, match=rf"part {rank} of 3 .worker tcp.* does not answer: restart it"):
-            launcher.run(await_file, rank, str(tmp_path / "go"))
+            launcher.run(await_file, rank, str(tmp_path / "begun"), str(tmp_path / "go"))
         with pytest.raises(TraversalError, match=rf"part {rank} of 3 .* has not ended an earlier call: restart"):
             launcher.run(exchanged, 1)
         assert other.run(exchanged, 1)
