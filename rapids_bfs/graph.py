@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 check_environment()  # before any module that imports Numba
 
-BEYOND = 1 << 63  # above every integer id
-
 
 def _adapters(module: str = "") -> ModuleType:
     """The package of the adapters, or a module of it: by name and late, as they know this module."""
@@ -325,13 +323,15 @@ class Graph:
             integer = operator.index(id)  # type: ignore[arg-type]
         except TypeError:
             return -1
-        if isinstance(id, bool) or abs(integer) >= BEYOND:
+        if isinstance(id, bool):
             return -1
         if self.labels is None:
             return integer if 0 <= integer < self.num_vertices else -1
         labels = self._host_labels
-        place = int(labels.searchsorted(integer))
-        return place if place < self.num_vertices and labels[place] == integer else -1
+        if not (self.num_vertices and labels[0] <= integer <= labels[-1]):
+            return -1
+        place = int(labels.searchsorted(labels.dtype.type(integer)))  # for another type it would convert them all
+        return place if labels[place] == integer else -1
 
     @cached_property
     def _index(self) -> dict[Hashable, int]:
