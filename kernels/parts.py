@@ -19,7 +19,7 @@ EXCHANGE = Parameters(
         "found": "Counter",
         "left": "Counter",
         "gathered": "long long",
-        "told": "volatile long long",
+        "on_host": "volatile long long",
     },
     numbers=("parts", "rank", "stride", "room", "share", "level", "begin", "end", "vertices", "edges", "target"),
     constants={"COLUMNS": COLUMNS},
@@ -29,9 +29,9 @@ EXCHANGE = Parameters(
 MAX_PARTS = 32
 TRACED = 1 << 20  # levels that are noted, at most
 GIVEN_UP = 1 << 62  # instead of its levels, where a search does not end
-MAIL_BYTES = 64
+MESSAGE_BYTES = 64
 TALLY_BYTES = 1024  # of what the blocks count, at most
-TOLD = ("done", "levels", "depth", "reached", "absent")  # what it tells the host
+OUTCOME = ("done", "levels", "depth", "reached", "absent")  # what it leaves on the host
 
 RANKS = Parameters(
     "Ranks",
@@ -41,10 +41,10 @@ RANKS = Parameters(
         "marked": "unsigned",
         "tally": "Tally",
         "stop": "const volatile long long",
-        "told": "volatile long long",
+        "outcome": "volatile long long",
     },
     numbers=("parts", "rank", "stride", "room", "bitmaps", "inboxes", "vertices", "arcs", "limit", "stale"),
     constants={"MAX_PARTS": MAX_PARTS, "TRACED": TRACED, "GIVEN_UP": GIVEN_UP, "BITMAPS": BITMAPS}
-    | {name.upper(): place for place, name in enumerate((*TOLD, "told"))},
-    sizes=(*SIZES, f"sizeof(Mail) == {MAIL_BYTES}", f"sizeof(Tally) <= {TALLY_BYTES}"),
+    | {name.upper(): place for place, name in enumerate((*OUTCOME, "outcome_fields"))},
+    sizes=(*SIZES, f"sizeof(Message) == {MESSAGE_BYTES}", f"sizeof(Tally) <= {TALLY_BYTES}"),
 )

@@ -132,7 +132,7 @@ class SealedFiles(IndexDataCacheFile):
 
 
 def _announce(name):
-    """Say once, to who waits at a terminal, that kernels are being compiled."""
+    """Say once, if there is a terminal, that kernels are being compiled."""
     global _announced
     if not _announced and sys.stderr and sys.stderr.isatty():
         _announced = True

@@ -90,7 +90,7 @@ KERNELS = {
                 "note",
                 "list",
                 "report",
-                "tell",
+                "copy_to_host",
             )
         },
     },

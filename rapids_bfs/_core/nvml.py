@@ -1,4 +1,4 @@
-"""Who else computes on a GPU, asked of NVIDIA's management library, which comes with the driver."""
+"""Other processes that compute on a GPU, as NVIDIA's management library lists them; it comes with the driver."""
 
 from __future__ import annotations
 

@@ -46,14 +46,14 @@ class Launcher(ABC):
         """
 
     @abstractmethod
-    def keep_and_tell(
+    def keep_and_report(
         self,
         function: Callable[..., Any],
-        tell: Callable[[Any], Any],
+        report: Callable[[Any], Any],
         *arguments: Any,
         each: Sequence[Kept] = (),
     ) -> tuple[Kept, list[Any]]:
-        """`keep`, and bring here what ``tell`` makes of each value that is kept, by rank."""
+        """`keep`, and bring here what ``report`` makes of each value that is kept, by rank."""
 
     @abstractmethod
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
@@ -91,15 +91,15 @@ class Threads(Launcher):
     def spread(self, values: Sequence[Any]) -> list[Any]:
         return list(values)
 
-    def keep_and_tell(
+    def keep_and_report(
         self,
         function: Callable[..., Any],
-        tell: Callable[[Any], Any],
+        report: Callable[[Any], Any],
         *arguments: Any,
         each: Sequence[Kept] = (),
     ) -> tuple[list[Any], list[Any]]:
         kept = self.keep(function, *arguments, each=each)
-        return kept, [tell(value) for value in kept]
+        return kept, [report(value) for value in kept]
 
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
         return self.keep(function, *arguments, each=each)

@@ -17,7 +17,7 @@ from .._core.forks import generation
 from ..errors import InputError
 from .peers import LIMIT, Meeting, Peers, Stopped, Stops, no_answer
 
-LOOKS = 20  # times that the watchdog checks within the time limit
+CHECKS = 20  # times that the watchdog checks within the time limit
 NEVER = float("inf")
 HEADER = struct.Struct("q")
 ROOM = 1024  # bytes of a small object that take one collective; a larger one takes two
@@ -52,8 +52,8 @@ class Ranks:
         self.calls = dict.fromkeys(self.communicators, 0)
         self.deadlines = dict.fromkeys(self.communicators, NEVER)
         self.stops = Stops()
-        self._turn = threading.Lock()
-        threading.Thread(target=_watch, args=(weakref.ref(self), limit / LOOKS), daemon=True).start()
+        self._lock = threading.Lock()
+        threading.Thread(target=_watch, args=(weakref.ref(self), limit / CHECKS), daemon=True).start()
 
     @classmethod
     def of_process(cls, ordinals: Sequence[int], names: Sequence[str], limit: float = LIMIT) -> Ranks:
@@ -72,14 +72,14 @@ class Ranks:
 
     def fail(self, reason: str) -> None:
         """Abort all pending collectives."""
-        with self._turn:
+        with self._lock:
             if self.failure is None:
                 self.failure = reason
                 self.stops()
                 for communicator in self.communicators.values():
                     communicator.abort()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Fail if a rank has been waiting for too long."""
         if monotonic() < min(self.deadlines.values()):
             return
@@ -99,7 +99,7 @@ def _watch(ranks: weakref.ref[Ranks], pause: float) -> None:
         there = ranks()
         if there is None or there.failure is not None:
             return
-        there.look()
+        there.check()
         del there
 
 

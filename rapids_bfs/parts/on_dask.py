@@ -60,17 +60,17 @@ class DaskLauncher(Launcher):
         raise InputError("a graph on the workers of a Dask cluster stays there: copy it here by on('cpu') first")
 
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> OnWorkers:
-        return self.keep_and_tell(function, nothing, *arguments, each=each)[0]
+        return self.keep_and_report(function, nothing, *arguments, each=each)[0]
 
-    def keep_and_tell(
+    def keep_and_report(
         self,
         function: Callable[..., Any],
-        tell: Callable[[Any], Any],
+        report: Callable[[Any], Any],
         *arguments: Any,
         each: Sequence[Kept] = (),
     ) -> tuple[OnWorkers, list[Any]]:
         kept = OnWorkers(self)
-        return kept, self._called(function, arguments, each, kept.key, tell)
+        return kept, self._called(function, arguments, each, kept.key, report)
 
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
         return self._called(function, arguments, each)
@@ -126,9 +126,9 @@ class DaskLauncher(Launcher):
         arguments: Any,
         each: Sequence[Kept],
         key: str | None = None,
-        tell: Callable[[Any], Any] = seats.itself,
+        report: Callable[[Any], Any] = seats.itself,
     ) -> list[Any]:
-        """What ``tell`` makes of what the ranks return; if there is a ``key``, they keep this under it."""
+        """What ``report`` makes of what the ranks return; if there is a ``key``, they keep this under it."""
         keys = [kept.key for kept in each]
         with _turns:
             try:
@@ -137,7 +137,7 @@ class DaskLauncher(Launcher):
                     (invitation,) = self._on_workers(seats.invite, self._meeting, ranks=range(1))
                     self._on_workers(seats.join, self._meeting, invitation)
                     self._together = True
-                return self._on_workers(seats.call, function, arguments, keys, key, tell)
+                return self._on_workers(seats.call, function, arguments, keys, key, report)
             except BaseException as error:
                 self._together = False
                 if not isinstance(error, Exception):
@@ -245,7 +245,7 @@ class DaskLauncher(Launcher):
 
 
 def nothing(kept: Any) -> None:
-    """What is told of a value that only is kept."""
+    """What is reported of a value that is only kept."""
 
 
 _shared: weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], DaskLauncher] = weakref.WeakValueDictionary()

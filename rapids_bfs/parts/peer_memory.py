@@ -1,7 +1,7 @@
 """Memory that other ranks use: allocated here, or mapped from another process by CUDA IPC; freed after the last use.
 
-What nobody refers to any more is freed by a thread of its own, while no rank of this process is `at_work`: freeing
-memory of a device waits for all that reach it, whose kernels may wait for those of a rank that is about to launch them.
+Memory without references is freed by a thread of its own, while no rank of this process is `at_work`: freeing memory of
+a device waits for all kernels that reach it, and these may wait for those of a rank that is about to launch them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class HostMemory:
         self.offer = _offered(self)
 
     def settled(self) -> None:
-        """All have it."""
+        """All ranks have it."""
 
 
 class DeviceMemory:
@@ -85,7 +85,7 @@ class DeviceMemory:
                     raise
 
     def settled(self) -> None:
-        """All have it: the file of a lease needs no name any more."""
+        """All ranks have it: the files of its leases need no names any more."""
         for lease in self._leases:
             lease.unlink()
 
@@ -107,14 +107,14 @@ class MappedMemory:
 
 
 class Lease:
-    """A file that other processes `hold` as long as they use something. The system takes it from who has ended."""
+    """A file that other processes `hold`, by a lock, while they use something. The lock ends with its process."""
 
     def __init__(self) -> None:
         folder = next(folder for folder in FOLDERS if os.access(folder, os.W_OK))
         self._file, self.path = tempfile.mkstemp(prefix="rapids_bfs-", dir=folder)
 
     def ended(self) -> bool:
-        """Does nobody hold it? It is of no use any more then."""
+        """Is it held by no process? Then it is also removed."""
         import fcntl
 
         try:
@@ -161,7 +161,7 @@ def process() -> str:
 
 
 class AtWork:
-    """The calls of SPMD functions that this process works at, and turns for what must not happen meanwhile."""
+    """The SPMD calls under way in this process, and times at which there are none."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -170,7 +170,7 @@ class AtWork:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Within it, nobody is `alone`. It is entered at once if others work, who may wait for this one."""
+        """Within it, nothing is `exclusive`. It does not wait while other calls are under way: they may wait for it."""
         call = object()
         try:
             with self._changed:
@@ -185,8 +185,8 @@ class AtWork:
                     self._changed.notify_all()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Within it, nobody is `working`."""
+    def exclusive(self) -> Iterator[None]:
+        """Within it, no call is `working`."""
         with self._changed:
             self._waiting += 1
             self._changed.wait_for(lambda: not self._calls)
@@ -225,7 +225,7 @@ def _work(jobs: SimpleQueue[Callable[[], bool]]) -> None:
     while True:
         with suppress(Empty):
             waiting.append(jobs.get(timeout=PAUSE if waiting else None))
-        with at_work().alone():
+        with at_work().exclusive():
             waiting = [job for job in waiting if not _ended(job)]
 
 

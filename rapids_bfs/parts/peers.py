@@ -194,7 +194,7 @@ class ThreadPeers(Peers):
         return self.meeting.meet(self.rank, value)
 
     def ready(self) -> None:
-        self.meeting.meet(self.rank, None)  # on one device, who allocates may wait for another's kernel
+        self.meeting.meet(self.rank, None)  # on one device an allocation may wait for another rank's kernel
 
     def wait(self, finished: Callable[[], None] = finish) -> None:
         finished()

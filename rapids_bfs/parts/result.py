@@ -181,11 +181,11 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
         from ..engines.parts.one_launch import search_together
 
         answers = launcher.together(search_together, *given, each=[graph.parts])
-        told = _told(answers[0])
+        totals = _totals(answers[0])
     else:
-        answers, each_told = launcher.keep_and_tell(search, _told, *given, each=[graph.parts])
-        told = each_told[0]
-    reached, depth, steps = told
+        answers, totals_of_all = launcher.keep_and_report(search, _totals, *given, each=[graph.parts])
+        totals = totals_of_all[0]
+    reached, depth, steps = totals
     trace = None
     if options.trace:
         sizes = launcher.run(_levels, depth, each=[graph.parts, answers])
@@ -213,15 +213,15 @@ def rows(part: Part, answer: Answer, peers: Peers) -> tuple[Any, Any, Any | None
     xp = tools_of(answer.distances).xp
     stride = part.partition.stride
     owner = xp.where(answer.predecessors < 0, part.rank, answer.predecessors // stride)
-    asked, order = grouped(answer.predecessors % stride, owner, peers.size, xp)
+    wanted, order = grouped(answer.predecessors % stride, owner, peers.size, xp)
     padded = xp.append(part.labels, xp.zeros(stride - part.own, part.labels.dtype))
     names = xp.empty_like(part.labels)
-    names[order] = xp.concatenate(peers.all_to_all([padded[places] for places in peers.all_to_all(asked)]))
+    names[order] = xp.concatenate(peers.all_to_all([padded[places] for places in peers.all_to_all(wanted)]))
     names[answer.predecessors < 0] = -1
     return part.labels, answer.distances, names
 
 
-def _told(answer: Answer) -> tuple[int, int, list[Step]]:
+def _totals(answer: Answer) -> tuple[int, int, list[Step]]:
     return answer.reached, answer.depth, answer.steps
 
 

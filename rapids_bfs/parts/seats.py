@@ -108,14 +108,14 @@ class Seat:
         arguments: Sequence[Any],
         keys: Sequence[str],
         key: str | None,
-        tell: Callable[[Any], Any],
+        report: Callable[[Any], Any],
     ) -> Any:
         """Call an SPMD function with what is kept under ``keys``. Keep what it returns under ``key``, if there is one,
-        and return what ``tell`` makes of it."""
+        and return what ``report`` makes of it."""
         found = function(*(self.kept[each] for each in keys), self.peers, *arguments)
         if key is not None:
             self.keep(key, found)
-        return tell(found)
+        return report(found)
 
     def keep(self, key: str, value: Any) -> None:
         """Keep ``value``, unless its key has been forgotten meanwhile."""

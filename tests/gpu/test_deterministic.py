@@ -18,23 +18,25 @@ SMALL = ["path:1", "path:9", "star:9", "complete:7", "tree:15", "grid:5", "rmat:
 LARGE = ["rmat:18", "urand:18", "grid:700", "tree:100000", "star:300000", "path:3000"]
 ALWAYS = 1 << 40  # alpha: every level may be wide
 WHOLE = replace(DEFAULT, grid=1 << 20)  # however small the graph is
-WIDE = replace(WHOLE, alone=0, wide=0, alpha=ALWAYS, chunk=32)
+WIDE = replace(WHOLE, single_block_edges=0, wide=0, alpha=ALWAYS, chunk=32)
 TUNINGS = {
     "default": DEFAULT,
-    "ordered": replace(WHOLE, alone=0, wide=ALWAYS),
+    "ordered": replace(WHOLE, single_block_edges=0, wide=ALWAYS),
     "wide": replace(WIDE, patience=100),
     "wide, few first edges": replace(WIDE, share=ALWAYS, patience=100),
     "wide, all edges first": replace(WIDE, share=1, chunk=1 << 20, large=1),
     "wide, up to the first family": replace(WIDE, share=1, large=ALWAYS, patience=100),
     "wide, up to a large family": replace(WIDE, share=1, large=20, patience=2),
     "wide and reordered, up to a large family": replace(WIDE, share=1, large=6, patience=1),
-    "clusters": replace(WHOLE, alone=0, deep=-1),
-    "clusters at times": replace(WHOLE, alone=30, together=300, deep=-1),
-    "small clusters, then wide": replace(WIDE, alone=10, together=100, cluster=2, deep=-1, threads=128),
+    "clusters": replace(WHOLE, single_block_edges=0, deep=-1),
+    "clusters at times": replace(WHOLE, single_block_edges=30, cluster_edges=300, deep=-1),
+    "small clusters, then wide": replace(
+        WIDE, single_block_edges=10, cluster_edges=100, cluster=2, deep=-1, threads=128
+    ),
     "reordered each time": replace(WIDE, patience=1),
     "reordered at times": replace(WIDE, patience=3, share=2),
-    "to and fro": replace(WIDE, alone=40, wide=60, alpha=10, patience=2),
-    "small blocks": replace(WIDE, alone=100, wide=200, threads=256, blocks=4),
+    "to and fro": replace(WIDE, single_block_edges=40, wide=60, alpha=10, patience=2),
+    "small blocks": replace(WIDE, single_block_edges=100, wide=200, threads=256, blocks=4),
 }
 
 

@@ -182,7 +182,7 @@ class TestCalls:
 
     def test_what_is_kept_can_be_told_of_at_once(self, dask_client):
         launcher = launcher_of(dask_client)
-        kept, told = launcher.keep_and_tell(squares, len, 4)
+        kept, told = launcher.keep_and_report(squares, len, 4)
         assert told == [4, 4, 4]
         assert launcher.run(total, each=[kept, launcher.spread([1, 10, 100])]) == [18 + 111] * 3
 

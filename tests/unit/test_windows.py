@@ -241,14 +241,14 @@ def test_memory_is_freed_while_no_rank_works(cuda):
         assert not [entry for entry in cuda.log if entry[0] in ("free", "ipcCloseMemHandle")]
 
 
-def test_who_begins_to_work_lets_memory_be_freed_first():
-    """Unless others work already, who may wait for this one."""
+def test_new_work_waits_until_memory_is_freed():
+    """Unless other work is under way, which may wait for the new one."""
     turns, entered, left = AtWork(), threading.Event(), []
     with turns.working():
 
         def free():
             entered.set()
-            with turns.alone():
+            with turns.exclusive():
                 left.append("freed")
 
         freeing = threading.Thread(target=free)

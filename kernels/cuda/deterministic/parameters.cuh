@@ -88,8 +88,9 @@ struct Search : SearchArrays<Vertex, Offset> {
     long long large;                // and end at a sibling group with more than 1/large of the unexplored ones
     long long alike;                // do all vertices have about as many edges?
     long long patience;             // levels without an order before the next reordering, at least 1
-    long long alone, together;      // edges of a frontier that one block expands, and one cluster, at most
-    long long capacity;             // entries of a queue in shared memory, at least `alone`
+    long long single_block_edges;   // of a frontier that one block expands, at most
+    long long cluster_edges;        // of one that a cluster expands
+    long long capacity;             // entries of a queue in shared memory, at least `single_block_edges`
     long long edge_bits;            // of a Counter
     long long tile;                 // words that a warp sweeps at a time
     long long number;               // of this search

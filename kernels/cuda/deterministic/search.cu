@@ -129,7 +129,7 @@ __device__ Frontier seed(const Search<Vertex, Offset>& s, Counter* totals) {
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void small_levels(const Search<Vertex, Offset>& s, Traversal& at, bool seeded, int cluster,
                                              const Block& block) {
-    const int size = at.frontier.edges <= s.alone ? 1 : cluster;
+    const int size = at.frontier.edges <= s.single_block_edges ? 1 : cluster;
     if (blockIdx.x < size) {
         Frontier frontier = at.frontier;
         long long begin = at.begin, unexplored = at.unexplored;
@@ -139,7 +139,7 @@ __device__ __forceinline__ void small_levels(const Search<Vertex, Offset>& s, Tr
         if (size > 1) {
             level = cluster_levels(s, at.visited, at.siblings, level, begin, frontier, unexplored, size, block.memory,
                                    block.totals);
-        } else if (expanded > 0 && frontier.edges <= s.alone && level < s.depth_limit) {
+        } else if (expanded > 0 && frontier.edges <= s.single_block_edges && level < s.depth_limit) {
             level = single_block_levels(s, at.visited, at.siblings, level, begin, frontier, unexplored, block.memory,
                                         block.totals);
         } else {
@@ -211,7 +211,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         if (seeded && s.target >= 0 && is_reached(result.target_level, at.level)) break;
         if (at.unordered == s.patience) {
             reorder(s, at, block);
-        } else if (!seeded || (at.unordered == 0 && at.frontier.edges <= (cluster > 1 ? s.together : s.alone))) {
+        } else if (!seeded ||
+                   (at.unordered == 0 && at.frontier.edges <= (cluster > 1 ? s.cluster_edges : s.single_block_edges))) {
             small_levels(s, at, seeded, cluster, block);
             seeded = true;
         } else {

@@ -100,8 +100,8 @@ __device__ inline void enqueue(const Search<Vertex, Offset>& s, const LocalQueue
 }
 
 // Ordered levels by one block, with the frontier in the queue from `begin` on, until it has no vertices or more than
-// `alone` edges; then it is in the queue from `begin + frontier.vertices` on. Returns the last level; updates the
-// frontier and the unexplored edges.
+// `single_block_edges` edges; then it is in the queue from `begin + frontier.vertices` on. Returns the last level;
+// updates the frontier and the unexplored edges.
 template <typename Vertex, typename Offset>
 __device__ int single_block_levels(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* siblings,
                                    int level, long long begin, Frontier& frontier, long long& unexplored,
@@ -114,7 +114,7 @@ __device__ int single_block_levels(const Search<Vertex, Offset>& s, unsigned* vi
     __syncthreads();
 
     bool arrived = false;
-    while (frontier.vertices > 0 && frontier.edges <= s.alone && level < last && !arrived) {
+    while (frontier.vertices > 0 && frontier.edges <= s.single_block_edges && level < last && !arrived) {
         ++level;
         unexplored -= frontier.edges;
         const LocalQueue<Vertex, Offset> queue(memory, s.capacity, now);
@@ -231,8 +231,8 @@ __device__ inline void enqueue(const Search<Vertex, Offset>& s, unsigned char* s
 }
 
 // Ordered levels by a cluster of `size` blocks, with the frontier in the queue from `begin` on, until it has no
-// vertices or more than `together` edges; then it is in the queue from `begin + frontier.vertices` on. Returns the last
-// level; updates the frontier and the unexplored edges.
+// vertices or more than `cluster_edges` edges; then it is in the queue from `begin + frontier.vertices` on. Returns the
+// last level; updates the frontier and the unexplored edges.
 template <typename Vertex, typename Offset>
 __device__ int cluster_levels(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* siblings, int level,
                               long long begin, Frontier& frontier, long long& unexplored, int size,
@@ -288,8 +288,8 @@ __device__ int cluster_levels(const Search<Vertex, Offset>& s, unsigned* visited
         const Counter until = warp_inclusive_scan(lane_id() < size ? counts[lane_id()] : 0);
         if (rank > 0) place += __shfl_sync(ALL, until, rank - 1);
         frontier = unpacked(__shfl_sync(ALL, until, WARP - 1), s.edge_bits);
-        share = static_cast<int>(min(frontier.edges, s.together + 1) + size - 1) / size;
-        stay = frontier.vertices > 0 && frontier.edges <= s.together && level < last;
+        share = static_cast<int>(min(frontier.edges, s.cluster_edges + 1) + size - 1) / size;
+        stay = frontier.vertices > 0 && frontier.edges <= s.cluster_edges && level < last;
         if (s.target >= 0 && is_reached(__ldcg(&s.state->target_level), level)) stay = false;
         enqueue(s, siblings, edges, share, stay, new_begin, place, live, neighbor, parent, first, degree);
         if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;

@@ -1,13 +1,13 @@
-// A search over several parts of a graph in one launch for each: the parts write into each other's memory and meet
-// without the host.
+// A search over several parts of a graph in one launch for each: the parts write into each other's memory and have
+// barriers without the host.
 //
 // Numbers, places and what the parts hold are those of `search.cu`. *Top-down*: a part marks the neighbours of its
-// frontier that it has not marked, and writes pairs (vertex, parent) into their owners' inboxes; the parts meet, and
-// owners settle what they find there. Where a segment of an inbox has no room, nobody settles anything and the level
+// frontier that it has not marked, and writes pairs (vertex, parent) into their owners' inboxes; after a barrier,
+// owners settle what they find there. Where a segment of an inbox has no room, no part settles anything and the level
 // goes bottom-up. *Bottom-up*: each part sweeps its own rows, see `bottom_up.cuh`, and writes its slice of the next
 // bitmap of visited vertices into the windows of all parts meanwhile. All parts choose the same direction, from the
-// same mails. See `ranks.cuh` for windows and mails, and `level_bitmaps.cuh` for the distances of levels that went
-// bottom-up.
+// messages. See `ranks.cuh` for windows, messages and barriers, and `level_bitmaps.cuh` for the distances of levels that
+// went bottom-up.
 //
 // `Search` has the part's own arrays as in `search.cu`, and visited[BITMAPS][words of own] as in direction_optimizing;
 // `target` is a place, -1 where there is none or it is another part's; `number` is that of the search, the same on all
@@ -17,17 +17,17 @@
 //   marked[words of all]    bitmap over all numbers: visited, or sent to the owner by this part; like the bitmaps in
 //                           the windows, a search finds only isolated ones in it, and resets it to them
 //   tally                   what the blocks count, see `Tally`
-//   told[TOLD]              in the host's memory: the number of the search when it is done, its levels (GIVEN_UP if
+//   outcome[OUTCOME_FIELDS] in the host's memory: the number of the search when it is done, its levels (GIVEN_UP if
 //                           they have no end), the largest distance, the vertices reached by all parts, and 1 + the
-//                           part that did not come, or 0
+//                           part that did not arrive, or 0
 //   trace[levels + 1]       as in direction_optimizing; levels from TRACED on are not noted
 //
 // Work: as in direction_optimizing; over the links 8 bytes per pair (16 with long numbers), and per bottom-up level
 // what has changed in n / 8 bytes.
-// Synchronisation: the parts meet twice in a top-down level, once in a bottom-up level, and once more when levels go
+// Synchronisation: two barriers of all parts in a top-down level, one in a bottom-up level, and one more when levels go
 // bottom-up, go top-down again, or leave rows to the whole grid.
 // Races: as in direction_optimizing. A word of a bitmap in a window is written by one warp of its owner, and read after
-// the parts have met.
+// a barrier.
 //
 // Sources: those of `search.cu`; for the barriers, S. Xiao, W. Feng, Inter-block GPU communication via fast barrier
 // synchronization, IPDPS 2010.
@@ -48,7 +48,7 @@ struct Worker {
     unsigned short* list;  // of the warp: room for LIST vertices,
     unsigned* hits;        // and for the words of TILES tiles
     unsigned* found;       // of the block: how many it reached in this phase
-    Turn* turn;            // of the block
+    GlobalResult* result;  // of the block
 };
 
 // How far a search has come. Every thread follows it in variables of its own.
@@ -56,13 +56,13 @@ struct Progress {
     long long vertices = 0;  // of the frontier of all parts
     long long unexplored;    // edges of the vertices that no level has expanded
     int level = 0;
-    unsigned turns = 0;      // how often the parts have met
-    int newest = 0;          // bitmap in the windows
-    bool queued = true;      // is the frontier in the queues, not just in bitmaps? Then the last meeting told of it.
+    unsigned phases = 0;  // that have ended
+    int newest = 0;       // bitmap in the windows
+    bool queued = true;   // is the frontier in the queues, not just in bitmaps? Then the last phase's result counts it.
     bool shrinking = false;  // has the frontier fewer vertices than the one before?
 };
 
-// End a phase in which the lanes found so many vertices. Returns whether all parts came; if not, the search is over.
+// End a phase in which the lanes found so many vertices. Returns whether all parts arrived; if not, the search is over.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool end_phase(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                           const Worker& w, Progress& p, unsigned found) {
@@ -73,8 +73,8 @@ __device__ __forceinline__ bool end_phase(const Search<Vertex, Offset>& s, const
         atomicAdd(&x.tally->found, static_cast<unsigned long long>(*w.found));
         *w.found = 0;
     }
-    const unsigned long long stamp = static_cast<unsigned long long>(s.number) + ++p.turns;
-    return meet(s, x, stamp, w.turn);
+    const unsigned long long stamp = static_cast<unsigned long long>(s.number) + ++p.phases;
+    return barrier_of_parts(s, x, stamp, w.result);
 }
 
 // Leave bitmaps over all numbers as a search begins with them.
@@ -91,7 +91,7 @@ __device__ __forceinline__ void reset_bitmaps(const Ranks<Vertex, Offset>& x, co
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                                 const Worker& w, Progress& p) {
-    if (threadIdx.x == 0) *w.found = 0, w.turn->reached = 0;
+    if (threadIdx.x == 0) *w.found = 0, w.result->reached = 0;
     __syncthreads();
     unsigned found = 0;
     for (long long start = static_cast<long long>(w.warp) * WARP; start < s.count; start += w.warps * WARP) {
@@ -113,18 +113,18 @@ __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s,
 }
 
 // Where some part's last search did not end as it should, the windows may differ: reset them, and begin again. By then
-// nobody is left who wrote to them in that search.
+// no kernel of that search writes to them.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p) {
     if (s.trace && w.thread == 0) s.trace[0] = nanoseconds() * 2;
     if (!enqueue_sources(s, x, w, p)) return false;
-    if (w.turn->stale) {
+    if (w.result->stale) {
         reset_bitmaps(x, w);
         __syncthreads();
         if (!enqueue_sources(s, x, w, p)) return false;
     }
-    p.vertices = w.turn->found;
+    p.vertices = w.result->found;
     p.unexplored = x.arcs;
     return true;
 }
@@ -168,17 +168,17 @@ __device__ __forceinline__ bool go_top_down(const Search<Vertex, Offset>& s, con
     const auto send = [&](const bool (&won)[UNROLL], const Vertex(&vertex)[UNROLL], const Vertex(&parent)[UNROLL]) {
         send_pairs(x, won, vertex, parent);
     };
-    expand_frontier(s, x.marked, base, 0, w.turn->own, w.warp, w.warps, send);
+    expand_frontier(s, x.marked, base, 0, w.result->own, w.warp, w.warps, send);
     if (!end_phase(s, x, w, p, 0)) return false;
-    room = !w.turn->overflown;
+    room = !w.result->overflown;
     if (!room) return true;
     unsigned found = 0;
     for (int part = 0; part < x.parts; ++part) {
-        found += settle_pairs(s, ring.visited(), inbox_of(x, x.rank, part), w.turn->pairs[part], base, p.level, 0,
+        found += settle_pairs(s, ring.visited(), inbox_of(x, x.rank, part), w.result->pairs[part], base, p.level, 0,
                               &x.tally->tail);
     }
     if (!end_phase(s, x, w, p, found)) return false;
-    p.vertices = w.turn->found;
+    p.vertices = w.result->found;
     return true;
 }
 
@@ -221,11 +221,11 @@ __device__ __forceinline__ bool go_bottom_up(const Search<Vertex, Offset>& s, co
     };
     unsigned found = bottom_up_level(s, mine, visited, write, p.level, 0, left, w.warp, w.warps, w.list, w.hits);
     if (!end_phase(s, x, w, p, found)) return false;
-    long long vertices = w.turn->found;
-    if (w.turn->left) {
-        found = probe_long_rows(s, visited, upcoming, p.level, 0, w.turn->own_left, w.warp, w.warps);
+    long long vertices = w.result->found;
+    if (w.result->left) {
+        found = probe_long_rows(s, visited, upcoming, p.level, 0, w.result->own_left, w.warp, w.warps);
         if (!end_phase(s, x, w, p, found)) return false;
-        vertices += w.turn->found;
+        vertices += w.result->found;
         publish_all(x, w, ring, next);
         if (!end_phase(s, x, w, p, 0)) return false;
     }
@@ -249,15 +249,15 @@ __device__ __forceinline__ bool return_to_queue(const Search<Vertex, Offset>& s,
     return end_phase(s, x, w, p, 0);
 }
 
-// One level. Returns whether all parts came to its end.
+// One level. Returns whether all parts arrived at its end.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p, BitmapRing& ring) {
     bool bottom_up = !p.queued;
     ++p.level;
     if (p.queued) {
-        bottom_up = w.turn->edges * s.alpha > p.unexplored;
-        p.unexplored -= w.turn->edges;
+        bottom_up = w.result->edges * s.alpha > p.unexplored;
+        p.unexplored -= w.result->edges;
     }
     if (!bottom_up) {
         bool room;
@@ -290,18 +290,18 @@ __device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, cons
     __syncthreads();
     if (threadIdx.x != 0) return;
     s.state->target_level = 0;
-    x.told[LEVELS] = given_up ? GIVEN_UP : p.level;
-    x.told[DEPTH] = p.level - (p.level && p.vertices == 0);
-    x.told[REACHED] = w.turn->reached;
+    x.outcome[LEVELS] = given_up ? GIVEN_UP : p.level;
+    x.outcome[DEPTH] = p.level - (p.level && p.vertices == 0);
+    x.outcome[REACHED] = w.result->reached;
     __threadfence_system();
-    x.told[DONE] = s.number;
+    x.outcome[DONE] = s.number;
 }
 
 template <typename Vertex, typename Offset>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     search_part(const __grid_constant__ Search<Vertex, Offset> s, const __grid_constant__ Ranks<Vertex, Offset> x) {
     extern __shared__ __align__(16) unsigned char memory[];
-    __shared__ Turn turn;
+    __shared__ GlobalResult result;
     __shared__ unsigned found;
     __shared__ int levels[BITMAPS];
     constexpr int WARPS = THREADS / WARP;
@@ -316,12 +316,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
                       lists + warp_of_block * LIST,
                       hits + warp_of_block * TILES * TILE,
                       &found,
-                      &turn};
+                      &result};
     BitmapRing ring = {s.visited, (s.n + WARP - 1) / WARP, levels, 0, 0};
     Progress p;
     if (!begin_search(s, x, w, p)) return;
     bool given_up = false;
-    while (p.vertices && p.level < s.depth_limit && !w.turn->at_target && !given_up) {
+    while (p.vertices && p.level < s.depth_limit && !w.result->at_target && !given_up) {
         if (!expand_level(s, x, w, p, ring)) return;
         given_up = p.level > x.vertices;  // more levels than vertices: as many if each reaches one and the last none
     }

@@ -1,29 +1,29 @@
-// What the parts of a search in one launch for each have in each other's memory, and how they meet.
+// What the parts of a search in one launch for each have in each other's memory, and the barrier between phases.
 //
 // Each part has a window, at windows[rank], which all parts read and write:
 //
-//   mails[2][MAX_PARTS]          from each part, in turn: see `Mail`
+//   messages[2][MAX_PARTS]        from each part, double-buffered: see `Message`
 //   bitmaps[2][parts][slice]      of the visited vertices of all parts, before a level and after it; each part writes
 //                                 its slice in all windows, which thus hold the same
 //   inboxes[parts][room]          pairs from each part
 //
-// A part's blocks meet those of all parts. The last block to arrive sends the part's mail to all; every block waits for
-// the mail of all. Mails alternate between two places: nobody is two turns ahead of one that still reads. A mail is
-// stamped with the search and the turn, so that none of an earlier search is taken for it. Waiting has a limit, and the
-// host can end it, by writing the number of the search to `stop`. Then all blocks end, and `told` says which part did
-// not come.
+// A phase ends at a barrier over the blocks of all parts. The last block of a part to arrive sends the part's message to
+// all parts, and every block waits for the messages of all. They are double-buffered: no part is two phases ahead of one
+// that still reads. Each is stamped with the search and the phase, so that none of an earlier search is taken for it.
+// Waiting has a limit, and the host can end it by writing the number of the search to `stop`. Then all blocks end, and
+// `outcome` names the part that did not arrive.
 #pragma once
 
 #include "../direction_optimizing/parameters.cuh"
 #include "top_down.cuh"
 
 constexpr int MAX_PARTS = WARP;  // a lane waits for each
-constexpr int LOOKS = 1 << 10;   // at a mail between two at the clock
-enum Told { DONE, LEVELS, DEPTH, REACHED, ABSENT, TOLD };
+constexpr int POLLS = 1 << 10;   // of a message between two looks at the clock
+enum Outcome { DONE, LEVELS, DEPTH, REACHED, ABSENT, OUTCOME_FIELDS };
 enum Mark { OVERFLOWN = 1, AT_TARGET = 2, STALE = 4 };
 
-// What a part tells another one at the end of a phase.
-struct alignas(64) Mail {
+// What a part sends to another one at the end of a phase.
+struct alignas(64) Message {
     long long found;           // vertices that the phase reached
     long long queued, edges;   // of them in the queue, and their edges
     long long left;            // rows that a sweep left to the whole grid, as a Counter
@@ -40,7 +40,7 @@ struct Tally {
     alignas(128) unsigned long long found;
     alignas(128) unsigned long long sent[MAX_PARTS];  // pairs to each part, those too many for its inbox included
     unsigned finished;                                // blocks that are done with the search
-    unsigned absent;                                  // 1 + the first part that did not come
+    unsigned absent;                                  // 1 + the first part that did not arrive
 };
 
 template <typename Vertex, typename Offset>
@@ -50,7 +50,7 @@ struct Ranks {
     unsigned* marked;
     Tally* tally;
     const volatile long long* stop;
-    volatile long long* told;
+    volatile long long* outcome;
     long long parts, rank, stride;
     long long room;              // pairs for which a segment of an inbox has room
     long long bitmaps, inboxes;  // where they begin in a window, in bytes
@@ -59,20 +59,20 @@ struct Ranks {
     long long stale;             // did this part's last search not end as it should?
 };
 
-// What the last meeting told, in the memory of each block, which has more room for it than its threads have.
-struct Turn {
+// The messages of all parts at the end of a phase, combined; in shared memory, which spares registers.
+struct GlobalResult {
     long long reached;                       // by all parts, since the search began
     long long found, edges;                  // of all parts; edges of those in the queues
     bool overflown, at_target, stale, left;  // on any part
-    bool came;                               // did all?
+    bool complete;                           // did all parts arrive?
     Frontier own, own_left;                  // of this part
     long long pairs[MAX_PARTS];              // from each part
 };
 
 template <typename Vertex, typename Offset>
-__device__ inline Mail* mail_of(const Ranks<Vertex, Offset>& x, long long receiver, long long sender,
-                                unsigned long long stamp) {
-    return reinterpret_cast<Mail*>(x.windows[receiver]) + stamp % 2 * MAX_PARTS + sender;
+__device__ inline Message* message_slot(const Ranks<Vertex, Offset>& x, long long receiver, long long sender,
+                                        unsigned long long stamp) {
+    return reinterpret_cast<Message*>(x.windows[receiver]) + stamp % 2 * MAX_PARTS + sender;
 }
 
 // The bitmap over all numbers in this part's window, or in another one's.
@@ -112,10 +112,10 @@ __device__ __forceinline__ void publish(const Ranks<Vertex, Offset>& x, int whic
     }
 }
 
-// Send this part's mail to all, by a warp of the last block, and reset the tally.
+// Send this part's message to all, by a warp of the last block, and reset the tally.
 template <typename Vertex, typename Offset>
-__device__ inline void send_mails(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
-                                  unsigned long long stamp) {
+__device__ inline void send_messages(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                     unsigned long long stamp) {
     Tally* const tally = x.tally;
     const int lane = lane_id();
     const bool to = lane < x.parts;
@@ -129,20 +129,20 @@ __device__ inline void send_mails(const Search<Vertex, Offset>& s, const Ranks<V
     if (lane == 0) tally->tail = tally->left = 0, tally->found = 0;
     __syncwarp();
     if (!to) return;
-    Mail* const mail = mail_of(x, lane, x.rank, stamp);
-    mail->found = found, mail->queued = queued.vertices, mail->edges = queued.edges, mail->left = left;
-    mail->pairs = min(pairs, x.room);
-    mail->marks = overflown * OVERFLOWN + at_target * AT_TARGET + x.stale * STALE;
-    store_release_system(&mail->stamp, stamp);
+    Message* const message = message_slot(x, lane, x.rank, stamp);
+    message->found = found, message->queued = queued.vertices, message->edges = queued.edges, message->left = left;
+    message->pairs = min(pairs, x.room);
+    message->marks = overflown * OVERFLOWN + at_target * AT_TARGET + x.stale * STALE;
+    store_release_system(&message->stamp, stamp);
 }
 
-// Wait for a mail, no longer than the limit.
+// Wait for a message, no longer than the limit. Returns whether it arrived.
 template <typename Vertex, typename Offset>
-__device__ inline bool came(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x, const Mail* mail,
-                            unsigned long long stamp) {
+__device__ inline bool wait_for(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x, const Message* message,
+                                unsigned long long stamp) {
     unsigned long long begin = 0;
-    for (int looks = 1; load_acquire_system(&mail->stamp) != stamp; ++looks) {
-        if (looks % LOOKS) continue;
+    for (int polls = 1; load_acquire_system(&message->stamp) != stamp; ++polls) {
+        if (polls % POLLS) continue;
         const unsigned long long now = nanoseconds();
         if (begin == 0) begin = now;
         if (*x.stop == s.number || __ldcg(&x.tally->absent)) return false;
@@ -151,47 +151,48 @@ __device__ inline bool came(const Search<Vertex, Offset>& s, const Ranks<Vertex,
     return true;
 }
 
-// Wait for the mails of all parts, by a warp of each block.
+// Wait for the messages of all parts, by a warp of each block.
 template <typename Vertex, typename Offset>
-__device__ inline void read_mails(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
-                                  unsigned long long stamp, Turn* turn) {
+__device__ inline void receive_messages(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                        unsigned long long stamp, GlobalResult* result) {
     const int lane = lane_id();
     const bool from = lane < x.parts;
-    const Mail* const mail = mail_of(x, x.rank, from ? lane : 0, stamp);
-    const unsigned absent = __ballot_sync(ALL, from && !came(s, x, mail, stamp));
-    const long long found = from ? __ldcg(&mail->found) : 0, edges = from ? __ldcg(&mail->edges) : 0;
-    const long long left = from ? __ldcg(&mail->left) : 0, marks = from ? __ldcg(&mail->marks) : 0;
+    const Message* const message = message_slot(x, x.rank, from ? lane : 0, stamp);
+    const unsigned absent = __ballot_sync(ALL, from && !wait_for(s, x, message, stamp));
+    const long long found = from ? __ldcg(&message->found) : 0, edges = from ? __ldcg(&message->edges) : 0;
+    const long long left = from ? __ldcg(&message->left) : 0, marks = from ? __ldcg(&message->marks) : 0;
     const long long all_found = static_cast<long long>(warp_sum(found)),
                     all_edges = static_cast<long long>(warp_sum(edges));
     const bool overflown = __any_sync(ALL, marks & OVERFLOWN), at_target = __any_sync(ALL, marks & AT_TARGET);
     const bool stale = __any_sync(ALL, marks & STALE), some_left = __any_sync(ALL, left != 0);
-    if (from) turn->pairs[lane] = __ldcg(&mail->pairs);
+    if (from) result->pairs[lane] = __ldcg(&message->pairs);
     if (lane == x.rank) {
-        turn->own = {__ldcg(&mail->queued), edges};
-        turn->own_left = unpacked(left, static_cast<int>(s.edge_bits));
+        result->own = {__ldcg(&message->queued), edges};
+        result->own_left = unpacked(left, static_cast<int>(s.edge_bits));
     }
     if (lane != 0) return;
-    turn->reached += all_found, turn->found = all_found, turn->edges = all_edges;
-    turn->overflown = overflown, turn->at_target = at_target, turn->stale = stale, turn->left = some_left;
-    turn->came = !absent;
+    result->reached += all_found, result->found = all_found, result->edges = all_edges;
+    result->overflown = overflown, result->at_target = at_target, result->stale = stale, result->left = some_left;
+    result->complete = !absent;
     if (absent) {
         const unsigned before = atomicCAS(&x.tally->absent, 0u, static_cast<unsigned>(__ffs(absent)));
-        x.told[ABSENT] = before ? before : __ffs(absent);
+        x.outcome[ABSENT] = before ? before : __ffs(absent);
     }
 }
 
-// End a phase: what any part wrote in it, all see after. Returns whether all parts came; if not, the search is over.
+// End a phase: what any part wrote in it, all see afterwards. Returns whether all parts arrived; if not, the search is
+// over.
 template <typename Vertex, typename Offset>
-__device__ inline bool meet(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x, unsigned long long stamp,
-                            Turn* turn) {
+__device__ inline bool barrier_of_parts(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                        unsigned long long stamp, GlobalResult* result) {
     __syncthreads();
     if (threadIdx.x < WARP) {
         bool last = false;
         if (lane_id() == 0) last = atomic_inc_acq_rel_system(&x.tally->arrived, gridDim.x - 1) == gridDim.x - 1;
-        if (__any_sync(ALL, last)) send_mails(s, x, stamp);
+        if (__any_sync(ALL, last)) send_messages(s, x, stamp);
         __syncwarp();
-        read_mails(s, x, stamp, turn);
+        receive_messages(s, x, stamp, result);
     }
     __syncthreads();
-    return turn->came;
+    return result->complete;
 }

@@ -13,10 +13,10 @@
 //   seen[words of all]                bitmap over all numbers: visited, or sent to the owner by this part
 //   upcoming, fresh[words of own]     bitmaps of the next level's visited vertices, and of those it found
 //   sent, received[parts][1 + room]   pairs to each part and from each; the first is how many they are, and 1 if the
-//                                     sender had no room for more, for whomever: then nobody settles anything
+//                                     sender had no room for more, for any part: then none settles anything
 //   tail, found                       counters of the vertices enqueued and their edges, and of all found
 //   left                              counter of the rows that a sweep left in the queue for `sweep_rows`
-//   gathered[parts][COLUMNS]          what all ranks tell each other after a level; told: the same, where the host reads
+//   gathered[parts][COLUMNS]          counters of all ranks after a level; on_host: the same, where the host reads
 //   share                             how many pairs this level has room for, at most `room`
 //   begin, vertices, edges            the frontier in the queue; end: where the next one begins
 //   target                            its place; -1 where there is none, or it is another part's
@@ -47,7 +47,7 @@ struct Exchange {
     Counter* found;
     Counter* left;
     long long* gathered;
-    volatile long long* told;
+    volatile long long* on_host;
     long long parts, rank, stride, room, share, level, begin, end, vertices, edges, target;
 };
 
@@ -253,7 +253,7 @@ __global__ void list(const Search<Vertex, Offset> s, const Exchange<Vertex, Offs
     if (lane_id() == 0 && found) atomicAdd(x.found, found);
 }
 
-// Write this rank's row of what all tell each other, and reset the counters; by one thread.
+// Write this rank's row of `gathered`, and reset the counters; by one thread.
 template <typename Vertex, typename Offset>
 __global__ void report(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
     if (thread_of_grid() != 0) return;
@@ -272,8 +272,8 @@ __global__ void report(const Search<Vertex, Offset> s, const Exchange<Vertex, Of
     *x.tail = *x.found = *x.left = 0;
 }
 
-// Show the host what all ranks told each other.
+// Copy the counters of all ranks to the host.
 template <typename Vertex, typename Offset>
-__global__ void tell(const Exchange<Vertex, Offset> x) {
-    for (long long i = thread_of_grid(); i < x.parts * COLUMNS; i += threads_of_grid()) x.told[i] = x.gathered[i];
+__global__ void copy_to_host(const Exchange<Vertex, Offset> x) {
+    for (long long i = thread_of_grid(); i < x.parts * COLUMNS; i += threads_of_grid()) x.on_host[i] = x.gathered[i];
 }

@@ -40,7 +40,7 @@ def signatures(vertex_bytes, offset_bytes):
 
 @inlined
 def adopt(s, vertex, parent, level):
-    """Write down who reached a vertex, and when it was the target."""
+    """Store a vertex's predecessor, and its level if it is the target."""
     if not is_null(s.predecessors):
         s.predecessors[vertex] = parent
     if vertex == s.target:

@@ -36,8 +36,8 @@ class Tuning:
     chunk: int = 1 << 16  # but at least so many; a multiple of 32
     large: int = 12  # and none from the first sibling group on that has more than 1/large of the unexplored edges
     patience: int = 8  # levels without an order
-    alone: int = 2048  # a frontier with no more edges is one block's work
-    together: int = 1 << 15  # and with no more than this one cluster's
+    single_block_edges: int = 2048  # a frontier with no more edges is one block's work
+    cluster_edges: int = 1 << 15  # and with no more than this one cluster's
     threads: int = 512  # of a block
     blocks: int = 1  # of a multiprocessor, as the compiler is told
     grid: int | None = None  # blocks in all, at most; None: as many as the device holds, or 1 for a small graph
@@ -149,7 +149,7 @@ class Deterministic:
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
         entry = 2 * (2 * offset.itemsize + vertex.itemsize)  # in each of two queues
         most = device.most_shared_bytes - STATIC_BYTES
-        capacity = min(tuning.alone, UNROLL * threads, most // entry)
+        capacity = min(tuning.single_block_edges, UNROLL * threads, most // entry)
         edges = UNROLL * threads * 2 * offset.itemsize  # of a block of a cluster
         shared = max(capacity * entry, bytes_of_tiles(threads), edges)
         kernel = device.compiled(FILE, "search", vertex, offset, threads, tuning.blocks)
@@ -158,8 +158,8 @@ class Deterministic:
         parameters = self.parameters
         for name in ("alpha", "wide", "share", "chunk", "large", "patience"):
             setattr(parameters, name, getattr(tuning, name))
-        parameters.alone = parameters.capacity = capacity
-        parameters.together = min(tuning.together, UNROLL * threads * tuning.cluster)
+        parameters.single_block_edges = parameters.capacity = capacity
+        parameters.cluster_edges = min(tuning.cluster_edges, UNROLL * threads * tuning.cluster)
 
     def search(self, sources: np.ndarray, options: Options) -> list[Step] | None:
         """Search, wait, and return the levels if they are traced."""

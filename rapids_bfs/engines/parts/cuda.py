@@ -165,7 +165,7 @@ class DeviceWalk(Walk):
                     "gathered": (parts * COLUMNS, np.int64),
                 }
             )
-            self.told = self.device.mapped(parts * COLUMNS, np.int64)[0]
+            self.on_host = self.device.mapped(parts * COLUMNS, np.int64)[0]
             self._fill_in()
             self._make_launchers()
 
@@ -177,7 +177,7 @@ class DeviceWalk(Walk):
             tail=at["counters"],
             found=at["counters"] + 8,
             left=at["counters"] + 16,
-            told=np.asarray(self.told).ctypes.data,  # with unified addressing, the device's address too
+            on_host=np.asarray(self.on_host).ctypes.data,  # with unified addressing, the device's address too
             parts=part.partition.size,
             rank=part.rank,
             stride=part.partition.stride,
@@ -198,7 +198,7 @@ class DeviceWalk(Walk):
             for name, blocks in grids.items()
         }
         self.launch["sweep"] = kernels["sweep"].launcher(grid, tuning.threads, shared, stream, self.s, self.x)
-        self.launch["tell"] = kernels["tell"].launcher(1, tuning.others, 0, stream, self.x)
+        self.launch["copy_to_host"] = kernels["copy_to_host"].launcher(1, tuning.others, 0, stream, self.x)
 
     def active(self) -> AbstractContextManager[Any]:
         return self.device.working()
@@ -229,9 +229,9 @@ class DeviceWalk(Walk):
     def counters(self, peers: Peers) -> np.ndarray:
         self.launch["report"]()
         peers.gather_slices(self.arrays["gathered"])
-        self.launch["tell"]()
+        self.launch["copy_to_host"]()
         peers.wait(self.device.synchronize)
-        rows = np.asarray(self.told).reshape(-1, COLUMNS)
+        rows = np.asarray(self.on_host).reshape(-1, COLUMNS)
         self.queued = int(rows[self.part.rank, -1])
         return rows[:, :-1]
 

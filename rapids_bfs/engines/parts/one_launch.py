@@ -15,7 +15,7 @@ import numpy as np
 from ..._core.device import CUDA
 from ..._core.memory import SHARED_BYTES
 from ...errors import InputError, TraversalError
-from ...kernels.parts import GIVEN_UP, MAIL_BYTES, MAX_PARTS, RANKS, TALLY_BYTES, TOLD, TRACED
+from ...kernels.parts import GIVEN_UP, MAX_PARTS, MESSAGE_BYTES, OUTCOME, RANKS, TALLY_BYTES, TRACED
 from ...kernels.whole_search import BITMAPS, STATE_BYTES, TILE
 from ...parts.build import Part
 from ...parts.launch import At
@@ -26,7 +26,7 @@ from ..gpu.cupy import CuPyDevice
 from ..gpu.launch import address, copy, fill
 from ..gpu.one_launch import SMALL_ARCS, SPINS, WARP, bytes_of_tiles, words_per_tile
 from .cuda import Answers, DevicePart, DeviceWalk
-from .search import ONE_LAUNCH, Answer, Asked, asked_of_all, room_of
+from .search import ONE_LAUNCH, Answer, Request, requests_of_all, room_of
 
 FILE, KERNEL = "parts_one_launch", "search_part"
 UNREACHED = -1  # the distance where there is none
@@ -47,7 +47,7 @@ class Layout:
     @classmethod
     def of(cls, part: Part) -> Layout:
         partition, room = part.partition, room_of(part)
-        bitmaps = _aligned(2 * MAX_PARTS * MAIL_BYTES)
+        bitmaps = _aligned(2 * MAX_PARTS * MESSAGE_BYTES)
         inboxes = bitmaps + _aligned(2 * partition.size * partition.stride // 8)
         end = inboxes + _aligned(partition.size * room * 2 * partition.dtype.itemsize)
         return cls(bitmaps, inboxes, end, room)
@@ -99,8 +99,9 @@ class InOneLaunch:
                 }
             )
             self.addresses = device.upload(np.array(windows.addresses, np.uint64))
-            self.told, self.stop_flag = (np.asarray(device.mapped(count, np.int64)[0]) for count in (len(TOLD), 1))
-            self.told[:] = self.stop_flag[:] = 0
+            self.outcome = np.asarray(device.mapped(len(OUTCOME), np.int64)[0])
+            self.stop_flag = np.asarray(device.mapped(1, np.int64)[0])
+            self.outcome[:] = self.stop_flag[:] = 0
             self._fill_in(peers, tuning)
             self._make_launcher(tuning, sharing)
             self._make_room(1)
@@ -122,7 +123,7 @@ class InOneLaunch:
             marked=at["marked"],
             tally=at["tally"],
             windows=address(self.addresses),
-            told=self.told.ctypes.data,  # with unified addressing, the device's address too
+            outcome=self.outcome.ctypes.data,  # with unified addressing, the device's address too
             stop=self.stop_flag.ctypes.data,
             parts=peers.size,
             rank=peers.rank,
@@ -172,37 +173,37 @@ class InOneLaunch:
         own_bytes = -(-self.part.own // WARP) * 4
         copy(address(self.arrays["visited"]), address(self.there.arrays["isolated"]), own_bytes, stream)
 
-    def search(self, asked: Asked, peers: Peers) -> Answer:
+    def search(self, request: Request, peers: Peers) -> Answer:
         """What this rank finds; all ranks search at the same time, each in a thread or a process of its own."""
         with self.device.working():
-            self.begin(asked, peers.limit)
+            self.begin(request, peers.limit)
             peers.ready()
             with peers.stops.calling(self.stop):
                 self.launch()
                 peers.wait(self.settle)
         return self.finish(peers.names)
 
-    def begin(self, asked: Asked, limit: float) -> None:
+    def begin(self, request: Request, limit: float) -> None:
         """Make ready for a launch that waits no longer than ``limit`` seconds for another part's."""
         s, x = self.there.s, self.x
         self.settle()
         x.stale = self.stale
         if self.stale:
             self._reset()
-        self.asked, self.limit = asked, limit
+        self.request, self.limit = request, limit
         self.answers, self.ahead = self.ahead, None
-        if self.answers is None or (self.answers.predecessors is not None) != asked.predecessors:
+        if self.answers is None or (self.answers.predecessors is not None) != request.predecessors:
             with self.device.active():
-                self.answers = self.there.room_for_answers(asked.predecessors)
+                self.answers = self.there.room_for_answers(request.predecessors)
         self.there.answer_in(self.answers)
-        count = s.count = len(asked.sources)
+        count = s.count = len(request.sources)
         if count > len(self.sources):
             self._make_room(count)
-        self.sources[:count] = asked.sources
-        s.depth_limit, s.target, s.number = asked.limit, asked.target, asked.number
-        s.trace = self._trace_buffer() if asked.trace else None
+        self.sources[:count] = request.sources
+        s.depth_limit, s.target, s.number = request.limit, request.target, request.number
+        s.trace = self._trace_buffer() if request.trace else None
         x.limit = int(limit * NANOSECONDS)
-        self.told[:] = 0
+        self.outcome[:] = 0
 
     def launch(self) -> None:
         """Begin to search. All parts' launches must run at the same time."""
@@ -214,7 +215,7 @@ class InOneLaunch:
         assert self.answers is not None
         if sum(array.nbytes for array in self.answers[:2] if array is not None) <= SHARED_BYTES:
             with suppress(MemoryError), self.device.active():
-                self.ahead = self.there.room_for_answers(self.asked.predecessors)
+                self.ahead = self.there.room_for_answers(self.request.predecessors)
 
     def stop(self) -> None:
         """End a search that is under way."""
@@ -228,8 +229,8 @@ class InOneLaunch:
             self.running = False
 
     def watch(self) -> None:
-        """Wait for the end of a search by looking at what it tells, at first. Then it only resets what is its own."""
-        done, number = self.told.data, self.there.s.number
+        """Wait for the end of a search by looking at what it writes, at first. Then it only resets what is its own."""
+        done, number = self.outcome.data, self.there.s.number
         for _ in range(SPINS):
             if done[0] == number:
                 self.running = False
@@ -238,17 +239,17 @@ class InOneLaunch:
 
     def finish(self, names: Sequence[str]) -> Answer:
         """What the search found that has ended. Raises `Stopped` with the name of the part that was missing, if any."""
-        told = dict(zip(TOLD, self.told.tolist(), strict=True))
-        if told["done"] != self.asked.number:
-            raise Stopped(no_answer([names[told["absent"] - 1]], self.limit))
+        outcome = dict(zip(OUTCOME, self.outcome.tolist(), strict=True))
+        if outcome["done"] != self.request.number:
+            raise Stopped(no_answer([names[outcome["absent"] - 1]], self.limit))
         self.stale = False
         assert self.answers is not None
         distances, predecessors = self.answers[:2]
         self.answers = None
-        if told["levels"] == GIVEN_UP:
+        if outcome["levels"] == GIVEN_UP:
             raise TraversalError("more levels than the graph has vertices: its parts do not fit together")
-        steps = self._steps(told["levels"]) if self.asked.trace else []
-        return Answer(distances, predecessors, told["reached"], told["depth"], steps)
+        steps = self._steps(outcome["levels"]) if self.request.trace else []
+        return Answer(distances, predecessors, outcome["reached"], outcome["depth"], steps)
 
     def _trace_buffer(self) -> int:
         if self.trace is None:
@@ -266,10 +267,10 @@ class InOneLaunch:
 def search_together(parts: Sequence[Part], names: Sequence[str], limit: float, at: At, *given: Any) -> list[Answer]:
     """`search` of all parts, whose launches this thread begins one after the other. See `Threads.together`."""
     searches: list[InOneLaunch] = [part.kept["search"] for part in parts]
-    asked = asked_of_all(parts[0].partition, *given)
+    requests = requests_of_all(parts[0].partition, *given)
     for at.rank, each in enumerate(searches):
         with each.device.current():
-            each.begin(asked[at.rank], limit)
+            each.begin(requests[at.rank], limit)
     try:
         for at.rank, each in enumerate(searches):
             with each.device.current():

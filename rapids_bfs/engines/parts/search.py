@@ -51,7 +51,7 @@ class Answer:
     steps: list[Step]
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """What a search asks of one rank."""
 
     sources: np.ndarray  # those of its vertices, by place
@@ -114,12 +114,12 @@ COUNTERS = ("vertices", "edges", "at_target", "overflown")
 
 def search(part: Part, peers: Peers, sources: np.ndarray, options: Options, number: int) -> Answer:
     """Search from these numbers (int64, distinct); ``options.target`` is a number too."""
-    asked, search = asked_of_all(part.partition, sources, options, number)[part.rank], part.kept["search"]
-    found: Answer = walked(search, asked, peers) if isinstance(search, Walk) else search.search(asked, peers)
+    request, search = requests_of_all(part.partition, sources, options, number)[part.rank], part.kept["search"]
+    found: Answer = walked(search, request, peers) if isinstance(search, Walk) else search.search(request, peers)
     return found
 
 
-def asked_of_all(partition: Partition, sources: np.ndarray, options: Options, number: int) -> list[Asked]:
+def requests_of_all(partition: Partition, sources: np.ndarray, options: Options, number: int) -> list[Request]:
     """What such a search asks of each rank."""
     stride = partition.stride
     limit = INT32_LIMIT if options.depth_limit is None else options.depth_limit
@@ -131,45 +131,45 @@ def asked_of_all(partition: Partition, sources: np.ndarray, options: Options, nu
     owners, places = np.divmod(sources, stride)
     rest = limit, options.predecessors, options.trace, number
     return [
-        Asked(places[owners == rank], target if rank == target_owner else -1, *rest) for rank in range(partition.size)
+        Request(places[owners == rank], target if rank == target_owner else -1, *rest) for rank in range(partition.size)
     ]
 
 
-def walked(walk: Walk, asked: Asked, peers: Peers) -> Answer:
+def walked(walk: Walk, request: Request, peers: Peers) -> Answer:
     """What a walk finds."""
     part = walk.part
     with walk.active():
-        walk.begin(asked.sources, asked.target, asked.predecessors)
+        walk.begin(request.sources, request.target, request.predecessors)
         peers.ready()
-        frontier = _told(walk, peers)
+        frontier = _frontier(walk, peers)
         unexplored, reached, depth, bottom_up = sum(part.arcs), frontier.vertices, 0, False
         steps = []
-        while frontier.vertices and depth < asked.limit and not frontier.at_target:
+        while frontier.vertices and depth < request.limit and not frontier.at_target:
             begin, before = perf_counter(), frontier.vertices
             if not bottom_up:
                 bottom_up = sum(frontier.edges) * ALPHA > unexplored
                 unexplored -= sum(frontier.edges)
                 if not bottom_up:
                     walk.top_down(depth + 1, frontier.edges, peers)
-                    frontier = _told(walk, peers)
+                    frontier = _frontier(walk, peers)
                     bottom_up = frontier.overflown
             went = "bottom-up" if bottom_up else "top-down"
             if bottom_up:
                 walk.replicate(peers)
                 walk.bottom_up(depth + 1)
-                frontier = _told(walk, peers)
+                frontier = _frontier(walk, peers)
                 if 0 < frontier.vertices < min(before, part.partition.n // BETA):
                     bottom_up = False
                     walk.replicate(peers)
                     walk.enqueue()
-                    frontier = _told(walk, peers)
+                    frontier = _frontier(walk, peers)
             steps.append(Step(went, 1e3 * (perf_counter() - begin)))
             reached += frontier.vertices
             depth += frontier.vertices > 0
         return Answer(*walk.answer(), reached, depth, steps)
 
 
-def _told(walk: Walk, peers: Peers) -> Frontier:
+def _frontier(walk: Walk, peers: Peers) -> Frontier:
     vertices, edges, at_target, overflown = walk.counters(peers).T.tolist()
     return Frontier(sum(vertices), tuple(edges), any(at_target), any(overflown))
 

@@ -20,20 +20,22 @@ from rapids_bfs.generators import generate
 from rapids_bfs.kernels.deterministic import PHASES
 
 ALWAYS = 1 << 40  # alpha: every level may be wide; wide: none is
-SMALL = replace(DEFAULT, threads=64, cluster=1, grid=2, alone=0)
+SMALL = replace(DEFAULT, threads=64, cluster=1, grid=2, single_block_edges=0)
 WIDE = replace(SMALL, wide=0, alpha=ALWAYS, chunk=32, patience=100)
 CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1)
 TUNINGS = {
     "ordered": replace(SMALL, wide=ALWAYS),
-    "one block": replace(SMALL, alone=DEFAULT.alone),
+    "one block": replace(SMALL, single_block_edges=DEFAULT.single_block_edges),
     "wide": WIDE,
     "wide, few first edges": replace(WIDE, share=ALWAYS),
     "wide, all edges first": replace(WIDE, share=1, large=1),
     "wide, up to large siblings": replace(WIDE, share=1, large=6, patience=2),
     "reordered each time": replace(WIDE, patience=1),
     "cluster": CLUSTER,
-    "cluster at times": replace(CLUSTER, alone=6, together=40, wide=60, alpha=ALWAYS, chunk=32, patience=1),
-    "to and fro": replace(WIDE, alone=6, wide=12, alpha=4, patience=2),
+    "cluster at times": replace(
+        CLUSTER, single_block_edges=6, cluster_edges=40, wide=60, alpha=ALWAYS, chunk=32, patience=1
+    ),
+    "to and fro": replace(WIDE, single_block_edges=6, wide=12, alpha=4, patience=2),
 }
 SHORT, LONG = np.int32, np.int64
 BY_DEFAULT = replace(direction_optimizing.DEFAULT, threads=64, cluster=1)
@@ -197,8 +199,12 @@ def test_many_words(name):
 def test_clusters_distribute_edges():
     """Blocks distribute edges among each other, until the frontier is too large for them."""
     for seed in range(2):
-        assert_sequential(search_of(generate("grid:9"), replace(CLUSTER, alone=4), seed), np.array([40]), trace=True)
-        assert_sequential(search_of(generate("tree:63"), replace(CLUSTER, together=24), seed), np.array([0]), target=60)
+        assert_sequential(
+            search_of(generate("grid:9"), replace(CLUSTER, single_block_edges=4), seed), np.array([40]), trace=True
+        )
+        assert_sequential(
+            search_of(generate("tree:63"), replace(CLUSTER, cluster_edges=24), seed), np.array([0]), target=60
+        )
 
 
 @pytest.mark.parametrize("name", ["ordered", "one block", "to and fro"])

@@ -293,8 +293,8 @@ def leave_early(there):
     """Go no further than to the first level."""
     real = there.begin
 
-    def begin(asked, limit):
-        real(asked, limit)
+    def begin(request, limit):
+        real(request, limit)
         there.there.s.depth_limit = 1
 
     return begin
@@ -336,13 +336,13 @@ FAULTS = {
         "base + __shfl_sync(ALL, place, source)", "__shfl_sync(ALL, place, source)", top_down
     ),
     "send: over the pairs of another lane": Fault("place += __popc(same[k]);", ";", top_down),
-    "mail: lost pairs are not told": Fault("__any_sync(ALL, pairs > x.room)", "__any_sync(ALL, false)", no_room),
-    "mail: the target is not told": Fault("at_target * AT_TARGET", "0", reached_target),
-    "mail: the tally goes on": Fault(
+    "message: lost pairs are not reported": Fault("__any_sync(ALL, pairs > x.room)", "__any_sync(ALL, false)", no_room),
+    "message: the target is not reported": Fault("at_target * AT_TARGET", "0", reached_target),
+    "message: the tally goes on": Fault(
         "if (lane == 0) tally->tail = tally->left = 0, tally->found = 0;", ";", reached_target
     ),
-    "mail: the pairs add up": Fault("if (to) tally->sent[lane] = 0;", ";", top_down),
-    "meet: without waiting": Fault("load_acquire_system(&mail->stamp) != stamp", "false", top_down),
+    "message: the pairs add up": Fault("if (to) tally->sent[lane] = 0;", ";", top_down),
+    "barrier: without waiting": Fault("load_acquire_system(&message->stamp) != stamp", "false", top_down),
     "publish: to none but itself": Fault(
         "if (word + k * step < end) bitmap_of(x, part, which)[slice + word + k * step] = bits[k];",
         "if (word + k * step < end) bitmap_of(x, x.rank, which)[slice + word + k * step] = bits[k];",
