@@ -143,6 +143,7 @@ def ours(client, frame, small, device, count):
     wrong = [str(verdict) for verdict in (validate(graph, result) for result in results) if not verdict]
     reached = [result.num_reached for result in results]
     row = {"first_s": first_seconds, "build_s": seconds, "prepare_s": prepared, "peak_bytes": peak, "ms": times}
+    row["way"] = graph.way  # how the parts talked
     print("of which", ", ".join(f"{name} {seconds:.3f} s" for name, seconds in steps.items()), flush=True)
     return sources, reached, row | {"steps_s": steps, "wrong": wrong}
 
