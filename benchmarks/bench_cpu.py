@@ -21,7 +21,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from time import perf_counter, sleep
@@ -84,12 +83,11 @@ def summarized(times: list[float]) -> dict[str, float]:
 
 def measure(arguments: argparse.Namespace) -> None:
     """Measure the states of the cores that this process has; keep each question's rows at once."""
+    import record
     from cpu_questions import QUESTIONS, Peers, graph_of
 
-    from rapids_bfs._core.machine import describe, versions
-
     cores = sorted(os.sched_getaffinity(0))
-    about = {"date": datetime.now(UTC).date().isoformat(), "machine": describe(), "versions": versions()}
+    about = record.about()
     for spec, questions in QUESTIONS:
         chosen = {what: ask for what, ask in questions.items() if re.search(arguments.only, f"{spec} {what}")}
         if not chosen:

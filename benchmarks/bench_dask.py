@@ -10,11 +10,9 @@ GPUs have less of, or RMM gave out, while the graph is made; an edge is a row of
 """
 
 import argparse
-import json
 import sys
 import threading
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -22,10 +20,11 @@ from time import perf_counter
 from unittest import mock
 
 import numpy as np
+import record
 from distributed import Client, LocalCluster, wait
 
 from rapids_bfs import as_graph, bfs, validate
-from rapids_bfs._core.machine import describe, links, nccl_version, versions
+from rapids_bfs._core.machine import links, nccl_version
 from rapids_bfs.comparison import sample_sources
 from rapids_bfs.parts import frames
 from rapids_bfs.parts.frames import from_dask_frame
@@ -240,10 +239,9 @@ def main():
             row = theirs(client, frame, small, device, sources, reached)
             rows["cugraph.dask"] = summary("cugraph.dask", row, edges, frame_bytes)
     if arguments.json:
-        content = {"machine": describe(), "versions": versions(), "date": datetime.now(UTC).date().isoformat()}
-        content |= {"graph": arguments.graph, "edges": edges, "workers": workers, "device": device}
+        content = {"graph": arguments.graph, "edges": edges, "workers": workers, "device": device}
         content |= {"links": links() if device == "cuda" else None, "nccl": nccl_version(), "rows": rows}
-        arguments.json.write_text(json.dumps(content, indent=1) + "\n")
+        record.write(arguments.json, content)
     return int(any(row["wrong"] for row in rows.values()))
 
 

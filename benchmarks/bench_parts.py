@@ -8,11 +8,9 @@ drawn, where a graph is drawn.
 
 import argparse
 import gc
-import json
 import signal
 import sys
 import threading
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from statistics import harmonic_mean, median
@@ -20,10 +18,10 @@ from time import perf_counter
 
 import cupy
 import numpy as np
+import record
 
 from rapids_bfs import load, validate
 from rapids_bfs._core.device import CUDA
-from rapids_bfs._core.machine import describe, versions
 from rapids_bfs.comparison import sample_sources
 from rapids_bfs.engines import DEFAULT
 from rapids_bfs.engines.parts.cuda import DevicePart, DeviceWalk
@@ -169,8 +167,7 @@ def main():
     gpus = int(gpus) if isinstance(gpus, str) and gpus.isdigit() else gpus
 
     warm, small = seconds(lambda: load("rmat:10", devices=gpus))
-    content = {"machine": describe(), "versions": versions(), "date": datetime.now(UTC).date().isoformat()}
-    content |= {"devices": small.devices, "graphs": []}
+    content = {"devices": small.devices, "graphs": []}
     signal.signal(signal.SIGALRM, too_long)
     failed = 0
     print(
@@ -196,7 +193,7 @@ def main():
             signal.alarm(0)
         release()
         if arguments.json:
-            arguments.json.write_text(json.dumps(content, indent=1) + "\n")
+            record.write(arguments.json, content)
     return int(failed > 0)
 
 

@@ -8,11 +8,15 @@ from typing import Any
 from rapids_bfs._core import machine
 
 
-def write(path: Path, measured: dict[str, Any], *, versions: dict[str, str] | None = None) -> None:
-    """Write what was measured as JSON, with the date, the machine, and what is installed, ``versions`` too."""
-    about = {
+def about(versions: dict[str, str] | None = None) -> dict[str, Any]:
+    """The date, the machine, and what is installed, ``versions`` too."""
+    return {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": machine.describe(),
         "versions": machine.versions() | (versions or {}),
     }
-    path.write_text(json.dumps(about | measured, indent=1) + "\n")
+
+
+def write(path: Path, measured: dict[str, Any], *, versions: dict[str, str] | None = None) -> None:
+    """Write what was measured as JSON, with what it is `about`."""
+    path.write_text(json.dumps(about(versions) | measured, indent=1) + "\n")
