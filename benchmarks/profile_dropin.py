@@ -127,7 +127,10 @@ def parts_of_a_search(graph, searcher):
     sources = np.array([0])
 
     def search():
-        with traversal.search_into(distances, predecessors, searcher.unreached, sources, DEFAULT):
+        with (
+            traversal.device.current(),
+            traversal.search_into(distances, predecessors, searcher.unreached, sources, DEFAULT),
+        ):
             pass
 
     return {
@@ -157,7 +160,7 @@ def ways_to_search(spec):
     kept = []
 
     def into(distances, predecessors):
-        with traversal.search_into(distances, predecessors, -1, sources, DEFAULT):
+        with traversal.device.current(), traversal.search_into(distances, predecessors, -1, sources, DEFAULT):
             pass
 
     def arrays_of_drop_in():

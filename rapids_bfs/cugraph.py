@@ -204,7 +204,7 @@ class Searcher:
             if not return_predecessors:
                 found[1].fill(self.none)
                 predecessors = None
-            with traversal.into(distances, predecessors, unreached, sources, options, followed):
+            with traversal.search_into(distances, predecessors, unreached, sources, options, followed=followed):
                 if followed:
                     self._translate(None if self.narrow else distances, predecessors, ids, *found)
                 self.next_arrays.allocate_ahead()

@@ -26,6 +26,11 @@ def generation() -> int:
     return _generation
 
 
+def lock_of_process(locks: dict[int, threading.Lock]) -> threading.Lock:
+    """This process's lock among ``locks``: a thread that the fork did not copy may hold its parent's."""
+    return locks.setdefault(generation(), threading.Lock())
+
+
 @in_each_child
 def _count() -> None:
     global _generation

@@ -15,7 +15,7 @@ from .._core.arguments import engine_name
 from .._core.csr import Pairs
 from .._core.device import CPU, CUDA, checked_device, on_device, to_host
 from .._core.dtypes import index_dtype
-from .._core.forks import generation
+from .._core.forks import lock_of_process
 from .._core.memory import require_bytes
 from .._core.units import counted, graph_size
 from ..errors import InputError
@@ -196,7 +196,7 @@ class GraphInParts:
         """Make all ranks prepare for searches, unless they already have."""
         if self._prepared:
             return
-        with _preparing.setdefault(generation(), threading.Lock()):
+        with lock_of_process(_preparing):
             if not self._prepared:
                 from ..engines.parts.search import prepare
 

@@ -17,7 +17,7 @@ from typing import Any
 from .._core.arguments import whole_number
 from .._core.device import CPU, CUDA
 from .._core.driver import driver
-from .._core.forks import generation
+from .._core.forks import lock_of_process
 from ..errors import InputError, TraversalError
 from .peer_memory import at_work
 from .peers import LIMIT, Peers, Stopped, ThreadPeers
@@ -151,7 +151,7 @@ class Threads(Launcher):
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """Within it, nobody else asks anything of the ranks."""
-        with self._turns.setdefault(generation(), threading.Lock()), at_work().working():
+        with lock_of_process(self._turns), at_work().working():
             if self._lost:
                 raise TraversalError(f"{self._lost} did not end after an earlier failure: make the graph again")
             yield

@@ -136,7 +136,10 @@ def test_answers_in_arrays_that_were_never_written(engine, tuning):
             unreached = int(rng.choice([-1, 2**31 - 1]))
             distances = cupy.full(n, 12345, np.int32)
             predecessors = cupy.full(n, 12345, graph.targets.dtype) if options["predecessors"] else None
-            with traversal.search_into(distances, predecessors, unreached, np.array(sources), Options(**options)):
+            with (
+                traversal.device.current(),
+                traversal.search_into(distances, predecessors, unreached, np.array(sources), Options(**options)),
+            ):
                 pass
             np.testing.assert_array_equal(distances.get(), np.where(expected < 0, unreached, expected))
             if predecessors is None:

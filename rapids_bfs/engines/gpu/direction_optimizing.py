@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -196,14 +195,13 @@ class DirectionOptimizing(DeviceTraversal):
                 distances, predecessors = self.next_arrays.take()
             else:
                 (distances,), predecessors = new_arrays(n, np.int32), None
-            with self.into(distances, predecessors, UNREACHED, sources, options):
+            with self.search_into(distances, predecessors, UNREACHED, sources, options):
                 if options.predecessors:
                     self.next_arrays.allocate_ahead()
                 return BFSResult(
                     self.graph.owner, sources, distances, predecessors, options.depth_limit, options.target
                 )
 
-    @contextmanager
     def search_into(
         self,
         distances: Any,
@@ -213,27 +211,15 @@ class DirectionOptimizing(DeviceTraversal):
         options: Options,
         *,
         followed: bool = False,
-    ) -> Iterator[None]:
+    ) -> AbstractContextManager[None]:
         """Search while the body of the ``with`` runs, and have written, when it ends, every element of ``distances``
         (int32, n) and, unless it is None, of ``predecessors`` (of the graph's type of vertices, n); what they held does
-        not matter. They are CuPy's, whose current stream is waited for first, or this traversal's own.
+        not matter. They are CuPy's, whose current stream is waited for first, or this traversal's own. To be called
+        where the device is current.
 
         Where no source reaches the distance is ``unreached``, in the traversal's own array -1, and the predecessor -1.
         ``followed``: the body gives the device's stream more work, which is waited for too.
         """
-        with self.device.current(), self.into(distances, predecessors, unreached, sources, options, followed):
-            yield
-
-    def into(
-        self,
-        distances: Any,
-        predecessors: Any,
-        unreached: int,
-        sources: np.ndarray,
-        options: Options,
-        followed: bool = False,
-    ) -> AbstractContextManager[None]:
-        """`search_into`, to be called where the device is current."""
         finish()
         tree = None if predecessors is None else predecessors.data.ptr
         self._write_to(distances.data.ptr, tree, unreached, fresh=distances is not self.distances)

@@ -248,7 +248,7 @@ def search_into_new_arrays(name):
         options = Options(**options | {"predecessors": True})
         distances, predecessors = (search.device.empty(n, np.int32) for _ in range(2))
         as_cupy = [SimpleNamespace(data=SimpleNamespace(ptr=each.ctypes.data)) for each in (distances, predecessors)]
-        with search.search_into(*as_cupy, 1 << 30, np.array(sources), options):
+        with search.device.current(), search.search_into(*as_cupy, 1 << 30, np.array(sources), options):
             pass
         expected = expected_distances(graph, sources, options.depth_limit, options.target)
         np.testing.assert_array_equal(distances, np.where(expected < 0, 1 << 30, expected))
