@@ -28,7 +28,7 @@ def generation() -> int:
 
 def lock_of_process(locks: dict[int, threading.Lock]) -> threading.Lock:
     """This process's lock among ``locks``: a thread that the fork did not copy may hold its parent's."""
-    return locks.setdefault(generation(), threading.Lock())
+    return locks.get(_generation) or locks.setdefault(_generation, threading.Lock())
 
 
 @in_each_child

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,7 +70,7 @@ class GraphInParts:
         self.frame = frame
         self._labels = labels
         self._prepared = False
-        self.way = ""  # how parts talk in a search
+        self.way = ""  # how it is searched: by which means the parts talk, or by one of them
 
     def __repr__(self) -> str:
         size = graph_size(self.num_vertices, self.num_edges, self.directed)
@@ -88,7 +88,7 @@ class GraphInParts:
 
     @property
     def searched(self) -> str:
-        """In how many parts it is searched, and how these talk, which the first search decides."""
+        """In how many parts it is, and how they are searched, which the first search decides."""
         return ", ".join(filter(None, (counted(self.launcher.size, "part"), self.way)))
 
     @property
@@ -199,8 +199,12 @@ class GraphInParts:
         with lock_of_process(_preparing):
             if not self._prepared:
                 from ..engines.parts.search import prepare
+                from .alone import ALONE, goes_alone
+                from .result import found
 
                 self.way = self.launcher.run(prepare, each=[self.parts])[0]
+                if goes_alone(self, partial(found, self)):
+                    self.way = ALONE
                 self._prepared = True
 
     def search(self, sources: np.ndarray, options: Options, engine: str = "auto") -> ResultInParts:

@@ -8,6 +8,7 @@ equal slices.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,15 +42,15 @@ class Partition:
         """Ids 0..n-1 over ``size`` parts."""
         return cls(tuple((n - rank + size - 1) // size for rank in range(size)))
 
-    @property
+    @cached_property
     def size(self) -> int:
         return len(self.counts)
 
-    @property
+    @cached_property
     def n(self) -> int:
         return sum(self.counts)
 
-    @property
+    @cached_property
     def stride(self) -> int:
         return stride_of(max(self.counts))
 

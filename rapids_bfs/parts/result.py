@@ -17,6 +17,7 @@ from ..engines.parts.search import ONE_LAUNCH, Answer, search
 from ..errors import InputError
 from ..result import BFSResult
 from ..trace import Level, Step, Trace
+from .alone import ALONE, distribute, search_whole
 from .build import Part, tools_of
 from .graph import GraphInParts
 from .labels import grouped
@@ -174,10 +175,19 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
         )
     if options.check:
         raise InputError("a search of a graph in parts cannot check its levels: validate the result")
-    launcher = graph.launcher
     graph.prepare()
+    return found(graph, sources, options)
+
+
+def found(graph: GraphInParts, sources: np.ndarray, options: Options) -> ResultInParts:
+    """`searched`, of a graph that is prepared."""
+    launcher = graph.launcher
     given = np.asarray(sources, np.int64), options, 1 + _numbers.getrandbits(NUMBER_BITS)
-    if graph.way == ONE_LAUNCH and isinstance(launcher, Threads):
+    if graph.way == ALONE:
+        whole = launcher.keep(search_whole, *given[:2], each=[graph.parts])
+        answers, totals_of_all = launcher.keep_and_report(distribute, _totals, each=[graph.parts, whole])
+        totals = totals_of_all[0]
+    elif graph.way == ONE_LAUNCH and isinstance(launcher, Threads):
         from ..engines.parts.one_launch import search_together
 
         answers = launcher.together(search_together, *given, each=[graph.parts])

@@ -12,7 +12,8 @@ from rapids_bfs import TraversalError, as_graph, bfs, load, validate
 from rapids_bfs._core.driver import driver
 from rapids_bfs.engines.parts import one_launch, search
 from rapids_bfs.engines.parts.one_launch import InOneLaunch
-from rapids_bfs.parts import launch
+from rapids_bfs.parts import alone, launch
+from rapids_bfs.parts.alone import ALONE
 from rapids_bfs.parts.build import Plan, Source, build
 from rapids_bfs.parts.graph import GraphInParts, from_graph
 from rapids_bfs.parts.launch import Threads
@@ -73,7 +74,7 @@ def test_random_graphs(devices):
 def test_directions(devices, monkeypatch, alpha, beta, room):
     monkeypatch.setattr(search, "ALPHA", alpha)
     monkeypatch.setattr(search, "BETA", beta)
-    tuning = one_launch.Tuning(alpha, beta)
+    tuning = one_launch.Tuning(alpha, beta, shrinking_levels=1)
     monkeypatch.setattr(one_launch, "InOneLaunch", partial(InOneLaunch, tuning=tuning))
     monkeypatch.setattr(search, "SHARE", 1 << 30)
     monkeypatch.setattr(search, "LEAST_ROOM", room)
@@ -83,11 +84,21 @@ def test_directions(devices, monkeypatch, alpha, beta, room):
         assert_right(from_graph(whole, on(devices)), whole, *random_options(rng, whole.num_vertices)[:1])
 
 
-@pytest.mark.parametrize("spec", ["rmat:12", "urand:11:4", "grid:40", "star:5000", "path:70", "rmat:0"])
-def test_named_graphs(devices, spec):
+@pytest.mark.parametrize("spec", ["rmat:12", "urand:11:4", "grid:40", "star:5000", "path:60", "rmat:0"])
+def test_named_graphs(devices, spec, monkeypatch):
+    monkeypatch.setattr(alone, "DEEP", 1 << 40)
     graph, whole = load(spec, devices=devices), load(spec)
     assert edges_of(graph.on("cpu")) == edges_of(whole)
     assert_right(graph, whole, [int(whole.degrees.argmax())])
+
+
+@pytest.mark.usefixtures("either_way")
+@pytest.mark.parametrize("spec", ["grid:64", "path:300"])
+def test_rank_0_searches_alone_what_is_deep(devices, spec):
+    graph, whole = load(spec, devices=devices), load(spec)
+    assert_right(graph, whole, [0, 17])
+    assert_right(graph, whole, [5], depth_limit=90, predecessors=False)
+    assert graph.way == ALONE
 
 
 def test_wide_numbers(devices, monkeypatch):
@@ -149,7 +160,7 @@ def test_a_rank_that_fails(devices, monkeypatch):
     """One line names it, and the next search is right."""
     from rapids_bfs.engines.parts.cuda import DeviceWalk
 
-    graph, whole = load("path:70", devices=devices), load("path:70")
+    graph, whole = load("path:60", devices=devices), load("path:60")
     bfs(graph, 0)
     last = len(devices) - 1
     real = DeviceWalk.top_down
@@ -168,7 +179,7 @@ def test_a_rank_that_fails(devices, monkeypatch):
 
 def test_a_launch_that_fails(devices, monkeypatch):
     """One line names the part, and the others' launches end; the next search is right."""
-    graph, whole = load("path:70", devices=devices), load("path:70")
+    graph, whole = load("path:60", devices=devices), load("path:60")
     assert_right(graph, whole, [0])
     last, real = len(devices) - 1, InOneLaunch.launch
 
@@ -187,7 +198,7 @@ def test_a_launch_that_fails(devices, monkeypatch):
 @pytest.mark.parametrize("devices", [[0, 0], *SEVERAL], ids=str)
 def test_a_launch_that_does_not_come(devices, monkeypatch):
     """It is named after a limit, at which the others' end; the next search is right."""
-    whole = load("path:70")
+    whole = load("path:60")
     graph = from_graph(whole, on(devices, limit=3))
     assert_right(graph, whole, [0])
     real = InOneLaunch.launch
@@ -204,7 +215,7 @@ def test_a_rank_that_does_not_answer(devices, monkeypatch):
     """It is named after a limit; the others end; other graphs on the same devices are searched."""
     from rapids_bfs.engines.parts.cuda import DeviceWalk
 
-    whole = load("path:70")
+    whole = load("path:60")
     other = load("rmat:8", devices=devices)
     graph = from_graph(whole, on(devices, limit=3))
     bfs(graph, 0)

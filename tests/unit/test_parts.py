@@ -4,10 +4,11 @@ import threading
 from contextlib import nullcontext
 from itertools import pairwise
 from queue import SimpleQueue
+from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from oracle import expected_distances
 from strategies import edge_lists, edges_of, graphs
@@ -15,7 +16,9 @@ from strategies import edge_lists, edges_of, graphs
 import rapids_bfs
 from rapids_bfs import InputError, as_graph, bfs, load, validate
 from rapids_bfs.engines.parts import search
+from rapids_bfs.parts import alone
 from rapids_bfs.parts import build as building
+from rapids_bfs.parts.alone import ALONE
 from rapids_bfs.parts.build import Plan, Source, build
 from rapids_bfs.parts.graph import GraphInParts, from_graph
 from rapids_bfs.parts.launch import Threads
@@ -109,6 +112,45 @@ def test_either_direction(data, whole, size, when):
         patch.setattr(search, "ALPHA", when[0])
         patch.setattr(search, "BETA", when[1])
         assert_searched(from_graph(whole, threads(size)), whole, data.draw(searches(whole)))
+
+
+@settings(max_examples=60)
+@given(st.data(), graphs(min_vertices=1, max_vertices=40, max_edges=160), PARTS)
+def test_rank_0_searches_alone_what_is_deep(data, whole, size):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alone, "DEEP", 1)
+        graph = from_graph(whole, threads(size))
+        assert_searched(graph, whole, data.draw(searches(whole)))
+        event(f"way {graph.way!r}")
+
+
+@pytest.mark.parametrize(("spec", "way"), [("path:300", ALONE), ("grid:64", ALONE), ("path:60", ""), ("rmat:9", "")])
+def test_what_is_deep(spec, way):
+    graph, whole = load(spec, devices="cpu:3"), load(spec)
+    source = int(whole.degrees.argmax())
+    trace = bfs(graph, source, trace=True).trace
+    assert graph.way == way
+    assert trace.engine == ", ".join(filter(None, ["cpu", "3 parts", way]))
+    assert [level[:4] for level in trace] == [level[:4] for level in bfs(whole, source, trace=True).trace]
+    assert_searched(graph, whole, {"source": [0, 59], "depth_limit": 40, "target": None, "predecessors": True})
+
+
+def test_rank_0_has_no_room(monkeypatch):
+    whole = load("path:300")
+    monkeypatch.setattr(alone, "available_bytes", lambda: 1000)
+    graph = from_graph(whole, threads(2))
+    assert bfs(graph, 0).depth == 299
+    assert graph.way == ""
+
+
+def test_rank_0_runs_out_of_memory(monkeypatch):
+    whole = load("path:300")
+    monkeypatch.setattr(alone.Graph, "_trusted", mock.Mock(side_effect=MemoryError))
+    graph = from_graph(whole, threads(2))
+    graph.prepare()
+    monkeypatch.undo()
+    assert graph.way == ""
+    assert bfs(graph, 0).depth == 299
 
 
 def in_blocks(edges, cuts):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import edges_of, graphs
 from test_parts import assert_searched, searches
 
-from rapids_bfs import InputError, TraversalError, as_graph, bfs, validate
+from rapids_bfs import InputError, TraversalError, as_graph, bfs, load, validate
 from rapids_bfs.parts.graph import from_graph
 
 distributed = pytest.importorskip("distributed")
@@ -33,6 +33,13 @@ def test_random_graphs(dask_client, size):
         assert_searched(graph, whole, data.draw(searches(whole)))
 
     check()
+
+
+def test_rank_0_searches_alone_what_is_deep(dask_client):
+    whole = load("path:300")
+    graph = from_graph(whole, launcher_of(dask_client))
+    assert_searched(graph, whole, {"source": [7], "depth_limit": None, "target": 250, "predecessors": True})
+    assert graph.searched == "3 parts, by part 0 alone"
 
 
 def test_validation_names_the_rule_that_an_answer_breaks(dask_client):

@@ -36,17 +36,6 @@ __device__ inline unsigned load_acquire(const unsigned* address) {
 #endif
 }
 
-// Add 1, or go from `last` to 0, with acquire and release semantics for all GPUs and the host. Returns the value before.
-__device__ inline unsigned atomic_inc_acq_rel_system(unsigned* address, unsigned last) {
-#ifdef __CUDA_ARCH__
-    unsigned before;
-    asm volatile("atom.acq_rel.sys.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(address), "r"(last) : "memory");
-    return before;
-#else
-    return atomicInc(address, last);
-#endif
-}
-
 // Store into the memory of any GPU, with release semantics: what this thread wrote before, or acquired from others, is
 // seen by whoever loads the value with acquire semantics.
 __device__ inline void store_release_system(unsigned long long* address, unsigned long long value) {

@@ -59,7 +59,7 @@ struct Progress {
     unsigned phases = 0;  // that have ended
     int newest = 0;       // bitmap in the windows
     bool queued = true;   // is the frontier in the queues, not just in bitmaps? Then the last phase's result counts it.
-    bool shrinking = false;  // has the frontier fewer vertices than the one before?
+    int shrinking = 0;    // small frontiers in a row, bottom-up, each with fewer vertices than the one before
 };
 
 // End a phase in which the lanes found so many vertices. Returns whether all parts arrived; if not, the search is over.
@@ -68,13 +68,8 @@ __device__ __forceinline__ bool end_phase(const Search<Vertex, Offset>& s, const
                                           const Worker& w, Progress& p, unsigned found) {
     found = static_cast<unsigned>(warp_sum(found));
     if (w.lane == 0 && found) atomicAdd(w.found, found);
-    __syncthreads();
-    if (threadIdx.x == 0 && *w.found) {
-        atomicAdd(&x.tally->found, static_cast<unsigned long long>(*w.found));
-        *w.found = 0;
-    }
     const unsigned long long stamp = static_cast<unsigned long long>(s.number) + ++p.phases;
-    return barrier_of_parts(s, x, stamp, w.result);
+    return barrier_of_parts(s, x, stamp, w.found, w.result);
 }
 
 // Leave bitmaps over all numbers as a search begins with them.
@@ -229,7 +224,7 @@ __device__ __forceinline__ bool go_bottom_up(const Search<Vertex, Offset>& s, co
         publish_all(x, w, ring, next);
         if (!end_phase(s, x, w, p, 0)) return false;
     }
-    p.shrinking = vertices < p.vertices;
+    p.shrinking = vertices < p.vertices && vertices < x.vertices / s.beta ? p.shrinking + 1 : 0;
     p.vertices = vertices;
     p.newest = next;
     p.queued = false;
@@ -246,6 +241,7 @@ __device__ __forceinline__ bool return_to_queue(const Search<Vertex, Offset>& s,
     const unsigned* const newest = ring.visited();
     queue_from_bitmap(s, before, newest, ring.add(SKIP), 0, &x.tally->tail, w.warp, w.warps, w.list);
     p.queued = true;
+    p.shrinking = 0;
     return end_phase(s, x, w, p, 0);
 }
 
@@ -266,8 +262,8 @@ __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, co
     }
     if (bottom_up) {
         if (!go_bottom_up(s, x, w, p, ring)) return false;
-        const bool few = p.vertices > 0 && p.vertices < x.vertices / s.beta;
-        if (few && p.shrinking && !return_to_queue(s, x, w, p, ring)) return false;
+        const bool needs_queue = p.vertices > 0 && p.shrinking >= s.shrinking_levels;
+        if (needs_queue && !return_to_queue(s, x, w, p, ring)) return false;
     }
     if (s.trace && w.thread == 0 && p.level < TRACED) s.trace[p.level] = nanoseconds() * 2 + bottom_up;
     return true;

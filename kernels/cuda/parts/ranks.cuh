@@ -19,6 +19,7 @@
 
 constexpr int MAX_PARTS = WARP;  // a lane waits for each
 constexpr int POLLS = 1 << 10;   // of a message between two looks at the clock
+constexpr int ARRIVED_BITS = 16;  // of a count of blocks
 enum Outcome { DONE, LEVELS, DEPTH, REACHED, ABSENT, OUTCOME_FIELDS };
 enum Mark { OVERFLOWN = 1, AT_TARGET = 2, STALE = 4 };
 
@@ -34,10 +35,9 @@ struct alignas(64) Message {
 
 // What the blocks of a part count in a phase. The last one to arrive at its end resets it.
 struct Tally {
-    alignas(128) unsigned arrived;  // blocks
-    alignas(128) Counter tail;      // of the queue
-    alignas(128) Counter left;      // rows that a sweep left to the whole grid
-    alignas(128) unsigned long long found;
+    alignas(128) Counter arrived;  // blocks, and above ARRIVED_BITS the vertices that they found
+    alignas(128) Counter tail;     // of the queue
+    alignas(128) Counter left;     // rows that a sweep left to the whole grid
     alignas(128) unsigned long long sent[MAX_PARTS];  // pairs to each part, those too many for its inbox included
     unsigned finished;                                // blocks that are done with the search
     unsigned absent;                                  // 1 + the first part that did not arrive
@@ -115,18 +115,17 @@ __device__ __forceinline__ void publish(const Ranks<Vertex, Offset>& x, int whic
 // Send this part's message to all, by a warp of the last block, and reset the tally.
 template <typename Vertex, typename Offset>
 __device__ inline void send_messages(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
-                                     unsigned long long stamp) {
+                                     unsigned long long stamp, long long found) {
     Tally* const tally = x.tally;
     const int lane = lane_id();
     const bool to = lane < x.parts;
     const Frontier queued = unpacked(__ldcg(&tally->tail), static_cast<int>(s.edge_bits));
-    const long long found = static_cast<long long>(__ldcg(&tally->found));
     const long long left = static_cast<long long>(__ldcg(&tally->left));
     const bool at_target = __ldcg(&s.state->target_level) != 0;
     const long long pairs = to ? static_cast<long long>(__ldcg(tally->sent + lane)) : 0;
     const bool overflown = __any_sync(ALL, pairs > x.room);
     if (to) tally->sent[lane] = 0;
-    if (lane == 0) tally->tail = tally->left = 0, tally->found = 0;
+    if (lane == 0) tally->arrived = tally->tail = tally->left = 0;
     __syncwarp();
     if (!to) return;
     Message* const message = message_slot(x, lane, x.rank, stamp);
@@ -161,13 +160,14 @@ __device__ inline void receive_messages(const Search<Vertex, Offset>& s, const R
     const unsigned absent = __ballot_sync(ALL, from && !wait_for(s, x, message, stamp));
     const long long found = from ? __ldcg(&message->found) : 0, edges = from ? __ldcg(&message->edges) : 0;
     const long long left = from ? __ldcg(&message->left) : 0, marks = from ? __ldcg(&message->marks) : 0;
+    const long long queued = from ? __ldcg(&message->queued) : 0, pairs = from ? __ldcg(&message->pairs) : 0;
     const long long all_found = static_cast<long long>(warp_sum(found)),
                     all_edges = static_cast<long long>(warp_sum(edges));
     const bool overflown = __any_sync(ALL, marks & OVERFLOWN), at_target = __any_sync(ALL, marks & AT_TARGET);
     const bool stale = __any_sync(ALL, marks & STALE), some_left = __any_sync(ALL, left != 0);
-    if (from) result->pairs[lane] = __ldcg(&message->pairs);
+    if (from) result->pairs[lane] = pairs;
     if (lane == x.rank) {
-        result->own = {__ldcg(&message->queued), edges};
+        result->own = {queued, edges};
         result->own_left = unpacked(left, static_cast<int>(s.edge_bits));
     }
     if (lane != 0) return;
@@ -180,16 +180,26 @@ __device__ inline void receive_messages(const Search<Vertex, Offset>& s, const R
     }
 }
 
-// End a phase: what any part wrote in it, all see afterwards. Returns whether all parts arrived; if not, the search is
-// over.
+// End a phase in which this block found so many vertices: what any part wrote in it, all see afterwards. Returns whether
+// all parts arrived; if not, the search is over.
+//
+// Blocks release to the last one of their own GPU, and that one to all GPUs: causality is transitive over scopes (PTX ISA,
+// Memory consistency model, Causality order). A fence for all GPUs takes longer, and now one per part is enough.
 template <typename Vertex, typename Offset>
 __device__ inline bool barrier_of_parts(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
-                                        unsigned long long stamp, GlobalResult* result) {
+                                        unsigned long long stamp, unsigned* found, GlobalResult* result) {
     __syncthreads();
     if (threadIdx.x < WARP) {
-        bool last = false;
-        if (lane_id() == 0) last = atomic_inc_acq_rel_system(&x.tally->arrived, gridDim.x - 1) == gridDim.x - 1;
-        if (__any_sync(ALL, last)) send_messages(s, x, stamp);
+        Counter arrived = 0;
+        if (lane_id() == 0) {
+            const Counter mine = (static_cast<Counter>(*found) << ARRIVED_BITS) + 1;
+            arrived = atomic_add_acq_rel(&x.tally->arrived, mine) + mine;
+            *found = 0;
+        }
+        arrived = __shfl_sync(ALL, arrived, 0);
+        if (arrived % (1 << ARRIVED_BITS) == gridDim.x) {
+            send_messages(s, x, stamp, static_cast<long long>(arrived >> ARRIVED_BITS));
+        }
         __syncwarp();
         receive_messages(s, x, stamp, result);
     }

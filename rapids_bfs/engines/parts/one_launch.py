@@ -64,7 +64,8 @@ class Tuning:
     # Bottom-up when the frontier has more than 1/alpha of the unexplored edges: sooner than on one GPU, since pairs go
     # over the links. Measured on 2 H200, inside the kernel: urand:24 1.66 ms instead of 2.29 with 15, rmat:24 the same.
     alpha: int = 60
-    beta: int = 24  # top-down again when the frontier shrinks below 1/beta of the vertices
+    beta: int = 24  # top-down again when the frontier has been smaller than 1/beta of the vertices, and shrinking,
+    shrinking_levels: int = 3  # for so many levels
     threads: int = 512  # of a block
     blocks: int = 1  # of a multiprocessor, as the compiler is told
 
@@ -116,7 +117,7 @@ class InOneLaunch:
         part, s = self.part, self.there.s
         at = {name: address(array) for name, array in self.arrays.items()}
         s.visited, s.state = at["visited"], at["state"]
-        s.alpha, s.beta = tuning.alpha, tuning.beta
+        s.alpha, s.beta, s.shrinking_levels = tuning.alpha, tuning.beta, tuning.shrinking_levels
         s.fresh, s.unreached = 1, UNREACHED
         self.x = Ranks(
             isolated=at["isolated"],
@@ -172,6 +173,7 @@ class InOneLaunch:
             fill(self.arrays[name], 0, stream)
         own_bytes = -(-self.part.own // WARP) * 4
         copy(address(self.arrays["visited"]), address(self.there.arrays["isolated"]), own_bytes, stream)
+        self.outcome[:] = 0
 
     def search(self, request: Request, peers: Peers) -> Answer:
         """What this rank finds; all ranks search at the same time, each in a thread or a process of its own."""
@@ -189,7 +191,8 @@ class InOneLaunch:
         self.settle()
         x.stale = self.stale
         if self.stale:
-            self._reset()
+            with self.device.current():
+                self._reset()
         self.request, self.limit = request, limit
         self.answers, self.ahead = self.ahead, None
         if self.answers is None or (self.answers.predecessors is not None) != request.predecessors:
@@ -198,17 +201,18 @@ class InOneLaunch:
         self.there.answer_in(self.answers)
         count = s.count = len(request.sources)
         if count > len(self.sources):
-            self._make_room(count)
+            with self.device.current():
+                self._make_room(count)
         self.sources[:count] = request.sources
         s.depth_limit, s.target, s.number = request.limit, request.target, request.number
         s.trace = self._trace_buffer() if request.trace else None
         x.limit = int(limit * NANOSECONDS)
-        self.outcome[:] = 0
 
     def launch(self) -> None:
         """Begin to search. All parts' launches must run at the same time."""
         self.stale = self.running = True
-        self.start()
+        with self.device.current():
+            self.start()
 
     def allocate_ahead(self) -> None:
         """Make room for the next answer, while the device is busy; where that is much, or there is none, later."""
@@ -239,17 +243,17 @@ class InOneLaunch:
 
     def finish(self, names: Sequence[str]) -> Answer:
         """What the search found that has ended. Raises `Stopped` with the name of the part that was missing, if any."""
-        outcome = dict(zip(OUTCOME, self.outcome.tolist(), strict=True))
-        if outcome["done"] != self.request.number:
-            raise Stopped(no_answer([names[outcome["absent"] - 1]], self.limit))
+        done, levels, depth, reached, absent = self.outcome.tolist()
+        if done != self.request.number:
+            raise Stopped(no_answer([names[absent - 1]], self.limit))
         self.stale = False
         assert self.answers is not None
         distances, predecessors = self.answers[:2]
         self.answers = None
-        if outcome["levels"] == GIVEN_UP:
+        if levels == GIVEN_UP:
             raise TraversalError("more levels than the graph has vertices: its parts do not fit together")
-        steps = self._steps(outcome["levels"]) if self.request.trace else []
-        return Answer(distances, predecessors, outcome["reached"], outcome["depth"], steps)
+        steps = self._steps(levels) if self.request.trace else []
+        return Answer(distances, predecessors, reached, depth, steps)
 
     def _trace_buffer(self) -> int:
         if self.trace is None:
@@ -269,12 +273,10 @@ def search_together(parts: Sequence[Part], names: Sequence[str], limit: float, a
     searches: list[InOneLaunch] = [part.kept["search"] for part in parts]
     requests = requests_of_all(parts[0].partition, *given)
     for at.rank, each in enumerate(searches):
-        with each.device.current():
-            each.begin(requests[at.rank], limit)
+        each.begin(requests[at.rank], limit)
     try:
         for at.rank, each in enumerate(searches):
-            with each.device.current():
-                each.launch()
+            each.launch()
         for at.rank, each in enumerate(searches):
             each.allocate_ahead()
         for at.rank, each in enumerate(searches):

@@ -28,6 +28,7 @@ ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplore
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
 SHARE = 8  # a part has room to send pairs to 1/SHARE of the vertices of each part
 LEAST_ROOM = 256  # pairs per part
+NONE = np.empty(0, np.int64)
 ONE_LAUNCH = "one launch"  # how parts talk: see `one_launch`
 
 
@@ -128,11 +129,22 @@ def requests_of_all(partition: Partition, sources: np.ndarray, options: Options,
         target_owner, target = divmod(options.target, stride)
         if options.target in sources:
             limit = 0
-    owners, places = np.divmod(sources, stride)
     rest = limit, options.predecessors, options.trace, number
     return [
-        Request(places[owners == rank], target if rank == target_owner else -1, *rest) for rank in range(partition.size)
+        Request(own, target if rank == target_owner else -1, *rest)
+        for rank, own in enumerate(_places(partition, sources))
     ]
+
+
+def _places(partition: Partition, numbers: np.ndarray) -> list[np.ndarray]:
+    """Those of each rank."""
+    if len(numbers) == 1:  # as nearly always, when a search may take less time than what is done below
+        owner, place = divmod(int(numbers[0]), partition.stride)
+        places = [NONE] * partition.size
+        places[owner] = np.array((place,))
+        return places
+    owners, within = np.divmod(numbers, partition.stride)
+    return [within[owners == rank] for rank in range(partition.size)]
 
 
 def walked(walk: Walk, request: Request, peers: Peers) -> Answer:

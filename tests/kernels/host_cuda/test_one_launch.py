@@ -28,14 +28,13 @@ from rapids_bfs.parts.windows import open_windows
 ALWAYS, NEVER = 1 << 20, 0  # alpha: always bottom-up, or never
 
 
-def in_one_launch(alpha=15, beta=24):
+def in_one_launch(alpha=15, beta=24, shrinking_levels=1):
     """What makes a search in one launch with these thresholds."""
 
     def make(there, peers):
         layout = Layout.of(there.part)
-        return InOneLaunch(
-            there, peers, open_windows(peers, layout.end, "cpu"), layout, Tuning(alpha, beta, threads=64)
-        )
+        windows = open_windows(peers, layout.end, "cpu")
+        return InOneLaunch(there, peers, windows, layout, Tuning(alpha, beta, shrinking_levels, threads=64))
 
     return make
 
@@ -338,9 +337,8 @@ FAULTS = {
     "send: over the pairs of another lane": Fault("place += __popc(same[k]);", ";", top_down),
     "message: lost pairs are not reported": Fault("__any_sync(ALL, pairs > x.room)", "__any_sync(ALL, false)", no_room),
     "message: the target is not reported": Fault("at_target * AT_TARGET", "0", reached_target),
-    "message: the tally goes on": Fault(
-        "if (lane == 0) tally->tail = tally->left = 0, tally->found = 0;", ";", reached_target
-    ),
+    "barrier: what a block found is lost": Fault("static_cast<Counter>(*found) << ARRIVED_BITS", "0", top_down),
+    "barrier: what a block found adds up": Fault("*found = 0;", ";", reached_target),
     "message: the pairs add up": Fault("if (to) tally->sent[lane] = 0;", ";", top_down),
     "barrier: without waiting": Fault("load_acquire_system(&message->stamp) != stamp", "false", top_down),
     "publish: to none but itself": Fault(
