@@ -240,19 +240,20 @@ def test_every_row_is_long(monkeypatch, types):
 def search_into_new_arrays(name):
     """A search writes every element of the arrays of its result, and what it is to say where it found nothing."""
     rng = np.random.default_rng(len(name))
-    graph = random_graph(rng, most_vertices=60, most_edges=100)
-    n = graph.num_vertices
-    search = search_of(graph, TUNINGS[name])
-    for _ in range(3):
+    for most_edges in (20, 60, 100):
+        graph = random_graph(rng, most_vertices=60, most_edges=most_edges)
+        n = graph.num_vertices
+        search = search_of(graph, TUNINGS[name])
         sources, options = random_options(rng, n)
         options = Options(**options | {"predecessors": True})
         distances, predecessors = (search.device.empty(n, np.int32) for _ in range(2))
+        predecessors[:] = n
         as_cupy = [SimpleNamespace(data=SimpleNamespace(ptr=each.ctypes.data)) for each in (distances, predecessors)]
         with search.device.current(), search.search_into(*as_cupy, 1 << 30, np.array(sources), options):
             pass
         expected = expected_distances(graph, sources, options.depth_limit, options.target)
         np.testing.assert_array_equal(distances, np.where(expected < 0, 1 << 30, expected))
-        np.testing.assert_array_equal(predecessors < 0, expected <= 0)
+        np.testing.assert_array_equal(predecessors == -1, expected <= 0)
         assert_right(search, sources)
 
 
@@ -355,8 +356,18 @@ FAULTS = {
         "tiles < TILES && u.listed <= LIST - TILE * WARP", "u.listed <= LIST", search_many_tiles
     ),
     "distances: past the end of the predecessors": Fault(
-        "if (none && vertex + i < s.n) s.predecessors[vertex + i] = -1;",
-        "if (none) s.predecessors[vertex + i] = -1;",
+        "if (__shfl_sync(ALL, none, which) >> lane_id() & 1 && vertex < s.n) s.predecessors[vertex] = -1;",
+        "if (__shfl_sync(ALL, none, which) >> lane_id() & 1) s.predecessors[vertex] = -1;",
+        *(search_into_new_arrays, "bottom-up"),
+    ),
+    "distances: predecessors of what was not reached": Fault(
+        "all &= digits[digit] ^ (bitmaps >> digit & 1 ? 0 : ALL);",
+        "all = 0;",
+        *(search_into_new_arrays, "bottom-up"),
+    ),
+    "distances: predecessors of isolated vertices": Fault(
+        "s.fresh ? isolated : 0",
+        "0",
         *(search_into_new_arrays, "bottom-up"),
     ),
     "back to the queue: without the edges before": Fault("bits & ~before[word]", "bits", search_graphs, "to and fro"),
