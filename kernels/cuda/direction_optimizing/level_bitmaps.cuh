@@ -24,17 +24,6 @@ struct BitmapRing {
 // Words of the bitmaps that a warp takes at a time, so that all warps have some.
 __device__ inline int words_at_a_time(long long tile) { return max(4, min(2 * static_cast<int>(tile), WARP)); }
 
-// Store -1 for the predecessors of the vertices in a word of `none` in each lane, of words from `start` on: a word at a
-// time, so that neighbouring lanes store to neighbouring places.
-template <typename Vertex, typename Offset>
-__device__ inline void clear_predecessors(const Search<Vertex, Offset>& s, long long start, unsigned none) {
-    for (unsigned left = __ballot_sync(ALL, none != 0); left; left &= left - 1) {
-        const int which = __ffs(left) - 1;
-        const long long vertex = (start + which) * WARP + lane_id();
-        if (__shfl_sync(ALL, none, which) >> lane_id() & 1 && vertex < s.n) s.predecessors[vertex] = -1;
-    }
-}
-
 // Write the distances that the levels without a queue left open, and `unreached` for vertices in no bitmap, unless that
 // is SKIP. `with_isolated`: also the distances of those, since memory is faster at whole runs. To be called by whole
 // blocks.
@@ -74,13 +63,6 @@ __device__ void write_distances(const Search<Vertex, Offset>& s, const BitmapRin
                 carry = both;
             }
         }
-        if (unreached != SKIP && s.predecessors) {
-            unsigned none = s.fresh ? isolated : 0;  // and those that all bitmaps lack
-            unsigned all = ALL;
-#pragma unroll
-            for (int digit = 0; digit < 3; ++digit) all &= digits[digit] ^ (bitmaps >> digit & 1 ? 0 : ALL);
-            clear_predecessors(s, start, none | all);
-        }
         const unsigned open = digits[0] | digits[1] | digits[2] | digits[3];
         // Four vertices per lane: 8 lanes take a word.
         for (int first = 0; first < width; first += 4) {
@@ -105,6 +87,13 @@ __device__ void write_distances(const Search<Vertex, Offset>& s, const BitmapRin
                 for (int i = 0; i < 4; ++i) {
                     if (distance[i] != SKIP && vertex + i < s.n) s.distances[vertex + i] = distance[i];
                 }
+            }
+            if (unreached == SKIP || !s.predecessors) continue;
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const int lacks = lacking >> 8 * i & 255;
+                const bool none = lacks == bitmaps || (s.fresh && lacks == BITMAPS);
+                if (none && vertex + i < s.n) s.predecessors[vertex + i] = -1;
             }
         }
     }

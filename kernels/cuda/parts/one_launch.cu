@@ -82,6 +82,16 @@ __device__ __forceinline__ void reset_bitmaps(const Ranks<Vertex, Offset>& x, co
     }
 }
 
+// Store -1 for all predecessors: whole runs take half as long as those of what is not reached, in the end.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void clear_predecessors(const Search<Vertex, Offset>& s, const Worker& w) {
+    constexpr int PLACES = sizeof(int4) / sizeof(Vertex);
+    const long long groups = s.n / PLACES;
+    int4* const all = reinterpret_cast<int4*>(s.predecessors);
+    for (long long group = w.thread; group < groups; group += w.threads) all[group] = {-1, -1, -1, -1};
+    if (groups * PLACES + w.thread < s.n) s.predecessors[groups * PLACES + w.thread] = -1;
+}
+
 // Begin at this part's own sources.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
@@ -96,7 +106,6 @@ __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s,
         if (keep[0]) {
             vertex[0] = s.sources[start + w.lane];
             atomicOr(s.visited + word_of(vertex[0]), bit_of(vertex[0]));
-            if (s.predecessors) s.predecessors[vertex[0]] = -1;
             s.distances[vertex[0]] = 0;
             ++found;
         }
@@ -113,6 +122,7 @@ template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p) {
     if (s.trace && w.thread == 0) s.trace[0] = nanoseconds() * 2;
+    if (s.predecessors) clear_predecessors(s, w);
     if (!enqueue_sources(s, x, w, p)) return false;
     if (w.result->stale) {
         reset_bitmaps(x, w);

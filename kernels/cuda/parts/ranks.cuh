@@ -17,8 +17,8 @@
 #include "../direction_optimizing/parameters.cuh"
 #include "top_down.cuh"
 
-constexpr int MAX_PARTS = WARP;  // a lane waits for each
-constexpr int POLLS = 1 << 10;   // of a message between two looks at the clock
+constexpr int MAX_PARTS = WARP;   // a lane waits for each
+constexpr int POLLS = 1 << 10;    // of a message between two looks at the clock
 constexpr int ARRIVED_BITS = 16;  // of a count of blocks
 enum Outcome { DONE, LEVELS, DEPTH, REACHED, ABSENT, OUTCOME_FIELDS };
 enum Mark { OVERFLOWN = 1, AT_TARGET = 2, STALE = 4 };
@@ -35,9 +35,9 @@ struct alignas(64) Message {
 
 // What the blocks of a part count in a phase. The last one to arrive at its end resets it.
 struct Tally {
-    alignas(128) Counter arrived;  // blocks, and above ARRIVED_BITS the vertices that they found
-    alignas(128) Counter tail;     // of the queue
-    alignas(128) Counter left;     // rows that a sweep left to the whole grid
+    alignas(128) Counter arrived;                     // blocks, and above ARRIVED_BITS the vertices that they found
+    alignas(128) Counter tail;                        // of the queue
+    alignas(128) Counter left;                        // rows that a sweep left to the whole grid
     alignas(128) unsigned long long sent[MAX_PARTS];  // pairs to each part, those too many for its inbox included
     unsigned finished;                                // blocks that are done with the search
     unsigned absent;                                  // 1 + the first part that did not arrive

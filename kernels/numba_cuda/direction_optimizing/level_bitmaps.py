@@ -107,8 +107,11 @@ def count_lacking(s, ring, bitmaps, with_isolated, inside, word, bits, digits):
 
 
 @inlined
-def record_four(s, vertex, lacking, distances, distance):
-    """Write the distances of four vertices; ``lacking`` has a byte for each."""
+def record_four(s, bitmaps, unreached, vertex, lacking, distances, distance):
+    """Write the distances of four vertices, and -1 as their predecessors if no level reached them.
+
+    ``lacking`` has a byte for each.
+    """
     whole = vertex + 4 <= s.n
     for i in range(4):
         distance[i] = distances[lacking >> 8 * i & 255]
@@ -119,26 +122,11 @@ def record_four(s, vertex, lacking, distances, distance):
         for i in range(4):
             if distance[i] != SKIP and vertex + i < s.n:
                 s.distances[vertex + i] = distance[i]
-
-
-@inlined
-def clear_predecessors(s, start, width, bitmaps, digits):
-    """Store -1 for the predecessors of vertices that all bitmaps lack, and of isolated ones in arrays that are fresh.
-
-    A word at a time, so that neighbouring lanes store to neighbouring places.
-    """
-    none = np.int32(-1)
-    for digit in range(DIGITS - 1):
-        none = np.int32(none & (~digits[digit] ^ -(bitmaps >> digit & 1)))
-    if s.fresh != 0:
-        none = np.int32(none | digits[DIGITS - 1])
-    some = ballot(none != 0)
-    for which in range(width):
-        if some >> which & 1 == 0:
-            continue
-        vertex = (start + which) * WARP + lane_id()
-        if from_lane(none, which) >> lane_id() & 1 != 0 and vertex < s.n:
-            s.predecessors[vertex] = -1
+    if unreached != SKIP and not is_null(s.predecessors):
+        for i in range(4):
+            lacks = lacking >> 8 * i & 255
+            if (lacks == bitmaps or (s.fresh != 0 and lacks == BITMAPS)) and vertex + i < s.n:
+                s.predecessors[vertex + i] = -1
 
 
 @inlined
@@ -160,8 +148,6 @@ def record(s, ring, unreached, with_isolated, warp, warps):
     while start < ring.words:
         inside = lane < width and start + lane < ring.words
         count_lacking(s, ring, bitmaps, with_isolated, inside, start + lane, bits, digits)
-        if unreached != SKIP and not is_null(s.predecessors):
-            clear_predecessors(s, start, np.int32(width), bitmaps, digits)
         some = ballot(digits[0] | digits[1] | digits[2] | digits[3] != 0)
         # Four vertices per lane: 8 lanes take a word.
         for first in range(0, width, 4):
@@ -174,7 +160,7 @@ def record(s, ring, unreached, with_isolated, warp, warps):
                 four = np.int32(from_lane(digits[digit], which) >> shift & 15)
                 lacking = np.int32(lacking + ((four * 0x00204081 & 0x01010101) << digit))
             vertex = (start + which) * WARP + shift
-            record_four(s, vertex, lacking, distances, distance)
+            record_four(s, bitmaps, unreached, vertex, lacking, distances, distance)
         start += warps * width
 
 

@@ -118,7 +118,7 @@ class InOneLaunch:
         at = {name: address(array) for name, array in self.arrays.items()}
         s.visited, s.state = at["visited"], at["state"]
         s.alpha, s.beta, s.shrinking_levels = tuning.alpha, tuning.beta, tuning.shrinking_levels
-        s.fresh, s.unreached = 1, UNREACHED
+        s.fresh, s.unreached = 0, UNREACHED  # the kernel clears predecessors first
         self.x = Ranks(
             isolated=at["isolated"],
             marked=at["marked"],

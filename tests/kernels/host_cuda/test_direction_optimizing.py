@@ -356,19 +356,15 @@ FAULTS = {
         "tiles < TILES && u.listed <= LIST - TILE * WARP", "u.listed <= LIST", search_many_tiles
     ),
     "distances: past the end of the predecessors": Fault(
-        "if (__shfl_sync(ALL, none, which) >> lane_id() & 1 && vertex < s.n) s.predecessors[vertex] = -1;",
-        "if (__shfl_sync(ALL, none, which) >> lane_id() & 1) s.predecessors[vertex] = -1;",
+        "if (none && vertex + i < s.n) s.predecessors[vertex + i] = -1;",
+        "if (none) s.predecessors[vertex + i] = -1;",
         *(search_into_new_arrays, "bottom-up"),
     ),
     "distances: predecessors of what was not reached": Fault(
-        "all &= digits[digit] ^ (bitmaps >> digit & 1 ? 0 : ALL);",
-        "all = 0;",
-        *(search_into_new_arrays, "bottom-up"),
+        "lacks == bitmaps", "false", search_into_new_arrays, "bottom-up"
     ),
     "distances: predecessors of isolated vertices": Fault(
-        "s.fresh ? isolated : 0",
-        "0",
-        *(search_into_new_arrays, "bottom-up"),
+        "s.fresh && lacks == BITMAPS", "false", search_into_new_arrays, "bottom-up"
     ),
     "back to the queue: without the edges before": Fault("bits & ~before[word]", "bits", search_graphs, "to and fro"),
     "the next search: a bitmap that is not reset": Fault(

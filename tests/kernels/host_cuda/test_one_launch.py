@@ -331,6 +331,8 @@ def test_reached_target():
 
 
 FAULTS = {
+    "begin: predecessors that nobody wrote": Fault("if (s.predecessors) clear_predecessors(s, w);", ";", top_down),
+    "begin: past the end of the predecessors": Fault("groups * PLACES + w.thread < s.n", "true", top_down),
     "expand: parents of another part": Fault(
         "base + __shfl_sync(ALL, place, source)", "__shfl_sync(ALL, place, source)", top_down
     ),
