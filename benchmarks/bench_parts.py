@@ -1,9 +1,10 @@
-"""Searches over several GPUs of one machine, in one launch each and by NCCL, and on one GPU.
+"""Searches over several GPUs of one machine, in one launch each, by NCCL, by one of them alone, and on one GPU.
 
 python3 benchmarks/bench_parts.py rmat:24 rmat:28 grid:1024 --gpus 2 --json FILE
 
-Times are medians over roots, the same for all ways; rates are the harmonic mean of edges as Graph500 counts them: as
-drawn, where a graph is drawn.
+Times are medians over roots, the same for all ways, of searches right after each other and, in the column `between`,
+of those between validations. Rates are the harmonic mean of edges as Graph500 counts them: as drawn, where a graph is
+drawn.
 """
 
 import argparse
@@ -31,7 +32,7 @@ from rapids_bfs.parts.users import Drawn, is_random
 from rapids_bfs.search import search
 
 GRAPHS = ("rmat:24", "rmat:28", "rmat:26", "urand:24", "grid:1024", "urand:27")
-WARM_S = 0.1  # searched before the first is timed: the clock of a GPU that had nothing to do is low
+WARM_S = 0.1  # of searches before any is timed, since an idle GPU's clock is low
 SLOW = 0.1  # seconds of a validation from which on only FEW are done
 FEW = 8
 NCCL = "NCCL"
@@ -85,21 +86,22 @@ def by_nccl(part, peers):
 
 
 def searched(run, check, roots):
-    """What ``run(root)`` takes in milliseconds for each root, one after the other. Then each is run again, for what it
-    finds and for ``check(result)``; raises if that is not true."""
+    """What ``run(root)`` takes in milliseconds for each root: one right after the other, and then again with
+    ``check(result)`` after each, which leaves nothing of the graph in caches. Raises if that is not true."""
     warm = perf_counter() + WARM_S
     while perf_counter() < warm:
-        run(roots[0])
+        run(roots[-1])
     milliseconds = [1e3 * seconds(lambda root=root: run(root))[0] for root in roots]
-    found, validated, took = [], 0, 0.0
+    between, found, validated, took = [], [], 0, 0.0
     for root in roots:
-        result = run(root)
+        each, result = seconds(lambda root=root: run(root))
+        between.append(1e3 * each)
         found.append((result.num_reached, result.depth))
         if validated < FEW or took < SLOW:
             took, verdict = seconds(lambda result=result: check(result))
             assert verdict, f"from {root}: {verdict}"
             validated += 1
-    return {"ms": milliseconds, "validated": validated, "validate_s": took}, found
+    return {"ms": milliseconds, "between_ms": between, "validated": validated, "validate_s": took}, found
 
 
 def on_one(spec, count):
@@ -140,7 +142,7 @@ def measured(spec, gpus, count):
         )
         assert found == expected, f"{way} finds something else than one GPU"
     for run in ways.values():
-        run["median_ms"] = median(run["ms"])
+        run["median_ms"], run["median_between_ms"] = median(run["ms"]), median(run["between_ms"])
         run["GTEPS"] = harmonic_mean([each / ms / 1e6 for each, ms in zip(edges, run["ms"], strict=True)])
     facts = {"vertices": graph.num_vertices, "arcs": graph.num_arcs, "built_s": built, "built_peak_bytes": peak}
     return {"graph": graph.name, **facts, "prepared_s": prepared, "roots": roots.tolist(), "edges": edges, "ways": ways}
@@ -174,7 +176,8 @@ def main():
     signal.signal(signal.SIGALRM, too_long)
     failed = 0
     print(
-        f"first small graph {warm:.1f} s\n{'graph':<14}{'way':<12}{'ms':>9}{'from':>9}{'to':>9}{'GTEPS':>9}  validated"
+        f"first small graph {warm:.1f} s\n"
+        f"{'graph':<12}{'way':<17}{'ms':>8}{'from':>8}{'to':>8}{'between':>8}{'GTEPS':>8}  validated"
     )
     for spec in arguments.graphs:
         roots = arguments.roots or (64 if spec.startswith("rmat") else 16)
@@ -188,8 +191,8 @@ def main():
             content["graphs"].append(row)
             for way, run in row["ways"].items():
                 print(
-                    f"{row['graph']:<14}{way:<12}{run['median_ms']:9.3f}{min(run['ms']):9.3f}{max(run['ms']):9.3f}"
-                    f"{run['GTEPS']:9.1f}  {run['validated']} of {roots}"
+                    f"{row['graph']:<12}{way:<17}{run['median_ms']:8.3f}{min(run['ms']):8.3f}{max(run['ms']):8.3f}"
+                    f"{run['median_between_ms']:8.3f}{run['GTEPS']:8.1f}  {run['validated']} of {roots}"
                 )
             print(f"{'':14}built in {row['built_s']:.1f} s, all in {took:.1f} s", flush=True)
         finally:

@@ -27,7 +27,10 @@ def generation() -> int:
 
 
 def lock_of_process(locks: dict[int, threading.Lock]) -> threading.Lock:
-    """This process's lock among ``locks``: a thread that the fork did not copy may hold its parent's."""
+    """This process's lock among ``locks``: a thread that the fork did not copy may hold its parent's.
+
+    Locks are made when they are first needed, by `setdefault`, which gives one to all threads.
+    """
     return locks.get(_generation) or locks.setdefault(_generation, threading.Lock())
 
 

@@ -1,17 +1,19 @@
-"""Graphs in parts that rank 0 searches for all.
+"""Graphs in parts whose searches have many levels: rank 0 searches them for all.
 
-Where levels are many and small, ranks that search together wait for each other most of the time. If rank 0 has the
-memory, it then holds the rows of all, as a graph whose vertices are the numbers, and the others only get their answers.
+Ranks that search together wait for each other at every level. Where levels are many and small, they hardly do anything
+else. If rank 0 has the memory, it then holds the rows of all, as a graph whose vertices are the numbers, and the other
+ranks only get their part of what it finds. Such a search is one of an engine for one device: it cannot be stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.device import CUDA, on_device
+from .._core.device import on_device
 from .._core.dtypes import index_dtype
 from .._core.memory import available_bytes, available_device_bytes
 from ..engines import Options, choose
@@ -21,112 +23,147 @@ from ..graph import Graph
 from ..result import BFSResult
 from ..search import search
 from ..trace import Step
-from .build import Part, tools_of
-from .partition import Partition
+from .build import OWN, Part, tools_of
+from .launch import Kept, Launcher
 from .peers import Peers
 
-if TYPE_CHECKING:
-    from .graph import GraphInParts
-
 ALONE = "by part 0 alone"  # how such a graph is searched
-DEEP = 64  # levels, from which on it is,
-ARCS_PER_LEVEL = 1 << 23  # and one more for each so many arcs, which take about as long as the waiting at a level
-SHARE = 4  # of the memory that is free there, rank 0 takes 1/SHARE at most
-PER_VERTEX = 20  # times the bytes of a number is what a search needs, at most, besides edges
+# Rank 0 searches alone after a search of DEEP + arcs / ARCS_PER_LEVEL levels. A level takes 12 us longer on two H200
+# than on one, which expands some ARCS_PER_LEVEL arcs in that time; DEEP levels make up for handing out the answer.
+DEEP = 64
+ARCS_PER_LEVEL = 1 << 23
+FREE_SHARE = 4  # rank 0 takes at most 1/FREE_SHARE of the memory that is free there
+PER_VERTEX = 20  # numbers' worth of memory that a search needs for a vertex, at most: see `DirectionOptimizing`
 
 
-def busiest(part: Part, peers: Peers) -> tuple[int, int]:
-    """The highest out-degree in the part, and the number of a vertex with it."""
-    if not part.own:
-        return -1, -1
-    degrees = tools_of(part.offsets).xp.diff(part.offsets)
-    place = int(degrees.argmax())
-    return int(degrees[place]), part.base + place
+def deep_from(arcs: int) -> int:
+    """From how many levels on rank 0 searches a graph alone."""
+    return DEEP + arcs // ARCS_PER_LEVEL
+
+
+class Rows(NamedTuple):
+    """What is to hold the rows of all parts, on their device."""
+
+    degrees: Any  # int64, by number
+    targets: Any  # numbers
 
 
 def gather(part: Part, peers: Peers) -> bool:
-    """Bring all rows to rank 0, and prepare it to search them. Returns whether it did; rank 0 knows."""
-    if not peers.share(_has_room(part) if peers.rank == 0 else None)[0]:
-        return False
-    xp, stride = tools_of(part.offsets).xp, part.partition.stride
-    degrees = xp.zeros(stride, np.int64)
-    degrees[: part.own] = xp.diff(part.offsets)
-    try:
-        rows = [_at_rank_0(each, peers) for each in (degrees, part.targets)]
-        if peers.rank:
-            return True
-        graph = Graph._trusted(_offsets(rows[0], xp), rows[1], directed=part.directed)
-        choose(_engine(graph)).traversal(graph)
-    except (MemoryError, InputError):  # it took more than was expected
-        return False
-    part.kept["whole"] = graph
-    return True
+    """Bring all rows to rank 0, and prepare it to search them. True on rank 0 if it can; elsewhere it means nothing."""
+    with tools_of(part.targets).working():
+        rows = _rows(part) if peers.rank == 0 else None
+        if not peers.share(rows is not None)[0]:
+            return False
+        xp, partition = tools_of(part.targets).xp, part.partition
+        degrees = xp.zeros(partition.stride, np.int64)
+        degrees[: part.own] = xp.diff(part.offsets)
+        _to_rank_0(degrees, rows and rows.degrees, [partition.stride] * peers.size, peers)
+        _to_rank_0(part.targets, rows and rows.targets, part.arcs, peers)
+        # Nobody waits for what follows, since compiling a kernel may take longer than ranks wait.
+        if rows is None:
+            return False
+        try:
+            offsets = xp.zeros(len(rows.degrees) + 1, index_dtype(len(rows.targets)))
+            xp.cumsum(rows.degrees, out=offsets[1:])
+            graph = Graph._trusted(offsets, rows.targets, directed=part.directed)
+            choose(OWN[graph.device]).traversal(graph)
+        except (MemoryError, InputError):  # it takes more than was expected
+            return False
+        part.kept["whole"] = graph
+        return True
 
 
-def _has_room(part: Part) -> bool:
-    """Does what rank 0 needs for all rows fit there easily?"""
+def _rows(part: Part) -> Rows | None:
+    """Room for all rows, unless a search of them would take too much memory."""
     partition = part.partition
-    per_arc = 3 if part.directed else 2  # while they are put together
+    per_arc = 2 if part.directed else 1  # a directed graph is searched along its reverse too
     needed = per_arc * sum(part.arcs) + PER_VERTEX * partition.size * partition.stride
-    free = available_device_bytes() if on_device(part.targets) else available_bytes()
-    return SHARE * needed * partition.dtype.itemsize <= free
+    if FREE_SHARE * needed * partition.dtype.itemsize > _free_bytes(part):
+        return None
+    xp = tools_of(part.targets).xp
+    try:
+        return Rows(xp.empty(partition.size * partition.stride, np.int64), xp.empty(sum(part.arcs), partition.dtype))
+    except MemoryError:
+        return None
 
 
-def _at_rank_0(array: Any, peers: Peers) -> Any:
-    """On rank 0, the arrays of all ranks in one; elsewhere nothing of use."""
-    xp = tools_of(array).xp
-    return xp.concatenate(peers.all_to_all([array] + [array[:0]] * (peers.size - 1)))
+def _free_bytes(part: Part) -> float:
+    """Of the memory that the part is in; all of the device's if a pool of RMM's does not say what it has left."""
+    if not on_device(part.targets):
+        return available_bytes()
+    import cupy
+
+    return float(min(available_device_bytes(), cupy.cuda.Device().mem_info[1]))
 
 
-def _offsets(degrees: Any, xp: Any) -> Any:
-    offsets = xp.zeros(len(degrees) + 1, index_dtype(int(degrees.sum())))
-    xp.cumsum(degrees, out=offsets[1:])
-    return offsets
+def _to_rank_0(array: Any, whole: Any, lengths: Sequence[int], peers: Peers) -> None:
+    """Put the ranks' arrays, of these lengths, one after the other into ``whole``, which rank 0 has."""
+    nothing = array[:0]
+    into = [nothing] * peers.size
+    if whole is not None:
+        into = [whole[end - length : end] for length, end in zip(lengths, accumulate(lengths), strict=True)]
+    _exchange([array] + [nothing] * (peers.size - 1), into, peers)
 
 
-def _engine(graph: Graph) -> str:
-    return "cupy" if graph.device == CUDA else "cpu"
+def _exchange(pieces: list[Any], into: list[Any], peers: Peers) -> None:
+    peers.ready()
+    peers.exchange(pieces, into)
+    if on_device(into[0]):
+        peers.wait()
+
+
+class Totals(NamedTuple):
+    """What a search found in all parts."""
+
+    reached: int
+    depth: int
+    steps: list[Step]
 
 
 def search_whole(part: Part, peers: Peers, sources: np.ndarray, options: Options) -> BFSResult | None:
-    """On rank 0, the result of a search of all rows; None elsewhere. No rank waits for another."""
+    """On rank 0, the result of a search of all rows; None elsewhere.
+
+    It is a call of its own, since in a collective the other ranks would wait no longer than their limit.
+    """
     if peers.rank:
         return None
     graph = part.kept["whole"]
-    result: BFSResult = search(graph, sources, options, _engine(graph))
+    result: BFSResult = search(graph, sources, options, OWN[graph.device])
     return result
 
 
-def distribute(part: Part, result: BFSResult | None, peers: Peers) -> Answer:
-    """What rank 0 has found of this rank's vertices."""
-    xp, partition = tools_of(part.targets).xp, part.partition
-    distances, predecessors, totals = xp.empty(0, np.int32), xp.empty(0, partition.dtype), None
-    if result is not None:
-        steps = [Step(level.direction, level.milliseconds) for level in result.trace or ()]
-        totals = result.num_reached, result.depth, steps, result.predecessors is not None
-        distances, predecessors = result.distances, result.predecessors
-    reached, depth, steps, kept = peers.share(totals)[0]
+def totals_of(result: BFSResult | None) -> Totals | None:
+    """What all ranks are to know of a result, where there is one."""
+    if result is None:
+        return None
+    steps = [Step(level.direction, level.milliseconds) for level in result.trace or ()]
+    return Totals(result.num_reached, result.depth, steps)
+
+
+def distribute(part: Part, result: BFSResult | None, peers: Peers, found: Totals, predecessors: bool) -> Answer:
+    """What rank 0 has found of this rank's vertices; ``predecessors``: these too."""
+    distances = None if result is None else result.distances
+    tree = None if result is None else result.predecessors
     return Answer(
-        _from_rank_0(distances, partition, peers),
-        _from_rank_0(predecessors, partition, peers) if kept else None,
-        *(reached, depth, steps),
+        _from_rank_0(distances, np.int32, part, peers),
+        _from_rank_0(tree, part.partition.dtype, part, peers) if predecessors else None,
+        *found,
     )
 
 
-def _from_rank_0(array: Any, partition: Partition, peers: Peers) -> Any:
-    """This rank's part of an array by number, which rank 0 has and others have none of."""
-    firsts = [rank * partition.stride for rank in range(peers.size)]
-    pieces = [array[first : first + count] for first, count in zip(firsts, partition.counts, strict=True)]
-    return peers.all_to_all(pieces)[0]
+def _from_rank_0(array: Any, dtype: Any, part: Part, peers: Peers) -> Any:
+    """The values of this rank's vertices, by place, in an array by number of this type, which rank 0 has."""
+    xp, partition = tools_of(part.targets).xp, part.partition
+    nothing, mine = xp.empty(0, dtype), xp.empty(part.own, dtype)
+    pieces = [nothing] * peers.size
+    if array is not None:
+        firsts = range(0, peers.size * partition.stride, partition.stride)
+        pieces = [array[first : first + count] for first, count in zip(firsts, partition.counts, strict=True)]
+    _exchange(pieces, [mine] + [nothing] * (peers.size - 1), peers)
+    return mine
 
 
-def goes_alone(graph: GraphInParts, find: Callable[[np.ndarray, Options], Any]) -> bool:
-    """Let rank 0 prepare to search alone if that is worth it; ``find`` searches as it is now."""
-    limit = DEEP + graph.num_arcs // ARCS_PER_LEVEL
-    if graph.num_vertices <= limit:
-        return False
-    degree, number = max(graph.launcher.run(busiest, each=[graph.parts]))
-    if degree < 1 or find(np.array([number]), Options(limit, predecessors=False)).depth < limit:
-        return False
-    prepared: bool = graph.launcher.run(gather, each=[graph.parts])[0]
-    return prepared
+def find(launcher: Launcher, parts: Kept, sources: np.ndarray, options: Options) -> tuple[Kept, Totals]:
+    """The answers of a search by rank 0 alone, one on each rank, and what they add up to."""
+    whole, (totals, *_) = launcher.keep_and_report(search_whole, totals_of, sources, options, each=[parts])
+    return launcher.keep(distribute, totals, options.predecessors, each=[parts, whole]), totals

@@ -38,6 +38,7 @@ from .labels import Labels, Occurring
 from .partition import Partition
 from .peers import Peers
 
+OWN = {CPU: "cpu", CUDA: "cupy"}  # our engine on this device
 MAX_NUMBERS = 2  # for each edge, that all ranks together may hold to renumber ids that occur
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,14 +13,16 @@ import numpy as np
 from .._core import csr
 from .._core.arguments import engine_name
 from .._core.csr import Pairs
-from .._core.device import CPU, CUDA, checked_device, on_device, to_host
+from .._core.device import CPU, checked_device, on_device, to_host
 from .._core.dtypes import index_dtype
 from .._core.forks import lock_of_process
 from .._core.memory import require_bytes
 from .._core.units import counted, graph_size
+from ..engines.parts.search import prepare
 from ..errors import InputError
 from ..graph import Graph
-from .build import Part, Plan, build, tools_of
+from .alone import ALONE, deep_from, gather
+from .build import OWN, Part, Plan, build, tools_of
 from .launch import Kept, Launcher
 from .partition import Partition
 from .peers import Peers
@@ -70,7 +72,8 @@ class GraphInParts:
         self.frame = frame
         self._labels = labels
         self._prepared = False
-        self.way = ""  # how it is searched: by which means the parts talk, or by one of them
+        self._deep = False  # has a search had many levels?
+        self.way = ""  # how it is searched, once prepared: ALONE, ONE_LAUNCH, NCCL and why, or "" on the CPU
 
     def __repr__(self) -> str:
         size = graph_size(self.num_vertices, self.num_edges, self.directed)
@@ -88,7 +91,7 @@ class GraphInParts:
 
     @property
     def searched(self) -> str:
-        """In how many parts it is, and how they are searched, which the first search decides."""
+        """In how many parts it is, and how it is searched, which the first searches decide."""
         return ", ".join(filter(None, (counted(self.launcher.size, "part"), self.way)))
 
     @property
@@ -193,27 +196,31 @@ class GraphInParts:
         return self.ids._with(offsets=offsets, targets=targets, directed=self.directed)
 
     def prepare(self) -> None:
-        """Make all ranks prepare for searches, unless they already have."""
+        """Make all ranks prepare for searches, unless they already have; for those of rank 0 alone, once it is deep."""
         if self._prepared:
             return
         with lock_of_process(_preparing):
-            if not self._prepared:
-                from ..engines.parts.search import prepare
-                from .alone import ALONE, goes_alone
-                from .result import found
-
+            if self._prepared:
+                return
+            if not self._deep:
                 self.way = self.launcher.run(prepare, each=[self.parts])[0]
-                if goes_alone(self, partial(found, self)):
-                    self.way = ALONE
-                self._prepared = True
+            elif self.launcher.run(gather, each=[self.parts])[0]:
+                self.way = ALONE
+            self._prepared = True
+
+    def note_depth(self, depth: int) -> None:
+        """If a search had many levels, let `prepare` prepare for that."""
+        if depth >= deep_from(self.num_arcs) and self.launcher.size > 1 and not self._deep:
+            self._deep, self._prepared = True, False
 
     def search(self, sources: np.ndarray, options: Options, engine: str = "auto") -> ResultInParts:
         """`rapids_bfs.bfs` from numbers rather than ids."""
         from .result import searched
 
-        own = "cupy" if self.device == CUDA else "cpu"
-        if engine_name(engine) not in ("auto", own):
-            raise InputError(f"{self.name} is in parts on {self.device}, which {own!r} searches, not {engine!r}")
+        if engine_name(engine) not in ("auto", OWN[self.device]):
+            raise InputError(
+                f"{self.name} is in parts on {self.device}, which {OWN[self.device]!r} searches, not {engine!r}"
+            )
         return searched(self, sources, options)
 
 

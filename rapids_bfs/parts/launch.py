@@ -79,7 +79,7 @@ class Threads(Launcher):
         self.names = [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
         self.limit = limit
         self._turns = _turns if self.device == CUDA else {}
-        self._lost = ""  # the rank that did not stop
+        self._ending: Sequence[threading.Thread] = ()  # those of all ranks, after a failure
         self._communicators: Any = None  # got when first needed, and after a failure again
 
     def __repr__(self) -> str:
@@ -152,21 +152,23 @@ class Threads(Launcher):
     def _turn(self) -> Iterator[None]:
         """Within it, nobody else asks anything of the ranks."""
         with lock_of_process(self._turns), at_work().working():
-            if self._lost:
-                raise TraversalError(f"{self._lost} did not end after an earlier failure: make the graph again")
+            for rank, thread in enumerate(self._ending):
+                if thread.is_alive():
+                    raise TraversalError(
+                        f"part {rank} ({self.devices[rank]}) has not ended after an earlier failure: wait, or make the "
+                        "graph again"
+                    )
+            self._ending = ()
             yield
 
     def _end(self, ranks: Sequence[threading.Thread]) -> None:
-        """Wait until no rank works on its part any more. A thread that does not stop cannot be killed: then these ranks
-        are not used again."""
+        """Wait until no rank works on its part any more. A thread that does not stop cannot be killed: these ranks are
+        not used again until it ends."""
+        self._ending = tuple(ranks)
         deadline = monotonic() + GRACE
-        for rank, thread in enumerate(ranks):
-            self._lost = f"part {rank} ({self.devices[rank]})"
+        for thread in ranks:
             if thread.ident is not None:
                 thread.join(max(deadline - monotonic(), 0))
-            if thread.is_alive():
-                return
-        self._lost = ""
 
     def _failure(self, rank: int, error: BaseException) -> BaseException:
         """The error that callers see."""

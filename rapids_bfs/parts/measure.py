@@ -12,7 +12,7 @@ from .._core.device import CPU, CUDA, to_host
 from ..engines import DEFAULT, Choice, Options, Traversal, choose
 from ..errors import InputError, TraversalError
 from ..trace import Step, Trace, expansions
-from .build import Builder, Part, Plan, tools_of
+from .build import OWN, Builder, Part, Plan, tools_of
 from .graph import GraphInParts
 from .launch import device_names
 from .peers import Peers
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ..comparison import Progress
     from ..graph500 import Graph500
 
-OWN = {CPU: "cpu", CUDA: "cupy"}  # our engine for parts on this device
 BESIDE = {
     CPU: ("scipy",),
     CUDA: ("cugraph-dask", "pylibcugraph", "pylibcugraph:direction-optimizing"),

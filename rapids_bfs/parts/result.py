@@ -17,7 +17,8 @@ from ..engines.parts.search import ONE_LAUNCH, Answer, search
 from ..errors import InputError
 from ..result import BFSResult
 from ..trace import Level, Step, Trace
-from .alone import ALONE, distribute, search_whole
+from . import alone
+from .alone import ALONE, Totals
 from .build import Part, tools_of
 from .graph import GraphInParts
 from .labels import grouped
@@ -176,30 +177,26 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
     if options.check:
         raise InputError("a search of a graph in parts cannot check its levels: validate the result")
     graph.prepare()
-    return found(graph, sources, options)
-
-
-def found(graph: GraphInParts, sources: np.ndarray, options: Options) -> ResultInParts:
-    """`searched`, of a graph that is prepared."""
     launcher = graph.launcher
-    given = np.asarray(sources, np.int64), options, 1 + _numbers.getrandbits(NUMBER_BITS)
-    if graph.way == ALONE:
-        whole = launcher.keep(search_whole, *given[:2], each=[graph.parts])
-        answers, totals_of_all = launcher.keep_and_report(distribute, _totals, each=[graph.parts, whole])
-        totals = totals_of_all[0]
-    elif graph.way == ONE_LAUNCH and isinstance(launcher, Threads):
+    sources = np.asarray(sources, np.int64)
+    number = 1 + _numbers.getrandbits(NUMBER_BITS)
+    way, engine = graph.way, f"{graph.device}, {graph.searched}"  # of this search; the next may go another way
+    if way == ALONE:
+        answers, totals = alone.find(launcher, graph.parts, sources, options)
+    elif way == ONE_LAUNCH and isinstance(launcher, Threads):
         from ..engines.parts.one_launch import search_together
 
-        answers = launcher.together(search_together, *given, each=[graph.parts])
+        answers = launcher.together(search_together, sources, options, number, each=[graph.parts])
         totals = _totals(answers[0])
     else:
-        answers, totals_of_all = launcher.keep_and_report(search, _totals, *given, each=[graph.parts])
-        totals = totals_of_all[0]
+        given = sources, options, number
+        answers, (totals, *_) = launcher.keep_and_report(search, _totals, *given, each=[graph.parts])
     reached, depth, steps = totals
+    graph.note_depth(depth)
     trace = None
     if options.trace:
         sizes = launcher.run(_levels, depth, each=[graph.parts, answers])
-        trace = traced(np.sum(sizes, axis=0), steps, f"{graph.device}, {graph.searched}")
+        trace = traced(np.sum(sizes, axis=0), steps, engine)
     return ResultInParts(graph, sources, answers, reached, depth, options.depth_limit, options.target, trace)
 
 
@@ -231,8 +228,8 @@ def rows(part: Part, answer: Answer, peers: Peers) -> tuple[Any, Any, Any | None
     return part.labels, answer.distances, names
 
 
-def _totals(answer: Answer) -> tuple[int, int, list[Step]]:
-    return answer.reached, answer.depth, answer.steps
+def _totals(answer: Answer) -> Totals:
+    return Totals(answer.reached, answer.depth, answer.steps)
 
 
 def _fetch(part: Part, answer: Answer, peers: Peers) -> tuple[np.ndarray, np.ndarray | None]:

@@ -8,13 +8,13 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import expected_distances
 from strategies import edge_lists, edges_of, graphs
 
 import rapids_bfs
-from rapids_bfs import InputError, as_graph, bfs, load, validate
+from rapids_bfs import InputError, TraversalError, as_graph, bfs, load, validate
 from rapids_bfs.engines.parts import search
 from rapids_bfs.parts import alone
 from rapids_bfs.parts import build as building
@@ -117,40 +117,77 @@ def test_either_direction(data, whole, size, when):
 @settings(max_examples=60)
 @given(st.data(), graphs(min_vertices=1, max_vertices=40, max_edges=160), PARTS)
 def test_rank_0_searches_alone_what_is_deep(data, whole, size):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(alone, "DEEP", 1)
-        graph = from_graph(whole, threads(size))
-        assert_searched(graph, whole, data.draw(searches(whole)))
-        event(f"way {graph.way!r}")
-
-
-@pytest.mark.parametrize(("spec", "way"), [("path:300", ALONE), ("grid:64", ALONE), ("path:60", ""), ("rmat:9", "")])
-def test_what_is_deep(spec, way):
-    graph, whole = load(spec, devices="cpu:3"), load(spec)
-    source = int(whole.degrees.argmax())
-    trace = bfs(graph, source, trace=True).trace
-    assert graph.way == way
-    assert trace.engine == ", ".join(filter(None, ["cpu", "3 parts", way]))
-    assert [level[:4] for level in trace] == [level[:4] for level in bfs(whole, source, trace=True).trace]
-    assert_searched(graph, whole, {"source": [0, 59], "depth_limit": 40, "target": None, "predecessors": True})
-
-
-def test_rank_0_has_no_room(monkeypatch):
-    whole = load("path:300")
-    monkeypatch.setattr(alone, "available_bytes", lambda: 1000)
-    graph = from_graph(whole, threads(2))
-    assert bfs(graph, 0).depth == 299
-    assert graph.way == ""
-
-
-def test_rank_0_runs_out_of_memory(monkeypatch):
-    whole = load("path:300")
-    monkeypatch.setattr(alone.Graph, "_trusted", mock.Mock(side_effect=MemoryError))
-    graph = from_graph(whole, threads(2))
+    graph = from_graph(whole, threads(size))
     graph.prepare()
-    monkeypatch.undo()
-    assert graph.way == ""
+    graph.note_depth(1 << 30)
+    assert_searched(graph, whole, data.draw(searches(whole)))
+    assert graph.way == (ALONE if size > 1 else "")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_what_is_deep(directed):
+    """A graph whose component of many levels has no vertex of many neighbours."""
+    path, star = np.arange(60, 360), np.arange(1, 60)
+    ends = np.append(path[:-1], np.zeros_like(star)), np.append(path[1:], star)
+    whole = as_graph(ends, directed=directed)
+    graph = from_graph(whole, threads(3))
+    ways = []
+    for source in (0, 60, 60, 0):
+        trace = bfs(graph, source, trace=True).trace
+        ways.append(trace.engine)
+        assert [level[:4] for level in trace] == [level[:4] for level in bfs(whole, source, trace=True).trace]
+    assert ways == ["cpu, 3 parts"] * 2 + [f"cpu, 3 parts, {ALONE}"] * 2
+    for limit in (None, 40):
+        assert_searched(graph, whole, {"source": [0, 99], "depth_limit": limit, "target": None, "predecessors": True})
+
+
+def deep(size, limit=45.0):
+    """A graph after its first search, which had many levels."""
+    graph = from_graph(load("path:300"), Threads(["cpu"] * size, limit))
     assert bfs(graph, 0).depth == 299
+    return graph
+
+
+def test_one_part_searches_as_before():
+    graph = deep(1)
+    assert (bfs(graph, 299).depth, graph.way) == (299, "")
+
+
+@pytest.mark.parametrize(
+    ("where", "what"),
+    [
+        ("alone._free_bytes", mock.Mock(return_value=1000.0)),
+        ("alone.Rows", mock.Mock(side_effect=MemoryError)),
+        ("alone.Graph._trusted", mock.Mock(side_effect=MemoryError)),
+        ("alone.choose", mock.Mock(side_effect=InputError("too little memory"))),
+    ],
+)
+def test_rank_0_has_no_room(monkeypatch, where, what):
+    graph = deep(3)
+    with monkeypatch.context() as patch:
+        patch.setattr(f"rapids_bfs.parts.{where}", what)
+        graph.prepare()
+    assert (bfs(graph, 299).depth, graph.way) == (299, "")
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+@pytest.mark.parametrize("call", [1, 2])
+def test_a_rank_that_fails_while_rows_are_gathered(monkeypatch, rank, call):
+    graph = deep(3, limit=10.0)
+    real, calls = alone._exchange, []
+
+    def exchange(pieces, into, peers):
+        if peers.rank == rank:
+            calls.append(1)
+            if len(calls) == call:
+                raise MemoryError("no memory")
+        real(pieces, into, peers)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(alone, "_exchange", exchange)
+        with pytest.raises(TraversalError, match=rf"part {rank} of 3 \(cpu\) failed: no memory"):
+            bfs(graph, 0)
+    assert (bfs(graph, 299).depth, graph.way) == (299, ALONE)
 
 
 def in_blocks(edges, cuts):

@@ -78,7 +78,7 @@ def test_a_rank_that_does_not_answer():
         """
     first, second = run(program, limit=1).splitlines()
     assert first.startswith("no answer for 1 s from part 2 (cpu): all were stopped")
-    assert second == "part 2 (cpu) did not end after an earlier failure: make the graph again"
+    assert second == "part 2 (cpu) has not ended after an earlier failure: wait, or make the graph again"
 
 
 def test_interrupted():

@@ -25,11 +25,11 @@ struct BitmapRing {
 __device__ inline int words_at_a_time(long long tile) { return max(4, min(2 * static_cast<int>(tile), WARP)); }
 
 // Write the distances that the levels without a queue left open, and `unreached` for vertices in no bitmap, unless that
-// is SKIP. `with_isolated`: also the distances of those, since memory is faster at whole runs. To be called by whole
-// blocks.
+// is SKIP. `with_isolated`: also the distances of those, since memory is faster at whole runs. `clear`: also -1 for the
+// predecessors of vertices in no bitmap, and of isolated ones if `fresh`. To be called by whole blocks.
 template <typename Vertex, typename Offset>
 __device__ void write_distances(const Search<Vertex, Offset>& s, const BitmapRing& ring, int unreached,
-                                bool with_isolated, int warp, int warps) {
+                                bool with_isolated, bool clear, int warp, int warps) {
     __shared__ int distances[BITMAPS + 1];  // by the number of bitmaps that do not have the vertex; BITMAPS: isolated
     const int lane = lane_id();
     const int bitmaps = ring.newest - ring.oldest + 1;
@@ -88,7 +88,7 @@ __device__ void write_distances(const Search<Vertex, Offset>& s, const BitmapRin
                     if (distance[i] != SKIP && vertex + i < s.n) s.distances[vertex + i] = distance[i];
                 }
             }
-            if (unreached == SKIP || !s.predecessors) continue;
+            if (unreached == SKIP || !clear) continue;
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 const int lacks = lacking >> 8 * i & 255;

@@ -318,7 +318,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const bool dense = !small && (bottom_up || expanded.edges > s.dense);
         const bool with_isolated = done && (s.fresh || ring.newest > ring.oldest);
         if (done || (dense && ring.is_full())) {
-            write_distances(s, ring, done ? static_cast<int>(s.unreached) : SKIP, with_isolated, w.warp, w.warps);
+            const int unreached = done ? static_cast<int>(s.unreached) : SKIP;
+            write_distances(s, ring, unreached, with_isolated, s.predecessors != nullptr, w.warp, w.warps);
             ring.oldest = ring.newest;
         }
         if (done) return end_search(s, w, p, with_isolated);

@@ -20,6 +20,7 @@
 //   outcome[OUTCOME_FIELDS] in the host's memory: the number of the search when it is done, its levels (GIVEN_UP if
 //                           they have no end), the largest distance, the vertices reached by all parts, and 1 + the
 //                           part that did not arrive, or 0
+//   predecessors            begin at a multiple of 16 bytes; -1 is stored in all of them first
 //   trace[levels + 1]       as in direction_optimizing; levels from TRACED on are not noted
 //
 // Work: as in direction_optimizing; over the links 8 bytes per pair (16 with long numbers), and per bottom-up level
@@ -82,7 +83,8 @@ __device__ __forceinline__ void reset_bitmaps(const Ranks<Vertex, Offset>& x, co
     }
 }
 
-// Store -1 for all predecessors: whole runs take half as long as those of what is not reached, in the end.
+// Store -1 for all predecessors before any is written: 16 bytes a store, which takes half as long as to store -1 in the
+// end where nothing was reached. The array begins at a multiple of 16 bytes.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void clear_predecessors(const Search<Vertex, Offset>& s, const Worker& w) {
     constexpr int PLACES = sizeof(int4) / sizeof(Vertex);
@@ -206,7 +208,7 @@ template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool go_bottom_up(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p, BitmapRing& ring) {
     if (ring.newest - ring.oldest > BITMAPS - 4) {  // leave room for this level's and for a copy
-        write_distances(s, ring, SKIP, false, w.warp, w.warps);
+        write_distances(s, ring, SKIP, false, false, w.warp, w.warps);
         ring.oldest = ring.newest;
     }
     if (p.queued) {
@@ -331,7 +333,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
         if (!expand_level(s, x, w, p, ring)) return;
         given_up = p.level > x.vertices;  // more levels than vertices: as many if each reaches one and the last none
     }
-    write_distances(s, ring, static_cast<int>(s.unreached), true, w.warp, w.warps);
+    write_distances(s, ring, static_cast<int>(s.unreached), true, false, w.warp, w.warps);
     end_search(s, x, w, p, given_up);
     reset_bitmaps(x, w);  // while the host goes on
     reset_for_next_search(s, w.warp, w.warps);

@@ -19,7 +19,7 @@
 
 constexpr int MAX_PARTS = WARP;   // a lane waits for each
 constexpr int POLLS = 1 << 10;    // of a message between two looks at the clock
-constexpr int ARRIVED_BITS = 16;  // of a count of blocks
+constexpr int ARRIVED_BITS = 16;  // of a count of blocks: fewer than 2^16 are resident on any device
 enum Outcome { DONE, LEVELS, DEPTH, REACHED, ABSENT, OUTCOME_FIELDS };
 enum Mark { OVERFLOWN = 1, AT_TARGET = 2, STALE = 4 };
 
@@ -119,11 +119,13 @@ __device__ inline void send_messages(const Search<Vertex, Offset>& s, const Rank
     Tally* const tally = x.tally;
     const int lane = lane_id();
     const bool to = lane < x.parts;
+    __syncwarp();  // what the first lane acquired, the others load
     const Frontier queued = unpacked(__ldcg(&tally->tail), static_cast<int>(s.edge_bits));
     const long long left = static_cast<long long>(__ldcg(&tally->left));
     const bool at_target = __ldcg(&s.state->target_level) != 0;
     const long long pairs = to ? static_cast<long long>(__ldcg(tally->sent + lane)) : 0;
     const bool overflown = __any_sync(ALL, pairs > x.room);
+    __syncwarp();
     if (to) tally->sent[lane] = 0;
     if (lane == 0) tally->arrived = tally->tail = tally->left = 0;
     __syncwarp();
@@ -183,8 +185,9 @@ __device__ inline void receive_messages(const Search<Vertex, Offset>& s, const R
 // End a phase in which this block found so many vertices: what any part wrote in it, all see afterwards. Returns whether
 // all parts arrived; if not, the search is over.
 //
-// Blocks release to the last one of their own GPU, and that one to all GPUs: causality is transitive over scopes (PTX ISA,
-// Memory consistency model, Causality order). A fence for all GPUs takes longer, and now one per part is enough.
+// Each block releases at GPU scope to the last one to arrive, which releases to all parts at system scope. Causality order
+// is transitive across scopes (PTX ISA, Memory Consistency Model), so the writes of all blocks are visible, and only a
+// warp of each part pays for a release at system scope.
 template <typename Vertex, typename Offset>
 __device__ inline bool barrier_of_parts(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                         unsigned long long stamp, unsigned* found, GlobalResult* result) {
@@ -197,7 +200,7 @@ __device__ inline bool barrier_of_parts(const Search<Vertex, Offset>& s, const R
             *found = 0;
         }
         arrived = __shfl_sync(ALL, arrived, 0);
-        if (arrived % (1 << ARRIVED_BITS) == gridDim.x) {
+        if ((arrived & ((1u << ARRIVED_BITS) - 1)) == gridDim.x) {
             send_messages(s, x, stamp, static_cast<long long>(arrived >> ARRIVED_BITS));
         }
         __syncwarp();

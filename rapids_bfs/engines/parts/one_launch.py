@@ -64,8 +64,8 @@ class Tuning:
     # Bottom-up when the frontier has more than 1/alpha of the unexplored edges: sooner than on one GPU, since pairs go
     # over the links. Measured on 2 H200, inside the kernel: urand:24 1.66 ms instead of 2.29 with 15, rmat:24 the same.
     alpha: int = 60
-    beta: int = 24  # top-down again when the frontier has been smaller than 1/beta of the vertices, and shrinking,
-    shrinking_levels: int = 3  # for so many levels
+    beta: int = 24  # a frontier with fewer than 1/beta of the vertices is small
+    shrinking_levels: int = 3  # top-down again after so many small and shrinking frontiers in a row
     threads: int = 512  # of a block
     blocks: int = 1  # of a multiprocessor, as the compiler is told
 
@@ -118,7 +118,7 @@ class InOneLaunch:
         at = {name: address(array) for name, array in self.arrays.items()}
         s.visited, s.state = at["visited"], at["state"]
         s.alpha, s.beta, s.shrinking_levels = tuning.alpha, tuning.beta, tuning.shrinking_levels
-        s.fresh, s.unreached = 0, UNREACHED  # the kernel clears predecessors first
+        s.fresh, s.unreached = 1, UNREACHED
         self.x = Ranks(
             isolated=at["isolated"],
             marked=at["marked"],
@@ -173,7 +173,7 @@ class InOneLaunch:
             fill(self.arrays[name], 0, stream)
         own_bytes = -(-self.part.own // WARP) * 4
         copy(address(self.arrays["visited"]), address(self.there.arrays["isolated"]), own_bytes, stream)
-        self.outcome[:] = 0
+        self.outcome[:] = 0  # a part that was absent then is not named again
 
     def search(self, request: Request, peers: Peers) -> Answer:
         """What this rank finds; all ranks search at the same time, each in a thread or a process of its own."""

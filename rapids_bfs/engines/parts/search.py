@@ -28,7 +28,7 @@ ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplore
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
 SHARE = 8  # a part has room to send pairs to 1/SHARE of the vertices of each part
 LEAST_ROOM = 256  # pairs per part
-NONE = np.empty(0, np.int64)
+NO_PLACES = np.empty(0, np.int64)
 ONE_LAUNCH = "one launch"  # how parts talk: see `one_launch`
 
 
@@ -137,10 +137,10 @@ def requests_of_all(partition: Partition, sources: np.ndarray, options: Options,
 
 
 def _places(partition: Partition, numbers: np.ndarray) -> list[np.ndarray]:
-    """Those of each rank."""
-    if len(numbers) == 1:  # as nearly always, when a search may take less time than what is done below
+    """The places of these numbers, by owner."""
+    if len(numbers) == 1:  # the usual case; the general one takes a good part of a small search's time
         owner, place = divmod(int(numbers[0]), partition.stride)
-        places = [NONE] * partition.size
+        places = [NO_PLACES] * partition.size
         places[owner] = np.array((place,))
         return places
     owners, within = np.divmod(numbers, partition.stride)
