@@ -92,7 +92,11 @@ class GraphInParts:
     @property
     def searched(self) -> str:
         """In how many parts it is, and how it is searched, which the first searches decide."""
-        return ", ".join(filter(None, (counted(self.launcher.size, "part"), self.way)))
+        return self.searched_by(self.way)
+
+    def searched_by(self, way: str) -> str:
+        """The same, where it is searched this way."""
+        return ", ".join(filter(None, (counted(self.launcher.size, "part"), way)))
 
     @property
     def num_vertices(self) -> int:

@@ -180,7 +180,7 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
     launcher = graph.launcher
     sources = np.asarray(sources, np.int64)
     number = 1 + _numbers.getrandbits(NUMBER_BITS)
-    way, engine = graph.way, f"{graph.device}, {graph.searched}"  # of this search; the next may go another way
+    way = graph.way  # of this search: the next may go another way
     if way == ALONE:
         answers, totals = alone.find(launcher, graph.parts, sources, options)
     elif way == ONE_LAUNCH and isinstance(launcher, Threads):
@@ -192,11 +192,12 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
         given = sources, options, number
         answers, (totals, *_) = launcher.keep_and_report(search, _totals, *given, each=[graph.parts])
     reached, depth, steps = totals
-    graph.note_depth(depth)
     trace = None
     if options.trace:
+        engine = f"{graph.device}, {graph.searched_by(way)}"
         sizes = launcher.run(_levels, depth, each=[graph.parts, answers])
         trace = traced(np.sum(sizes, axis=0), steps, engine)
+    graph.note_depth(depth)
     return ResultInParts(graph, sources, answers, reached, depth, options.depth_limit, options.target, trace)
 
 
