@@ -119,7 +119,9 @@ def search_in_parts(threads):
     made = one_launch.InOneLaunch
     one_launch.SMALL_ARCS = 0  # several blocks for each part
     for size, (alpha, beta) in product((1, 3), ((60, 24), (0, 24), (1 << 30, 1 << 40), (3, 1))):
-        one_launch.InOneLaunch = partial(made, tuning=one_launch.Tuning(alpha, beta, 1, threads))
+        one_launch.InOneLaunch = partial(
+            made, tuning=one_launch.Tuning(alpha, beta, shrinking_levels=1, threads=threads)
+        )
         for spec in SHAPES:
             graph = from_graph(generate(spec), Threads(["cuda:0"] * size, limit=20.0))
             for options in ({}, {"predecessors": False}, {"depth_limit": 2}):

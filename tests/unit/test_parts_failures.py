@@ -67,14 +67,19 @@ def test_a_rank_that_fails(error, says):
 
 
 def test_a_rank_that_does_not_answer():
-    """It is named, once the others have waited as long as they may; afterwards the graph refuses to be searched."""
+    """It is named, once the others have waited as long as they may; until it ends, the graph refuses to be searched."""
     program = """
         launch.GRACE = 0.1
-        at_level(5, 2, lambda: threading.Event().wait())
+        go = threading.Event()
+        at_level(5, 2, go.wait)
         print(said_by_bfs())
         print(said_by_bfs())
         other = from_graph(load("path:60"), launch.Threads(["cpu"] * 2))
         assert bfs(other, 0).depth == 59
+        go.set()
+        for thread in graph.launcher._ending:
+            thread.join()
+        assert (bfs(graph, 0).on("cpu").distances == sound.on("cpu").distances).all()
         """
     first, second = run(program, limit=1).splitlines()
     assert first.startswith("no answer for 1 s from part 2 (cpu): all were stopped")
