@@ -102,14 +102,7 @@ def _to_rank_0(array: Any, whole: Any, lengths: Sequence[int], peers: Peers) -> 
     into = [nothing] * peers.size
     if whole is not None:
         into = [whole[end - length : end] for length, end in zip(lengths, accumulate(lengths), strict=True)]
-    _exchange([array] + [nothing] * (peers.size - 1), into, peers)
-
-
-def _exchange(pieces: list[Any], into: list[Any], peers: Peers) -> None:
-    peers.ready()
-    peers.exchange(pieces, into)
-    if on_device(into[0]):
-        peers.wait()
+    peers.exchanged([array] + [nothing] * (peers.size - 1), into)
 
 
 class Totals(NamedTuple):
@@ -154,16 +147,15 @@ def distribute(part: Part, result: BFSResult | None, peers: Peers, found: Totals
 def _from_rank_0(array: Any, dtype: Any, part: Part, peers: Peers) -> Any:
     """The values of this rank's vertices, by place, in an array by number of this type, which rank 0 has."""
     xp, partition = tools_of(part.targets).xp, part.partition
-    nothing, mine = xp.empty(0, dtype), xp.empty(part.own, dtype)
+    nothing = xp.empty(0, dtype)
     pieces = [nothing] * peers.size
     if array is not None:
         firsts = range(0, peers.size * partition.stride, partition.stride)
         pieces = [array[first : first + count] for first, count in zip(firsts, partition.counts, strict=True)]
-    _exchange(pieces, [mine] + [nothing] * (peers.size - 1), peers)
-    return mine
+    return peers.exchanged(pieces, [xp.empty(part.own, dtype)] + [nothing] * (peers.size - 1))[0]
 
 
-def find(launcher: Launcher, parts: Kept, sources: np.ndarray, options: Options) -> tuple[Kept, Totals]:
+def searched_alone(launcher: Launcher, parts: Kept, sources: np.ndarray, options: Options) -> tuple[Kept, Totals]:
     """The answers of a search by rank 0 alone, one on each rank, and what they add up to."""
     whole, (totals, *_) = launcher.keep_and_report(search_whole, totals_of, sources, options, each=[parts])
     return launcher.keep(distribute, totals, options.predecessors, each=[parts, whole]), totals

@@ -98,7 +98,10 @@ class Peers(ABC):
     def all_to_all(self, pieces: Sequence[Any]) -> list[Any]:
         """What each rank had for this one in its ``pieces``, arrays of any shape and one type."""
         shapes = self.share([piece.shape for piece in pieces])
-        into = [_like(pieces[0], theirs[self.rank]) for theirs in shapes]
+        return self.exchanged(pieces, [_like(pieces[0], theirs[self.rank]) for theirs in shapes])
+
+    def exchanged(self, pieces: Sequence[Any], into: list[Any]) -> list[Any]:
+        """``into``, which has what each rank had for this one in its ``pieces``, as by `exchange`."""
         self.ready()
         self.exchange(pieces, into)
         if on_device(into[0]):

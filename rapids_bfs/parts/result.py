@@ -17,8 +17,7 @@ from ..engines.parts.search import ONE_LAUNCH, Answer, search
 from ..errors import InputError
 from ..result import BFSResult
 from ..trace import Level, Step, Trace
-from . import alone
-from .alone import ALONE, Totals
+from .alone import ALONE, Totals, searched_alone
 from .build import Part, tools_of
 from .graph import GraphInParts
 from .labels import grouped
@@ -182,7 +181,7 @@ def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> Resu
     number = 1 + _numbers.getrandbits(NUMBER_BITS)
     way = graph.way  # of this search: the next may go another way
     if way == ALONE:
-        answers, totals = alone.find(launcher, graph.parts, sources, options)
+        answers, totals = searched_alone(launcher, graph.parts, sources, options)
     elif way == ONE_LAUNCH and isinstance(launcher, Threads):
         from ..engines.parts.one_launch import search_together
 

@@ -16,13 +16,13 @@ from strategies import edge_lists, edges_of, graphs
 import rapids_bfs
 from rapids_bfs import InputError, TraversalError, as_graph, bfs, load, validate
 from rapids_bfs.engines.parts import search
-from rapids_bfs.parts import alone
 from rapids_bfs.parts import build as building
 from rapids_bfs.parts.alone import ALONE
 from rapids_bfs.parts.build import Plan, Source, build
 from rapids_bfs.parts.graph import GraphInParts, from_graph
 from rapids_bfs.parts.launch import Threads
 from rapids_bfs.parts.partition import Partition
+from rapids_bfs.parts.peers import ThreadPeers
 from rapids_bfs.testing import assert_valid_bfs
 
 PARTS = st.integers(1, 5)
@@ -174,17 +174,17 @@ def test_rank_0_has_no_room(monkeypatch, where, what):
 @pytest.mark.parametrize("call", [1, 2])
 def test_a_rank_that_fails_while_rows_are_gathered(monkeypatch, rank, call):
     graph = deep(3, limit=10.0)
-    real, calls = alone._exchange, []
+    real, calls = ThreadPeers.exchanged, []
 
-    def exchange(pieces, into, peers):
+    def exchanged(peers, pieces, into):
         if peers.rank == rank:
             calls.append(1)
             if len(calls) == call:
                 raise MemoryError("no memory")
-        real(pieces, into, peers)
+        return real(peers, pieces, into)
 
     with monkeypatch.context() as patch:
-        patch.setattr(alone, "_exchange", exchange)
+        patch.setattr(ThreadPeers, "exchanged", exchanged)
         with pytest.raises(TraversalError, match=rf"part {rank} of 3 \(cpu\) failed: no memory"):
             bfs(graph, 0)
     assert (bfs(graph, 299).depth, graph.way) == (299, ALONE)
