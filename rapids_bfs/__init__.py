@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 from .errors import InputError, NoPathError, TraversalError
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from .validation import validate as validate
 
 __version__ = "0.1.0"
+
+# An installed package holds its kernels; in a checkout they lie beside this folder.
+if not os.path.isdir(os.path.join(__path__[0], "kernels")):
+    __path__.append(os.path.dirname(__path__[0]))
 
 # Where each public name lives; nothing heavy is imported before it is used.
 _HOMES = {

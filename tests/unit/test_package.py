@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import rapids_bfs
-from rapids_bfs import engines
+from rapids_bfs import engines, kernels
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ["cupy", "numba", "cudf", "cugraph", "networkx", "pandas", "pyarrow", "scipy", "polars"]
@@ -79,9 +79,22 @@ def test_kernels_are_inside_the_package_and_know_nothing_of_it():
     }
 
 
+def test_a_checkout_that_is_not_installed_finds_its_kernels():
+    """Without `site`, no editable installation says where they are."""
+    program = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import rapids_bfs.kernels; print(rapids_bfs.kernels.__file__)"
+    )
+    done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()) == ROOT / "kernels" / "__init__.py"
+
+
 def modules_with_examples():
     """Every module of the package, kernels included, that shows a session."""
-    names = ["rapids_bfs", *(found.name for found in pkgutil.walk_packages(rapids_bfs.__path__, "rapids_bfs."))]
+    names = ["rapids_bfs"]
+    for package in (rapids_bfs, kernels):
+        folder = [str(Path(package.__file__).parent)]
+        names += (found.name for found in pkgutil.walk_packages(folder, f"{package.__name__}."))
     return [name for name in names if ">>> " in Path(importlib.util.find_spec(name).origin).read_text()]
 
 
