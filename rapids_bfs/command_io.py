@@ -146,6 +146,7 @@ def write_output(path: Path, write: Callable[[Path], object], suffix: str = "") 
         with made.open("rb") as file:
             shutil.rmtree(folder, ignore_errors=True)  # now: a pipe whose reader is gone ends the process
             shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.flush()  # what is said afterwards is true: a full disk has been noticed
 
 
 def table_console(*outputs: Path | None) -> Console:

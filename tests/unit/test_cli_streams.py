@@ -114,9 +114,16 @@ def test_standard_output_takes_one_output(command):
     assert (code, err) == (2, "error: --csv - is also the file of --json: give each its own\n")
 
 
-def test_standard_output_that_is_full():
+@pytest.mark.parametrize("buffered", ["", "1"], ids=["buffered", "unbuffered"])
+@pytest.mark.parametrize(
+    "arguments",
+    [["convert", "karate", "-"], ["run", "karate", "--source=0", "--out=-"], ["trace", "karate", "--json=-"]],
+    ids=lambda arguments: arguments[0],
+)
+def test_standard_output_that_is_full(arguments, buffered):
     with open("/dev/full", "w") as full:
-        done = subprocess.run([*PROGRAM, "convert", "karate", "-"], stdout=full, stderr=-1, timeout=120, check=False)
+        environment = os.environ | {"PYTHONUNBUFFERED": buffered}
+        done = subprocess.run([*PROGRAM, *arguments], stdout=full, stderr=-1, timeout=120, check=False, env=environment)
     assert (done.returncode, done.stderr) == (2, b"error: standard output: No space left on device\n")
 
 
