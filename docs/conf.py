@@ -23,6 +23,7 @@ nitpicky = True
 # Docstrings write `name` for whatever is code; where it is one of ours it becomes a link.
 default_role = "py:obj"
 nitpick_ignore_regex = [("py:obj", ".*"), ("py:class", r"(Engine|typing|collections|pathlib|os|numpy|pd)\b.*")]
+autodoc_mock_imports = ["pytest"]  # of the extra `test`
 autodoc_typehints = "none"  # the types are in the docstrings
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
