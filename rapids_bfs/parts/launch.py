@@ -7,23 +7,25 @@ ranks: ``function(*mine, peers, *arguments)``.
 from __future__ import annotations
 
 import threading
+from _thread import start_new_thread
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from queue import SimpleQueue
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 from .._core.arguments import whole_number
 from .._core.device import CPU, CUDA
 from .._core.driver import driver
-from .._core.forks import lock_of_process
+from .._core.forks import generation, lock_of_process
 from ..errors import InputError, TraversalError
 from .peer_memory import at_work
 from .peers import LIMIT, Peers, Stopped, ThreadPeers
 
 MAX_THREADS = 256  # parts in the host's memory
 GRACE = 10.0  # seconds that the other ranks have to stop after one has failed
+PAUSE = 0.001  # seconds until we look again whether they have
 _turns: dict[int, threading.Lock] = {}  # of graphs on GPUs, whose kernels could wait for each other; by process
 Kept = Any  # a value on each rank; a list by rank if the ranks are in this process
 
@@ -64,6 +66,41 @@ class Launcher(ABC):
         """Give each rank its own one of these values."""
 
 
+class Call:
+    """A call of all ranks, each on a thread, which may be interrupted at any moment.
+
+    That a rank is at work is known from the rank: an interrupted `Thread.start` cannot tell whether its thread runs.
+    """
+
+    def __init__(self, group: Sequence[Peers]) -> None:
+        self.group = group
+        self.ended = False
+        self._working: set[int] = set()
+        self._process = generation()
+
+    @contextmanager
+    def working(self, rank: int) -> Iterator[None]:
+        """Within it, the rank may use its part. Raises `Stopped` if the call has ended before its thread began."""
+        self._working.add(rank)
+        try:
+            if self.ended:  # looked up last: `end` sets it first
+                raise Stopped("the call has ended")
+            yield
+        finally:
+            self._working.discard(rank)
+
+    def end(self) -> list[int]:
+        """Stop the ranks, and return those that are still at work `GRACE` seconds later: a thread cannot be killed."""
+        if self._process != generation():  # a fork copies no threads
+            return []
+        self.group[0].abort("interrupted")
+        self.ended = True
+        deadline = monotonic() + GRACE
+        while self._working and monotonic() < deadline:
+            sleep(PAUSE)
+        return sorted(self._working)
+
+
 class At:
     """Whose work is under way in a thread that works for all ranks."""
 
@@ -79,7 +116,7 @@ class Threads(Launcher):
         self.names = [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
         self.limit = limit
         self._turns = _turns if self.device == CUDA else {}
-        self._ending: Sequence[threading.Thread] = ()  # those of all ranks, after a failure
+        self._call: Call | None = None  # that is under way, or was not seen to end as it should
         self._communicators: Any = None  # got when first needed, and after a failure again
 
     def __repr__(self) -> str:
@@ -105,32 +142,36 @@ class Threads(Launcher):
         return self.keep(function, *arguments, each=each)
 
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
-        with self._turn():
-            group = self._peers()
+        with lock_of_process(self._turns), at_work().working():
+            self._end()
+            call = self._call = Call(self._peers())
             finished: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
 
             def work(peers: Peers) -> None:
                 try:
-                    with self._current(peers.rank):
+                    with call.working(peers.rank), self._current(peers.rank):
                         mine = [kept[peers.rank] for kept in each]
-                        finished.put((peers.rank, function(*mine, peers, *arguments), None))
+                        found = function(*mine, peers, *arguments)
                 except BaseException as error:
                     finished.put((peers.rank, None, error))
-                    peers.abort(f"part {peers.rank} ({self.devices[peers.rank]}) failed: {said(error)}")
+                    if not call.ended:
+                        peers.abort(f"{self.names[peers.rank]} failed: {said(error)}")
+                else:
+                    finished.put((peers.rank, found, None))
 
-            ranks = [threading.Thread(target=work, args=(peers,), daemon=True) for peers in group]
             values: list[Any] = [None] * self.size
             try:
-                for rank in ranks:
-                    rank.start()
-                for _ in ranks:
+                for peers in call.group:
+                    start_new_thread(work, (peers,))
+                for _ in call.group:
                     number, values[number], error = finished.get()
                     if error is not None:
                         raise self._failure(number, error)
             except BaseException:
-                group[0].abort("interrupted")
-                self._end(ranks)
+                if not call.end():
+                    self._call = None
                 raise
+            self._call = None
             return values
 
     def together(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> Any:
@@ -138,7 +179,8 @@ class Threads(Launcher):
 
         What it raises is raised as from `keep`, by the rank that ``at`` says.
         """
-        with self._turn():
+        with lock_of_process(self._turns), at_work().working():
+            self._end()
             at = At()
             try:
                 return function(*each, self.names, self.limit, at, *arguments)
@@ -148,27 +190,15 @@ class Threads(Launcher):
                     raise
                 raise failure from error
 
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Within it, nobody else asks anything of the ranks."""
-        with lock_of_process(self._turns), at_work().working():
-            for rank, thread in enumerate(self._ending):
-                if thread.is_alive():
-                    raise TraversalError(
-                        f"part {rank} ({self.devices[rank]}) has not ended after an earlier failure: wait, or make the "
-                        "graph again"
-                    )
-            self._ending = ()
-            yield
-
-    def _end(self, ranks: Sequence[threading.Thread]) -> None:
-        """Wait until no rank works on its part any more. A thread that does not stop cannot be killed: these ranks are
-        not used again until it ends."""
-        self._ending = tuple(ranks)
-        deadline = monotonic() + GRACE
-        for thread in ranks:
-            if thread.ident is not None:
-                thread.join(max(deadline - monotonic(), 0))
+    def _end(self) -> None:
+        """End an earlier call that failed. Raises `TraversalError` while a rank is still at work on it."""
+        if self._call is None:
+            return
+        for rank in self._call.end():
+            raise TraversalError(
+                f"{self.names[rank]} has not ended after an earlier failure: wait, or make the graph again"
+            )
+        self._call = None
 
     def _failure(self, rank: int, error: BaseException) -> BaseException:
         """The error that callers see."""

@@ -131,18 +131,19 @@ class DaskLauncher(Launcher):
         """What ``report`` makes of what the ranks return; if there is a ``key``, they keep this under it."""
         keys = [kept.key for kept in each]
         with _turns:
+            together, self._together = self._together, False  # unless the call comes to its end
             try:
-                if not self._together:
+                if not together:
                     self._meeting += 1
                     (invitation,) = self._on_workers(seats.invite, self._meeting, ranks=range(1))
                     self._on_workers(seats.join, self._meeting, invitation)
-                    self._together = True
-                return self._on_workers(seats.call, function, arguments, keys, key, report)
+                found = self._on_workers(seats.call, function, arguments, keys, key, report)
             except BaseException as error:
-                self._together = False
                 if not isinstance(error, Exception):
                     self.client.loop.add_callback(self._tell, seats.abort, self._meeting, "interrupted")
                 raise
+            self._together = True
+            return found
 
     def _on_workers(self, function: Callable[..., Any], *arguments: Any, ranks: range | None = None) -> list[Any]:
         """Call ``function(token, rank, *arguments)`` on all workers at the same time, and return what it returns."""

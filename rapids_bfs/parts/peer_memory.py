@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
-from weakref import WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from .processes import FOLDERS
 ALIGNMENT = 512
 GRANULARITY = 2 << 20  # of device memory: CUDA IPC shows other processes all of a block that has been subdivided
 PEER_ACCESS_ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled, which CuPy does not name
-PAUSE = 0.2  # seconds until we look again whether other processes still use what is to be freed
+PAUSE = 0.2  # seconds until we look again whether what is to be freed is still in use
 
 
 class Offer(NamedTuple):
@@ -160,26 +160,31 @@ def process() -> str:
     return secrets.token_hex(8)
 
 
+class _Call:
+    """An SPMD call under way."""
+
+
 class AtWork:
     """The SPMD calls under way in this process, and times at which there are none."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._calls: set[object] = set()
+        self._lock = threading.Lock()  # a condition's own ``with`` can be interrupted on the way in and out
+        self._changed = threading.Condition(self._lock)
+        self._calls: WeakSet[_Call] = WeakSet()  # so that an interrupt at its end leaves none behind
         self._waiting = 0
 
     @contextmanager
     def working(self) -> Iterator[None]:
         """Within it, nothing is `exclusive`. It does not wait while other calls are under way: they may wait for it."""
-        call = object()
+        call = _Call()
         try:
-            with self._changed:
+            with self._lock:
                 if self._waiting:
                     self._changed.wait_for(lambda: self._calls or not self._waiting)
                 self._calls.add(call)
             yield
         finally:
-            with self._changed:
+            with self._lock:
                 self._calls.discard(call)
                 if self._waiting:
                     self._changed.notify_all()
@@ -187,9 +192,10 @@ class AtWork:
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Within it, no call is `working`."""
-        with self._changed:
+        with self._lock:
             self._waiting += 1
-            self._changed.wait_for(lambda: not self._calls)
+            while self._calls:
+                self._changed.wait(PAUSE)
             self._waiting -= 1
             yield
             self._changed.notify_all()

@@ -147,13 +147,14 @@ class Meeting:
         self.failure: str | None = None
         self._rounds = [0] * len(self.names)
         self._values: tuple[list[Any], list[Any]] = ([None] * len(self.names), [None] * len(self.names))
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()  # a condition's own ``with`` can be interrupted on the way in and out
+        self._changed = threading.Condition(self._lock)
         self.stops = Stops()
 
     def meet(self, rank: int, value: Any) -> list[Any]:
         """The values of all ranks in this round."""
         deadline = monotonic() + self.limit
-        with self._changed:
+        with self._lock:
             self._rounds[rank] += 1
             now = self._rounds[rank]
             values = self._values[now % 2]  # no rank is two rounds ahead of one that still reads
@@ -168,7 +169,7 @@ class Meeting:
             return values.copy()
 
     def fail(self, reason: str) -> None:
-        with self._changed:
+        with self._lock:
             self._fail(reason)
 
     def _fail(self, reason: str) -> None:

@@ -42,7 +42,8 @@ class Seat:
         self.forgotten: set[str] = set()  # keys, since something was last kept
         self.peers: Peers | None = None
         self.meeting = 0  # the number of the meeting in which they connected
-        self._turn = threading.Lock()  # an earlier call that was told to stop may still be running
+        self._changed = threading.Condition()
+        self._working = False  # an earlier call that was told to stop may still be running
         _seats[token, rank] = self
 
     def __reduce__(self) -> Any:
@@ -50,10 +51,11 @@ class Seat:
 
     def guarded(self, work: Callable[..., Any], *arguments: Any) -> Outcome:
         """The outcome of ``work(*arguments)``. If it fails, the peers are told."""
-        if not self._turn.acquire(timeout=self.limit):
-            return Outcome(
-                f"{self.names[self.rank]} has not ended an earlier call: restart this worker", TraversalError
-            )
+        with self._changed:
+            if not self._changed.wait_for(lambda: not self._working, self.limit):
+                message = f"{self.names[self.rank]} has not ended an earlier call: restart this worker"
+                return Outcome(message, TraversalError)
+            self._working = True
         try:
             with at_work().working():
                 return Outcome(work(*arguments))
@@ -67,7 +69,9 @@ class Seat:
                 Outcome(str(error), InputError) if isinstance(error, InputError) else Outcome(message, TraversalError)
             )
         finally:
-            self._turn.release()
+            with self._changed:
+                self._working = False
+                self._changed.notify()
 
     def invite(self, meeting: int) -> Any:
         """On rank 0: what the ranks need to `join`."""

@@ -31,7 +31,7 @@ from rapids_bfs.generators import generate
 
 PATIENCE = 300  # seconds: what comes at all comes at once, unless the machine is busy
 OURS = tuple(str(Path(module.__file__).parent) for module in (rapids_bfs, kernels))
-TRACED = (*OURS, contextlib.__file__)
+TRACED = (*OURS, contextlib.__file__, threading.__file__)
 
 
 class Operations:
@@ -40,6 +40,7 @@ class Operations:
     def __init__(self) -> None:
         self.wide, self.deep = generate("urand:17:2"), as_graph((GRID[:, 0], GRID[:, 1]), directed=True)
         self.small = generate("rmat:7")
+        self.parts = as_graph(generate("rmat:10"), devices="cpu:3")
         self.nx_graph = nx.karate_club_graph()
         self.found = bfs(self.deep, 0, engine="cpu")
         self.by_name: dict[str, Callable[[], object]] = {
@@ -54,6 +55,8 @@ class Operations:
             "betweenness": lambda: betweenness(self.small, range(20), engine="cpu").round(6),
             "preparing": lambda: bfs(self.deep.replace(), 3, engine="cpu").distances,
             "preparing a batch": lambda: bfs_batch(self.small.replace(), range(90), engine="cpu").distances,
+            "bfs in parts": lambda: self._in_parts(5),
+            "preparing parts": lambda: bfs(as_graph(self.small, devices="cpu:2"), 3).on("cpu").distances,
             "as_graph": lambda: as_graph((GRID[:, 1] * 7, GRID[:, 0] * 7)).targets,
             "as_graph of a CSR": lambda: as_graph(offsets=self.deep.offsets, targets=self.deep.targets).reverse.targets,
             "generate": lambda: generate("rmat:7").targets,
@@ -70,9 +73,12 @@ class Operations:
         bfs_batch(self.small, range(90), engine="cpu", on_batch=lambda _, some: rows.append(some.copy()))
         return np.concatenate(rows)
 
+    def _in_parts(self, source: int) -> np.ndarray:
+        return bfs(self.parts, source).on("cpu").distances
+
     def _searches(self) -> dict[str, object]:
-        wide = bfs(self.wide, 9, engine="cpu")
-        return of_searches(self.small) | {"wide": wide.distances, "deep": bfs(self.deep, 1, engine="cpu").distances}
+        one = {name: bfs(getattr(self, name), 9, engine="cpu").distances for name in ("wide", "deep")}
+        return of_searches(self.small) | one | {"parts": self._in_parts(1)}
 
     def is_right(self, name: str) -> bool:
         """Does the operation, and every kind of search, still give the answer that it gave before any interrupt?"""

@@ -3,11 +3,14 @@
 import os
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from interrupts import at_line
+
+from rapids_bfs.parts.peer_memory import AtWork
 
 TIMES = int(os.environ.get("RAPIDS_BFS_INTERRUPTS", "300"))
 
@@ -43,3 +46,22 @@ def test_an_interrupt_leaves_no_exception_behind():
     for line in range(1, lines + 1):
         at_line(line, operation)
         assert sys.exc_info() == (None, None, None), f"line {line}"
+
+
+def test_an_interrupted_call_is_not_at_work_for_ever():
+    """What waits until no call is at work goes on."""
+    at_work = AtWork()
+
+    def operation():
+        with at_work.working():
+            pass
+
+    def wait(done):
+        with at_work.exclusive():
+            done.set()
+
+    for line in range(1, at_line(0, operation) + 1):
+        at_line(line, operation)
+        done = threading.Event()
+        threading.Thread(target=wait, args=[done], daemon=True).start()
+        assert done.wait(60), f"line {line}"

@@ -76,9 +76,8 @@ def test_a_rank_that_does_not_answer():
         print(said_by_bfs())
         other = from_graph(load("path:60"), launch.Threads(["cpu"] * 2))
         assert bfs(other, 0).depth == 59
+        launch.GRACE = 60
         go.set()
-        for thread in graph.launcher._ending:
-            thread.join()
         assert (bfs(graph, 0).on("cpu").distances == sound.on("cpu").distances).all()
         """
     first, second = run(program, limit=1).splitlines()
@@ -105,6 +104,26 @@ def test_interrupted():
     assert run(program) == "interrupted\n"
 
 
+def test_a_thread_that_begins_after_an_interrupt_leaves_its_part_alone():
+    program = """
+        go, ended, used = threading.Event(), threading.Event(), []
+        start = launch.start_new_thread
+        def start_late(work, arguments):
+            start(lambda: (go.wait(), work(*arguments), ended.set()), ())
+            raise KeyboardInterrupt
+        launch.start_new_thread = start_late
+        try:
+            bfs(graph, 0)
+        except KeyboardInterrupt:
+            launch.start_new_thread = start
+        assert (bfs(graph, 0).on("cpu").distances == sound.on("cpu").distances).all()
+        cpu.HostWalk.begin = lambda *_: used.append(True)
+        go.set()
+        assert ended.wait(60) and not used
+        """
+    run(program)
+
+
 def test_a_forked_child_searches_though_its_parent_was_searching():
     program = """
         entered, go = threading.Event(), threading.Event()
@@ -124,6 +143,21 @@ def test_a_forked_child_searches_though_its_parent_was_searching():
         searching.join()
         """
     run(program)
+
+
+def test_a_forked_child_searches_though_a_rank_of_its_parent_has_not_ended():
+    program = """
+        launch.GRACE = 0.1
+        go = threading.Event()
+        at_level(5, 2, go.wait)
+        said_by_bfs()
+        child = os.fork()
+        if child == 0:
+            troubled = False
+            os._exit(0 if bfs(graph, 0).depth == 59 else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        """
+    run(program, limit=1)
 
 
 def test_many_threads_search_at_the_same_time():
