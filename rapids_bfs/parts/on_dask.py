@@ -14,6 +14,7 @@ import threading
 import weakref
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -94,8 +95,11 @@ class DaskLauncher(Launcher):
         return kept
 
     def taken(self, kept: OnWorkers) -> list[Any]:
-        """Turn what the ranks keep into Dask futures."""
-        return [self._task(rank, seats.take, self._seats[rank], kept.key) for rank in self._ranks]
+        """Turn what the ranks keep into Dask futures, which a busy worker gets round to later."""
+        futures = [self._task(rank, seats.take, self._seats[rank], kept.key) for rank in self._ranks]
+        for future in futures:
+            future.add_done_callback(partial(_until_done, kept))
+        return futures
 
     def frame(self, result: Any) -> Any:
         """A search's result as a Dask frame, see `frames`."""
@@ -258,6 +262,10 @@ class OnWorkers:
     def __init__(self, launcher: DaskLauncher) -> None:
         self.key = secrets.token_hex(8)
         weakref.finalize(self, _forget, launcher, self.key).atexit = False
+
+
+def _until_done(kept: OnWorkers, future: Any) -> None:
+    """A callback that holds ``kept`` until the future is done, or nobody wants it any more."""
 
 
 def _forget(launcher: DaskLauncher, key: str) -> None:

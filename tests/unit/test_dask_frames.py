@@ -1,5 +1,8 @@
 """Frames of Dask as graphs: of pandas in this process, with and without a cluster, and results as frames of Dask."""
 
+import gc
+import os
+import time
 import tracemalloc
 from itertools import pairwise
 
@@ -10,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import edge_lists, edges_of
+from test_dask_launcher import eventually, kept_there
 
 from rapids_bfs import InputError, as_graph, bfs
 from rapids_bfs.adapters import importer_of
@@ -149,6 +153,12 @@ def test_the_frame_is_never_copied_as_a_whole():
     assert peak < parts * rows * (8 + 8 + 8) + graph.nbytes
 
 
+def wait_for_file(begun, go):
+    begun.touch()
+    while not go.exists():
+        time.sleep(0.02)
+
+
 class TestInParts:
     """What cuDF's frames go through, with pandas's in their place and parts in the host's memory."""
 
@@ -179,6 +189,21 @@ class TestInParts:
         reached = found[found["distance"] > 0]
         assert (found.loc[reached["predecessor"], "distance"].to_numpy() == reached["distance"] - 1).all()
         assert bfs(graph, source).to_frame("pandas")["distance"].tolist() == expected["distance"].tolist()
+
+    def test_a_result_waits_for_a_worker_that_is_busy(self, dask_client, tmp_path):
+        graph = self.graph(dask_client, {"u": [0, 1], "v": [1, 2]}, [])
+        begun, go = tmp_path / "begun", tmp_path / "go"
+        busy = dask_client.submit(wait_for_file, begun, go, workers=[graph.launcher.workers[1]], pure=False)
+        eventually(begun.exists)
+        with dask_client.as_current(), dask.config.set(scheduler=dask_client):
+            frame = bfs(graph, 0).to_frame()
+            gc.collect()
+            dask_client.run(os.getpid)  # what to_frame has sent to the workers has arrived
+            go.touch()
+            assert sorted(frame.compute()["distance"].tolist()) == [0, 1, 2]
+        del frame, busy
+        token = graph.launcher.token
+        eventually(lambda: set(dask_client.run(kept_there, token).values()) == {1})
 
     @pytest.mark.parametrize(
         ("columns", "says"),
