@@ -49,7 +49,8 @@ def _mask_of(n):
 
 @njit(inline="always")
 def _scrambled(x, n, mask, half):
-    """One to one over 0..n-1: a permutation of a power of two, repeated until it is below ``n``."""
+    """One to one over 0..n-1: a permutation of a power of two, repeated until it is below ``n``. An ``x`` that is not
+    might never come there."""
     while True:
         for k in range(len(_MULTIPLIERS)):
             x = (x * _MULTIPLIERS[k] + _SUMMANDS[k]) & mask
@@ -70,27 +71,32 @@ def _unscrambled(x, n, mask, half):
 
 @serial
 def number(ids, n, parts, stride, numbers):
-    """Write the numbers of the vertices ``ids``, 0..n-1: scrambled, then dealt to the parts in turn."""
+    """Write the numbers of the vertices ``ids``, 0..n-1: scrambled, then dealt to the parts in turn. -1 for others."""
     n, parts, stride = np.uint64(n), np.uint64(parts), np.uint64(stride)
     mask = _mask_of(n)
     half = np.uint64((count_ones(mask) + 1) // 2)
     for i in range(len(ids)):
-        x = _scrambled(np.uint64(ids[i]), n, mask, half)
-        numbers[i] = x % parts * stride + x // parts
+        x = np.uint64(ids[i])
+        if x < n:
+            x = _scrambled(x, n, mask, half)
+            numbers[i] = x % parts * stride + x // parts
+        else:
+            numbers[i] = -1
 
 
 @serial
 def name(numbers, n, parts, stride, ids):
-    """The inverse of `number`; -1 stays."""
+    """The inverse of `number`; -1 for what is no number."""
     n, parts, stride = np.uint64(n), np.uint64(parts), np.uint64(stride)
     mask = _mask_of(n)
     half = np.uint64((count_ones(mask) + 1) // 2)
     for i in range(len(numbers)):
-        if numbers[i] < 0:
-            ids[i] = -1
+        g = np.uint64(numbers[i])
+        owner, x = g // stride, g % stride * parts + g // stride
+        if owner < parts and x < n:
+            ids[i] = _unscrambled(x, n, mask, half)
         else:
-            g = np.uint64(numbers[i])
-            ids[i] = _unscrambled(g % stride * parts + g // stride, n, mask, half)
+            ids[i] = -1
 
 
 @serial

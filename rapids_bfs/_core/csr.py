@@ -25,6 +25,7 @@ BLOCK = 1 << 20  # edges that are handed to the threads at a time
 Pairs = tuple[np.ndarray, np.ndarray]  # sources and targets, of one length
 CSR = tuple[np.ndarray, np.ndarray]  # offsets and targets
 
+CHANGED = "the edges changed while they were read: try again"
 
 # For the hashes of edges, odd; drawn by each process, so that nobody can construct edges whose hashes cancel out.
 KEY = np.frombuffer(secrets.token_bytes(16), np.uint64) | np.uint64(1)
@@ -248,7 +249,7 @@ def fill(
         with pool.work_on(len(source)) as threads:
             _place(as_block(source), as_block(target), mirror, limit, cursors, targets, threads)
     if not np.array_equal(cursors, offsets[1:]):
-        raise InputError("the edges changed while they were read: try again")
+        raise InputError(CHANGED)
     return offsets, targets
 
 

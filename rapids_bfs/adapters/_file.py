@@ -19,6 +19,7 @@ from ..graph import Graph
 from ._bounded import BoundedText
 
 HEAD = 1 << 16  # bytes at the start of a file that are looked at to tell its format
+State = tuple[int, int, int]
 GZIP = b"\x1f\x8b"
 
 
@@ -44,6 +45,12 @@ class File:
     def size(self) -> int:
         """Bytes on disk."""
         return self.path.stat().st_size
+
+    @property
+    def state(self) -> State:
+        """What a change of the file changes."""
+        found = self.path.stat()
+        return found.st_ino, found.st_size, found.st_mtime_ns
 
     def head(self) -> bytes:
         """The first bytes of the content."""

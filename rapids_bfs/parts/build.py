@@ -161,6 +161,7 @@ class Builder:
     """The steps of a build, on one rank."""
 
     mirror = False  # place each edge in both directions?
+    highest = -1  # id that `look` has seen on any rank
 
     def __init__(self, source: Any, peers: Peers, plan: Plan) -> None:
         self.source = source
@@ -198,7 +199,14 @@ class Builder:
             block = next(blocks, None)
             if not any(self.peers.share(block is not None)):
                 return
-            yield (nothing, nothing) if block is None else self.integers(block)
+            yield (nothing, nothing) if block is None else self._seen(self.integers(block))
+
+    def _seen(self, pair: Pairs) -> Pairs:
+        """The same. Raises `InputError` if it has an id that `look` cannot have seen."""
+        for ids in pair:
+            if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) <= self.highest:
+                raise InputError(csr.CHANGED)
+        return pair
 
     def look(self) -> Seen:
         """What the edges of all ranks are like. Raises `InputError` at the first id that is none."""
@@ -215,7 +223,8 @@ class Builder:
         if limit is not None and highest >= limit:
             raise InputError(f"{self.plan.name}: the id {highest} is past the last of {limit} vertices, {limit - 1}")
         counts, highests, asymmetries = zip(*self.peers.share((rows, highest, asymmetry)), strict=True)
-        return Seen(sum(counts), max(highests), sum(asymmetries) % 2**64 == 0)
+        self.highest = max(highests)
+        return Seen(sum(counts), self.highest, sum(asymmetries) % 2**64 == 0)
 
     def arcs(self, numbers: Numbers, partition: Partition, *, turned: bool = False) -> Iterator[Any]:
         """The arcs that this rank owns, some at a time: places and targets; ``turned``: by their targets."""
@@ -275,7 +284,7 @@ class Builder:
             self.tools.put(places, some, cursors, targets)
             del places, some
         if not bool((cursors == offsets[1:]).all()):
-            raise InputError("the edges changed while they were read: try again")
+            raise InputError(csr.CHANGED)
         if self.plan.simple:
             offsets, targets = self.tools.simplified(offsets, targets, partition.size * partition.stride)
         return offsets, targets

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.csr import Pairs
+from .._core.csr import CHANGED, Pairs
 from .._core.units import counted
 from ..errors import InputError
 from .partition import Partition
@@ -97,7 +97,7 @@ class Labels:
         """Where these ids are in this part's. Raises `InputError` if one was not read before."""
         places = self.xp.searchsorted(self.own, ids)
         if len(ids) and (int(places.max()) == len(self.own) or not bool((self.own[places] == ids).all())):
-            raise InputError("the edges changed while they were read: try again")
+            raise InputError(CHANGED)
         return places
 
 

@@ -60,11 +60,12 @@ class Partition:
         return np.dtype(index_dtype(self.size * self.stride))
 
     def numbers(self, ids: Any) -> Any:
-        """The numbers of the vertices with these ids, which are dealt; on the device if ``ids`` are there."""
+        """The numbers of the vertices with these ids, which are dealt, -1 for others; on the device if ``ids`` are
+        there."""
         return self._computed("number", ids, self.dtype)
 
     def ids(self, numbers: Any) -> Any:
-        """The inverse of `numbers`; -1 stays -1."""
+        """The inverse of `numbers`; -1 for what is no number."""
         return self._computed("name", numbers, np.dtype(index_dtype(self.n)))
 
     def _computed(self, kernel: str, values: Any, dtype: np.dtype) -> Any:

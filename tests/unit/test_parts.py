@@ -39,6 +39,9 @@ def test_numbers_are_one_to_one(n, size):
     assert len(set(numbers.tolist())) == n
     assert (numbers % partition.stride < np.array(partition.counts)[numbers // partition.stride]).all()
     np.testing.assert_array_equal(partition.ids(numbers), np.arange(n))
+    assert (partition.numbers(np.array([-1, n, 2 * n, 1 << 62])) == -1).all()
+    unused = np.setdiff1d(np.arange(-1, (size + 1) * partition.stride), numbers)
+    assert (partition.ids(unused) == -1).all()
 
 
 def test_scrambling_deals_similar_neighbours_to_all_parts():
@@ -328,6 +331,18 @@ def test_edges_that_change_while_they_are_read(spacing):
     launcher = threads(1)
     with pytest.raises(InputError, match="changed while they were read"):
         launcher.keep(build, Plan(directed=True), each=[[Source(blocks)]])
+
+
+@pytest.mark.parametrize("new", [-1, 40, 10**17])
+def test_an_id_that_was_not_there_when_edges_were_counted(new):
+    reads = iter([0, *[new] * 99])
+
+    def blocks():
+        yield np.arange(41), np.append(np.arange(40)[::-1], next(reads))
+
+    launcher = threads(1)
+    with pytest.raises(InputError, match="changed while they were read"):
+        launcher.keep(build, Plan(), each=[[Source(blocks)]])
 
 
 @pytest.mark.parametrize("new", [1, 10**17])

@@ -7,6 +7,7 @@ from strategies import edges_of
 
 import rapids_bfs
 from rapids_bfs import InputError, as_graph, bfs
+from rapids_bfs.parts.files import ParquetEdges
 
 IDS = {
     "integers": lambda ids: ids,
@@ -82,3 +83,17 @@ def test_a_file_with_a_star_in_its_name_is_a_file(tmp_path):
     written(tmp_path, "integers")
     (tmp_path / "part0.parquet").rename(tmp_path / "p*.parquet")
     assert as_graph(str(tmp_path / "p*.parquet")).num_edges < 20
+
+
+@pytest.mark.parametrize("changed", [{"src": [0, 1], "dst": [1, 0]}, {"src": [0, 99], "dst": [99, 0]}])
+def test_files_that_change_while_they_are_read(tmp_path, monkeypatch, changed):
+    _, pattern = written(tmp_path, "integers")
+    read = ParquetEdges.of_rank
+
+    def read_then_changed(edges, rank, size):
+        yield from read(edges, rank, size)
+        pd.DataFrame(changed).to_parquet(tmp_path / "part0.parquet")
+
+    monkeypatch.setattr(ParquetEdges, "of_rank", read_then_changed)
+    with pytest.raises(InputError, match="the edges changed while they were read: try again"):
+        as_graph(pattern, devices="cpu:1")

@@ -1,7 +1,7 @@
 // The numbers of vertices in a graph over several parts, and edges on their way to the parts that own them.
 //
 //   ids[count], numbers[count]        vertices 0..n-1, and their numbers: scrambled, then dealt to the parts in turn;
-//                                     number g is place g % stride of part g / stride
+//                                     number g is place g % stride of part g / stride; -1 for what is neither
 //   sources[count], targets[count]    edges between numbers
 //   counts[parts]                     arcs of each part, by their sources
 //   starts[parts + 1]                 where in `arcs` each part's begin, in arcs; two numbers are there for each
@@ -13,7 +13,7 @@
 //
 // Work: one pass over the edges to count, one to write. Lanes of a warp whose arcs go to the same part share an atomic.
 // Races: none but atomics. Source of the scramble: the finaliser of splitmix64, on as many bits as n has; a number that
-// is not below n is scrambled again.
+// is not below n is scrambled again. One that was not below n at first might never come there.
 
 #include "../common/grid.cuh"
 #include "../common/warp.cuh"
@@ -74,18 +74,24 @@ __global__ void number(const Id* ids, long long count, long long n, long long pa
                        Vertex* numbers) {
     const Scramble scramble(n);
     for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) {
-        const Bits x = scramble.there(static_cast<Bits>(ids[i]));
+        const Bits id = static_cast<Bits>(ids[i]);
+        if (id >= scramble.n) {
+            numbers[i] = -1;
+            continue;
+        }
+        const Bits x = scramble.there(id);
         numbers[i] = static_cast<Vertex>(x % parts * stride + x / parts);
     }
 }
 
-// The inverse of `number`; -1 stays.
+// The inverse of `number`.
 template <typename Vertex, typename Id>
 __global__ void name(const Vertex* numbers, long long count, long long n, long long parts, long long stride, Id* ids) {
     const Scramble scramble(n);
     for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) {
-        const long long g = numbers[i];
-        ids[i] = g < 0 ? -1 : static_cast<Id>(scramble.back(g % stride * parts + g / stride));
+        const Bits g = static_cast<Bits>(numbers[i]), owner = g / stride, x = g % stride * parts + owner;
+        const bool is_number = owner < static_cast<Bits>(parts) && x < scramble.n;
+        ids[i] = is_number ? static_cast<Id>(scramble.back(x)) : -1;
     }
 }
 

@@ -96,6 +96,9 @@ def number_vertices():
                 with mock.patch.object(partition, "on_device", return_value=True):
                     np.testing.assert_array_equal(there.numbers(ids), numbers)
                     np.testing.assert_array_equal(there.ids(np.append(numbers, -1)), np.append(ids, -1))
+                    assert (there.numbers(np.array([-1, n, 1 << 30], ids.dtype)) == -1).all()
+                    unused = np.setdiff1d(np.arange(-1, (size + 1) * there.stride, dtype=numbers.dtype), numbers)
+                    assert (there.ids(unused) == -1).all()
 
 
 def test_numbers_are_those_of_the_cpu():
