@@ -12,7 +12,7 @@ from ._core.arguments import whole_number
 from ._core.device import CUDA, finish, moved, on_device, to_host
 from ._core.memory import available_bytes, available_device_bytes, require_bytes, require_device_bytes
 from ._core.units import counted
-from .engines import BatchTraversal, Summary, ready
+from .engines import BatchTraversal, Options, Summary, ready
 from .errors import InputError
 from .graph import Graph
 from .result import same_answers
@@ -129,7 +129,7 @@ def bfs_batch(
         batch_size = whole_number(batch_size, "batch_size", 1)
     if keep == "summary":
         return summary(graph, vertices, engine, limit, batch_size)
-    traversal = ready(engine).batch_traversal(graph)
+    traversal = _prepared(graph, engine, limit)
     with traversal.lock, traversal.current():
         if on_batch is None:
             return _distances(traversal, vertices, limit, batch_size)
@@ -137,11 +137,17 @@ def bfs_batch(
         return BatchResult(graph, vertices, depth_limit=limit)
 
 
+def _prepared(graph: Graph, engine: str, limit: int | None) -> BatchTraversal:
+    choice = ready(engine)
+    choice.require(graph, Options(limit, predecessors=False))
+    return choice.batch_traversal(graph)
+
+
 def summary(
     graph: Graph, vertices: np.ndarray, engine: str, limit: int | None = None, size: int | None = None
 ) -> BatchResult:
     """`bfs_batch` with ``keep="summary"``, from vertices (int64) rather than ids."""
-    traversal = ready(engine).batch_traversal(graph)
+    traversal = _prepared(graph, engine, limit)
     with traversal.lock, traversal.current():
         batches = _batches(len(vertices), size or traversal.batch_size)
         found = [Summary.of(0), *(traversal.summary(vertices[rows], limit) for rows in batches)]

@@ -126,6 +126,7 @@ def graph500(
     progress(2, steps, "construct")
     begin = perf_counter()
     graph = drawing.graph_of(source, target)
+    choice.require(graph)
     traversal = choice.engine.prepare(graph, choice.algorithm)
     _wait(device)
     run.construction_time = perf_counter() - begin

@@ -94,9 +94,7 @@ def search(graph: Any, sources: np.ndarray, options: Options, engine: str) -> An
     if not isinstance(graph, Graph):
         return graph.search(sources, options, engine)
     choice = ready(engine, options.deterministic)
-    reason = choice.engine.declines(graph, choice.algorithm, options, len(sources))
-    if reason:
-        raise InputError(f"engine {choice.name!r} cannot run this search: {reason}")
+    choice.require(graph, options, len(sources))
     traversal = choice.traversal(graph)
     with traversal.lock:
         result = traversal.run(sources, options, own=True)

@@ -52,7 +52,7 @@ def pull(offsets, origins, level, distances, predecessors, found):
 # ## The engine
 #
 # A `Traversal` is the preparation for one graph. `search` is timed; `answer` gives distances and predecessors, -1 where
-# there is none. A trace shows `steps`.
+# there is none. A trace shows `steps`. What an engine does not declare in `supports` it is never asked for.
 
 
 # %%
@@ -87,6 +87,7 @@ class Pulling(Traversal):
 class Pull(Engine):
     name = "pull"
     algorithms = ("pull",)
+    supports = ("depth_limit", "target", "several sources")
 
     def prepare(self, graph, algorithm):
         return Pulling(graph)

@@ -6,6 +6,7 @@ An engine is a class with the attributes and methods of `Engine`, named by an en
 
 from .base import DEFAULT as DEFAULT
 from .base import NO_LIMIT as NO_LIMIT
+from .base import OPTIONAL as OPTIONAL
 from .base import BatchTraversal as BatchTraversal
 from .base import Betweenness as Betweenness
 from .base import Engine as Engine

@@ -30,6 +30,7 @@ class Options:
 
 
 DEFAULT = Options()
+OPTIONAL = ("depth_limit", "target", "deterministic", "several sources")  # what an engine may support
 NO_LIMIT = np.iinfo(np.int64).max  # as kernels take it
 
 
@@ -71,7 +72,7 @@ class Traversal(ABC):
         device, placed = self.graph.device, copied if own else moved
         distances, predecessors = self.answer(found)
         distances = placed(distances, device)
-        predecessors = None if predecessors is None else placed(predecessors, device)
+        predecessors = placed(predecessors, device) if options.predecessors and predecessors is not None else None
         if own and device == CUDA:
             finish()
         result = BFSResult(self.graph.owner, sources, distances, predecessors, options.depth_limit, options.target)
@@ -139,7 +140,7 @@ class Engine(ABC):
     name: ClassVar[str]
     algorithms: ClassVar[tuple[str, ...]]  # the first is the default
     searches_on: str = CPU  # where its traversals want their graphs: "cpu" or "cuda"
-    deterministic: ClassVar[bool] = False  # can the default algorithm search deterministically?
+    supports: ClassVar[Collection[str]] = ()  # which of `OPTIONAL` the default algorithm does
     checking: ClassVar[Collection[str]] = ()  # the algorithms that can verify each level
 
     def unavailable(self) -> str | None:
@@ -149,8 +150,20 @@ class Engine(ABC):
     def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         """None, or one line: what of this search the engine cannot do, and what to ask for instead.
 
-        This is the one way to refuse a search. It is asked where `unavailable` has nothing to say.
+        This is the one way to refuse a search. It is asked where `unavailable` has nothing to say. By default an engine
+        refuses what it does not declare: see `supports` and `checking`.
         """
+        if not isinstance(graph, Graph):
+            return f"{self.name} searches a graph in one piece: use graph.on('cpu')"
+        asked = (
+            options.depth_limit is not None,
+            options.target is not None,
+            options.deterministic and options.predecessors,  # distances alone are the same in any search
+            sources > 1,
+        )
+        for option, is_asked in zip(OPTIONAL, asked, strict=True):
+            if is_asked and option not in self.supports:
+                return f"{self.name} does not support {option}: do without, or use the engine 'cpu'"
         if options.check and algorithm not in self.checking:
             return (
                 "this engine cannot check its levels: use 'numba-cuda' or 'cupy' with one of the algorithms "

@@ -24,6 +24,7 @@ class GraphBLAS(Peer):
     name = "graphblas"
     package = "python-graphblas"
     algorithms = ("bfs",)
+    supports = (*Peer.supports, "several sources")
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return PushPull(graph)

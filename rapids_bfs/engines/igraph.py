@@ -8,11 +8,11 @@ import numpy as np
 
 from ..graph import Graph
 from .base import Options, Traversal
-from .peers import FromOneSource
+from .peers import Peer
 from .tree import cut
 
 
-class IGraph(FromOneSource):
+class IGraph(Peer):
     name = package = "igraph"
     algorithms = ("bfs",)
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..graph import Graph
 from .base import Options, Traversal
-from .peers import FromOneSource
+from .peers import Peer
 from .tree import cut
 
 
-class NetworKit(FromOneSource):
+class NetworKit(Peer):
     name = "networkit"
     package = "NetworKit"
     algorithms = ("bfs",)

@@ -9,7 +9,7 @@ import numpy as np
 from .._core.memory import require_bytes
 from ..adapters.networkx import to_networkx
 from ..graph import Graph
-from .base import Engine, Options, Traversal
+from .base import OPTIONAL, Engine, Options, Traversal
 from .tree import cut, distances_along
 
 SEVERAL = -1  # the node from which a search from several sources starts
@@ -19,6 +19,7 @@ BYTES_PER_EDGE = 200  # seen with rmat:16, NetworkX 3.7
 class NetworkX(Engine):
     name = "networkx"
     algorithms = ("bfs_edges",)
+    supports = OPTIONAL
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return BFSEdges(graph)

@@ -13,7 +13,7 @@ from .._core.driver import driver, no_device
 from .._core.forks import in_each_child
 from ..errors import InputError
 from ..graph import Graph
-from .base import BatchTraversal, Betweenness, Engine, Traversal
+from .base import DEFAULT, BatchTraversal, Betweenness, Engine, Options, Traversal
 from .gpu.simulator import simulated
 
 Prepared = TypeVar("Prepared")
@@ -42,6 +42,11 @@ class Choice:
     def betweenness(self, graph: Graph) -> Betweenness | None:
         """This choice prepared for the betweenness of ``graph``, the same one at every call; None if it has none."""
         return self._kept(graph, f"{self.name}, betweenness", self.engine.prepare_betweenness)
+
+    def require(self, graph: Graph, options: Options = DEFAULT, sources: int = 1) -> None:
+        """Raise `InputError` if the engine cannot run this search."""
+        if reason := self.engine.declines(graph, self.algorithm, options, sources):
+            raise InputError(f"engine {self.name!r} cannot run this search: {reason}")
 
     def _kept(self, graph: Graph, key: str, prepare: Callable[[Graph, str], Prepared]) -> Prepared:
         """What ``prepare`` makes of ``graph``, kept with it."""
@@ -96,7 +101,7 @@ def _automatic(deterministic: bool) -> Engine:
 
 
 def _can_run(engine: Engine, deterministic: bool) -> bool:
-    return (engine.deterministic or not deterministic) and engine.unavailable() is None
+    return ("deterministic" in engine.supports or not deterministic) and engine.unavailable() is None
 
 
 def register(engine: Engine) -> None:

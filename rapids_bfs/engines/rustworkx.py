@@ -16,6 +16,7 @@ from .tree import cut, distances_along
 class RustworkX(Peer):
     name = package = "rustworkx"
     algorithms = ("bfs",)
+    supports = (*Peer.supports, "several sources")
 
     def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if sources > 1 and options.predecessors:

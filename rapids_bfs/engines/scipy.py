@@ -9,16 +9,17 @@ import numpy as np
 from .._core.memory import require_bytes
 from ..adapters.scipy import to_scipy
 from ..graph import Graph
-from .base import Engine, Options, Traversal
+from .base import OPTIONAL, Engine, Options, Traversal
 from .tree import cut, distances_along
 
 
 class SciPy(Engine):
     name = "scipy"
     algorithms = ("csgraph",)
+    supports = OPTIONAL
 
     def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
-        if options.deterministic and sources > 1:
+        if options.deterministic and options.predecessors and sources > 1:
             return "scipy cannot search deterministically from several sources: use the engine 'cpu'"
         return super().declines(graph, algorithm, options, sources)
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import assert_right
+from oracle import assert_right, random_graph, random_options
 from strategies import graphs, oracle_distances
 
 import rapids_bfs
-from rapids_bfs import InputError, as_graph, bfs
-from rapids_bfs.engines import Options, choose, registered
+from rapids_bfs import InputError, as_graph, bfs, bfs_batch, compare
+from rapids_bfs.engines import OPTIONAL, Engine, Options, choose, registered
 from rapids_bfs.engines.cpu import search as cpu_search
 from rapids_bfs.generators import generate
 from rapids_bfs.testing import assert_valid_bfs
@@ -244,6 +244,73 @@ def test_threads_may_search_at_once_on_the_layer_that_is_always_there():
     environment = os.environ | {"NUMBA_THREADING_LAYER": "workqueue"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == "done\n", done.stderr
+
+
+class Textbook(Engine):
+    """Searches from the first source to the end, whatever it is asked. Its tree is valid, but no queue's."""
+
+    name = "textbook"
+    algorithms = ("queue",)
+
+    def prepare(self, graph, algorithm):
+        class Ignorant(cpu_search.Sequential):
+            def search(self, sources, options):
+                return super().search(sources[:1], Options())
+
+            def answer(self, found):
+                distances, predecessors = super().answer(found)
+                origins = np.repeat(np.arange(len(distances)), self.here.degrees)
+                down = (distances[origins] >= 0) & (distances[self.targets] == distances[origins] + 1)
+                predecessors[self.targets[down]] = origins[down]  # the last of each vertex's stays
+                return distances, predecessors
+
+        return Ignorant(graph)
+
+
+@pytest.fixture(scope="module")
+def textbook():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(registered(), "textbook", Textbook())
+        yield
+    choose.cache_clear()
+
+
+@pytest.mark.usefixtures("textbook")
+class TestOptionsOfAnotherEngine:
+    """What it does not declare is refused; what it declares is its own affair."""
+
+    @settings(max_examples=100)
+    @given(seed=st.integers(0, 1 << 32), deterministic=st.booleans())
+    def test_any_search_is_right_or_refused(self, seed, deterministic):
+        rng = np.random.default_rng(seed)
+        graph = random_graph(rng)
+        sources, options = random_options(rng, graph.num_vertices)
+        asked = {"depth_limit", "target"} & options.keys() or len(sources) > 1
+        if asked or (deterministic and options["predecessors"]):
+            with pytest.raises(
+                InputError, match=r"'textbook' cannot run this search: textbook does not support .*'cpu'"
+            ):
+                bfs(graph, sources, engine="textbook", deterministic=deterministic, **options)
+        else:
+            assert_right(graph, sources, "textbook", deterministic=deterministic, **options)
+
+    @pytest.mark.parametrize("option", OPTIONAL)
+    def test_what_is_declared_is_taken(self, option, monkeypatch):
+        monkeypatch.setattr(Textbook, "supports", (option,))
+        asked = {"depth_limit": 9, "target": 9, "deterministic": True}
+        sources = [0, 1] if option == "several sources" else 0
+        bfs("path:10", sources, engine="textbook", **{name: asked[name] for name in {option} & asked.keys()})
+
+    @pytest.mark.parametrize("keep", ["distances", "summary"])
+    def test_a_batch_has_the_same_limits(self, keep):
+        bfs_batch("path:10", [3, 0], keep=keep, engine="textbook")
+        with pytest.raises(InputError, match="does not support depth_limit"):
+            bfs_batch("path:10", [3, 0], keep=keep, depth_limit=2, engine="textbook")
+
+    def test_compare_gives_the_reason(self):
+        found = compare("karate", 2, engines="textbook,cpu", depth_limit=1)
+        assert "does not support depth_limit" in found["textbook"].unavailable
+        assert compare("karate", 2, engines="textbook")["textbook"].valid
 
 
 class TestBadInput:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numba
 
 from ...graph import Graph
-from ..base import BatchTraversal, Betweenness, Engine, Traversal
+from ..base import OPTIONAL, BatchTraversal, Betweenness, Engine, Traversal
 from .search import DirectionOptimizing, Sequential
 
 
 class CPU(Engine):
     name = "cpu"
     algorithms = ("direction-optimizing", "sequential")
-    deterministic = True
+    supports = OPTIONAL
 
     def unavailable(self) -> str | None:
         if numba.config.DISABLE_JIT:

@@ -13,7 +13,7 @@ from ..._core.compile import module
 from ..._core.device import CUDA, aligned, cupy_missing
 from ..._core.memory import available_device_bytes
 from ...graph import Graph
-from ..base import BatchTraversal, Betweenness, Engine, Options, Traversal
+from ..base import OPTIONAL, BatchTraversal, Betweenness, Engine, Options, Traversal
 from .betweenness import Brandes
 from .bit_parallel import BitParallel
 from .direction_optimizing import DirectionOptimizing
@@ -30,7 +30,7 @@ class CuPy(Engine):
     checking = (*ALGORITHMS, TEXTURE)
     algorithms = ("direction-optimizing", *checking)
     searches_on = CUDA
-    deterministic = True
+    supports = OPTIONAL
 
     def unavailable(self) -> str | None:
         return cupy_missing()
@@ -38,14 +38,15 @@ class CuPy(Engine):
     def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if options.deterministic and options.predecessors and algorithm != self.algorithms[0]:
             return f"{algorithm} cannot search deterministically: use engine='cupy' or engine='cpu'"
-        if algorithm == TEXTURE:
+        reason = super().declines(graph, algorithm, options, sources)
+        if reason is None and algorithm == TEXTURE:
             longest = CuPyDevice(graph).attribute("MaxTexture1DLinearWidth")
             if graph.num_arcs > longest or graph.targets.dtype != np.int32:
                 return (
                     f"{graph.name} has {graph.num_arcs:,} entries of {graph.targets.dtype} in its adjacency:"
                     f" a texture of this device holds {longest:,} of int32, use 'cupy:frontier-mask'"
                 )
-        return super().declines(graph, algorithm, options, sources)
+        return reason
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         make: Callable[[Graph, CuPyDevice], Traversal]

@@ -21,7 +21,7 @@ from ..._core.forks import in_each_child
 from ..._core.memory import available_device_bytes
 from ...graph import Graph
 from ...kernels.cuda import KERNELS
-from ..base import Engine, Options, Traversal
+from ..base import Engine, Traversal
 from . import simulator
 from .direction_optimizing import DirectionOptimizing
 from .launch import CompiledKernel, call, primary_context
@@ -33,6 +33,7 @@ class NumbaCUDA(Engine):
     name = "numba-cuda"
     # The simulator has no barrier over several blocks, no votes and shuffles of a warp, and no PTX.
     algorithms = tuple(ALGORITHMS) if simulated() else ("direction-optimizing", *ALGORITHMS)
+    supports = ("depth_limit", "target", "several sources")
     checking = ALGORITHMS.keys()
 
     @property
@@ -41,11 +42,6 @@ class NumbaCUDA(Engine):
 
     def unavailable(self) -> str | None:
         return numba_cuda_missing()
-
-    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
-        if options.deterministic and options.predecessors:  # distances alone are the same in any search
-            return "Numba-CUDA cannot search deterministically: use engine='cupy' or engine='cpu'"
-        return super().declines(graph, algorithm, options, sources)
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         make = DirectionOptimizing if algorithm == "direction-optimizing" else ALGORITHMS[algorithm]

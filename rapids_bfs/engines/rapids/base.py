@@ -17,17 +17,12 @@ class RapidsEngine(Engine):
 
     searches_on = CUDA
     package: ClassVar[str]
+    supports = ("depth_limit",)
 
     def unavailable(self) -> str | None:
         return package_missing(self.package)
 
     def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
-        if sources > 1:
-            return "cuGraph takes one source in each component: search from one, or with another engine"
-        if options.target is not None:
-            return "cuGraph does not stop at a target: leave it out"
-        if options.deterministic:
-            return "cuGraph has no deterministic tree: use the engine 'cpu'"
         if options.trace:
             return "cuGraph tells nothing of its levels: trace another engine"
         return super().declines(graph, algorithm, options, sources)
