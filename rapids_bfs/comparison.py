@@ -202,25 +202,22 @@ def _run(
     graph, choices, options = comparison.graph, plan.choices, plan.options
     total = len(choices) * (1 + len(vertices))
     done = 0
+    ids = graph.ids_of(vertices).tolist()
     ready: list[tuple[EngineRuns, Traversal]] = []
     for runs, choice in zip(comparison.engines, choices, strict=True):
         progress(done, total, f"{choice.name}: prepare and warm up")
         done += 1
-        engine = choice.engine
-        runs.unavailable = engine.unavailable() or engine.declines(graph, choice.algorithm, options)
-        if runs.unavailable is None and not asked:
-            runs.unavailable = contender(engine.name).left_out(graph)
-        if runs.unavailable is None:
-            with _reason_into(runs):
+        with _reason_into(runs):
+            runs.unavailable = _declined(choice, graph, options, asked)
+            if runs.unavailable is None:
                 traversal = _prepared(runs, choice, graph, vertices[:1], options)
                 ready.append((runs, traversal))
                 if edges is not None:
                     reached = traversal.run(vertices[:1], options).num_reached
-                    _from_edges(runs, choice, edges, vertices[:1], options, reached)
+                    _from_edges(runs, choice, edges.making(traversal.graph), ids[0], options, reached)
         if runs.unavailable:
             done += len(vertices)
 
-    ids = graph.ids_of(vertices).tolist()
     for turn in range(len(vertices)):
         first = turn % max(len(ready), 1)
         for runs, traversal in ready[first:] + ready[:first]:
@@ -251,6 +248,17 @@ def _reason_into(runs: EngineRuns) -> Iterator[None]:
         yield
     except Exception as error:
         runs.unavailable = f"failed: {type(error).__name__}: {error}"
+
+
+def _declined(choice: Choice, graph: Any, options: Options, asked: bool) -> str | None:
+    """Why the engine does not run, if it does not; ``asked``: it was asked for by name."""
+    engine = choice.engine
+    if reason := engine.unavailable() or (None if asked else contender(engine.name).left_out(graph)):
+        return reason
+    if isinstance(graph, Graph):
+        return engine.declines(graph, choice.algorithm, options)
+    declined: str | None = _in_parts().declined(choice, graph, options)
+    return declined
 
 
 def _prepared(runs: EngineRuns, choice: Choice, graph: Graph, source: np.ndarray, options: Options) -> Traversal:
@@ -305,10 +313,9 @@ def _peak_bytes(choice: Choice) -> AbstractContextManager[PeakDeviceBytes | None
 
 
 def _from_edges(
-    runs: EngineRuns, choice: Choice, edges: GivenEdges, source: np.ndarray, options: Options, reached: int
+    runs: EngineRuns, choice: Choice, edges: GivenEdges, id: Hashable, options: Options, reached: int
 ) -> None:
     """Time the run from the edges to an answer, end to end: `END_TO_END` times, or fewer if it is long."""
-    id = edges.graph.ids_of(source).tolist()[0]
     while len(runs.edges_ms) < END_TO_END and sum(runs.edges_ms) < LONG_MS:
         begin = perf_counter()
         count = contender(choice.engine.name).end_to_end(choice, edges, id, options)

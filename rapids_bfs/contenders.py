@@ -27,8 +27,11 @@ class Contender:
         """Build the engine's own kind of graph from a list of edges, as its users do, and search it from the vertex
         with this id. Returns a function that counts the vertices reached."""
         graph = edges.as_graph()
-        traversal = choice.engine.prepare(graph, choice.algorithm)
         sources = np.array([graph.vertex_of(source)])
+        if not isinstance(graph, Graph):
+            in_parts = graph.search(sources, options, choice.name)
+            return lambda: in_parts.num_reached
+        traversal = choice.engine.prepare(graph, choice.algorithm)
         found = traversal.search(sources, options)
         return lambda: traversal.result(found, sources, options).num_reached
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..graph import Graph
@@ -25,10 +25,15 @@ class GivenEdges:
         is_list = importer_of(given) in TABLES or (isinstance(given, tuple) and len(given) == 2)
         return cls(given, options, as_graph(given, **options)) if is_list else None
 
-    def as_graph(self) -> Graph:
-        """A new graph of the edges."""
-        graph: Graph = as_graph(self.given, **self.options)
-        return graph
+    def as_graph(self) -> Any:
+        """A new graph of the edges, in parts if its options say so."""
+        return as_graph(self.given, **self.options)
+
+    def making(self, graph: Any) -> GivenEdges:
+        """These edges as they make ``graph``: in one piece if it is, even if their own graph is in parts."""
+        if isinstance(graph, Graph) == isinstance(self.graph, Graph):
+            return self
+        return replace(self, options=self.options | {"devices": None}, graph=graph)
 
     def on_device(self) -> Any:
         """The two columns as a `cudf.DataFrame`, which are its own if they are cuDF's, else uploaded."""

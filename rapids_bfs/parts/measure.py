@@ -35,6 +35,13 @@ def choices_for(graph: GraphInParts) -> list[Choice]:
     return [choose(name) for name in (OWN[graph.device], *BESIDE[graph.device])]
 
 
+def declined(choice: Choice, graph: GraphInParts, options: Options) -> str | None:
+    """`Engine.declines`, for the graph that `traversal_of` has the engine search."""
+    if choice.name == OWN[graph.device]:
+        return None
+    return choice.engine.declines(graph.on(CPU), choice.algorithm, options)
+
+
 def traversal_of(choice: Choice, graph: GraphInParts) -> Traversal:
     """Prepare an engine: ours for the graph in parts, any other for the graph in one piece."""
     if choice.name == OWN[graph.device]:

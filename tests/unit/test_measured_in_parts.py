@@ -3,18 +3,39 @@
 import json
 from types import SimpleNamespace
 
+import networkx as nx
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 
 from rapids_bfs import InputError, TraversalError, as_graph, bfs, compare, load
 from rapids_bfs._core import driver, machine
 from rapids_bfs._core.driver import Driver
 from rapids_bfs.cli import BAD_INPUT, FINE, run_command
 from rapids_bfs.comparison import sample_sources
+from rapids_bfs.engines import Options, registered
 from rapids_bfs.generators import rmat_edges
 from rapids_bfs.graph500 import graph500
 from rapids_bfs.parts import measure
 from rapids_bfs.validation import Verdict
+
+
+def _written(folder, source, target):
+    pd.DataFrame({"source": source, "target": target}).to_csv(folder / "edges.csv", index=False)
+    return folder / "edges.csv"
+
+
+KINDS = {
+    "arrays": lambda folder, source, target: (source, target),
+    "pandas": lambda folder, source, target: pd.DataFrame({"source": source, "target": target}),
+    "arrow": lambda folder, source, target: pa.table({"source": source, "target": target}),
+    "pairs": lambda folder, source, target: list(zip(source.tolist(), target.tolist(), strict=True)),
+    "networkx": lambda folder, source, target: nx.DiGraph(zip(source.tolist(), target.tolist(), strict=True)),
+    "file": _written,
+}
 
 
 class TestCompare:
@@ -45,6 +66,35 @@ class TestCompare:
         assert comparison["networkx"].valid
         assert comparison["cpu"].valid
         assert comparison["cugraph-dask"].unavailable
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("gap", [1, 5])
+    def test_edges_of_every_kind(self, kind, gap, tmp_path):
+        """Ids with gaps have a number in parts that is no vertex of the graph in one piece."""
+        source, target = gap * np.random.default_rng(gap).integers(0, 400, (2, 900)) + gap
+        given = KINDS[kind](tmp_path, source, target)
+        engines = "cpu,cpu:sequential,scipy,networkx"
+        comparison = compare(given, 3, devices="cpu:2", engines=engines, directed=True, baseline="networkx")
+        oracle = csr_array((np.ones(900), (source, target)), shape=(410 * gap, 410 * gap))
+        for runs in comparison.engines:
+            assert runs.valid, runs.unavailable
+            assert len(runs.edges_ms) == (3 if kind in ("arrays", "pandas", "arrow") else 0)
+            for run in runs.runs:
+                distances = dijkstra(oracle, indices=int(run.source), unweighted=True)
+                reached = distances[np.isfinite(distances)]
+                assert (run.reached, run.depth) == (len(reached), reached.max())
+
+    def test_an_engine_that_would_search_vertices_declines_a_graph_in_parts(self):
+        graph = load("path:9", devices="cpu:2")
+        for engine in registered().values():
+            for algorithm in engine.algorithms:
+                assert "in one piece" in engine.declines(graph, algorithm, Options())
+
+    def test_an_engine_that_fails_to_say_whether_it_can_is_left_out(self, monkeypatch):
+        monkeypatch.setattr(type(registered()["scipy"]), "declines", lambda *arguments: 1 / 0)
+        comparison = compare(load("path:9", devices="cpu:2"), 1)
+        assert comparison["scipy"].unavailable == "failed: ZeroDivisionError: division by zero"
+        assert comparison["cpu"].valid
 
     def test_a_wrong_answer_shows(self, monkeypatch):
         monkeypatch.setattr("rapids_bfs.parts.validation.validate_in_parts", lambda *given: Verdict("root", 0, "no"))
