@@ -29,13 +29,18 @@ BUNDLED = {
 
 @overload
 def load(
-    graph: str | os.PathLike[str], *, device: str = CPU, adjacency: str = DEVICE, devices: None = None, **options: Any
+    graph: str | os.PathLike[str],
+    *,
+    device: str | None = None,
+    adjacency: str = DEVICE,
+    devices: None = None,
+    **options: Any,
 ) -> Graph: ...
 @overload
 def load(
     graph: str | os.PathLike[str],
     *,
-    device: str = CPU,
+    device: str | None = None,
     adjacency: str = DEVICE,
     devices: int | str | Sequence[int],
     **options: Any,
@@ -43,25 +48,28 @@ def load(
 def load(
     graph: str | os.PathLike[str],
     *,
-    device: str = CPU,
+    device: str | None = None,
     adjacency: str = DEVICE,
     devices: int | str | Sequence[int] | None = None,
     **options: Any,
 ) -> Graph | GraphInParts:
     """A graph by name: a bundled one, a generator such as "rmat:20", or a path; a path wins over a name.
 
-    It lives on ``device``, "cpu" or "cuda"; random graphs are made there. With ``adjacency="host"`` a graph on "cuda"
+    It lives on ``device``, "cpu" (the default) or "cuda"; random graphs are made there. With ``adjacency="host"`` a graph on "cuda"
     keeps its adjacency in pinned memory of the host, where there is more room, and is made on the host. With
-    ``devices`` it is a graph in parts, see `rapids_bfs.as_graph`; random graphs are drawn and built in parts.
+    ``devices`` alone it is a graph in parts, see `rapids_bfs.as_graph`; random graphs are drawn and built in parts.
     ``options`` are those of `rapids_bfs.read`, for a path.
     """
-    if checked_adjacency(adjacency, checked_device(device)) == HOST:
+    if devices is not None and (device is not None or adjacency != DEVICE):
+        raise InputError(
+            "load takes either devices=, or device= and adjacency=: parts have the memory of their devices"
+        )
+    device = checked_device(CPU if device is None else device)
+    if checked_adjacency(adjacency, device) == HOST:
         require_device()
         return with_adjacency_on_host(load(graph, **options))
     name = file_path(graph)
     if devices is not None:
-        if device != CPU:
-            raise InputError(f"load takes device= or devices=, not both: {device!r} and {devices!r}")
         from ..parts.users import in_parts
 
         return in_parts(name, devices, **options)

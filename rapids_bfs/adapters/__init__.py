@@ -144,19 +144,19 @@ def as_graph(
         }.items()
         if value is not None
     }
+    if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
+        raise InputError("as_graph takes either a graph, or both offsets= and targets=")
     if devices is not None:
         from ..parts.users import in_parts
 
         given = {"offsets": offsets, "targets": targets} if graph is None else {}
         return in_parts(graph, devices, **options, **given)
-    if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
-        raise InputError("as_graph takes either a graph, or both offsets= and targets=")
     if graph is None:
         return _call(_function("csr", "from_csr"), offsets, targets, **options)
     if isinstance(graph, Graph):
         return _call(_itself, graph, **options)
-    if hasattr(graph, "launcher") and not options:  # a graph in parts
-        return graph
+    if hasattr(graph, "launcher"):  # a graph in parts
+        return _call(lambda graph: graph, graph, **options)
     if isinstance(graph, str | os.PathLike):
         from .._core.catalog import load
 

@@ -368,9 +368,38 @@ def test_a_graph_without_vertices():
         bfs(graph, 0)
 
 
-def test_device_and_devices():
-    with pytest.raises(InputError, match="device= or devices=, not both"):
-        load("path:3", device="cuda", devices="cpu:2")
+@pytest.mark.parametrize("device", [{}, {"device": "cpu"}, {"device": "cuda"}])
+@pytest.mark.parametrize("adjacency", [{}, {"adjacency": "device"}, {"adjacency": "host"}])
+@pytest.mark.parametrize("devices", ["cpu:2", 2, "auto"])
+def test_devices_and_where_a_graph_in_one_piece_lives(device, adjacency, devices):
+    if device or adjacency == {"adjacency": "host"}:
+        with pytest.raises(InputError, match="either devices=, or device= and adjacency="):
+            load("path:3", devices=devices, **device, **adjacency)
+    elif devices == "cpu:2":
+        assert load("path:3", devices=devices, **adjacency).devices == ("cpu", "cpu")
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "says"),
+    [
+        (load("path:3"), {"offsets": [0], "targets": []}, "either a graph, or both offsets= and targets="),
+        (None, {"targets": []}, "either a graph, or both offsets= and targets="),
+        (load("path:3"), {"vertices": 9}, "vertices= does not go with Graph"),
+        (load("path:3"), {"source": "a"}, "source= does not go with Graph"),
+        (load("path:3", devices="cpu:2"), {}, "is in parts already"),
+        ("rmat:3", {"vertices": 9}, "has no vertices to choose"),
+    ],
+)
+def test_no_option_is_dropped_beside_devices(given, options, says):
+    with pytest.raises(InputError, match=says):
+        as_graph(given, devices="cpu:2", **options)
+
+
+def test_a_graph_in_parts_takes_no_options():
+    graph = load("path:3", devices="cpu:2")
+    assert as_graph(graph) is graph
+    with pytest.raises(InputError, match="name= does not go with GraphInParts"):
+        as_graph(graph, name="another")
 
 
 def test_a_bad_id_is_named():
