@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ._core.arguments import quoted, shortened
 from ._core.units import graph_size
 from .command_io import (
     STANDARD,
@@ -341,17 +342,20 @@ def validate(
       rapids-bfs validate rmat:16 result.parquet
     """
     from .adapters.result_files import read_table
-    from .result import from_frame
+    from .result import RESULT_COLUMNS, from_frame
     from .search import checked_depth_limit
     from .validation import validate as check
 
     limit = checked_depth_limit(depth_limit)
     loaded = GraphInput(graph, directed, source_column, target_column, not no_header).load()
-    answer = from_frame(loaded, read_table(result, loaded), str(result), limit)
+    table = read_table(result, loaded)
+    answer = from_frame(loaded, table, str(result), limit)
     if target is not None:
         answer = replace(answer, target=loaded.vertex_of(_parse_id(loaded, target)))
     verdict = check(loaded, answer)
     show(line(str(verdict), "green" if verdict else "red"))
+    if unread := [quoted(name) for name in table.column_names if name not in RESULT_COLUMNS]:
+        show(line(f"not checked: {shortened(', '.join(unread))}; a result has {', '.join(RESULT_COLUMNS)}", "yellow"))
     if not verdict:
         raise typer.Exit(WRONG)
 

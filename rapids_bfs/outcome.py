@@ -34,7 +34,7 @@ class Run:
 
     @property
     def valid(self) -> bool:
-        return self.verdict == "valid"
+        return self.verdict.startswith("valid")
 
     @property
     def teps(self) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._core import rapids
+from ._core.arguments import quoted
 from ._core.device import CPU, finish, moved, on_device, to_host
 from .errors import InputError
 from .graph import Graph
@@ -190,7 +191,8 @@ def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = N
     if (rows != 1).any():
         vertex = int(np.argmax(rows != 1))
         id = graph.ids_of(np.array([vertex])).tolist()[0]
-        raise InputError(f"{where} must hold each vertex of {graph.name} once, and holds {id!r} {rows[vertex]} times")
+        found = f"occurs {rows[vertex]} times" if rows[vertex] else "is missing"
+        raise InputError(f"{where} must hold each vertex of {graph.name} once: vertex {quoted(id)} {found}")
     if table["distance"].null_count:
         row = table["distance"].is_null().index(True).as_py()
         raise InputError(f"{where}, column 'distance', row {row} (from 0): null is not a distance")

@@ -42,6 +42,9 @@ class Verdict:
         return self.message
 
 
+# What is said of a result that breaks no rule and has no predecessors.
+VALID_DISTANCES = "valid distances; there are no predecessors to check"
+
 # Each rule's name and what is said of the first vertex that breaks it.
 RULES = {
     "distance-range": "has distance {distance}: distances are -1, or 0 up to one less than the number of vertices",
@@ -75,7 +78,8 @@ def validate(graph: Graph | GraphInParts, result: BFSResult | ResultInParts) -> 
     ===================  ==========================================================================================
 
     It runs where the result lives, in parts where that is in parts. On the host every edge of an undirected graph is
-    checked in both directions, in case somebody wrote to its arrays and removed one of them. Raises `InputError` if the
+    checked in both directions, in case somebody wrote to its arrays and removed one of them. If predecessors were not
+    kept, the message says that they were not checked. Raises `InputError` if the
     result's arrays do not fit the graph.
     """
     if not isinstance(graph, Graph) and not isinstance(result, BFSResult):
@@ -112,7 +116,7 @@ def validate(graph: Graph | GraphInParts, result: BFSResult | ResultInParts) -> 
     for rule, vertex in (("edge-level", level_breaker), ("edge-reach", reach_breaker)):
         if vertex < n:
             return broken(rule, vertex, _level_above(graph, distances, vertex))
-    return Verdict()
+    return Verdict() if predecessors is not None else Verdict(message=VALID_DISTANCES)
 
 
 def require_kinds(graph: Any, result: Any, function: str) -> None:

@@ -11,6 +11,26 @@ import numpy as np
 from ..errors import InputError
 
 
+LONGEST_QUOTE = 80  # letters
+
+
+def quoted(value: Any) -> str:
+    """``value`` as a message shows it: as Python writes it, a NumPy scalar as Python's own, and never long."""
+    try:
+        text = repr(value.item() if isinstance(value, np.generic) else value)
+    except Exception:  # what somebody's __repr__ raises; an int of too many digits is a ValueError
+        text = f"<{type(value).__qualname__}>"
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
+    """``text``, or its two ends if it is longer than `LONGEST_QUOTE`."""
+    if len(text) <= LONGEST_QUOTE:
+        return text
+    half = LONGEST_QUOTE // 2
+    return f"{text[:half]}...{text[-half:]}"
+
+
 def checked_directed(directed: Any) -> bool | None:
     """``directed`` as Python's own bool, or None. Raises `InputError` for anything else: 0 and "no" are neither."""
     if directed is None:

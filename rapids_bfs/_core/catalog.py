@@ -55,9 +55,10 @@ def load(
 ) -> Graph | GraphInParts:
     """A graph by name: a bundled one, a generator such as "rmat:20", or a path; a path wins over a name.
 
-    It lives on ``device``, "cpu" (the default) or "cuda"; random graphs are made there. With ``adjacency="host"`` a graph on "cuda"
-    keeps its adjacency in pinned memory of the host, where there is more room, and is made on the host. With
-    ``devices`` alone it is a graph in parts, see `rapids_bfs.as_graph`; random graphs are drawn and built in parts.
+    It lives on ``device``, "cpu" (the default) or "cuda"; random graphs are made there. With ``adjacency="host"`` a
+    graph on "cuda" keeps its adjacency in pinned memory of the host, where there is more room, and is made on the host.
+    With ``devices`` instead it is a graph in parts, see `rapids_bfs.as_graph`; random graphs are drawn and built in
+    parts.
     ``options`` are those of `rapids_bfs.read`, for a path.
     """
     if devices is not None and (device is not None or adjacency != DEVICE):

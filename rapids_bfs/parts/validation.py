@@ -15,7 +15,7 @@ from .._core.launch import launch
 from ..engines.parts.search import Answer
 from ..errors import InputError
 from ..kernels.cpu import parts as kernels
-from ..validation import RULES, Verdict, require_kinds
+from ..validation import RULES, VALID_DISTANCES, Verdict, require_kinds
 from .build import Part, tools_of
 from .graph import GraphInParts
 from .peers import Peers
@@ -37,13 +37,18 @@ def validate_in_parts(graph: GraphInParts, result: ResultInParts) -> Verdict:
     found = graph.launcher.run(check, result.sources, limit, each=[graph.parts, result.answers])
     broken = [each for each in found if each is not None]
     if not broken:
-        return Verdict()
+        kept = all(graph.launcher.run(_kept, each=[result.answers]))
+        return Verdict() if kept else Verdict(message=VALID_DISTANCES)
     rule, number, distance, predecessor, above = min(broken)
     name = graph.ids_of(np.array([number])).tolist()[0]
     if predecessor is not None and 0 <= predecessor < graph.partition.size * graph.partition.stride:
         predecessor = graph.ids_of(np.array([predecessor])).tolist()[0]
     text = RULES[NAMES[rule]].format(distance=distance, predecessor=predecessor, stopped_at=stopped_at, above=above)
     return Verdict(NAMES[rule], number, f"rule {NAMES[rule]!r} is broken: vertex {name!r} {text}")
+
+
+def _kept(answer: Answer, peers: Peers) -> bool:
+    return answer.predecessors is not None
 
 
 Broken = tuple[int, int, int, int | None, int | None]  # rule, number, its distance and predecessor, distance above it

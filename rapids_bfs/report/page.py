@@ -56,7 +56,7 @@ def _file(name: str) -> str:
 def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     graph = record["graph"]
     runs = [run for engine in ran for run in engine["runs"]]
-    wrong = [(engine, run) for engine in ran for run in engine["runs"] if run["verdict"] != "valid"]
+    wrong = [(engine, run) for engine in ran for run in engine["runs"] if not run["verdict"].startswith("valid")]
     lines = [
         f"<header><h1>{escape(graph['name'])}: breadth-first search, side by side</h1>",
         f'<p class="soft">{graph_size(graph["vertices"], graph["edges"], graph["directed"])}, '

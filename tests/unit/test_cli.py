@@ -134,6 +134,28 @@ def test_a_wrong_result_ends_with_1(rapids_bfs, tmp_path):
     assert "rule 'distance-range' is broken: vertex 2 has distance 3" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("header", "row", "says"),
+    [
+        ("vertex,distance", "2,2", "valid distances; there are no predecessors to check\n"),
+        (
+            "vertex,distance,parent",
+            "2,2,9",
+            "valid distances; there are no predecessors to check\nnot checked: 'parent'; ",
+        ),
+        ("vertex,distance,predecessor,parent", "2,2,1,9", "valid\nnot checked: 'parent'; a result has vertex, "),
+    ],
+)
+def test_what_was_not_checked_is_said(rapids_bfs, tmp_path, header, row, says):
+    rows = ["0,0,-1,9", "1,1,0,9"]
+    width = header.count(",") + 1
+    text = "\n".join([header, *(",".join(each.split(",")[:width]) for each in rows), row])
+    (tmp_path / "r.csv").write_text(text + "\n")
+    done = rapids_bfs("validate", "path:3", "r.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(says)
+
+
 def test_several_sources_depth_limit_and_determinism(rapids_bfs, tmp_path):
     arguments = ["--source", 0, "--source", 33, "--depth-limit", 1, "--deterministic", "--out", tmp_path / "r.parquet"]
     assert rapids_bfs("run", "karate", *arguments).returncode == 0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs, oracle_distances
 
-from rapids_bfs import InputError, as_graph, bfs, validate
+from rapids_bfs import InputError, as_graph, bfs, load, validate
 from rapids_bfs.validation import RULES
 
 #   0 - 1 - 2 - 3     5 - 6
@@ -80,6 +80,15 @@ def test_without_predecessors(vertex, distance, rule):
     assert validate(GRAPH, result)
     result.distances[vertex] = distance
     assert validate(GRAPH, result).rule == rule
+
+
+@pytest.mark.parametrize("devices", [None, "cpu:2"])
+def test_predecessors_that_were_not_checked_are_named(devices):
+    graph = load("karate", devices=devices)
+    verdict = validate(graph, bfs(graph, 0, predecessors=False))
+    assert verdict
+    assert str(verdict) == "valid distances; there are no predecessors to check"
+    assert str(validate(graph, bfs(graph, 0))) == "valid"
 
 
 def test_an_early_stop_excuses_only_what_lies_beyond_it():
