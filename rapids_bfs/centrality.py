@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .batch import vertices_of_sources
-from .engines import Betweenness, ready, registered
+from .engines import Betweenness, choose, ready, registered
 from .errors import InputError
 from .graph import Graph
 from .search import as_searchable
@@ -68,7 +68,7 @@ def betweenness(
 def _prepared(graph: Graph, engine: str) -> Betweenness:
     names = [engine]
     if engine == "auto":
-        names = [name for name, each in registered().items() if each.unavailable() is None]
+        names = [name for name in registered() if choose(name).unavailable() is None]
     for name in names:
         if found := ready(name).betweenness(graph):
             return found

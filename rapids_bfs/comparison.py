@@ -253,7 +253,7 @@ def _reason_into(runs: EngineRuns) -> Iterator[None]:
 def _declined(choice: Choice, graph: Any, options: Options, asked: bool) -> str | None:
     """Why the engine does not run, if it does not; ``asked``: it was asked for by name."""
     engine = choice.engine
-    if reason := engine.unavailable() or (None if asked else contender(engine.name).left_out(graph)):
+    if reason := choice.unavailable() or (None if asked else contender(engine.name).left_out(graph)):
         return reason
     if isinstance(graph, Graph):
         return engine.declines(graph, choice.algorithm, options)

@@ -47,7 +47,7 @@ def bfs_engine(request: pytest.FixtureRequest) -> str:
     from .engines import choose
 
     name: str = request.param
-    if reason := choose(name).engine.unavailable():
+    if reason := choose(name).unavailable():
         skipped_or_failed = pytest.fail if request.config.getoption("--bfs-engines") else pytest.skip
         skipped_or_failed(f"engine {name!r} cannot run here: {reason}")
     for directed in (False, True):

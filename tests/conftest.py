@@ -1,6 +1,7 @@
 """Settings that all tests share."""
 
 import os
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,14 @@ RAPIDS = ("cudf", "cugraph", "pylibcugraph", "nx_cugraph")
 # Compilation makes the first example slow; the machine may be shared.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
+
+
+@pytest.fixture(autouse=True)
+def engines_are_asked_again():
+    """What an engine lacks here is asked once a process; tests change it."""
+    yield
+    if registry := sys.modules.get("rapids_bfs.engines.registry"):
+        registry.choose.cache_clear()
 
 
 def not_collected() -> dict[str, str]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import InputError
 
-
 LONGEST_QUOTE = 80  # letters
 
 

@@ -30,6 +30,14 @@ class Choice:
     engine: Engine = field(compare=False)
     algorithm: str
     name: str  # "engine" for the default algorithm, else "engine:algorithm"
+    asked: list[str | None] = field(default_factory=list, compare=False, repr=False)  # what `unavailable` was told
+
+    def unavailable(self) -> str | None:
+        """`Engine.unavailable`, asked once: many look for packages, under Python's import lock, which stays locked if
+        an interrupt comes at the wrong moment."""
+        if not self.asked:
+            self.asked.append(self.engine.unavailable())
+        return self.asked[0]
 
     def traversal(self, graph: Graph) -> Traversal:
         """This choice prepared for ``graph``, the same one at every call."""
@@ -136,7 +144,6 @@ in_each_child(choose.cache_clear)  # CUDA does not survive a fork
 def ready(spec: str, deterministic: bool = False) -> Choice:
     """The choice written like this, that can run here. Raises `InputError` if there is no such engine or it cannot."""
     choice = choose(engine_name(spec), bool(deterministic))
-    reason = choice.engine.unavailable()
-    if reason:
+    if reason := choice.unavailable():
         raise InputError(f"engine {choice.name!r} cannot run here: {reason}")
     return choice

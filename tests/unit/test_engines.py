@@ -15,7 +15,7 @@ from oracle import assert_right, random_graph, random_options
 from strategies import graphs, oracle_distances
 
 import rapids_bfs
-from rapids_bfs import InputError, as_graph, bfs, bfs_batch, compare
+from rapids_bfs import InputError, as_graph, betweenness, bfs, bfs_batch, compare
 from rapids_bfs.engines import OPTIONAL, Engine, Options, choose, registered
 from rapids_bfs.engines.cpu import search as cpu_search
 from rapids_bfs.generators import generate
@@ -336,6 +336,21 @@ class TestBadInput:
     def test_empty_graph_has_no_source(self):
         with pytest.raises(InputError, match="the graph has no vertices"):
             bfs(as_graph(([], [])), 0)
+
+
+@pytest.mark.parametrize("call", [betweenness, lambda graph: compare(graph, 1), bfs_batch, lambda graph: bfs(graph, 0)])
+def test_packages_are_looked_for_once(call, monkeypatch):
+    """An interrupt under the import lock leaves it locked."""
+    call("karate")
+
+    def look(name):
+        raise AssertionError(f"looks for {name} again")
+
+    monkeypatch.setattr("rapids_bfs.engines.peers.find_spec", look)
+    monkeypatch.setattr("importlib.util.find_spec", look)
+    for engine in registered().values():
+        monkeypatch.setattr(type(engine), "unavailable", look)
+    call("karate")
 
 
 def test_every_engine_says_whether_it_can_run():
