@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core.arguments import whole_number
+from ._core.arguments import quoted, whole_number
 from ._core.device import CUDA, finish, moved, on_device, to_host
 from ._core.memory import available_bytes, available_device_bytes, require_bytes, require_device_bytes
 from ._core.units import counted
@@ -120,11 +120,11 @@ def bfs_batch(
     vertices = vertices_of_sources(graph, sources)
     limit = checked_depth_limit(depth_limit)
     if not isinstance(keep, str) or keep not in ("distances", "summary"):
-        raise InputError(f"keep must be 'distances' or 'summary', not {keep!r}")
+        raise InputError(f"keep must be 'distances' or 'summary', not {quoted(keep)}")
     if on_batch is not None and keep == "summary":
         raise InputError("on_batch is called with distances, which keep='summary' does not keep")
     if on_batch is not None and not callable(on_batch):
-        raise InputError(f"on_batch must be a function, not {on_batch!r}")
+        raise InputError(f"on_batch must be a function, not {quoted(on_batch)}")
     if batch_size is not None:
         batch_size = whole_number(batch_size, "batch_size", 1)
     if keep == "summary":
@@ -217,5 +217,5 @@ def vertices_of_sources(graph: Graph, sources: Iterable[Hashable] | None) -> np.
     ids: Any = to_host(sources) if on_device(sources) else sources
     ids = ids.to_numpy() if hasattr(ids, "to_numpy") else ids
     if isinstance(ids, str) or not isinstance(ids, Iterable) or getattr(ids, "ndim", 1) != 1:
-        raise InputError(f"expected a list of vertex ids, not {ids!r}")
+        raise InputError(f"expected a list of vertex ids, not {quoted(ids)}")
     return graph.vertices_of(ids)

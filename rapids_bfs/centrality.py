@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._core.arguments import quoted
 from .batch import vertices_of_sources
 from .engines import Betweenness, choose, ready, registered
 from .errors import InputError
@@ -72,4 +73,4 @@ def _prepared(graph: Graph, engine: str) -> Betweenness:
     for name in names:
         if found := ready(name).betweenness(graph):
             return found
-    raise InputError(f"engine {engine!r} has no betweenness: use the engine 'cpu'")
+    raise InputError(f"engine {quoted(engine)} has no betweenness: use the engine 'cpu'")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ._core.arguments import quoted, shortened
+from ._core.arguments import quoted
 from ._core.units import graph_size
 from .command_io import (
     STANDARD,
@@ -22,7 +22,7 @@ from .command_io import (
     with_progress,
     write_output,
 )
-from .errors import InputError
+from .errors import InputError, shortened
 from .exit_codes import INTERRUPTED, WRONG
 from .report.console import line, screen, show
 
@@ -355,7 +355,11 @@ def validate(
     verdict = check(loaded, answer)
     show(line(str(verdict), "green" if verdict else "red"))
     if unread := [quoted(name) for name in table.column_names if name not in RESULT_COLUMNS]:
-        show(line(f"not checked: {shortened(', '.join(unread))}; a result has {', '.join(RESULT_COLUMNS)}", "yellow"))
+        show(
+            line(
+                f"not checked: {shortened(', '.join(unread), 200)}; a result has {', '.join(RESULT_COLUMNS)}", "yellow"
+            )
+        )
     if not verdict:
         raise typer.Exit(WRONG)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ._core.arguments import engine_name, whole_number
+from ._core.arguments import engine_name, quoted, whole_number
 from ._core.device import CUDA, moved, to_host
 from ._core.memory import PeakDeviceBytes
 from .contenders import contender
@@ -147,7 +147,7 @@ def planned(
         baseline = choose(engine_name(baseline)).name
         names = [choice.name for choice in choices]
         if baseline not in names:
-            raise InputError(f"the baseline {baseline!r} is not one of the engines: {', '.join(names)}")
+            raise InputError(f"the baseline {quoted(baseline)} is not one of the engines: {', '.join(names)}")
     if isinstance(sources, int | np.integer):
         _checked_sample(sources, seed)
     return Plan(choices, options, baseline)
@@ -165,7 +165,7 @@ def _choices(engines: str | Sequence[str] | None) -> list[Choice]:
             for algorithm in contender(name).algorithms or engine.algorithms[:1]
         ]
     if not isinstance(engines, Sequence) or not engines:
-        raise InputError(f"engines are a list of names, or one string with commas, not {engines!r}")
+        raise InputError(f"engines are a list of names, or one string with commas, not {quoted(engines)}")
     names = engines.split(",") if isinstance(engines, str) else engines
     return list({choice.name: choice for choice in (choose(engine_name(name)) for name in names)}.values())
 

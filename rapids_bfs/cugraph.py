@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ._core.arguments import quoted
 from ._core.device import CUDA
 from ._core.launch import THREADS, blocks_for, kernel_of
 from ._core.memory import NextArrays
@@ -284,7 +285,7 @@ class Searcher:
         which, places = places_of(wanted, self.names)
         if len(lost := np.setdiff1d(np.arange(len(wanted)), which)):
             ids = wanted.iloc[lost[:1].tolist()].to_pandas().iloc[0].tolist()
-            raise InputError(f"{ids[0] if len(ids) == 1 else tuple(ids)!r} is not a vertex of {self.graph.name}")
+            raise InputError(f"{quoted(ids[0] if len(ids) == 1 else tuple(ids))} is not a vertex of {self.graph.name}")
         return np.unique(self.graph.vertices_of(places.tolist()))
 
     def _named(self, distances: Any, places: Any) -> Any:

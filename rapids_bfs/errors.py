@@ -1,8 +1,24 @@
 """What can go wrong: input that cannot be used, and an engine that errs."""
 
+LONGEST_MESSAGE = 1000  # letters
+
+
+def shortened(text: str, longest: int) -> str:
+    """``text``, or its two ends where it has more letters than ``longest``."""
+    if len(text) <= longest:
+        return text
+    half = (longest - len("...")) // 2
+    return f"{text[:half]}...{text[-half:]}"
+
 
 class InputError(ValueError):
-    """Input that cannot be used. The message names what is wrong, where, and what to do about it."""
+    """Input that cannot be used. The message names what is wrong, where, and what to do about it.
+
+    However long the names in it are, it has at most `LONGEST_MESSAGE` letters.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(message, LONGEST_MESSAGE))
 
 
 class NoPathError(InputError):

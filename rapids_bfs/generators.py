@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit, prange
 
 from ._core import csr
-from ._core.arguments import whole_number
+from ._core.arguments import quoted, whole_number
 from ._core.device import CPU, CUDA, checked_device, to_device
 from ._core.dtypes import index_dtype
 from ._core.launch import launch
@@ -297,11 +297,11 @@ def parsed(spec: str) -> tuple[str, list[int]]:
     kind, *numbers = spec.split(":")
     if not all(SIZE.fullmatch(number) for number in numbers):
         raise InputError(
-            f"{spec!r:.60}: the sizes of a generator are whole numbers of at most 18 digits, as in rmat:20:16"
+            f"{quoted(spec)}: the sizes of a generator are whole numbers of at most 18 digits, as in rmat:20:16"
         )
     sizes = [int(number) for number in numbers]
     if (kind in RANDOM and 1 <= len(sizes) <= 2) or (kind in REGULAR and len(sizes) == 1):
         return kind, sizes
     raise InputError(
-        f"{spec!r:.60} is not a generator: there are rmat:S[:F], urand:S[:F] and {', '.join(REGULAR)}, each :N"
+        f"{quoted(spec)} is not a generator: there are rmat:S[:F], urand:S[:F] and {', '.join(REGULAR)}, each :N"
     )

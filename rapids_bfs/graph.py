@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._core.arguments import quoted
 from ._core.checks import check_graph
 from ._core.csr_for import csr_for
 from ._core.device import CPU, CUDA, checked_device, moved, on_device, to_device, to_host
@@ -303,7 +304,7 @@ class Graph:
         """The vertex that has this id. Raises `InputError` if none has."""
         vertex = self._find(id)
         if vertex < 0:
-            raise InputError(f"{id!r} is not a vertex of {self.name}; {self._range_of_ids()}")
+            raise InputError(f"{quoted(id)} is not a vertex of {self.name}; {self._range_of_ids()}")
         return vertex
 
     def has_vertex(self, id: Hashable) -> bool:
@@ -345,7 +346,7 @@ class Graph:
         if self.labels is None:
             return f"its vertices are 0..{n - 1}"
         first, last = self._host_labels[0], self._host_labels[-1]
-        return f"its {n:,} vertices have the ids {first!r}, ..., {last!r}"
+        return f"its {n:,} vertices have the ids {quoted(first)}, ..., {quoted(last)}"
 
     def ids_of(self, vertices: np.ndarray) -> np.ndarray:
         """The ids of these vertices; where a vertex is -1 the id is -1 if ids are integers, else None."""

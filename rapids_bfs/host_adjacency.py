@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ._core.arguments import quoted
 from ._core.device import CPU, CUDA, moved
 from ._core.memory import require_bytes, require_device_bytes
 from .errors import InputError
@@ -23,7 +24,7 @@ DEVICE, HOST = "device", "host"
 def checked_adjacency(adjacency: Any, device: str) -> str:
     """``adjacency`` if it is "device" or "host". Raises `InputError` if not, or if the graph is not for a device."""
     if adjacency not in (DEVICE, HOST):
-        raise InputError(f"an adjacency lives on 'device' or 'host', not on {adjacency!r}")
+        raise InputError(f"an adjacency lives on 'device' or 'host', not on {quoted(adjacency)}")
     if adjacency == HOST and device != CUDA:
         raise InputError("adjacency='host' is for graphs that a device searches: give device='cuda' too")
     return str(adjacency)

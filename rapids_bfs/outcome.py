@@ -12,7 +12,7 @@ from statistics import harmonic_mean, median
 from typing import IO, TYPE_CHECKING, Any
 
 from ._core import machine
-from ._core.arguments import file_path
+from ._core.arguments import file_path, quoted
 from .errors import InputError
 from .graph import Graph
 from .trace import Trace
@@ -132,7 +132,7 @@ class Comparison:
             if runs.engine == engine:
                 return runs
         raise KeyError(
-            f"{engine!r} is not one of the engines compared: {', '.join(runs.engine for runs in self.engines)}"
+            f"{quoted(engine)} is not one of the engines compared: {', '.join(runs.engine for runs in self.engines)}"
         )
 
     def ratio_to_baseline(self, engine: str) -> float | None:

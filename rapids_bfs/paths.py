@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._core.arguments import quoted
 from ._core.device import CUDA
 from ._core.memory import require_bytes
 from .engines import Options
@@ -58,7 +59,7 @@ def shortest_path(graph: Any, source: Hashable, target: Hashable) -> list[Any]:
     else:
         path = graph.ids_of(Bidirectional.of(graph).path(start, end)).tolist()
     if not path:
-        raise NoPathError(f"no path leads from {source!r} to {target!r} in {graph.name}")
+        raise NoPathError(f"no path leads from {quoted(source)} to {quoted(target)} in {graph.name}")
     return path
 
 

@@ -136,14 +136,14 @@ class BFSResult:
             raise InputError("the search kept no predecessors: ask for predecessors=True")
         vertex = self.graph.vertex_of(id)
         if self.distances[vertex] < 0:
-            raise InputError(f"{id!r} was not reached")
+            raise InputError(f"{quoted(id)} was not reached")
         distances, predecessors = to_host(self.distances), to_host(self.predecessors)
         path = [vertex]
         while distances[path[-1]] != 0:
             path.append(int(predecessors[path[-1]]))
             if not 0 <= path[-1] < len(predecessors) or len(path) > len(predecessors):
                 raise InputError(
-                    f"the predecessors lead from {id!r} to no source: `validate` says where they are wrong"
+                    f"the predecessors lead from {quoted(id)} to no source: `validate` says where they are wrong"
                 )
         ids: list[Any] = self.graph.ids_of(np.array(path[::-1])).tolist()
         return ids

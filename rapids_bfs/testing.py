@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._core.arguments import quoted
 from ._core.device import CPU, to_host
 from ._core.extras import needed
 from .adapters import as_graph
@@ -68,7 +69,7 @@ def assert_same_distances(result: BFSResult, expected: Any) -> None:
         id = graph.ids_of(wrong[:1]).tolist()[0]
         raise AssertionError(
             f"{len(wrong)} of {graph.num_vertices} distances differ:"
-            f" vertex {id!r} has {result.distances[vertex]} instead of {wanted[vertex]}"
+            f" vertex {quoted(id)} has {result.distances[vertex]} instead of {wanted[vertex]}"
         )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import prange
 
-from ._core.arguments import whole_number
+from ._core.arguments import quoted, whole_number
 from ._core.csr_for import csr_for
 from ._core.device import CPU, CUDA, moved, on_device
 from ._core.launch import launch
@@ -103,7 +103,7 @@ def validate(graph: Graph | GraphInParts, result: BFSResult | ResultInParts) -> 
             above=above,
         )
         name = graph.ids_of(np.array([vertex])).tolist()[0]
-        return Verdict(rule, vertex, f"rule {rule!r} is broken: vertex {name!r} {text}")
+        return Verdict(rule, vertex, f"rule {rule!r} is broken: vertex {quoted(name)} {text}")
 
     for rule, breaks in _vertex_rules(result):
         if breaks.any():
@@ -142,7 +142,7 @@ def _require_fitting(graph: Graph, result: BFSResult) -> None:
     if result.target is not None and not 0 <= whole_number(result.target, "target") < n:
         outside.append(result.target)
     if outside:
-        raise InputError(f"{outside[0]}, a source or target, is not one of the {n} vertices of {graph.name}")
+        raise InputError(f"{quoted(outside[0])}, a source or target, is not one of the {n} vertices of {graph.name}")
     if result.depth_limit is not None:
         whole_number(result.depth_limit, "depth_limit")
 

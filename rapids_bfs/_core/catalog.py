@@ -13,7 +13,7 @@ from ..adapters.files import read
 from ..errors import InputError
 from ..graph import Graph
 from ..host_adjacency import DEVICE, HOST, checked_adjacency, with_adjacency_on_host
-from .arguments import checked_directed, file_path
+from .arguments import checked_directed, file_path, quoted
 from .device import CPU, checked_device, require_device
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def load(
             return _generated(name, device, **options)
         if not Path(name).suffix and os.sep not in name:
             raise InputError(
-                f"{name!r} is not a file, a generator (such as rmat:20) or a bundled graph ({', '.join(BUNDLED)})"
+                f"{quoted(name)} is not a file, a generator (such as rmat:20) or a bundled graph ({', '.join(BUNDLED)})"
             )
     return read(name, **options).on(device)
 

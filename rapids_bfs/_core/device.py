@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from .arguments import quoted
 from .driver import no_device, too_old
 from .forks import in_each_child
 
@@ -44,7 +45,7 @@ in_each_child(cupy_missing.cache_clear)
 def checked_device(device: Any) -> str:
     """``device`` if it is "cpu" or "cuda". Raises `InputError` if not."""
     if not isinstance(device, str) or device not in (CPU, CUDA):
-        raise InputError(f"a graph lives on 'cpu' or 'cuda', not on {device!r}")
+        raise InputError(f"a graph lives on 'cpu' or 'cuda', not on {quoted(device)}")
     return device
 
 

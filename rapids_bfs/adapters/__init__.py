@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, overload
 
 from .._core import rapids
-from .._core.arguments import checked_directed, checked_name, whole_number
+from .._core.arguments import checked_directed, checked_name, quoted, whole_number
 from ..errors import InputError
 from ..graph import Graph
 
@@ -199,6 +199,6 @@ def _itself(graph: Graph, *, directed: bool | None = None) -> Graph:
 def export(graph: Graph, kind: str) -> Any:
     """``graph`` as another type, see `Graph.to`."""
     if not isinstance(kind, str) or kind not in EXPORTERS:
-        raise InputError(f"unknown kind {kind!r}: there are {', '.join(EXPORTERS)}")
+        raise InputError(f"unknown kind {quoted(kind)}: there are {', '.join(EXPORTERS)}")
     with rapids.here(f"a graph of kind {kind!r}"):
         return _function(*EXPORTERS[kind])(graph)

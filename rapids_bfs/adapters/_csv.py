@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .._core.arguments import quoted
 from ..errors import InputError
 from ..graph import Graph
 from ._file import File, refuse_isolated
@@ -94,7 +95,7 @@ def _batches(
     with content, arrow_csv.open_csv(content, one_thread, parse, convert) as reader:
         for batch in reader:
             ids = zip(columns, batch.columns, strict=True)
-            yield tuple(parse_ids(i, f"{file}, column {name!r}", row) if floats else i for name, i in ids)
+            yield tuple(parse_ids(i, f"{file}, column {quoted(name)}", row) if floats else i for name, i in ids)
             row += len(batch)
 
 
@@ -117,7 +118,7 @@ def parse_ids(texts: pa.Array, where: str, first_row: int = 0) -> pa.Array:
 def parse_id(text: str, where: str) -> int:
     """The integer id that ``text`` spells. Raises `InputError` unless it is a whole number in 0..`LARGEST`."""
     if not NUMBER.fullmatch(text):
-        raise InputError(f"{where}: {text!r:.60} is not a number, as the first ids are")
+        raise InputError(f"{where}: {quoted(text)} is not a number, as the first ids are")
     number = Decimal(text.strip())
     if number != number.to_integral_value():
         raise InputError(f"{where}: {text.strip():.60} is fractional: vertex ids are whole numbers, or strings")
@@ -170,7 +171,7 @@ def _csv_place(message: str, names: list[str], header: bool) -> str:
         return f": {message.splitlines()[0]:.200}"
     row = f", row {int(at[1]) - 1 - header} (from 0): "
     if value := re.search(r"CSV column #(\d+): .*invalid value '(.*)'", message, re.DOTALL):
-        return f", column {names[int(value[1])]!r}{row}{value[2]!r:.60} is not an integer, as the first ids are"
+        return f", column {names[int(value[1])]!r}{row}{quoted(value[2])} is not an integer, as the first ids are"
     return f"{row}{message[at.end() :].splitlines()[0]:.200}"
 
 
@@ -183,7 +184,7 @@ def write_csv(graph: Graph, stream: IO[bytes], *, delimiter: str = ",") -> None:
     refuse_numbers_as_strings(graph)
     for label in graph.labels if graph.labels is not None and graph.has_objects else ():
         if "\0" in label:
-            raise InputError(f"the id {label!r} has a NUL, which text cannot hold; .parquet and .arrow can")
+            raise InputError(f"the id {quoted(label)} has a NUL, which text cannot hold; .parquet and .arrow can")
     quoting = "all_valid" if graph.has_objects else "none"
     arrow_csv.write_csv(table, stream, arrow_csv.WriteOptions(delimiter=delimiter, quoting_style=quoting))
 
@@ -200,6 +201,6 @@ def refuse_numbers_as_strings(graph: Graph) -> None:
     first_edge = graph.labels[[sources[0], targets[0]]].tolist()
     if not pa.types.is_large_string(type_of_ids(first_edge)):
         raise InputError(
-            f"the ids {first_edge[0]!r} and {first_edge[1]!r} are strings and would be read as numbers; "
+            f"the ids {quoted(first_edge[0])} and {quoted(first_edge[1])} are strings and would be read as numbers; "
             ".parquet, .arrow and .npz keep them"
         )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit, prange
 
+from .._core.arguments import quoted
 from .._core.csr import Pairs, as_block
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
@@ -162,7 +163,7 @@ def number_values(
     by_vertex = np.argsort(vertices)[len(ids) - count :]
     found = ids.take(pa.array(by_vertex)).to_pylist()
     if labels and count > len(labels):
-        raise InputError(f"{name}: the id {found[len(labels)]!r} is not one of the labels in its metadata")
+        raise InputError(f"{name}: the id {quoted(found[len(labels)])} is not one of the labels in its metadata")
     return blocks, found
 
 

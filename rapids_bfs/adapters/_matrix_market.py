@@ -16,6 +16,7 @@ from typing import IO
 
 import numpy as np
 
+from .._core.arguments import quoted
 from .._core.csr import BLOCK, Pairs
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
@@ -80,7 +81,7 @@ def _header(file: File) -> Header:
     parts = ("rows", "columns", "entries") if form == "coordinate" else ("rows", "columns")
     if len(sizes) != len(parts) or not all(re.fullmatch("[0-9]{1,18}", size) for size in sizes):
         where = f"{file}, line {number}" if number else f"{file} ends where"
-        raise InputError(f"{where}: the numbers of {', '.join(parts)} belong here, not {' '.join(sizes)!r:.60}")
+        raise InputError(f"{where}: the numbers of {', '.join(parts)} belong here, not {quoted(' '.join(sizes))}")
     rows, columns, *entries = map(int, sizes)
     if rows != columns:
         raise InputError(f"{file}: an adjacency matrix must be square, not {rows} x {columns}")
@@ -98,7 +99,7 @@ def _kind(words: list[str], file: File) -> tuple[str, str, str]:
             return form, field, symmetry
     raise InputError(
         f"{file}, line 1: expected 'matrix', then 'coordinate' or 'array', one of {', '.join(VALUES)} (pattern only in "
-        f"coordinate format) and one of {', '.join(SYMMETRIES)}, not {' '.join(words)!r:.60}"
+        f"coordinate format) and one of {', '.join(SYMMETRIES)}, not {quoted(' '.join(words))}"
     )
 
 
@@ -201,13 +202,13 @@ def _refuse_line(file: File, header: Header) -> None:
         if entries > header.entries:
             raise InputError(f"{where}: there are more than the {header.entries:,} entries of the header")
         if len(fields) != header.width:
-            raise InputError(f"{where}: an entry here has {header.width} numbers, not {' '.join(fields)!r:.60}")
+            raise InputError(f"{where}: an entry here has {header.width} numbers, not {quoted(' '.join(fields))}")
         for index in fields[: header.indices]:
             if not INTEGER.fullmatch(index) or not 1 <= int(index) <= header.vertices:
-                raise InputError(f"{where}: {index!r:.60} is not one of the rows and columns 1..{header.vertices}")
+                raise InputError(f"{where}: {quoted(index)} is not one of the rows and columns 1..{header.vertices}")
         for value in fields[header.indices :]:
             if not (INTEGER if "integer" in header.field else REAL).fullmatch(value):
-                raise InputError(f"{where}: {value!r:.60} is not a number of type {header.field}")
+                raise InputError(f"{where}: {quoted(value)} is not a number of type {header.field}")
 
 
 def write_matrix_market(graph: Graph, stream: IO[bytes]) -> None:

@@ -7,6 +7,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from .._core.arguments import quoted
 from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph
@@ -54,7 +55,7 @@ def _distinct(labels: np.ndarray) -> np.ndarray:
     import pandas as pd
 
     if (again := pd.Index(labels).duplicated()).any():
-        raise InputError(f"two vertices have the label {labels[again][0]!r}")
+        raise InputError(f"two vertices have the label {quoted(labels[again][0])}")
     return labels
 
 
@@ -84,5 +85,7 @@ def _as_strings(labels: np.ndarray) -> np.ndarray:
     require_strings(labels)
     strings = labels.astype(str)
     if (changed := strings.astype(object) != labels).any():  # NumPy drops trailing NULs
-        raise InputError(f"the id {labels[changed][0]!r} ends in a NUL, which NumPy drops; .parquet and .arrow keep it")
+        raise InputError(
+            f"the id {quoted(labels[changed][0])} ends in a NUL, which NumPy drops; .parquet and .arrow keep it"
+        )
     return strings

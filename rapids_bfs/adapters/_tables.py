@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from .._core.arguments import quoted
 from .._core.csr import BLOCK, Pairs
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
@@ -121,14 +122,14 @@ def choose_columns(names: Sequence[str], source: str | None, target: str | None,
 
     Raises `InputError` listing the columns there are.
     """
-    listed = ", ".join(f"{name!r:.40}" for name in names[:MAX_LISTED]) + (", ..." if len(names) > MAX_LISTED else "")
+    listed = ", ".join(map(quoted, names[:MAX_LISTED])) + (", ..." if len(names) > MAX_LISTED else "")
     there = f"its columns are {listed}" if names else "it has no columns"
     for asked in (source, target):
         if asked is not None and names.count(asked) != 1:
             problem = "more than one column" if asked in names else "no column"
-            raise InputError(f"{where} has {problem} {asked!r}; {there}")
+            raise InputError(f"{where} has {problem} {quoted(asked)}; {there}")
     if source is not None and source == target:
-        raise InputError(f"{where}: source and target must be two columns, not {source!r} twice")
+        raise InputError(f"{where}: source and target must be two columns, not {quoted(source)} twice")
     if source is not None and target is not None:
         return names.index(source), names.index(target)
     lower = [name.strip().lower() for name in names]
@@ -215,7 +216,7 @@ def require_strings(labels: np.ndarray) -> None:
     for label in labels:
         if not isinstance(label, str):
             raise InputError(
-                f"vertex ids can be written if all are integers or all strings, but {label!r} is of type "
+                f"vertex ids can be written if all are integers or all strings, but {quoted(label)} is of type "
                 f"{type(label).__name__}: rename the vertices first"
             )
 
@@ -228,7 +229,7 @@ def ids_as_arrow(graph: Graph, vertices: np.ndarray) -> pa.Array:
     try:
         return pa.array(graph.labels, pa.large_string()).take(pa.array(vertices))
     except UnicodeEncodeError as error:
-        raise InputError(f"the id {error.object!r} is not valid Unicode: rename the vertex first") from None
+        raise InputError(f"the id {quoted(error.object)} is not valid Unicode: rename the vertex first") from None
 
 
 def to_edge_table(graph: Graph) -> pa.Table:

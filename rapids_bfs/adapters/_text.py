@@ -16,6 +16,7 @@ from typing import IO
 import numpy as np
 import pyarrow as pa
 
+from .._core.arguments import quoted
 from .._core.csr import BLOCK
 from ..errors import InputError
 from ..graph import Graph
@@ -144,12 +145,12 @@ def _refuse_line(file: File, start: Start) -> None:
             continue
         where = f"{file}, line {number}"
         if len(ids) < 2:
-            raise InputError(f"{where}: an edge has two ids, not {line!r:.60}")
+            raise InputError(f"{where}: an edge has two ids, not {quoted(line)}")
         for id in () if strings else ids:
             if not (len(id) < 19 and id.isascii() and id.isdecimal()):  # else it is one
                 parse_id(id, where)
                 if pa.types.is_integer(start.type) and not INTEGER.fullmatch(id):
-                    raise InputError(f"{where}: {id!r:.60} is not written as an integer, as the first ids are")
+                    raise InputError(f"{where}: {quoted(id)} is not written as an integer, as the first ids are")
 
 
 def write_snap(graph: Graph, stream: IO[bytes]) -> None:
@@ -165,8 +166,8 @@ def write_snap(graph: Graph, stream: IO[bytes]) -> None:
         for label in graph.labels:
             if UNWRITABLE.fullmatch(label):
                 raise InputError(
-                    f"the id {label!r} is empty, begins with # or %, or has white space or quotes, which an edge list "
-                    "cannot hold; .parquet, .arrow and .csv can"
+                    f"the id {quoted(label)} is empty, begins with # or %, or has white space or quotes, which an edge "
+                    "list cannot hold; .parquet, .arrow and .csv can"
                 )
     stream.write(f"{header}\n".encode())
     _write(table, stream)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.arguments import quoted
 from .._core.dtypes import index_dtype
 from ..errors import InputError
 from ..graph import Graph
@@ -36,7 +37,7 @@ def from_dict(
     rows = {}
     for id, row in neighbors.items():
         if not isinstance(row, Iterable):
-            raise InputError(f"{name}: {id!r} has {row!r} instead of a list of its neighbours")
+            raise InputError(f"{name}: {quoted(id)} has {quoted(row)} instead of a list of its neighbours")
         rows[id] = list(row)
     try:
         ids = list(dict.fromkeys(chain(rows, chain.from_iterable(rows.values()))))

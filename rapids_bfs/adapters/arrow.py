@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.arguments import quoted
 from ..errors import InputError
 from ..graph import Graph
 
@@ -123,7 +124,7 @@ def frame(columns: dict[str, np.ndarray], kind: str) -> Any:
     Raises `InputError` if there is no such kind, its library is missing, or it has no type for the objects.
     """
     if kind not in FRAMES:
-        raise InputError(f"unknown kind of frame {kind!r}: there are {', '.join(FRAMES)}, cudf, cudf.pandas")
+        raise InputError(f"unknown kind of frame {quoted(kind)}: there are {', '.join(FRAMES)}, cudf, cudf.pandas")
     try:
         return FRAMES[kind](columns)
     except ImportError as error:

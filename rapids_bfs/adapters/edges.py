@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core import csr
-from .._core.arguments import checked_directed
+from .._core.arguments import checked_directed, quoted
 from .._core.device import on_device
 from .._core.dtypes import index_dtype
 from .._core.memory import has_bytes, require_bytes
@@ -41,7 +41,7 @@ def from_edges_object(
     elif isinstance(edges, list) and all(isinstance(edge, tuple) for edge in edges):
         for row, edge in enumerate(edges):
             if len(edge) != 2:
-                raise InputError(f"{name}, row {row} (from 0): an edge is a pair of ids, not {edge!r}")
+                raise InputError(f"{name}, row {row} (from 0): an edge is a pair of ids, not {quoted(edge)}")
         source, target = [edge[0] for edge in edges], [edge[1] for edge in edges]
     elif len(edges) == 2:
         source, target = edges

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv, feather, parquet
 
+from .._core.arguments import quoted
 from ..errors import InputError
 from ..graph import Graph
 from ._file import File, check_output, damage_named, file_at, replacing
@@ -48,7 +49,7 @@ def read_table(path: Path, graph: Graph) -> pa.Table:
         table.validate(full=True)
         for place, name in enumerate(table.column_names):
             if name in types:
-                column = _as_type(table.column(place), types[name], f"{file}, column {name!r}")
+                column = _as_type(table.column(place), types[name], f"{file}, column {quoted(name)}")
                 table = table.set_column(place, name, column)
         return table
 
@@ -76,14 +77,14 @@ def _read(file: File, types: dict[str, pa.DataType]) -> pa.Table:
     )
     for place, name in enumerate(table.column_names):
         if pa.types.is_integer(types.get(name, pa.null())):
-            table = table.set_column(place, name, _integers(table.column(place), f"{file}, column {name!r}"))
+            table = table.set_column(place, name, _integers(table.column(place), f"{file}, column {quoted(name)}"))
     return table
 
 
 def _integers(texts: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
     integers = pc.match_substring_regex(texts, r"^\s*-?[0-9]{1,19}\s*$")
     if (row := pc.index(integers, False).as_py()) >= 0:
-        raise InputError(f"{where}, row {row} (from 0): {texts[row].as_py()!r:.60} is not an integer")
+        raise InputError(f"{where}, row {row} (from 0): {quoted(texts[row].as_py())} is not an integer")
     return texts.cast(pa.int64())
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import TypeVar
 
-from .._core.arguments import engine_name
+from .._core.arguments import engine_name, quoted
 from .._core.driver import driver, no_device
 from .._core.forks import in_each_child
 from ..errors import InputError
@@ -131,9 +131,9 @@ def choose(spec: str, deterministic: bool = False) -> Choice:
     elif name in registered():
         engine = registered()[name]
     else:
-        raise InputError(f"unknown engine {name!r}: there are {', '.join(registered())}")
+        raise InputError(f"unknown engine {quoted(name)}: there are {', '.join(registered())}")
     if algorithm and algorithm not in engine.algorithms:
-        raise InputError(f"engine {name!r} has no algorithm {algorithm!r}: it has {', '.join(engine.algorithms)}")
+        raise InputError(f"engine {name!r} has no algorithm {quoted(algorithm)}: it has {', '.join(engine.algorithms)}")
     algorithm = algorithm or engine.algorithms[0]
     return Choice(engine, algorithm, name if algorithm == engine.algorithms[0] else f"{name}:{algorithm}")
 

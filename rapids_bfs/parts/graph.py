@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core import csr
-from .._core.arguments import engine_name
+from .._core.arguments import engine_name, quoted
 from .._core.csr import Pairs
 from .._core.device import CPU, checked_device, on_device, to_host
 from .._core.dtypes import index_dtype
@@ -137,7 +137,7 @@ class GraphInParts:
         """The number of the vertex with this id. Raises `InputError` if there is none."""
         number = self._find(id)
         if number < 0:
-            raise InputError(f"{id!r} is not a vertex of {self.name}, which has {self.num_vertices:,} vertices")
+            raise InputError(f"{quoted(id)} is not a vertex of {self.name}, which has {self.num_vertices:,} vertices")
         return number
 
     def vertices_of(self, ids: Any) -> np.ndarray:
@@ -223,7 +223,7 @@ class GraphInParts:
 
         if engine_name(engine) not in ("auto", OWN[self.device]):
             raise InputError(
-                f"{self.name} is in parts on {self.device}, which {OWN[self.device]!r} searches, not {engine!r}"
+                f"{self.name} is in parts on {self.device}, which {OWN[self.device]!r} searches, not {quoted(engine)}"
             )
         return searched(self, sources, options)
 

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from time import monotonic, sleep
 from typing import Any
 
-from .._core.arguments import whole_number
+from .._core.arguments import quoted, whole_number
 from .._core.device import CPU, CUDA
 from .._core.driver import driver
 from .._core.forks import generation, lock_of_process
@@ -250,7 +250,7 @@ def device_names(devices: Any) -> list[str]:
     if isinstance(devices, str) and devices.startswith(f"{CPU}:"):
         count = devices.partition(":")[2]
         if not (count.isascii() and count.isdigit() and 1 <= int(count) <= MAX_THREADS):
-            raise InputError(f"devices={devices!r}: 'cpu:4' stands for 4 parts, at most {MAX_THREADS}")
+            raise InputError(f"devices={quoted(devices)}: 'cpu:4' stands for 4 parts, at most {MAX_THREADS}")
         return [CPU] * int(count)
     there = len(driver().devices)
     if isinstance(devices, str) and devices == "all":
@@ -259,7 +259,7 @@ def device_names(devices: Any) -> list[str]:
         ordinals = [whole_number(each, "a device") for each in devices]
     elif isinstance(devices, str):
         raise InputError(
-            f"devices is a number of GPUs, 'all', 'auto', a list as in [0, 1], or 'cpu:4', not {devices!r}"
+            f"devices is a number of GPUs, 'all', 'auto', a list as in [0, 1], or 'cpu:4', not {quoted(devices)}"
         )
     else:
         ordinals = list(range(whole_number(devices, "the number of devices", 1)))

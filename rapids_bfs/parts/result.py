@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .._core.arguments import quoted
 from .._core.device import to_host
 from .._core.memory import require_bytes
 from ..engines import Options
@@ -116,7 +117,7 @@ class ResultInParts:
         if path is None:
             raise InputError("the search kept no predecessors: ask for predecessors=True")
         if not path:
-            raise InputError(f"{id!r} was not reached")
+            raise InputError(f"{quoted(id)} was not reached")
         ids: list[Any] = self.graph.ids_of(np.array(path)).tolist()
         return ids
 

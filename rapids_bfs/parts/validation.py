@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.arguments import whole_number
+from .._core.arguments import quoted, whole_number
 from .._core.device import on_device
 from .._core.launch import launch
 from ..engines.parts.search import Answer
@@ -44,7 +44,7 @@ def validate_in_parts(graph: GraphInParts, result: ResultInParts) -> Verdict:
     if predecessor is not None and 0 <= predecessor < graph.partition.size * graph.partition.stride:
         predecessor = graph.ids_of(np.array([predecessor])).tolist()[0]
     text = RULES[NAMES[rule]].format(distance=distance, predecessor=predecessor, stopped_at=stopped_at, above=above)
-    return Verdict(NAMES[rule], number, f"rule {NAMES[rule]!r} is broken: vertex {name!r} {text}")
+    return Verdict(NAMES[rule], number, f"rule {NAMES[rule]!r} is broken: vertex {quoted(name)} {text}")
 
 
 def _kept(answer: Answer, peers: Peers) -> bool:

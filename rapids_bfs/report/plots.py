@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._core.arguments import quoted
 from .._core.device import CPU
 from .._core.extras import needed
 from .._core.units import counted, duration, graph_size, speedup, time_unit
@@ -137,7 +138,7 @@ def _records(comparisons: Any) -> list[Record]:
     records = [each.to_dict() if hasattr(each, "to_dict") else each for each in comparisons]
     for record in records:
         if not isinstance(record, dict) or not {"graph", "engines"} <= record.keys():
-            raise InputError(f"a comparison is what compare returns, or what its to_json wrote, not {record!r:.80}")
+            raise InputError(f"a comparison is what compare returns, or what its to_json wrote, not {quoted(record)}")
     return records
 
 

@@ -4,13 +4,28 @@ from dataclasses import replace
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs
 
-from rapids_bfs import InputError, as_graph, bfs, bfs_batch, compare, load, plot_levels, plot_sizes, read, validate
+from rapids_bfs import (
+    InputError,
+    as_graph,
+    bfs,
+    bfs_batch,
+    compare,
+    load,
+    plot_levels,
+    plot_sizes,
+    read,
+    shortest_path,
+    validate,
+)
+from rapids_bfs._core.arguments import LONGEST_QUOTE, quoted
 from rapids_bfs._core.device import cupy_missing
+from rapids_bfs.errors import LONGEST_MESSAGE
 from rapids_bfs.generators import rmat_edges, urand
 
 GRAPH = as_graph("karate")
@@ -25,9 +40,11 @@ def refused(message, call, *arguments, **options):
 
 @pytest.mark.parametrize("device", ["x", "CPU", "", None, 0, ["cpu"], np.array(["cpu"])], ids=repr)
 def test_what_is_no_device(device):
-    for make in (load, rmat_edges, urand):
-        refused("a graph lives on 'cpu' or 'cuda', not on", make, "rmat:4" if make is load else 4, device=device)
-    refused("a graph lives on 'cpu' or 'cuda'", load, "karate", device=device)
+    for make in (rmat_edges, urand):
+        refused("a graph lives on 'cpu' or 'cuda', not on", make, 4, device=device)
+    if device is not None:  # its default
+        for name in ("rmat:4", "karate"):
+            refused("a graph lives on 'cpu' or 'cuda'", load, name, device=device)
     refused("a graph lives on 'cpu' or 'cuda'", GRAPH.on, device)
 
 
@@ -70,6 +87,80 @@ def test_what_cannot_be_drawn():
     refused("plot_sizes takes a list of comparisons, not int", plot_sizes, 3)
     refused("plot_sizes takes a list of comparisons, not dict", plot_sizes, {"graph": 1})
     refused("a comparison is what compare returns", plot_sizes, [3])
+
+
+class Nameless:
+    def __repr__(self):
+        raise RuntimeError
+
+    __str__ = __repr__
+
+
+LONG = "m" * 200_000
+# Calls that quote what they are given, or an id of their graph.
+QUOTING = {
+    "source": lambda id: bfs(id_graph(id), "no such vertex"),
+    "first and last": lambda id: bfs(id_graph(id), id + id if isinstance(id, str) else Nameless()),
+    "target": lambda id: bfs(GRAPH, 0, target=id),
+    "several": lambda id: bfs(GRAPH, [id]),
+    "in parts": lambda id: bfs(load("karate", devices="cpu:2"), id),
+    "path": lambda id: RESULT.path_to(id),
+    "shortest path": lambda id: shortest_path(GRAPH, 0, id),
+    "no path": lambda id: shortest_path(as_graph({id: [], "a": []}), id, "a"),
+    "batch": lambda id: bfs_batch(GRAPH, id),
+    "engine": lambda id: bfs(GRAPH, 0, engine=id),
+    "depth limit": lambda id: bfs(GRAPH, 0, depth_limit=id),
+    "deterministic": lambda id: bfs(GRAPH, 0, deterministic=id),
+    "name": lambda id: bfs(as_graph(([0], [1]), name=id), 2),
+    "graph": as_graph,
+    "file": load,
+    "device": GRAPH.on,
+    "kind": GRAPH.to,
+    "columns": lambda id: as_graph(pd.DataFrame({LONG + "x": [0], id if isinstance(id, str) else "b": [1], "c": [2]})),
+    "no column": lambda id: as_graph(pd.DataFrame({"a": [0], "b": [1], "c": [2]}), source=id),
+    "devices": lambda id: load("karate", devices=id),
+    "validate": lambda id: validate(GRAPH, replace(RESULT, target=id)),
+    "compare": lambda id: compare(GRAPH, [0], engines=id),
+}
+
+
+def id_graph(id):
+    return as_graph({id: ["b"], "b": []})
+
+
+@pytest.mark.parametrize("call", QUOTING)
+@pytest.mark.parametrize(
+    "id",
+    [
+        LONG,
+        np.str_(LONG),
+        LONG.encode(),
+        -(10**5000),
+        (LONG, np.int64(0)),
+        np.int64(-7),
+        np.float64(0.5),
+        [LONG],
+        "\n" * 99,
+    ],
+    ids=lambda id: type(id).__name__,
+)
+def test_no_message_is_long(call, id):
+    """Nor does it name NumPy's types; what is passed is on one line."""
+    with pytest.raises(
+        TypeError if isinstance(id, list) and call in ("source", "first and last", "no path") else InputError
+    ) as error:
+        QUOTING[call](id)
+    assert 0 < len(str(error.value)) <= LONGEST_MESSAGE
+    assert "np." not in str(error.value)
+    assert "\n" not in str(error.value) or call == "name"
+
+
+@given(st.recursive(st.text() | st.integers() | st.binary(), lambda ids: st.tuples(ids, ids), max_leaves=30))
+def test_what_is_short_is_quoted_as_python_writes_it(id):
+    shown = quoted(id)
+    assert shown == repr(id) if len(repr(id)) <= LONGEST_QUOTE else len(shown) <= LONGEST_QUOTE
+    assert quoted(np.int64(0)) == "0"
+    assert quoted(Nameless()) == "<Nameless>"
 
 
 @given(st.data())
