@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core.arguments import quoted, whole_number
+from ._core.arguments import elements, quoted, whole_number
 from ._core.device import CUDA, finish, moved, on_device, to_host
 from ._core.memory import available_bytes, available_device_bytes, require_bytes, require_device_bytes
 from ._core.units import counted
@@ -215,7 +215,10 @@ def vertices_of_sources(graph: Graph, sources: Iterable[Hashable] | None) -> np.
     if sources is None:
         return np.arange(graph.num_vertices)
     ids: Any = to_host(sources) if on_device(sources) else sources
-    ids = ids.to_numpy() if hasattr(ids, "to_numpy") else ids
-    if isinstance(ids, str) or not isinstance(ids, Iterable) or getattr(ids, "ndim", 1) != 1:
+    try:
+        several = elements(ids)
+    except (TypeError, ValueError):
+        several = None
+    if several is None or getattr(ids, "ndim", 1) != 1:
         raise InputError(f"expected a list of vertex ids, not {quoted(ids)}")
-    return graph.vertices_of(ids)
+    return graph.vertices_of(several)

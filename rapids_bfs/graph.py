@@ -324,7 +324,7 @@ class Graph:
             integer = operator.index(id)  # type: ignore[arg-type]
         except TypeError:
             return -1
-        if isinstance(id, bool):
+        if isinstance(id, bool | np.bool_):
             return -1
         if self.labels is None:
             return integer if 0 <= integer < self.num_vertices else -1

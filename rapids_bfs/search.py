@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core.arguments import flag, whole_number
+from ._core.arguments import elements, flag, whole_number
 from ._core.device import on_device, to_host
 from ._core.dtypes import INT32_LIMIT
 from .engines import DEFAULT, Options, ready
@@ -137,7 +137,10 @@ def source_vertices(graph: Graph, source: Any) -> np.ndarray:
         source = to_host(source)
     if not _several(graph, source):
         return np.array([graph.vertex_of(source)])
-    ids = source.to_numpy() if hasattr(source, "to_numpy") else source
+    try:
+        ids = elements(source)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a source is a vertex id, or several in a list or an array ({error})") from None
     vertices = list(dict.fromkeys(graph.vertices_of(ids).tolist()))
     if not vertices:
         raise InputError("at least one source is needed")
@@ -150,4 +153,6 @@ def _several(graph: Graph, source: Any) -> bool:
         return not graph.has_vertex(source)
     if isinstance(source, np.ndarray):
         return source.ndim > 0
-    return isinstance(source, list | set | frozenset | range) or hasattr(source, "to_numpy")
+    return isinstance(source, list | set | frozenset | range) or (
+        hasattr(source, "to_numpy") and hasattr(source, "__len__")  # a pandas.Timestamp has the first alone
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -67,13 +67,37 @@ def engine_name(spec: Any) -> str:
     return spec.strip()
 
 
+def is_integer(value: Any) -> TypeGuard[int]:
+    """Is it an int of Python or NumPy? Bools are not, nor are NumPy's timedeltas, which it derives from integers."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
+def elements(collection: Any) -> list[Any]:
+    """The elements of an array, a column or anything else to iterate over, as Python's own objects where those of a
+    column are its library's.
+
+    Raises `TypeError` or `ValueError` if it is not a collection; a string or bytes is not.
+    """
+    if isinstance(collection, str | bytes | bytearray):
+        raise TypeError(f"{type(collection).__name__} is not a collection")
+    if isinstance(collection, np.ndarray | list | tuple):  # tolist would make numbers of nanoseconds
+        return list(collection)
+    if hasattr(collection, "to_pylist"):  # of Arrow, which does not look where its offsets lead
+        collection.validate(full=True)
+    for convert in ("to_pylist", "to_list", "tolist"):
+        if hasattr(collection, convert):
+            collection = getattr(collection, convert)()
+            break
+    return list(collection)
+
+
 def whole_number(value: Any, what: str, least: int = 0) -> int:
     """``value`` as an int. Raises `InputError` if it is no whole number, or less than ``least``."""
     try:
         number = operator.index(value)
     except TypeError:
         number = None
-    if number is None or isinstance(value, bool):
+    if number is None or isinstance(value, bool | np.bool_):
         raise InputError(f"{what} must be a whole number, not {quoted(value)}")
     if number < least:
         raise InputError(f"{what} must be at least {least}, not {quoted(number)}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core import csr
-from .._core.arguments import engine_name, quoted
+from .._core.arguments import engine_name, is_integer, quoted
 from .._core.csr import Pairs
 from .._core.device import CPU, checked_device, on_device, to_host
 from .._core.dtypes import index_dtype
@@ -150,7 +150,7 @@ class GraphInParts:
         if self.partition.dealt:
             vertex = self.ids._find(id)
             return vertex if vertex < 0 else int(self.partition.numbers(np.array([vertex]))[0])
-        if not isinstance(id, int | np.integer) or isinstance(id, bool) or not 0 <= id < 1 << 63:
+        if not is_integer(id) or not 0 <= id < 1 << 63:
             return -1
         return int(max(self.launcher.run(_find, int(id), each=[self.parts])))
 

@@ -53,8 +53,27 @@ def test_sources_of_any_integers(sources):
     np.testing.assert_array_equal(bfs(GRAPH, sources).distances, oracle_distances(GRAPH, [0, 2]))
 
 
+TIMES = [
+    pd.Timestamp(2020, 1, 1),
+    pd.Timedelta(1, "s"),
+    pd.Period("2020"),
+    np.timedelta64(1, "s"),
+    np.datetime64(1, "s"),
+]
+
+
+@pytest.mark.parametrize("id", TIMES, ids=repr)
+def test_a_time_is_one_id(id):
+    """What has to_numpy need not be a collection, and NumPy's timedeltas are no integers."""
+    for graph in (as_graph([(id, id)]), as_graph({id: ["b"]}), as_graph({id: [id]})):
+        assert bfs(graph, id, target=id).distance_to(id) == 0
+    refused(bfs, GRAPH, id)
+    refused(bfs_batch, GRAPH, id)
+
+
 def test_one_source_is_no_batch():
     refused(bfs_batch, GRAPH, np.array(0))
+    refused(bfs_batch, GRAPH, b"\0")
     refused(betweenness, GRAPH, np.array(0))
 
 
