@@ -7,19 +7,30 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..graph import Graph
 from .adjacency import from_dict
 
+VIEWS = ("networkx.classes.coreviews", "networkx.classes.reportviews")
+
 
 def matches(obj: Any) -> bool:
-    return hasattr(obj, "adj") and hasattr(obj, "is_multigraph")
+    return _is_view(obj) or (hasattr(obj, "adj") and hasattr(obj, "is_multigraph"))
+
+
+def _is_view(obj: Any) -> bool:
+    """Is it a view of a graph's nodes, edges or adjacency? As a mapping, most would be another graph."""
+    return type(obj).__module__ in VIEWS
 
 
 def from_networkx(nx_graph: Any, *, directed: bool | None = None, name: str | None = None) -> Graph:
     """A graph from NetworkX's, its adjacency order kept; parallel edges stay parallel.
 
-    Directed as the class says, or as ``directed`` says: False adds the reversed edges.
+    Directed as the class says, or as ``directed`` says: False adds the reversed edges. Raises `InputError` for a view
+    of a graph, such as ``G.edges``.
     """
+    if _is_view(nx_graph):
+        raise InputError(f"a NetworkX {type(nx_graph).__name__} shows a part of a graph: give the graph itself")
     rows = nx_graph.adj
     if nx_graph.is_multigraph():
         rows = {
