@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.arguments import quoted
+from .._core.arguments import elements, is_integer, quoted
 from .._core.dtypes import index_dtype
 from ..errors import InputError
 from ..graph import Graph
@@ -36,16 +36,17 @@ def from_dict(
 
     rows = {}
     for id, row in neighbors.items():
-        if not isinstance(row, Iterable):
-            raise InputError(f"{name}: {quoted(id)} has {quoted(row)} instead of a list of its neighbours")
-        rows[id] = list(row)
+        try:
+            rows[id] = elements(row)
+        except (TypeError, ValueError):
+            raise InputError(f"{name}: {quoted(id)} has {quoted(row)} instead of a list of its neighbours") from None
     try:
         ids = list(dict.fromkeys(chain(rows, chain.from_iterable(rows.values()))))
     except TypeError as error:
         raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
     if any(id is None for id in ids):
         raise InputError(f"{name}: None is not a vertex id")
-    integers = all(isinstance(id, int | np.integer) and not isinstance(id, bool) and 0 <= id <= LARGEST for id in ids)
+    integers = all(is_integer(id) and 0 <= id <= LARGEST for id in ids)
     if integers:
         ids.sort()
     plain = integers and are_vertices(ids)
