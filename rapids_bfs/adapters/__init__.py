@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, overload
 
@@ -29,6 +29,16 @@ IMPORTERS = {
     "adjacency": "from_dict",
     "edges": "from_edges_object",
     "arrow": "from_arrow",
+}
+
+# What makes edges of types that are not taken, by their package and name.
+NEXT_STEPS = {
+    ("graph_tool", "Graph"): "g.get_edges(), vertices=g.num_vertices(), directed=g.is_directed()",
+    ("igraph", "Graph"): "g.get_edgelist(), vertices=g.vcount(), directed=g.is_directed()",
+    ("networkit", "Graph"): "list(g.iterEdges()), vertices=g.upperNodeIdBound(), directed=g.isDirected()",
+    ("polars", "LazyFrame"): "frame.collect()",
+    ("rustworkx", "PyDiGraph"): "list(g.edge_list()), directed=True",
+    ("rustworkx", "PyGraph"): "list(g.edge_list()), directed=False",
 }
 
 # Kinds that `Graph.to` knows: module and function.
@@ -96,11 +106,14 @@ def as_graph(
     ----------
     graph
         A `Graph` (returned as it is); a NetworkX graph; a SciPy sparse array or matrix; a dict of neighbour lists;
-        a pandas, Polars, Arrow or Dask table of edges; a pair ``(sources, targets)`` of arrays; a list of ``(u, v)``
-        pairs or an m x 2 array; a path, a generator such as "rmat:20" or a bundled graph's name. From the device,
-        where the graph then lives: a cuDF, cudf.pandas or pylibcudf table, an Arrow table, a pair of arrays that
-        speak ``__cuda_array_interface__`` or DLPack, a CuPy sparse matrix, a graph of cuGraph, pylibcugraph or
+        a pandas, Polars, Arrow or Dask table of edges; a pair ``(sources, targets)`` of arrays; a list or an m x 2
+        array with an edge in each row; a path, a generator such as "rmat:20" or a bundled graph's name. From the
+        device, where the graph then lives: a cuDF, cudf.pandas or pylibcudf table, an Arrow table, a pair of arrays
+        that speak ``__cuda_array_interface__`` or DLPack, a CuPy sparse matrix, a graph of cuGraph, pylibcugraph or
         nx-cugraph.
+
+        A tuple holds columns, a list rows: ``([0, 1], [2, 3])`` are the edges 0-2 and 1-3, ``[[0, 1], [2, 3]]`` are 0-1
+        and 2-3. ``((0, 1), (2, 3))`` may be either, and is refused.
     source, target : str, optional
         The columns of a table that hold the edges. By default a pair with usual names, or the only two.
     offsets, targets : integer arrays, instead of ``graph``
@@ -164,9 +177,19 @@ def as_graph(
     module = importer_of(graph)
     if module is not None:
         return _call(_function(module, IMPORTERS[module]), graph, **options)
-    raise InputError(
-        f"cannot make a graph of {type(graph).__module__}.{type(graph).__qualname__}: give a NetworkX graph, a SciPy "
-        "sparse array, a table of edges, a dict of neighbour lists, a pair of arrays, or a path"
+    raise InputError(f"cannot make a graph of {type(graph).__module__}.{type(graph).__qualname__}: {_next_step(graph)}")
+
+
+def _next_step(graph: Any) -> str:
+    """What to give instead of something that `as_graph` does not take."""
+    for kind in type(graph).__mro__:
+        if arguments := NEXT_STEPS.get((kind.__module__.partition(".")[0], kind.__name__)):
+            return f"call as_graph({arguments})"
+    if isinstance(graph, Iterator | set | frozenset):
+        return "give a list of its edges, or a dict of its neighbour lists"
+    return (
+        "give a NetworkX graph, a SciPy sparse array, a table of edges, a dict of neighbour lists, a list of edges, "
+        "a pair of arrays, or a path"
     )
 
 

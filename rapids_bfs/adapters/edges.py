@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from .._core import csr
-from .._core.arguments import checked_directed, quoted
+from .._core.arguments import checked_directed, elements, quoted
 from .._core.device import on_device
 from .._core.dtypes import index_dtype
 from .._core.memory import has_bytes, require_bytes
@@ -33,21 +33,44 @@ def _is_device_matrix(obj: Any) -> bool:
 def from_edges_object(
     edges: Any, *, vertices: int | None = None, directed: bool | None = None, name: str = "edges"
 ) -> Graph:
-    """A graph from a pair ``(sources, targets)``, a list of ``(u, v)`` pairs or an m x 2 array; see `from_edges`."""
-    if isinstance(edges, np.ndarray) or on_device(edges):
-        if edges.ndim != 2 or edges.shape[1] != 2:
-            raise InputError(f"{name}: an array of edges must have shape (m, 2), not {edges.shape}")
-        source, target = edges.T
-    elif isinstance(edges, list) and all(isinstance(edge, tuple) for edge in edges):
-        for row, edge in enumerate(edges):
-            if len(edge) != 2:
-                raise InputError(f"{name}, row {row} (from 0): an edge is a pair of ids, not {quoted(edge)}")
-        source, target = [edge[0] for edge in edges], [edge[1] for edge in edges]
-    elif len(edges) == 2:
+    """A graph from a pair ``(sources, targets)``, or a list or an m x 2 array with an edge in each row.
+
+    A tuple holds two columns, a list rows: ``([0, 1], [2, 3])`` are the edges 0-2 and 1-3, ``[[0, 1], [2, 3]]`` are 0-1
+    and 2-3. See `from_edges`.
+    """
+    if isinstance(edges, list):
+        source, target = _columns_of_rows(edges, name)
+    elif isinstance(edges, tuple):
+        if all(isinstance(each, tuple) and len(each) == 2 for each in edges):
+            raise InputError(
+                f"{name}: {quoted(edges)} may be two edges or two columns: give a list of edges, or a pair of lists"
+            )
         source, target = edges
     else:
-        raise InputError(f"{name}: give a pair (sources, targets) or a list of (u, v) tuples")
+        _require_two_columns(edges, name)
+        source, target = edges.T
     return from_edges(source, target, vertices=vertices, directed=directed, name=name)
+
+
+def _columns_of_rows(rows: list[Any], name: str) -> tuple[list[Any], list[Any]]:
+    """The first and the second id of each row. Raises `InputError` at the first that is not a pair of ids."""
+    for row, edge in enumerate(rows):
+        if not isinstance(edge, tuple | list | np.ndarray) or getattr(edge, "ndim", 1) != 1 or len(edge) != 2:
+            columns = "; two columns of ids are given as a tuple, (sources, targets)" if len(rows) == 2 else ""
+            raise InputError(f"{name}, row {row} (from 0): an edge is a pair of ids, not {edge!r:.200}{columns}")
+    return [edge[0] for edge in rows], [edge[1] for edge in rows]
+
+
+def _require_two_columns(array: Any, name: str) -> None:
+    """Raise `InputError` unless the array has an edge in each row."""
+    match tuple(array.shape):
+        case (rows, columns) if isinstance(array, np.matrix) or rows == columns != 2:
+            raise InputError(f"{name}: a dense adjacency matrix must be sparse: give scipy.sparse.csr_array(matrix)")
+        case (_, 2):
+            return
+        case shape:
+            transposed = ": transpose it by .T" if len(shape) == 2 and shape[0] == 2 else ""
+            raise InputError(f"{name}: an array of edges has shape (m, 2), not {shape}{transposed}")
 
 
 def from_edges(
@@ -90,13 +113,15 @@ def _as_array(ids: Any, where: str) -> np.ndarray:
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iufbO":
         return np.asarray(ids)
     try:
-        ids = ids.tolist() if isinstance(ids, np.ndarray) and ids.dtype.kind in "US" else list(ids)
-    except TypeError as error:
+        if isinstance(ids, set | frozenset | Mapping):
+            raise TypeError(f"a {type(ids).__name__} has no rows")
+        ids = ids.tolist() if isinstance(ids, np.ndarray) and ids.dtype.kind in "US" else elements(ids)
+    except (TypeError, ValueError) as error:
         raise InputError(f"{where}: a column of ids is an array or a list ({error})") from None
     if ids and not isinstance(ids[0], str | tuple | list):
         try:
             array = np.asarray(ids)
-        except ValueError:  # ids of several kinds
+        except (TypeError, ValueError):  # ids of several kinds
             array = np.empty(0, object)
         if array.dtype.kind in "iufb":
             return array

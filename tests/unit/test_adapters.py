@@ -1,17 +1,20 @@
 """From and to the types that people have; tables and files have tests of their own."""
 
+import datetime
 import math
 
 import networkx as nx
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import edges_of, graphs
 
-from rapids_bfs import Graph, InputError, as_graph, bfs
+from rapids_bfs import Graph, InputError, as_graph, bfs, bfs_batch
 from rapids_bfs.adapters.scipy import to_scipy
 
 NX_CLASSES = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
@@ -130,11 +133,79 @@ def test_an_id_in_a_dict_may_be_anything_that_is_hashable(ids):
 
 @pytest.mark.parametrize(
     "edges",
-    [([0, 1], [1, 2]), [(0, 1), (1, 2)], np.array([[0, 1], [1, 2]]), [np.array([0, 1]), np.array([1, 2])]],
-    ids=["pair", "tuples", "array", "arrays"],
+    [
+        ([0, 2], [1, 3]),
+        ((0, 2), [1, 3]),
+        *((column([0, 2]), column([1, 3])) for column in (np.array, pd.Series, pd.Index, pl.Series, pa.array)),
+        (pa.chunked_array([[0], [2]]), range(1, 4, 2)),
+        [(0, 1), (2, 3)],
+        [[0, 1], [2, 3]],
+        [(0, 1), [2, 3]],
+        np.array([[0, 1], [2, 3]]),
+        list(np.array([[0, 1], [2, 3]])),
+    ],
+    ids=range(13),
 )
 def test_ways_to_write_an_edge_list(edges):
-    assert edges_of(as_graph(edges)) == [(0, 1), (1, 2)]
+    graph = as_graph(edges)
+    assert edges_of(graph) == [(0, 1), (2, 3)]
+    assert graph.labels is None
+
+
+@pytest.mark.parametrize("column", [pa.array, pd.Series, pl.Series, np.array])
+def test_columns_hold_ids_rather_than_their_library_s_scalars(column):
+    """In a pair, as neighbours, and as sources."""
+    for ids in (["a", "b"], [10, 20], [datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 2)]):
+        pair = as_graph((column(ids[:1]), column(ids[1:])))
+        neighbors = as_graph({column(ids)[0] if column is np.array else ids[0]: column(ids[1:])})
+        for graph in (pair, neighbors):
+            assert graph.num_vertices == 2
+            assert bfs(graph, column(ids)).num_reached == len(bfs_batch(graph, column(ids)).sources) == 2
+
+
+VIEWS = [
+    *(lambda G: G.edges, lambda G: G.edges(data=True), lambda G: G.edges(data="weight"), lambda G: G.degree),
+    *(lambda G: G.nodes, lambda G: G.nodes(data=True), lambda G: G.adj, lambda G: G[0], lambda G: G.adj[0]),
+    *(lambda G: G.subgraph([0, 1]).edges, lambda G: G.subgraph([0, 1]).adj, lambda G: G.to_directed(True).in_edges),
+]
+
+
+@pytest.mark.parametrize("view", range(len(VIEWS)))
+@pytest.mark.parametrize("kind", NX_CLASSES)
+def test_views_of_networkx_are_no_graphs(kind, view):
+    """As mappings, edges would be vertices, and of a multigraph keys."""
+    with pytest.raises(InputError, match=r"a NetworkX \w+ shows a part of a graph: give the graph itself"):
+        as_graph(VIEWS[view](kind(nx.path_graph(3))))
+
+
+@pytest.mark.parametrize("row", ["bob", b"bob", bytearray(b"b"), np.str_("bob"), 3, None, np.array(3), np.float64(1)])
+def test_what_holds_no_neighbours(row):
+    with pytest.raises(InputError, match=r"'ann' has .* instead of a list of its neighbours"):
+        as_graph({"ann": row})
+
+
+def of_another_library(name, edges):
+    """A directed graph, or a lazy frame, of a library whose objects `as_graph` does not take."""
+    library = pytest.importorskip(name)
+    if name == "igraph":
+        return library.Graph(edges, directed=True)
+    if name == "polars":
+        return library.LazyFrame(edges, ["u", "v"], orient="row")
+    graph = library.PyDiGraph() if name == "rustworkx" else library.Graph(3, directed=True)
+    add_all = graph.extend_from_edge_list if name == "rustworkx" else lambda edges: [graph.addEdge(*e) for e in edges]
+    add_all(edges)
+    return graph
+
+
+@pytest.mark.parametrize("library", ["igraph", "networkit", "polars", "rustworkx"])
+def test_the_next_step_from_other_libraries_is_named(library):
+    edges = [(0, 1), (1, 2), (2, 0)]
+    given = of_another_library(library, edges)
+    with pytest.raises(InputError, match=r"cannot make a graph of .*: call as_graph\(") as refusal:
+        as_graph(given)
+    graph = eval(str(refusal.value).partition(": call ")[2], {"as_graph": as_graph, "g": given, "frame": given})
+    assert edges_of(graph) == edges
+    assert graph.directed
 
 
 def test_hashable_ids_keep_their_order_and_identity():
@@ -165,8 +236,22 @@ def test_a_graph_is_itself():
         ((object(),), {}, "cannot make a graph of builtins.object"),
         ((), {}, "takes either a graph, or both offsets= and targets="),
         ((), {"offsets": [0, 1]}, "takes either a graph, or both offsets= and targets="),
-        ((np.eye(3),), {}, r"shape \(m, 2\), not \(3, 3\)"),
+        ((np.eye(3),), {}, r"dense adjacency matrix .* give scipy\.sparse\.csr_array\(matrix\)"),
+        ((np.array([[0, 1], [1, 0]]).view(np.matrix),), {}, "dense adjacency matrix"),
+        ((np.zeros((2, 3)),), {}, r"shape \(m, 2\), not \(2, 3\): transpose it by \.T"),
+        ((np.zeros((4, 3)),), {}, r"shape \(m, 2\), not \(4, 3\)"),
+        ((np.zeros(3),), {}, r"shape \(m, 2\), not \(3,\)"),
         (([(0, 1), (1,)],), {}, r"row 1 \(from 0\): an edge is a pair"),
+        (([(0, 1, 2.5)],), {}, r"row 0 \(from 0\): an edge is a pair of ids, not \(0, 1, 2\.5\)$"),
+        ((["ab", "cd"],), {}, r"row 0 \(from 0\): an edge is a pair of ids, not 'ab'"),
+        (([[0, 1, 2], [1, 2, 3]],), {}, r"two columns of ids are given as a tuple, \(sources, targets\)"),
+        ((((0, 1), (2, 3)),), {}, "may be two edges or two columns"),
+        ((("ab", "cd"),), {}, "column 'source': a column of ids is an array or a list"),
+        ((({0, 1}, {2, 3}),), {}, "column 'source': a column of ids is an array or a list"),
+        ((({0: 1}, {2: 3}),), {}, "column 'source': a column of ids is an array or a list"),
+        ((iter([(0, 1)]),), {}, "cannot make a graph of builtins.list_iterator: give a list of its edges, or a dict"),
+        ((nx.path_graph(2).adjacency(),), {}, "give a list of its edges, or a dict of its neighbour lists"),
+        (({(0, 1)},), {}, "give a list of its edges"),
         ((scipy.sparse.csr_array((2, 3)),), {}, "must be square, not 2 x 3"),
         ((), {"offsets": [0, 2], "targets": [0]}, "end with 1, the number of targets"),
         ((), {"offsets": [0, 2, 1], "targets": [0]}, "offsets fall after vertex 1"),
