@@ -1,7 +1,8 @@
 """Edge lists as text: two white-space separated ids a line, as SNAP, KONECT and the GAP Benchmark Suite write them.
 
-Lines that begin with # or % are comments, further columns are ignored. Files that we write state what the edges
-alone do not, in a comment ``# rapids_bfs directed=true`` or ``# rapids_bfs directed=true vertices=N``.
+Lines that begin with # or % are comments, further columns are ignored. A file whose lines hold different numbers of ids
+is an adjacency list, and refused. Files that we write state what the edges alone do not, in a comment
+``# rapids_bfs directed=true`` or ``# rapids_bfs directed=true vertices=N``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .._core.arguments import quoted
 from .._core.csr import BLOCK
 from ..errors import InputError
 from ..graph import Graph
-from ._csv import INTEGER, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids
+from ._csv import INTEGER, NUMBER, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids
 from ._file import File, refuse_isolated
 from ._tables import Columns, EdgeTable, from_edge_table, isolated, to_arc_table, to_edge_table, with_all_vertices
 
@@ -31,6 +32,9 @@ FIELD = re.compile(f"[^{BLANKS}]+")  # as pandas splits: at no other white space
 OURS = re.compile(r"#\s*rapids_bfs\s+directed=(true|false)(?:\s+vertices=(\d+))?\s*", re.ASCII)
 UNDIRECTED = re.compile(r"#\s*undirected graph\b|%\s*sym\b", re.IGNORECASE)  # SNAP, KONECT
 BIPARTITE = re.compile(r"%\s*bip\b", re.IGNORECASE)  # KONECT
+BY_NETWORKX = re.compile(r"[#%] GMT \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", re.ASCII)  # above its adjacency lists
+ADJACENCY = "an adjacency list: read it with nx.read_adjlist, or nx.read_multiline_adjlist, and pass the graph"
+WIDEST = 8  # columns that are read in full, so that it is known whether all lines have as many
 UNWRITABLE = re.compile(r"[#%].*|.*[\s\"\0].*|", re.DOTALL)  # ids that white-space separated text cannot hold
 
 
@@ -39,6 +43,7 @@ class Start:
     """What stands before the first edge, and the type of the ids there."""
 
     lines: int = 0
+    columns: int | None = 2  # None: any number, of which the first two are read
     sign: str = ""  # of the first comment, and so of all
     directed: bool | None = None
     vertices: int | None = None
@@ -59,10 +64,13 @@ class Start:
 def _start(file: File) -> Start:
     start = Start()
     for line in _lines(file):
+        if BY_NETWORKX.fullmatch(line):
+            raise InputError(f"{file} is {ADJACENCY}")
         if line.startswith(SIGNS):
             start.note(line)
         elif line:
-            start.type = type_of_ids(FIELD.findall(line)[:2])
+            fields = FIELD.findall(line)
+            start.type, start.columns = type_of_ids(fields[:2]), max(len(fields), 2)
             break
         start.lines += 1
     start.sign = start.sign or SIGNS[0]
@@ -99,15 +107,20 @@ def _read(file: File, start: Start, vertices: int | None, directed: bool | None)
     table = EdgeTable(str(file), columns, (ids, ids), file.about_lines(), lambda: _batches(file, start))
     try:
         return from_edge_table(table, vertices=vertices, directed=directed)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError) as error:
         _refuse_line(file, start)
-        raise
+        if isinstance(error, InputError) or start.columns is None:
+            raise
+    start.columns = None
+    return from_edge_table(table, vertices=vertices, directed=directed)
 
 
 def _batches(file: File, start: Start) -> Iterator[Columns]:
-    """The edges of ``file``, a block at a time. Raises `ValueError` at an id that is none."""
+    """The edges of ``file``, a block at a time. Raises `ValueError` at what is no id, and where the columns differ."""
     import pandas as pd
 
+    if start.columns is not None and start.columns > WIDEST:
+        raise ValueError("there are too many columns to compare")
     strings, integers = pa.types.is_large_string(start.type), pa.types.is_integer(start.type)
     with (
         file.text(comments=COMMENTS) as text,
@@ -115,8 +128,8 @@ def _batches(file: File, start: Start) -> Iterator[Columns]:
             io.BufferedReader(text),
             sep=r"\s+",
             header=None,
-            names=[0, 1],
-            usecols=[0, 1],
+            names=range(start.columns or 2),
+            usecols=None if start.columns else [0, 1],
             skiprows=start.lines,
             dtype=None if integers else str,  # with dtype=int pandas rounds 9007199254740993.0
             low_memory=False,  # one type for the whole block
@@ -130,7 +143,9 @@ def _batches(file: File, start: Start) -> Iterator[Columns]:
         for chunk in chunks:
             if strings:
                 chunk = chunk[~chunk[0].str.startswith(SIGNS)]
-            if integers and len(chunk) and not all(dtype.kind in "iu" for dtype in chunk.dtypes):
+            if chunk.iloc[:, -1].isna().any():
+                raise ValueError("a line is shorter than the first")
+            if integers and len(chunk) and not all(chunk[column].dtype.kind in "iu" for column in (0, 1)):
                 raise ValueError("an id is not an integer, as those of the first edge are")
             source, target = (pa.array(chunk[column], from_pandas=True) for column in (0, 1))
             yield (source, target) if strings or integers else (parse_ids(source, ""), parse_ids(target, ""))
@@ -139,18 +154,33 @@ def _batches(file: File, start: Start) -> Iterator[Columns]:
 def _refuse_line(file: File, start: Start) -> None:
     """Raise `InputError` naming the first line of ``file`` that is no edge, if there is one."""
     strings = pa.types.is_large_string(start.type)
+    first: dict[int, int] = {}  # the first line of each number of fields
+    neighbours = False
     for number, line in enumerate(_lines(file), 1):
-        ids = FIELD.findall(line if strings else line.partition(start.sign)[0])[:2]
-        if not ids or line.startswith(SIGNS):
+        fields = FIELD.findall(line if strings else line.partition(start.sign)[0])
+        if not fields or line.startswith(SIGNS):
             continue
         where = f"{file}, line {number}"
-        if len(ids) < 2:
-            raise InputError(f"{where}: an edge has two ids, not {quoted(line)}")
-        for id in () if strings else ids:
+        if len(fields) < 2:
+            raise InputError(f"{where}: an edge has two ids, not {quoted(line)}; if this is {ADJACENCY}")
+        for id in () if strings else fields[:2]:
             if not (len(id) < 19 and id.isascii() and id.isdecimal()):  # else it is one
                 parse_id(id, where)
                 if pa.types.is_integer(start.type) and not INTEGER.fullmatch(id):
                     raise InputError(f"{where}: {quoted(id)} is not written as an integer, as the first ids are")
+        first.setdefault(len(fields), number)
+        neighbours = neighbours or (len(fields) > 2 and all(_may_be_id(each, strings) for each in fields[2:]))
+        if neighbours and len(first) > 1:
+            (columns, line_of), (others, other_line), *_ = first.items()
+            raise InputError(
+                f"{file}: line {line_of} has {columns} columns and line {other_line} has {others}: "
+                f"give all lines as many columns, or if this is {ADJACENCY}"
+            )
+
+
+def _may_be_id(field: str, strings: bool) -> bool:
+    """Could this be the id of a neighbour, and not a weight or, as NetworkX writes it, a dict of attributes?"""
+    return INTEGER.fullmatch(field) is not None or (strings and not NUMBER.fullmatch(field) and field[0] != "{")
 
 
 def write_snap(graph: Graph, stream: IO[bytes]) -> None:

@@ -57,7 +57,7 @@ def _columns_of_rows(rows: list[Any], name: str) -> tuple[list[Any], list[Any]]:
     for row, edge in enumerate(rows):
         if not isinstance(edge, tuple | list | np.ndarray) or getattr(edge, "ndim", 1) != 1 or len(edge) != 2:
             columns = "; two columns of ids are given as a tuple, (sources, targets)" if len(rows) == 2 else ""
-            raise InputError(f"{name}, row {row} (from 0): an edge is a pair of ids, not {edge!r:.200}{columns}")
+            raise InputError(f"{name}, row {row} (from 0): an edge is a pair of ids, not {quoted(edge)}{columns}")
     return [edge[0] for edge in rows], [edge[1] for edge in rows]
 
 

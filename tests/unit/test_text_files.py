@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from unittest import mock
 
+import networkx as nx
 import pytest
 from graph_files import GENERAL, MTX, arcs, ids, read_apart, write
 from hypothesis import assume, given, settings
@@ -53,7 +54,7 @@ VARIANTS = {
     "snap undirected": ("a.txt", "# Undirected graph: a.txt\n0 1\n", 2, [(0, 1), (1, 0)], False),
     "snap both": ("a.txt", "# Undirected graph (each pair twice)\n0 1\n1 0\n", 2, [(0, 1), (1, 0)], False),
     "konect": ("out.ucidata", "% sym unweighted\n% 1 2 2\n0 1 7 12345\n", 2, [(0, 1), (1, 0)], False),
-    "extra columns": ("a.txt", "0 1 0.5 x\n1 2\n2 0 1\n", 3, [(0, 1), (1, 2), (2, 0)], True),
+    "extra columns": ("a.txt", "0 1 0.5 x\n1 2\n2 0 1.5\n", 3, [(0, 1), (1, 2), (2, 0)], True),
     "CRLF and blanks": ("a.edges", "# c\r\n0 1\r\n\r\n1 2\r\n\r\n\r\n", 3, [(0, 1), (1, 2)], True),
     "old Mac": ("a.edges", "# c\r0 1\r1 2\r", 3, [(0, 1), (1, 2)], True),
     "both signs": ("a.snap", "% a\n# b\n\n0 1\n% c\n1 2 % d\n", 3, [(0, 1), (1, 2)], True),
@@ -88,8 +89,48 @@ def test_variants(tmp_path: Path, variant: str, packed: bool) -> None:
     assert graph.name == name.rpartition(".")[0]
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a", "a.el"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 1 2\n1 2\n",
+        "0 1\n1 2 0\n",
+        "0 1\n" * 5000 + "1 2 0\n",
+        "0 1 2\n" * 5000 + "1 2\n",
+        "0" + " 1" * 100 + "\n1 2\n",
+        "0 1 2\n1\n",
+        "a b c\nb a\n# x y z\n",
+    ],
+    ids=range(7),
+)
+def test_an_adjacency_list_is_no_edge_list(tmp_path: Path, name: str, text: str) -> None:
+    if text[0] == "0" or name == "a.txt":
+        with pytest.raises(InputError, match=r"an adjacency list: read it with nx\.read_adjlist"):
+            read(write(tmp_path / name, text))
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1), st.booleans(), st.sampled_from("#%"))
+def test_what_networkx_writes_is_read_or_refused(pairs: list[tuple[int, int]], strings: bool, sign: str) -> None:
+    graph: nx.DiGraph = nx.DiGraph([tuple(f"v{id}" for id in pair) if strings else pair for pair in pairs])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.txt")
+        for write_list in (nx.write_adjlist, nx.write_multiline_adjlist):
+            write_list(graph, path, comments=sign)
+            with pytest.raises(InputError, match=r"nx\.read_adjlist"):
+                read(path)
+        nx.write_adjlist(graph, path)
+        lines = [line for line in path.read_text().splitlines() if line[0] != "#"]
+        write(path, "\n".join(lines))
+        width = {len(line.split()) for line in lines}
+        if len(width) > 1 or 1 in width:
+            with pytest.raises(InputError, match=r"nx\.read_adjlist"):
+                read(path)
+        nx.write_edgelist(graph, path)
+        assert arcs(read(path, directed=True)) == Counter(list(graph.edges))
+
+
 def test_string_ids(tmp_path: Path) -> None:
-    text = read(write(tmp_path / "a.txt", '% langs\n# x\nC# Java#1 7\nNA C#\n# later\n"q C# 5\n'))
+    text = read(write(tmp_path / "a.txt", '% langs\n# x\nC# Java#1 0.7\nNA C#\n# later\n"q C# .5\n'))
     assert ids(text) == ["C#", "Java#1", "NA", '"q']
     assert arcs(text) == Counter([("C#", "Java#1"), ("NA", "C#"), ('"q', "C#")])
     assert ids(read(write(tmp_path / "b.txt", "a,\tb,c\n"))) == ["a,", "b,c"]
