@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import re
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -53,11 +54,22 @@ def flag(value: Any, what: str) -> bool:
 
 
 def file_path(value: Any) -> str:
-    """``value`` as a path. Raises `InputError` unless it is a string, bytes or `os.PathLike`."""
+    """``value`` as a path on this machine. Raises `InputError` unless it is a string, bytes or `os.PathLike`, or if it
+    cannot be a path."""
     try:
-        return os.fsdecode(value)
+        path = os.fsdecode(value)
+        valid = b"\0" not in os.fsencode(path)
     except TypeError:
         raise InputError(f"a path is a string or an os.PathLike, not {quoted(value)}") from None
+    except UnicodeError:
+        valid = False
+    if not valid:
+        raise InputError(f"{quoted(value)} is not a path: it has a character that no file's name can have")
+    if re.match("[A-Za-z][A-Za-z0-9+.-]+:/", path) and not os.path.lexists(path):
+        raise InputError(
+            f"{quoted(path)} is a URL, and only files on this machine are read and written: download it first"
+        )
+    return path
 
 
 def engine_name(spec: Any) -> str:

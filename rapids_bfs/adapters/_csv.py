@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
@@ -88,11 +87,8 @@ def _batches(
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     # With several threads Arrow's errors do not name the row.
     one_thread = arrow_csv.ReadOptions(use_threads=False, column_names=names)
-    content = pa.OSFile(os.fsencode(file.path))
-    if file.gzipped:
-        content = pa.CompressedInputStream(content, "gzip")
     row = 0
-    with content, arrow_csv.open_csv(content, one_thread, parse, convert) as reader:
+    with file.open_for_arrow() as content, arrow_csv.open_csv(content, one_thread, parse, convert) as reader:
         for batch in reader:
             ids = zip(columns, batch.columns, strict=True)
             yield tuple(parse_ids(i, f"{file}, column {quoted(name)}", row) if floats else i for name, i in ids)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from .._core.arguments import file_path
 from .._core.environment import WrongVariable
@@ -20,22 +20,45 @@ from ._bounded import BoundedText
 
 HEAD = 1 << 16  # bytes at the start of a file that are looked at to tell its format
 State = tuple[int, int, int]
-GZIP = b"\x1f\x8b"
+PACKINGS = {  # by the names that Arrow has for them: how packed files begin
+    "gzip": re.compile(rb"\x1f\x8b"),
+    "bz2": re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
+}
+PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}  # by the last suffix
+
+
+def packing_of(head: bytes) -> str:
+    """How a file is packed that begins with these bytes: one of `PACKINGS`, or not at all."""
+    return next((name for name, magic in PACKINGS.items() if magic.match(head)), "")
+
+
+def without_packing(path: Path) -> Path:
+    """``a.txt`` for ``a.txt.gz``."""
+    return path.with_suffix("") if path.suffix.lower() in PACKED else path
 
 
 @dataclass(frozen=True)
 class File:
-    """A file to read, packed by gzip or not; as a string, its path in one line."""
+    """A file to read, packed by one of `PACKINGS` or not; as a string, its path in one line."""
 
     path: Path
-    gzipped: bool = False
+    packing: str = ""
 
     def __str__(self) -> str:
         return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(self.path))
 
     def open(self) -> IO[bytes]:
         """The content as a stream of bytes, unpacked."""
-        return cast(IO[bytes], gzip.open(self.path)) if self.gzipped else self.path.open("rb")
+        stream: IO[bytes] = self.open_for_arrow() if self.packing else self.path.open("rb")
+        return stream
+
+    def open_for_arrow(self) -> Any:
+        """The content as a stream of Arrow's own, unpacked."""
+        import pyarrow as pa
+
+        content = pa.OSFile(os.fsencode(self.path))
+        return pa.CompressedInputStream(content, self.packing) if self.packing else content
 
     def text(self, comments: bytes = b"", watched: Sequence[bytes] = ()) -> BoundedText:
         """The content as lines of text, within the bounds of `BoundedText`."""
@@ -60,24 +83,26 @@ class File:
     def about_lines(self) -> int:
         """Roughly how many lines of text there are, judged by the first."""
         head = self.head()
-        unpacked = 5 * self.size if self.gzipped else self.size
+        unpacked = 5 * self.size if self.packing else self.size
         return unpacked * (head.count(b"\n") + 1) // max(len(head), 1)
 
 
 def file_at(path: str | os.PathLike[str]) -> File:
-    """The file at ``path``. Raises `InputError` unless it is a regular file: a pipe or a device may never
-    end, or never begin."""
+    """The file at ``path``. Raises `InputError` unless it is a regular file with content: a pipe, a device or one of
+    those in /proc, which have no size, may never end, or never begin."""
     file = File(Path(file_path(path)))
     try:
-        mode = os.stat(file.path).st_mode
+        found = os.stat(file.path)
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{file} does not exist") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{file!s:.200} cannot be opened: {getattr(error, 'strerror', None) or error}") from error
-    if stat.S_ISDIR(mode):
+    if stat.S_ISDIR(found.st_mode):
         raise InputError(f"{file} is a directory, not a file")
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(found.st_mode):
         raise InputError(f"{file} is a pipe or a device: save what it gives to a file first")
+    if not found.st_size:
+        raise InputError(f"{file} is empty")
     return file
 
 
@@ -105,7 +130,7 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
     if os.path.exists(target) and not os.path.isfile(target):
         raise InputError(f"{target} is a pipe or a device: give the name of a file")
     if os.path.exists(target) and not force:
-        raise InputError(f"{target} exists: choose another name, or force to replace it")
+        raise InputError(f"{target} exists: choose another name, or replace it with force=True")
     if not os.path.isdir(target.parent):
         raise InputError(f"{target}: there is no directory {target.parent}")
     if not os.access(target.parent, os.W_OK):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -10,7 +11,7 @@ from typing import IO
 
 from ..errors import InputError
 from ..graph import Graph
-from ._file import File
+from ._file import File, without_packing
 
 OPTIONS = {
     "source": "source column",
@@ -51,7 +52,7 @@ class Format:
     module: str
     suffixes: tuple[str, ...]
     sniff: Sniffer | None = None
-    text: bool = False  # may be compressed with gzip
+    text: bool = False  # may be packed, see `_file.PACKINGS`
     labels: bool = False  # keeps ids that are strings
     isolated: bool = True  # keeps vertices without edges, if ids are 0..n-1
 
@@ -81,6 +82,31 @@ FORMATS = (
     Format("GAP's edge list", "gap", "_text", (".el", ".wel"), text=True),
 )
 
+ADJACENCY = "an adjacency list: read it with nx.read_adjlist, or nx.read_multiline_adjlist, and pass as_graph the graph"
+ELSEWHERE = (  # what others read: what it is and who does, suffixes, and how the content begins
+    (
+        "GraphML: read it with nx.read_graphml and pass as_graph the graph",
+        (".graphml",),
+        rb"\s*<([^[]{,999}<)?graphml\b",
+    ),
+    ("GEXF: read it with nx.read_gexf and pass as_graph the graph", (".gexf",), rb"\s*<([^[]{,999}<)?gexf\b"),
+    ("GML: read it with nx.read_gml and pass as_graph the graph", (".gml",), rb"(Creator .*\s+)?graph\s*\["),
+    (
+        "Pajek: read it with nx.read_pajek and pass as_graph the graph",
+        (".net", ".pajek"),
+        rb"\*(?i:vertices|network)\b",
+    ),
+    (
+        "JSON: read it with json.load, make a graph of it, as by nx.node_link_graph, and pass as_graph the graph",
+        (".json", ".jsonl"),
+        rb'\s*(\{\s*"|\[\s*[\[{"])',
+    ),
+    (ADJACENCY, (".adjlist",), None),
+    ("a pickle: unpickle it and pass as_graph the object", (".pkl", ".pickle"), rb"\x80[\2-\5]"),
+    ("a tar archive: unpack it first", (".tar", ".tgz"), rb"[\s\S]{257}ustar"),
+    ("packed by xz: decompress it first", (".xz",), rb"\xfd7zXZ"),
+)
+
 
 def format_of(file: File) -> Format:
     """The format of ``file``: by its content if that has a mark, else by its suffix, else by the look of its text."""
@@ -88,6 +114,9 @@ def format_of(file: File) -> Format:
     for format in FORMATS:
         if format.sniff and format.sniff(head, file.size):
             return _unpacked(file, format)
+    for what, suffixes, start in ELSEWHERE:
+        if without_packing(file.path).suffix.lower() in suffixes or (start and re.match(start, head)):
+            raise InputError(f"{file} is {what}")
     by_suffix = format_of_suffix(file.path)
     if by_suffix and by_suffix.sniff and by_suffix.key != "serialized":
         raise InputError(f"{file} has the suffix of {by_suffix.name}, but not its content")
@@ -104,8 +133,8 @@ def format_of(file: File) -> Format:
 
 
 def _unpacked(file: File, format: Format) -> Format:
-    if file.gzipped and not format.text:
-        raise InputError(f"{file} is {format.name} compressed with gzip: decompress it first")
+    if file.packing and not format.text:
+        raise InputError(f"{file} is {format.name} compressed with {file.packing}: decompress it first")
     return format
 
 
@@ -127,7 +156,7 @@ def _look(head: bytes) -> str | None:
 
 
 def format_of_suffix(path: Path) -> Format | None:
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    suffix = without_packing(path).suffix.lower()
     return next((format for format in FORMATS if suffix in format.suffixes), None)
 
 

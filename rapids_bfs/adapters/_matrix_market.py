@@ -12,6 +12,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import IO
 
 import numpy as np
@@ -214,4 +215,5 @@ def _refuse_line(file: File, header: Header) -> None:
 def write_matrix_market(graph: Graph, stream: IO[bytes]) -> None:
     from scipy.io import mmwrite
 
-    mmwrite(stream, to_scipy(graph), field="pattern", symmetry="general" if graph.directed else "symmetric")
+    target = SimpleNamespace(write=stream.write)  # SciPy would ask for a position, which streams that pack have not
+    mmwrite(target, to_scipy(graph), field="pattern", symmetry="general" if graph.directed else "symmetric")

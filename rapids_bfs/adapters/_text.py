@@ -23,6 +23,7 @@ from ..errors import InputError
 from ..graph import Graph
 from ._csv import INTEGER, NUMBER, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids
 from ._file import File, refuse_isolated
+from ._formats import ADJACENCY
 from ._tables import Columns, EdgeTable, from_edge_table, isolated, to_arc_table, to_edge_table, with_all_vertices
 
 SIGNS = ("#", "%")  # of comments
@@ -33,7 +34,6 @@ OURS = re.compile(r"#\s*rapids_bfs\s+directed=(true|false)(?:\s+vertices=(\d+))?
 UNDIRECTED = re.compile(r"#\s*undirected graph\b|%\s*sym\b", re.IGNORECASE)  # SNAP, KONECT
 BIPARTITE = re.compile(r"%\s*bip\b", re.IGNORECASE)  # KONECT
 BY_NETWORKX = re.compile(r"[#%] GMT \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", re.ASCII)  # above its adjacency lists
-ADJACENCY = "an adjacency list: read it with nx.read_adjlist, or nx.read_multiline_adjlist, and pass the graph"
 WIDEST = 8  # columns that are read in full, so that it is known whether all lines have as many
 UNWRITABLE = re.compile(r"[#%].*|.*[\s\"\0].*|", re.DOTALL)  # ids that white-space separated text cannot hold
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from .._core.rapids import package_missing
 from ._columnar import chosen_fields
 from ._csv import csv_start, type_of_ids
-from ._file import GZIP, File, damage_named, file_at
+from ._file import File, damage_named, file_at, packing_of
 from ._formats import format_of
 from ._notes import notes_of
 from ._tables import choose_columns, is_number
@@ -31,7 +31,7 @@ def read_edges(path: str | os.PathLike[str], source: str | None = None, target: 
     file = file_at(path)
     with damage_named(file, "a list of edges"):
         head = file.head()
-        if head.startswith((GZIP, BOM)):
+        if packing_of(head) or head.startswith(BOM):
             return None
         read = {"parquet": _read_parquet, "csv": _read_csv, "tsv": _read_csv}.get(format_of(file).key)
         found = read(file, source, target) if read else None

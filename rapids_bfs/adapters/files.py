@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import glob
-import gzip
 import os
+from contextlib import nullcontext
 from inspect import signature
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from .._core.arguments import checked_name, file_path, flag
 from ..errors import InputError
 from ..graph import Graph
-from ._file import GZIP, KEEP, File, check_output, damage_named, file_at, replacing
+from ._file import (
+    KEEP,
+    PACKED,
+    File,
+    check_output,
+    damage_named,
+    file_at,
+    packing_of,
+    replacing,
+    without_packing,
+)
 from ._formats import FORMATS, OPTIONS, Format, format_of, format_of_suffix, known_suffixes
 
 
@@ -33,7 +43,8 @@ def read(
     path
         Matrix Market (``.mtx``), Parquet, Arrow (``.arrow``, ``.feather``), CSV or TSV, edge lists of white-space
         separated ids (SNAP's ``.txt``, GAP's ``.el``), GAP's ``.sg``, or NumPy's ``.npz`` from `Graph.save` or
-        `scipy.sparse.save_npz`. Text may be packed by gzip. Matrix Market counts from 1, and ids here from 0: its row
+        `scipy.sparse.save_npz`. Text may be packed by gzip, bzip2 or
+        Zstandard. Matrix Market counts from 1, and ids here from 0: its row
         1 is vertex 0. Weights and other columns are ignored. A pattern such as ``"edges/*.parquet"`` names Parquet
         files with the same columns that hold one graph.
     source, target : str, optional
@@ -66,7 +77,7 @@ def read(
         return read_several(file_path(path), files, name, **options)
     file = file_at(path)
     with damage_named(file, "a graph"):
-        file = File(file.path, gzipped=file.head().startswith(GZIP))
+        file = File(file.path, packing_of(file.head()))
         if not file.head():
             raise InputError(f"{file} is empty")
         format = format_of(file)
@@ -75,7 +86,7 @@ def read(
             raise InputError(f"{file} is {format.name}, which has no {OPTIONS.get(option, option)} to choose")
     with damage_named(file, format.name):
         graph = format.read(file, **options)
-    graph.name = name or file.path.name.removesuffix(".gz").rpartition(".")[0] or file.path.name
+    graph.name = name or without_packing(file.path).name.rpartition(".")[0] or file.path.name
     return graph
 
 
@@ -91,7 +102,8 @@ def files_matching(path: str | os.PathLike[str]) -> list[File]:
 
 
 def save(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write ``graph`` to ``path`` in the format of its suffix; ``.gz`` after that of a text format packs it.
+    """Write ``graph`` to ``path`` in the format of its suffix; ``.gz``, ``.bz2`` or ``.zst`` after that of a text
+    format packs it.
 
     ``.npz`` keeps everything. Parquet, Arrow and ``.txt`` keep vertices, ids, edges and direction, but an
     undirected graph is written with each edge once, and its adjacencies may come back in another order. A format
@@ -106,13 +118,19 @@ def save(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> 
         raise InputError(f"{target}: {format.name} keeps no vertex ids other than 0..n-1; {others} do")
     with replacing(check_output(target, force)) as stream:
         try:
-            if target.suffix.lower() == ".gz":
-                with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as unpacked:
-                    format.write(graph, cast(IO[bytes], unpacked))
-            else:
-                format.write(graph, stream)
+            with _packed(stream, PACKED.get(target.suffix.lower())) as unpacked:
+                format.write(graph, unpacked)
         except InputError as error:
             raise InputError(f"{target}: {error}") from None
+
+
+def _packed(stream: IO[bytes], packing: str | None) -> Any:
+    """A stream that packs what is written to ``stream``."""
+    if packing is None:
+        return nullcontext(stream)
+    import pyarrow as pa
+
+    return pa.CompressedOutputStream(stream, packing)
 
 
 def check_graph_output(path: str | os.PathLike[str], force: bool = False, *, isolated: str | None = None) -> Path:
@@ -133,6 +151,6 @@ def _format_to_write(path: str | os.PathLike[str]) -> tuple[Path, Format]:
     format = format_of_suffix(target)
     if format is None:
         raise InputError(f"{target}: unknown suffix; there are {known_suffixes()}")
-    if target.suffix.lower() == ".gz" and not format.text:
-        raise InputError(f"{target}: {format.name} is not compressed with gzip: leave out .gz")
+    if target.suffix.lower() in PACKED and not format.text:
+        raise InputError(f"{target}: {format.name} is never packed: leave out {target.suffix}")
     return target, format

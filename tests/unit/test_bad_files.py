@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
 import io
+import json
+import lzma
 import os
+import pickle
 import re
 import struct
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -74,8 +80,11 @@ BAD = {
     "gzip truncated": (
         "a.txt.gz",
         gzip.compress(b"0 1\n" * 10**6)[:-20],
-        "a.txt.gz .*end-of-stream",
+        "a.txt.gz cannot be read as an edge list: Truncated compressed stream",
     ),
+    "bz2 truncated": ("a.csv.bz2", bz2.compress(b"u,v\n0,1\n")[:-9], "a.csv.bz2 cannot be read .*Truncated compressed"),
+    "zstd corrupted": ("a.el.zst", b"\x28\xb5\x2f\xfd" + b"x" * 50, "a.el.zst cannot be read"),
+    "zstd of parquet": ("a.pq.zst", pa.compress(b"PAR1", "zstd", asbytes=True), "compressed with zstd: decompress it"),
     "gzip corrupted": ("a.mtx.gz", b"\x1f\x8b" + b"x" * 50, "a.mtx.gz cannot be read"),
     "gzip of nothing": ("a.txt.gz", gzip.compress(b""), "a.txt.gz is empty"),
     "gzip of parquet": ("a.parquet.gz", gzip.compress(b"PAR1"), "Parquet compressed with gzip: decompress it first"),
@@ -88,6 +97,56 @@ def test_bad_files(tmp_path: Path, case: str) -> None:
     with pytest.raises(InputError, match=message) as error:
         read(write(tmp_path / name, content))
     assert name in str(error.value)
+    check_message(error)
+
+
+ELSEWHERE = {
+    "nx.read_graphml": (".graphml", lambda path: nx.write_graphml(nx.path_graph(3), path)),
+    "nx.read_gexf": (".gexf", lambda path: nx.write_gexf(nx.path_graph(3), path)),
+    "nx.read_gml": (".gml", lambda path: nx.write_gml(nx.path_graph(3), path)),
+    "nx.read_pajek": (".net", lambda path: nx.write_pajek(nx.path_graph(3), path)),
+    "nx.read_adjlist": (".adjlist", lambda path: nx.write_adjlist(nx.cycle_graph(3, nx.DiGraph), path)),
+    "nx.node_link_graph": (".json", lambda path: write(path, json.dumps(nx.node_link_data(nx.path_graph(3))))),
+    "unpickle it": (".pkl", lambda path: write(path, pickle.dumps(nx.path_graph(3)))),
+    "unpack it first": (".tar", lambda path: tarfile.open(path, "w").close() or write(path, tar_of("0 1\n"))),
+    "decompress it first": (".txt.xz", lambda path: write(path, lzma.compress(b"0 1\n"))),
+}
+
+
+def tar_of(content: str) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        member = tarfile.TarInfo("out.txt")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content.encode()))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("reader", ELSEWHERE)
+def test_what_others_read_is_named(tmp_path: Path, reader: str) -> None:
+    """By the suffix or, under any other, by the content."""
+    suffix, save = ELSEWHERE[reader]
+    save(tmp_path / f"a{suffix}")
+    for name in (f"a{suffix}", "b.txt", *(["b", "b.csv"] if suffix != ".adjlist" else [])):
+        (tmp_path / name).write_bytes((tmp_path / f"a{suffix}").read_bytes())
+        with pytest.raises(InputError, match=rf"{name} is .*: .*{re.escape(reader)}") as error:
+            read(tmp_path / name)
+        check_message(error)
+
+
+@pytest.mark.parametrize("load", [read, as_graph, lambda path: as_graph("karate").save(path)])
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("a\0.txt", "is not a path"),
+        ("\ud800.txt", "is not a path"),
+        ("https://snap.stanford.edu/data/a.txt?x=1", "is a URL, .*: download it first"),
+        (Path("s3://bucket/a.parquet"), "is a URL"),
+    ],
+)
+def test_what_is_no_path(load: Any, path: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        load(path)
     check_message(error)
 
 
@@ -221,6 +280,7 @@ def test_what_is_no_regular_file(tmp_path: Path) -> None:
     paths = {
         tmp_path / "pipe.csv": "pipe.csv is a pipe or a device: save what it gives to a file first",
         Path("/dev/zero"): "/dev/zero is a pipe or a device",
+        Path("/proc/kmsg"): "/proc/kmsg is empty",
         tmp_path / "dangling.csv": "dangling.csv does not exist",
         tmp_path / "loop.csv": "loop.csv cannot be opened: Too many levels of symbolic links",
         tmp_path / ("x" * 300 + ".csv"): "x.* cannot be opened: File name too long",

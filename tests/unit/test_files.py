@@ -40,8 +40,8 @@ from rapids_bfs.adapters.edges import from_codes
 from rapids_bfs.adapters.files import check_graph_output
 
 KEEPS_LABELS = (".parquet", ".arrow", ".arrows", ".npz")
-KEEPS_DIRECTION = (".parquet", ".arrow", ".arrows", ".npz", ".sg", ".txt", ".txt.gz")
-KEEPS_ISOLATED = (*KEEPS_DIRECTION, ".mtx", ".mtx.gz")
+KEEPS_DIRECTION = (".parquet", ".arrow", ".arrows", ".npz", ".sg", ".txt", ".txt.gz", ".txt.zst")
+KEEPS_ISOLATED = (*KEEPS_DIRECTION, ".mtx", ".mtx.gz", ".mtx.bz2")
 
 
 @settings(deadline=None, max_examples=60)
@@ -73,7 +73,7 @@ def test_labelled_graphs_come_back(suffix: str, graph: Graph) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(plain_graphs() | labelled_graphs(word) | labelled_graphs(any_text))
-@pytest.mark.parametrize("suffix", [".csv", ".tsv.gz", ".txt", ".el"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.zst", ".tsv.bz2", ".txt", ".el"])
 def test_text_comes_back_or_is_refused(suffix: str, graph: Graph) -> None:
     """Ids and edges survive in text, though vertices may be numbered differently."""
     try:
@@ -206,7 +206,7 @@ def test_outputs(tmp_path: Path) -> None:
     graph = as_graph(([0], [1]))
     path = tmp_path / "a.npz"
     graph.save(path)
-    with pytest.raises(InputError, match=r"a\.npz exists: choose another name, or force"):
+    with pytest.raises(InputError, match=r"a\.npz exists: choose another name, or replace it with force=True"):
         graph.save(path)
     as_graph(([0, 1], [1, 0])).save(path, force=True)
     assert not read(path).directed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 import networkx as nx
+import pyarrow as pa
 import pytest
 from graph_files import GENERAL, MTX, arcs, ids, read_apart, write
 from hypothesis import assume, given, settings
@@ -75,12 +77,20 @@ VARIANTS = {
 }
 
 
+PACK = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".zst": lambda data: pa.compress(data, "zstd", asbytes=True),
+}
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("packed", [False, True])
-def test_variants(tmp_path: Path, variant: str, packed: bool) -> None:
+@pytest.mark.parametrize("suffix", PACK)
+def test_variants(tmp_path: Path, variant: str, suffix: str) -> None:
     name, content, n, edges, directed = VARIANTS[variant]
     data = content.encode()
-    path = write(tmp_path / (f"{name}.gz" if packed else name), gzip.compress(data) if packed else data)
+    path = write(tmp_path / f"{name}{suffix}", PACK[suffix](data))
     graph = read(path)
     assert graph.num_vertices == n
     assert graph.labels is None
