@@ -36,8 +36,7 @@ def run_command(arguments: list[str]) -> int:
         from .commands import app  # slow, so that Ctrl-C may come meanwhile
 
         code = app(arguments, prog_name="rapids-bfs", standalone_mode=False) or FINE
-        if sys.stdout:
-            sys.stdout.flush()
+        _flush()
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:
@@ -53,27 +52,49 @@ def _explained(error: Exception) -> int:
 
     from .errors import DeviceError, InputError, TraversalError
 
+    reason = str(error).strip() or type(error).__name__
     usage_error = typer.BadParameter.__mro__[1]  # of whichever click Typer brings
     if isinstance(error, typer.Abort):
         _say("interrupted")
         return INTERRUPTED
     if isinstance(error, DeviceError):
-        _say(f"the device failed: {error}")
+        _say(f"the device failed: {reason}")
         return DEVICE_FAILED
     if isinstance(error, TraversalError):
-        _say(f"wrong answer: {error}")
+        _say(f"wrong answer: {reason}")
         return WRONG
     if isinstance(error, usage_error):
         _say(_usage(error))
     elif isinstance(error, OSError):
-        _say(f"error: {error.filename or 'standard output'}: {error.strerror or error}")
-    elif isinstance(error, InputError | MemoryError):
-        _say(f"error: {error or 'out of memory'}")
+        _say(f"error: {_file_of(error)}{error.strerror or reason}")
+    elif isinstance(error, MemoryError):
+        _say(f"error: {str(error) or 'out of memory'}")
+    elif isinstance(error, InputError):
+        _say(f"error: {reason}")
+    elif isinstance(error, RuntimeError) and reason == "can't start new thread":
+        _say(f"error: {reason}: raise the limit on processes and threads, by 'ulimit -u' or the container's settings")
     else:
         with suppress(OSError):
             traceback.print_exception(error)
         return OUR_FAULT
     return BAD_INPUT
+
+
+def _file_of(error: OSError) -> str:
+    """What ``error`` is about, where that is known. Standard output keeps what it could not write, and fails again."""
+    if error.filename is not None:
+        return f"{error.filename}: "
+    for name, works in (("standard output", _flush), ("the working directory", os.getcwd)):
+        try:
+            works()
+        except OSError:
+            return f"{name}: "
+    return ""
+
+
+def _flush() -> None:
+    if sys.stdout:
+        sys.stdout.flush()
 
 
 def _usage(error: Exception) -> str:

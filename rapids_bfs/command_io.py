@@ -99,8 +99,12 @@ def _standard_input() -> Iterator[Path]:
         raise InputError("standard input is closed")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "input"
-        with path.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
+        try:
+            with path.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+        except OSError as error:
+            reason = error.strerror or error
+            raise InputError(f"standard input cannot be copied to a file in {folder}: {reason}") from None
         try:
             yield path
         except InputError as error:
@@ -116,7 +120,9 @@ def check_outputs(taken: Mapping[str, Path], force: bool, **outputs: Path | None
         if path is None:
             continue
         if path != STANDARD:
-            check_output(path, force)
+            check_output(path, force=True)
+            if path.exists() and not force:
+                raise InputError(f"{path} exists: choose another name, or replace it with --force")
             if path.exists() and not os.access(path, os.W_OK):
                 raise InputError(f"{path} is not writable")
         elif sys.stdout is None:
@@ -145,8 +151,12 @@ def write_output(path: Path, write: Callable[[Path], object], suffix: str = "") 
         sys.stdout.flush()
         with made.open("rb") as file:
             shutil.rmtree(folder, ignore_errors=True)  # now: a pipe whose reader is gone ends the process
-            shutil.copyfileobj(file, sys.stdout.buffer)
-        sys.stdout.flush()  # what is said afterwards is true: a full disk has been noticed
+            try:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+                sys.stdout.flush()  # what is said afterwards is true: a full disk has been noticed
+            except OSError as error:
+                error.filename = "standard output"
+                raise
 
 
 def table_console(*outputs: Path | None) -> Console:

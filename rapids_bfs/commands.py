@@ -249,9 +249,9 @@ def run(
     from .search import bfs, checked_depth_limit
 
     given = GraphInput(graph, directed, source_column, target_column, not no_header, devices_of(gpus))
+    given.check_outputs(force, out=out)
     if out and out != STANDARD:
         check_table_output(out, force)
-    given.check_outputs(force, out=out)
     ready(engine, deterministic)
     checked_depth_limit(depth_limit)
     loaded = given.load()
@@ -395,9 +395,8 @@ def convert(
     from .parts.users import is_random
 
     given = GraphInput(graph, directed, source_column, target_column, not no_header)
-    if out == STANDARD:
-        check_outputs({}, force, out=out)
-    else:
+    check_outputs({}, force, out=out)
+    if out != STANDARD:
         check_graph_output(out, force, isolated=graph if is_random(graph) and leaves_isolated(graph) else None)
     loaded = given.load()
     if simple:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pyarrow.compute as pc
 from pyarrow import csv, feather, parquet
 
 from .._core.arguments import quoted
+from .._core.units import counted
 from ..errors import InputError
 from ..graph import Graph
 from ._file import File, check_output, damage_named, file_at, replacing
@@ -38,14 +40,15 @@ def save_table(table: pa.Table, path: Path, *, force: bool = False) -> None:
 def read_table(path: Path, graph: Graph) -> pa.Table:
     """The result of a search in ``graph``, as a table that `save_table` wrote or any other with such columns.
 
-    Raises `InputError` if there is none, if ids are of another type than those of the graph, or a distance is no int32.
+    Raises `InputError` if there is none, if it has more rows than the graph has vertices, if ids are of another type
+    than those of the graph, or a distance is no int32.
     """
     _require_suffix(path)
     file = file_at(path)
     types = {"vertex": pa.large_string() if graph.has_objects else pa.int64(), "distance": pa.int32()}
     types["predecessor"] = types["vertex"]
     with damage_named(file, "a result"):
-        table = _read(file, types)
+        table = _read(file, types, graph)
         table.validate(full=True)
         for place, name in enumerate(table.column_names):
             if name in types:
@@ -54,12 +57,14 @@ def read_table(path: Path, graph: Graph) -> pa.Table:
         return table
 
 
-def _read(file: File, types: dict[str, pa.DataType]) -> pa.Table:
+def _read(file: File, types: dict[str, pa.DataType], graph: Graph) -> pa.Table:
     suffix = file.path.suffix
     if suffix == ".parquet":
-        return parquet.ParquetFile(file.path).read()
+        with parquet.ParquetFile(file.path) as content:
+            _require_room(content.metadata.num_rows, graph, file)
+            return content.read()
     if suffix in (".arrow", ".feather"):
-        return feather.read_table(file.path, memory_map=False)
+        return _read_arrow(file, graph)
     convert = csv.ConvertOptions(
         column_types=dict.fromkeys(
             types, pa.large_string()
@@ -79,6 +84,25 @@ def _read(file: File, types: dict[str, pa.DataType]) -> pa.Table:
         if pa.types.is_integer(types.get(name, pa.null())):
             table = table.set_column(place, name, _integers(table.column(place), f"{file}, column {quoted(name)}"))
     return table
+
+
+def _read_arrow(file: File, graph: Graph) -> pa.Table:
+    with pa.OSFile(os.fsencode(file.path)) as content:
+        reader = pa.ipc.open_file(content)
+        batches: list[pa.RecordBatch] = []
+        for place in range(reader.num_record_batches):
+            batches.append(reader.get_batch(place))
+            _require_room(sum(map(len, batches)), graph, file)
+        return pa.Table.from_batches(batches, reader.schema)
+
+
+def _require_room(rows: int, graph: Graph, file: File) -> None:
+    """Raise `InputError` if there are more rows than vertices: packed, many take a few bytes."""
+    if rows > graph.num_vertices:
+        raise InputError(
+            f"{file} must hold each vertex of {graph.name} once, and holds {rows:,} rows for "
+            f"{counted(graph.num_vertices, 'vertex', 'vertices')}"
+        )
 
 
 def _integers(texts: pa.ChunkedArray, where: str) -> pa.ChunkedArray:

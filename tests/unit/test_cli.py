@@ -1,5 +1,6 @@
 """The command, as a stranger types it."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 
 from rapids_bfs.cli import run_command
 from rapids_bfs.engines.cpu import CPU
-from rapids_bfs.errors import DeviceError, TraversalError
+from rapids_bfs.errors import DeviceError, InputError, TraversalError
 
 COMMANDS = ["compare", "run", "trace", "validate", "convert", "warmup", "info"]
 
@@ -66,6 +67,40 @@ def test_a_device_that_fails_gives_no_wrong_answer(rapids_bfs, monkeypatch, erro
     done = rapids_bfs("run", "karate", "--source", 0, "--engine", "cpu")
     assert done.returncode == code
     assert done.stderr == f"{said}: cuLaunchKernel: out of luck (7)\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (MemoryError(), 2, "error: out of memory"),
+        (MemoryError("1 TiB"), 2, "error: 1 TiB"),
+        (InputError(), 2, "error: InputError"),
+        (TraversalError(), 1, "wrong answer: TraversalError"),
+        (OSError(28, "No space left on device", "cache.nbi"), 2, "error: cache.nbi: No space left on device"),
+        (OSError(28, "No space left on device"), 2, "error: No space left on device"),
+        (OSError(), 2, "error: OSError"),
+        (RuntimeError("can't start new thread"), 2, "error: can't start new thread: raise the limit on processes"),
+    ],
+    ids=repr,
+)
+def test_what_goes_wrong_is_said_in_one_line(rapids_bfs, monkeypatch, error, code, said):
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr(CPU, "prepare", fail)
+    done = rapids_bfs("run", "karate", "--source", 0, "--engine", "cpu")
+    assert done.returncode == code
+    assert done.stderr.startswith(said)
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_working_directory_that_was_removed(refused, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    with contextlib.chdir(gone):
+        gone.rmdir()
+        said = refused("run", "karate", "--source", 0, "--out", "x.csv")
+    assert said == "error: the working directory: No such file or directory\n"
 
 
 def test_compare(rapids_bfs, tmp_path):
@@ -231,8 +266,12 @@ def test_help_lists_the_commands(rapids_bfs):
         (["run", "karate", "--source", "x"], "'x' is not a vertex"),
         (["run", "karate", "--source", "0", "--target", "77"], "77 is not a vertex"),
         (["run", "karate", "--source", "0", "--out", "r.xlsx"], "the suffix of a result file is one of .parquet"),
-        (["run", "karate", "--source", "0", "--out", "taken.csv"], "taken.csv exists"),
-        (["convert", "karate", "taken.csv"], "taken.csv exists"),
+        (
+            ["run", "karate", "--source", "0", "--out", "taken.csv"],
+            "taken.csv exists: choose another name, or replace it with --force",
+        ),
+        (["convert", "karate", "taken.csv"], "replace it with --force"),
+        (["compare", "karate", "--json", "taken.csv"], "replace it with --force"),
         (["convert", "karate", "out.xlsx"], "out.xlsx"),
         (["convert", "nulls.csv", "o.npz"], "column 'dst', row 1"),
         (["convert", "columns.csv", "o.npz"], "'one', 'two', 'three'"),

@@ -109,6 +109,16 @@ def test_what_is_wrong_with_standard_input_is_said(command, given, message):
     assert err.startswith(message)
 
 
+def test_standard_input_that_cannot_be_kept(command, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("shutil.copyfileobj", full)
+    code, _, err = command("run", "-", "--source=0")
+    assert (code, "error: standard input cannot be copied to a file in " in err) == (2, True)
+    assert err.endswith(": No space left on device\n")
+
+
 def test_standard_output_takes_one_output(command):
     code, _, err = command("compare", "rmat:99", "--json=-", "--csv=-")
     assert (code, err) == (2, "error: --csv - is also the file of --json: give each its own\n")

@@ -44,7 +44,7 @@ REFUSED = {
     "one missing": (HEADER + "0,0,-1\n", "must hold each vertex of edges once: vertex 1 is missing$"),
     "unknown predecessor": (HEADER + "0,0,7\n1,1,0\n", "7 is not a vertex"),
     "NUL": (HEADER + "0,0,-1\n1,1,0\0\n", "there is a NUL byte"),
-    "nothing": ("", "Empty CSV file"),
+    "nothing": ("", "a.csv is empty"),
     "strings": ({"vertex": ["0", "1"], "distance": [0, 1]}, "column 'vertex' holds string, not integers"),
     "distances as text": ({"vertex": [0, 1], "distance": ["0", "1"]}, "column 'distance' holds string"),
     "distances as floats": ({"vertex": [0, 1], "distance": [0.0, 1.5]}, "column 'distance' holds double"),
@@ -52,6 +52,22 @@ REFUSED = {
     "far": ({"vertex": [0, 1], "distance": [0, 2**40]}, "column 'distance': Integer value 1099511627776 not in range"),
     "bools": ({"vertex": [False, True], "distance": [0, 1]}, "column 'vertex' holds bool"),
 }
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_more_rows_than_vertices_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    """A small file can say the same a hundred million times."""
+    table = pa.table({"vertex": np.zeros(1000, int), "distance": np.zeros(1000, np.int32)})
+    path = tmp_path / f"a{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(table, path)
+        monkeypatch.delattr(pq.ParquetFile, "read")
+    else:
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table, max_chunksize=2)
+    message = "must hold each vertex of edges once, and holds [0-9,]+ rows for 2 vertices"
+    with pytest.raises(InputError, match=message):
+        read_table(path, as_graph(([0, 1], [1, 0])))
 
 
 @pytest.mark.parametrize("case", REFUSED)
