@@ -25,6 +25,8 @@ from .views import MARK
 
 logger = logging.getLogger(__package__)
 
+NODES = ("sources", "nbunch", "top_nodes", "v")  # arguments that may hold several nodes, which are looked at once
+
 
 @cache
 def implementation(name: str) -> Callable[..., Any]:
@@ -42,10 +44,11 @@ def _function(declared: Function, ours: Callable[..., Any], theirs: Callable[...
     def run(G: Any, *args: Any, **kwargs: Any) -> Any:
         call = signature.bind(G, *args, **kwargs)
         try:
-            call.arguments["G"] = _searchable(declared, call.arguments)
+            call.arguments["G"] = converted = _searchable(declared, call.arguments)
+            _keep_nodes(converted, call.arguments)
             return ours(*call.args, **call.kwargs)
-        except LeftToNetworkX as left:
-            call.arguments |= _left(ours, left, G)
+        except LeftToNetworkX:
+            call.arguments["G"] = _left(ours, G)
         # Outside of `except`, so that NetworkX's exceptions do not show ours as their context.
         return theirs(*call.args, **call.kwargs)
 
@@ -65,7 +68,7 @@ def _generator(declared: Function, ours: Callable[..., Any], theirs: Callable[..
         converted, given = G, 0
         try:
             converted = call.arguments["G"] = _searchable(declared, call.arguments)
-            _keep_sources(converted, call.arguments)
+            _keep_nodes(converted, call.arguments)
             mark, unchanged = _change_mark(converted)
             for item in ours(*call.args, **call.kwargs):
                 yield item
@@ -73,8 +76,8 @@ def _generator(declared: Function, ours: Callable[..., Any], theirs: Callable[..
                 if mark() is not unchanged and not declared.per_vertex:
                     raise LeftToNetworkX
             return
-        except LeftToNetworkX as left:
-            call.arguments |= _left(ours, left, G)
+        except LeftToNetworkX:
+            call.arguments["G"] = _left(ours, G)
         if given:
             yield from Replay(converted).rest(theirs, call.arguments, given)
         else:
@@ -99,11 +102,12 @@ def _searchable(declared: Function, arguments: Mapping[str, Any]) -> ConvertedGr
     return graph
 
 
-def _keep_sources(graph: ConvertedGraph, arguments: dict[str, Any]) -> None:
-    """Replace an iterator over sources by a list: NetworkX may have to go through them too."""
-    sources = arguments.get("sources")
-    if isinstance(sources, Iterator) and graph.find(sources) is None:
-        arguments["sources"] = list(sources)
+def _keep_nodes(graph: ConvertedGraph, arguments: dict[str, Any]) -> None:
+    """Replace an iterator over nodes by a list: NetworkX may have to go through them too."""
+    for name in NODES:
+        nodes = arguments.get(name)
+        if isinstance(nodes, Iterator) and graph.find(nodes) is None:
+            arguments[name] = list(nodes)
 
 
 def _change_mark(graph: ConvertedGraph) -> tuple[Callable[[], Any], Any]:
@@ -115,6 +119,7 @@ def _change_mark(graph: ConvertedGraph) -> tuple[Callable[[], Any], Any]:
     return partial(graph.origin.__networkx_cache__.get, MARK), graph.state[0]
 
 
-def _left(function: Callable[..., Any], left: LeftToNetworkX, graph: Any) -> dict[str, Any]:
+def _left(function: Callable[..., Any], graph: Any) -> Any:
+    """The graph that NetworkX is to search."""
     logger.debug("%s: left to NetworkX", function.__name__)
-    return {"G": getattr(graph, "origin", graph), **left.arguments}
+    return getattr(graph, "origin", graph)

@@ -45,13 +45,8 @@ def many_objects() -> Iterator[None]:
 
 
 class LeftToNetworkX(Exception):
-    """A call that NetworkX answers best itself, mostly with an exception of its own.
-
-    ``arguments`` replace those of the call, where an iterator has been used up.
-    """
-
-    def __init__(self, **arguments: Any) -> None:
-        self.arguments = arguments
+    """A call that NetworkX answers best itself, mostly with an exception of its own. It is no answer to anything else:
+    `calls` alone catches it."""
 
 
 class ConvertedGraph:
@@ -205,8 +200,11 @@ class ConvertedGraph:
 
     @cached_property
     def num_edges(self) -> int:
-        """Edges as NetworkX counts them, parallel ones too."""
-        return int(self.origin.number_of_edges()) if self.is_multigraph() else self.forward.num_edges
+        """Edges as NetworkX counts them, parallel ones too; of a directed graph from both ends."""
+        if self.is_multigraph():
+            return int(self.origin.number_of_edges())
+        edges = self.forward.num_edges
+        return (edges + sum(map(len, self.origin._pred.values()))) // 2 if self.is_directed() else edges
 
     def vertex(self, node: Any) -> int:
         """The vertex of a node; `LeftToNetworkX` if it is none."""
@@ -216,13 +214,15 @@ class ConvertedGraph:
         return found
 
     def find(self, node: Any) -> int | None:
-        """The vertex of a node, as a dict finds it; None if it is none, or fails when it is hashed or compared."""
+        """The vertex of a node; None if it is none, as ``node in G`` says; `LeftToNetworkX` if that fails."""
+        if self.index is None and type(node) is int:
+            return node if 0 <= node < len(self.nodes) else None
         try:
-            if self.index is None and type(node) is int:
-                return node if 0 <= node < len(self.nodes) else None
             return self.lookup.get(node)
-        except Exception:
+        except TypeError:  # as of what has no hash
             return None
+        except Exception:
+            raise LeftToNetworkX from None
 
     @cached_property
     def lookup(self) -> dict[Any, int]:

@@ -49,7 +49,7 @@ def views(rng, graph):
     nodes, edges = list(graph), list(graph.edges(keys=True) if graph.is_multigraph() else graph.edges)
     yield graph.subgraph(rng.sample(nodes, rng.randint(0, len(nodes))))
     yield graph.edge_subgraph(rng.sample(edges, rng.randint(0, len(edges))))
-    yield nx.restricted_view(graph, rng.sample(nodes, min(1, len(nodes))), [])
+    yield nx.restricted_view(graph, rng.sample(nodes, min(1, len(nodes))), rng.sample(edges, len(edges) // 2))
     yield graph.to_undirected(as_view=True)
     yield graph.to_directed(as_view=True)
     if graph.is_directed():

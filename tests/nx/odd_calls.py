@@ -162,6 +162,22 @@ def odd_graph(rng):
     return graph, graph
 
 
+def one_way_graph(rng):
+    """A directed graph whose successors can be converted and whose predecessors cannot: one of these is another object
+    than the node, another node, or missing."""
+    graph = random_graph(rng, rng.choice([nx.DiGraph, nx.MultiDiGraph]), min_nodes=2)
+    nodes = list(graph)
+    if not graph.size():
+        graph.add_edge(*nodes[:2])
+    tail, head = rng.choice(list(graph.edges()))
+    data = graph._pred[head].pop(tail)
+    equal = tail if isinstance(tail, tuple) else twin(rng, tail)  # tuples are told apart by their own type alone
+    instead = rng.choice([equal, equal, rng.choice(nodes), None])
+    if instead is not None:
+        graph._pred[head][instead] = data
+    return graph
+
+
 def twin(rng, node):
     """An object that is equal to the node, often of another class."""
     if isinstance(node, str):

@@ -56,6 +56,22 @@ def test_random_calls_of_graphs_that_count_as_large(monkeypatch):
     assert [found for seed in range(10**6, 10**6 + RANDOM_CALLS // 2) if (found := odd_calls.difference(seed))] == []
 
 
+@pytest.mark.parametrize("name", CALLS)
+def test_a_graph_that_cannot_be_searched_backward(name):
+    """Whatever a call has done before it finds that out, iterators among its arguments included."""
+    for seed in range(60):
+        rng = random.Random(f"{name} {seed}")
+        graph = odd_calls.one_way_graph(rng)
+        args, kwargs = odd_calls.draw_call(name, rng, graph)
+        iterated = {each for each in kwargs if isinstance(kwargs[each], list | set) and rng.random() < 0.5}
+
+        def call(backend, graph=graph, args=args, kwargs=kwargs, iterated=iterated):
+            given = {each: iter(value) if each in iterated else value for each, value in kwargs.items()}
+            return public(name)(graph, *args, backend=backend, **given)
+
+        ends_alike(call)
+
+
 class TestLimits:
     @pytest.mark.parametrize("limit", odd_calls.LIMITS, ids=repr)
     @pytest.mark.parametrize("name", [name for name in CALLS if FUNCTIONS[name].limit])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -65,9 +65,7 @@ def harmonic_diameter(G: ConvertedGraph, sp: None = None, *, weight: None = None
 
 
 def _nodes(G: ConvertedGraph, bunch: Any) -> list[Any]:
-    """The nodes of a bunch, if they can be gone through twice."""
-    if isinstance(bunch, Iterator):
-        raise LeftToNetworkX
+    """The nodes of a bunch, or the one node that it is."""
     try:
         return list(G.origin.nbunch_iter(bunch))
     except Exception:

@@ -14,18 +14,16 @@ from ..components.weakly_connected import is_weakly_connected
 
 
 def color(G: ConvertedGraph) -> dict[Any, int]:
-    order, colors = _colors(G)
-    isolated = np.flatnonzero(G.mutual.degrees == 0)
-    nodes = G.nodes_at(np.concatenate([order, isolated]))
-    return dict(zip(nodes, colors[order].tolist() + [0] * len(isolated), strict=True))
+    colored = _colors(G)
+    if colored is None:
+        raise LeftToNetworkX
+    order, colors = colored
+    isolated = G.nodes_at(np.flatnonzero(G.mutual.degrees == 0))
+    return dict(zip(G.nodes_at(order), colors[order].tolist(), strict=True)) | dict.fromkeys(isolated, 0)
 
 
 def is_bipartite(G: ConvertedGraph) -> bool:
-    try:
-        _colors(G)
-    except LeftToNetworkX:
-        return False
-    return True
+    return _colors(G) is not None
 
 
 def sets(G: ConvertedGraph, top_nodes: Iterable[Any] | None = None) -> tuple[set[Any], set[Any]]:
@@ -39,11 +37,12 @@ def sets(G: ConvertedGraph, top_nodes: Iterable[Any] | None = None) -> tuple[set
     return {node for node, top in colored.items() if top}, {node for node, top in colored.items() if not top}
 
 
-def _colors(G: ConvertedGraph) -> tuple[np.ndarray, np.ndarray]:
-    """The coloured vertices in NetworkX's order, and the colours of all. An odd cycle is NetworkX's to report."""
+def _colors(G: ConvertedGraph) -> tuple[np.ndarray, np.ndarray] | None:
+    """The coloured vertices in NetworkX's order, and the colours of all; None if there is an odd cycle."""
     edges = G.mutual_in_first
+    lengths = G.forward.degrees
+    if G.is_multigraph():  # of which a view counts neighbours too that no edge is left to
+        lengths = np.fromiter(map(len, G.origin._adj.values()), np.int64)
     order, colors = np.empty((2, len(G)), np.int64)
-    tail = components.two_colors(edges.offsets, edges.targets, G.forward.degrees > 0, order, colors)
-    if tail < 0:
-        raise LeftToNetworkX
-    return order[:tail], colors
+    tail = components.two_colors(edges.offsets, edges.targets, lengths > 0, order, colors)
+    return None if tail < 0 else (order[:tail], colors)

@@ -41,9 +41,8 @@ def _vertices(G: ConvertedGraph, sources: Any, targets: Any) -> tuple[np.ndarray
     """The vertices of the sources, as often as they occur, and those of the targets that are nodes."""
     if isinstance(targets, Iterator):  # which NetworkX has used up after the first source
         raise LeftToNetworkX
-    starts = list(sources)
     try:
         found = {vertex for end in set(targets) if (vertex := G.find(end)) is not None}
-        return G.vertices(starts), np.array(sorted(found), np.int64)
+        return G.vertices(sources), np.array(sorted(found), np.int64)
     except Exception:
-        raise LeftToNetworkX(sources=starts) from None
+        raise LeftToNetworkX from None
