@@ -37,7 +37,9 @@ def shortest_path(graph: Any, source: Hashable, target: Hashable) -> list[Any]:
     -------
     list of vertex ids
         Both ends included; one id if they are the same vertex. Of several shortest paths it is, on the CPU, the one
-        that NetworkX's `bidirectional_shortest_path` returns for the same order of neighbours.
+        that NetworkX's `bidirectional_shortest_path` returns for ``graph.to("networkx")``. A directed NetworkX graph
+        whose edges were added in another order than that of their sources may have another path there; the NetworkX
+        backend returns that one.
 
     Raises
     ------

@@ -54,7 +54,6 @@ def test_every_pair_of_random_graphs_searched_in_turn(graph):
 
 @given(graph=graphs(min_vertices=1, max_vertices=30, max_edges=80), data=st.data())
 def test_of_several_shortest_paths_it_is_the_one_of_networkx(graph, data):
-    graph = as_graph(graph.to("networkx"))  # whose rows are in NetworkX's order
     vertices = st.integers(0, graph.num_vertices - 1)
     source, target = data.draw(vertices), data.draw(vertices)
     assert found_path(graph, source, target) == networkx_path(graph, source, target)
