@@ -19,9 +19,11 @@ from .policy import should_run as should_run
 def convert_from_nx(graph: Any, **wanted: Any) -> Any:
     """The graph as the backend takes it; it is read when it is first searched. One conversion serves all functions."""
     from .graph import ConvertedGraph
-    from .policy import conversions
+    from .policy import keep_from_networkx, kept
 
-    return next(conversions(graph), ConvertedGraph.unread(graph))
+    keep_from_networkx(graph)
+    conversion = kept(graph)
+    return ConvertedGraph.unread(graph) if conversion is None else conversion
 
 
 def convert_to_nx(obj: Any, **wanted: Any) -> Any:

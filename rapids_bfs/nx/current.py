@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .graph import ConvertedGraph, LeftToNetworkX, converted
-from .policy import cached, conversions
+from .policy import keep, kept
 
 
 def as_it_is_now(conversion: ConvertedGraph) -> ConvertedGraph:
@@ -11,12 +11,11 @@ def as_it_is_now(conversion: ConvertedGraph) -> ConvertedGraph:
 
     `LeftToNetworkX` if it cannot be converted, or is changed meanwhile.
     """
-    known = (conversion, conversion.latest, *conversions(conversion.origin))
+    known = (conversion, conversion.latest, kept(conversion.origin))
     newest = next((each for each in known if each is not None and each.is_current), None)
     if newest is None:
         newest = conversion.latest = converted(conversion.origin)
-        kept = cached(conversion.origin)
-        kept.update(dict.fromkeys(kept, newest))
+        keep(conversion.origin, newest)
     if not newest.is_read:
         raise LeftToNetworkX
     return newest

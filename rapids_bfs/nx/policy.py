@@ -15,6 +15,8 @@ from typing import Any
 
 from .functions import BACKEND, FUNCTIONS, Function
 
+KEPT = "rapids_bfs: converted"  # a key of the graph's cache
+
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
     """True, or why not."""
@@ -40,7 +42,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
         return f"{type(graph).__name__} has its own way of being read"
     if asked := idle_argument(function, graph, arguments):
         return f"with {asked} NetworkX answers as soon"
-    if nx.config.cache_converted_graphs and next(conversions(graph), None) is not None:
+    if kept(graph) is not None:
         return True
     try:
         if _work(function, graph, arguments, nx.config.backends.rapids_bfs.min_edges):
@@ -59,17 +61,33 @@ def idle_argument(function: Function, graph: Any, arguments: Mapping[str, Any]) 
     return None
 
 
-def conversions(graph: Any) -> Iterator[Any]:
-    """The conversions of this graph that NetworkX has cached and that are still current."""
-    found = list(cached(graph).values())
-    return (each for each in found if getattr(each, "__networkx_backend__", None) == BACKEND and each.is_current)
+def kept(graph: Any) -> Any:
+    """The conversion that is kept with this graph, if it is still current; else None."""
+    found = (_cache(graph) or {}).get(KEPT)
+    return found if found is not None and found.is_current else None
 
 
-def cached(graph: Any) -> dict[Any, Any]:
-    """What NetworkX caches of this graph for the backend, by the arguments of the conversion."""
-    cache = getattr(graph, "__networkx_cache__", None) or {}
-    kept: dict[Any, Any] = cache.get("backends", {}).get(BACKEND, {})
-    return kept
+def keep(graph: Any, conversion: Any) -> None:
+    """Keep a conversion with its graph until a change empties the graph's cache, if NetworkX is to cache any."""
+    cache = _cache(graph)
+    if cache is not None:
+        cache[KEPT] = conversion
+
+
+def keep_from_networkx(graph: Any) -> None:
+    """Let NetworkX, which is converting this graph, cache the conversion in a dict that it will not look at again.
+
+    It warns of each that it reuses, as data of edges may have changed unnoticed. Ours reads none, and is `kept`.
+    """
+    cache = _cache(graph)
+    if cache is not None:
+        cache.get("backends", {}).pop(BACKEND, None)
+
+
+def _cache(graph: Any) -> dict[str, Any] | None:
+    import networkx as nx
+
+    return getattr(graph, "__networkx_cache__", None) if nx.config.cache_converted_graphs else None
 
 
 def direction(graph: Any, neighbors: Any) -> str | None:

@@ -29,13 +29,6 @@ COPIES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def no_warning():
-    """That of NetworkX, about conversions that it keeps."""
-    with nx.config(warnings_to_ignore={"cache"}):
-        yield
-
-
 @pytest.fixture(params=["directly", "plainly"])
 def read(request, monkeypatch):
     """Both ways to read a dict of dicts."""
@@ -115,9 +108,7 @@ class TestCopies:
 
 def lengths(job):
     graph, source, kept, named = job
-    with nx.config(
-        cache_converted_graphs=kept, warnings_to_ignore={"cache"}, backend_priority=[] if named else [BACKEND]
-    ):
+    with nx.config(cache_converted_graphs=kept, backend_priority=[] if named else [BACKEND]):
         return nx.single_source_shortest_path_length(graph, source, **({"backend": BACKEND} if named else {}))
 
 

@@ -5,6 +5,7 @@ import pickle
 import random
 import subprocess
 import sys
+import warnings
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,6 +18,7 @@ import rapids_bfs.nx
 from rapids_bfs import InputError
 from rapids_bfs.nx.functions import FUNCTIONS, get_info
 from rapids_bfs.nx.graph import ConvertedGraph, LeftToNetworkX
+from rapids_bfs.nx.policy import kept
 from rapids_bfs.nx.routing import engine_for
 
 HEAVY = {"cupy", "numba", "cudf", "cugraph", "networkx", "pandas", "pyarrow", "scipy", "polars", "numpy"}
@@ -25,7 +27,7 @@ HEAVY = {"cupy", "numba", "cudf", "cugraph", "networkx", "pandas", "pyarrow", "s
 @pytest.fixture(autouse=True)
 def priority():
     """The backend is tried first, as a user has it who names it once."""
-    with nx.config(backend_priority=["rapids_bfs"], warnings_to_ignore={"cache"}):
+    with nx.config(backend_priority=["rapids_bfs"]):
         yield
 
 
@@ -131,10 +133,30 @@ class TestCache:
         nx.has_path(graph, 0, 1)
         assert conversions == [graph]
 
+    def test_networkx_has_nothing_to_warn_of(self, conversions):
+        """Not even while a generator has not read its graph yet."""
+        graph = big_graph()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            edges = nx.bfs_edges(graph, 0)
+            nx.descendants(graph, 1)
+            nx.is_connected(graph, backend="rapids_bfs")
+            next(edges)
+        assert conversions == [graph]
+
+    def test_nothing_is_kept_if_networkx_is_to_keep_nothing(self, conversions):
+        graph = big_graph()
+        with nx.config(cache_converted_graphs=False):
+            nx.descendants(graph, 0)
+            nx.descendants(graph, 1)
+            assert kept(graph) is None
+        assert kept(graph) is None
+        assert conversions == [graph] * 2
+
     def test_what_engines_prepare_is_kept(self):
         graph = big_graph()
         nx.closeness_centrality(graph, 1)
-        [converted] = graph.__networkx_cache__["backends"]["rapids_bfs"].values()
+        converted = kept(graph)
         prepared = list(converted.forward.traversals.values())
         nx.closeness_centrality(graph, 2)
         assert prepared
@@ -261,7 +283,7 @@ class TestConfiguration:
                 nx.closeness_centrality(graph, backend="rapids_bfs"),
             )
         assert found == expected
-        [converted] = graph.__networkx_cache__["backends"]["rapids_bfs"].values()
+        converted = kept(graph)
         prepared = " ".join(map(str, converted.forward.traversals))
         assert engine in ("auto", "cpu") or engine in prepared
 

@@ -23,13 +23,6 @@ CHANGES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def no_warning():
-    """That of NetworkX, about conversions that it keeps."""
-    with nx.config(warnings_to_ignore={"cache"}):
-        yield
-
-
 class TestIsCurrent:
     @pytest.mark.parametrize("cls", CLASSES)
     def test_until_the_graph_changes(self, cls):

@@ -20,18 +20,13 @@ from rapids_bfs.nx.classes import is_read_as_theirs
 from rapids_bfs.nx.functions import FUNCTIONS
 from rapids_bfs.nx.generators import ego
 from rapids_bfs.nx.graph import ConvertedGraph, LeftToNetworkX, levels
+from rapids_bfs.nx.policy import kept
 
 RANDOM_CALLS = int(os.environ.get("RAPIDS_BFS_ODD_CALLS", "600"))
 BACKENDS = ("networkx", "rapids_bfs")
 GENERATORS = [name for name in CALLS if inspect.isgeneratorfunction(inspect.unwrap(function(name).orig_func))]
 
 FLAGGED = [name for name in CALLS if odd_calls.FLAGGED & inspect.signature(public(name)).parameters.keys()]
-
-
-@pytest.fixture(autouse=True)
-def no_warning():
-    with nx.config(warnings_to_ignore={"cache"}):
-        yield
 
 
 def ends_alike(call, consume=None):
@@ -158,7 +153,7 @@ class TestClasses:
         graph = odd_calls.odd_class(nx.Graph, ("neighbors",), dict)(nx.path_graph(5))
         with nx.config(backend_priority=["rapids_bfs"]), nx.config.backends.rapids_bfs(min_edges=0):
             list(nx.bfs_edges(graph, 2))
-        assert not graph.__networkx_cache__.get("backends")
+        assert kept(graph) is None
 
 
 @pytest.mark.parametrize("name", GENERATORS)

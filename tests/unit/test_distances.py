@@ -154,12 +154,6 @@ def test_no_graph_and_no_engine(measure):
         measure("karate", engine="gpu")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _conversions_are_known():
-    with nx.config(warnings_to_ignore={"cache"}):
-        yield
-
-
 def outcome(function, *args, **options):
     """What it returns, in order, with its type; or what it raises."""
     try:
