@@ -19,6 +19,7 @@ from .result import same_answers
 from .search import as_searchable, checked_depth_limit
 
 DISTANCE_BYTES = 4
+FRAME_BYTES = 2 * 2 * 8 + DISTANCE_BYTES  # of a distance: two vertices and their ids
 
 OnBatch = Callable[[slice, np.ndarray], None]
 
@@ -65,6 +66,32 @@ class BatchResult:
 
     def __repr__(self) -> str:
         return f"<BatchResult on {self.graph.name!r}: {counted(len(self.sources), 'source')}>"
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame of what was kept, sources and vertices as ids.
+
+        Of distances a row for each source and vertex: columns ``source``, ``vertex`` and ``distance``, -1 where the
+        source does not reach. Of a summary a row for each source: ``source``, ``reached``, ``total``, ``eccentricity``
+        and ``harmonic``. ``kind`` is that of `BFSResult.to_frame`; frames of cuDF are uploaded from the host.
+
+        Raises `InputError` if nothing was kept, or there is too little memory.
+        """
+        from .adapters.arrow import frame
+
+        ids, n = self.graph.ids_of, self.graph.num_vertices
+        if self.distances is not None:
+            rows = len(self.sources) * n
+            require_bytes(FRAME_BYTES * rows, f"a frame of {counted(rows, 'distance')}")
+            columns = {
+                "source": ids(np.repeat(self.sources, n)),
+                "vertex": ids(np.tile(np.arange(n), len(self.sources))),
+                "distance": to_host(self.distances).ravel(),
+            }
+        elif self.reached is not None:
+            columns = {"source": ids(self.sources)} | {name: getattr(self, name) for name in Summary._fields}
+        else:
+            raise InputError("the distances went to on_batch, and nothing was kept for a frame")
+        return frame(columns, kind or self.graph.frame)
 
 
 def bfs_batch(

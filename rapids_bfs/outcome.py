@@ -11,6 +11,8 @@ from os import PathLike
 from statistics import harmonic_mean, median
 from typing import IO, TYPE_CHECKING, Any
 
+import numpy as np
+
 from ._core import machine
 from ._core.arguments import file_path, quoted
 from .errors import InputError
@@ -19,6 +21,12 @@ from .trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+FIGURES = {  # of a `Run`, and the types of their columns
+    **{"ms": np.float64, "reached": np.int64, "depth": np.int64, "edges": np.int64},
+    **{"teps": np.float64, "verdict": object},
+}
 
 
 @dataclass(frozen=True)
@@ -91,9 +99,9 @@ class EngineRuns:
         return harmonic_mean([run.teps for run in self.runs]) if self.runs else None
 
 
-@dataclass
+@dataclass(repr=False)
 class Comparison:
-    """The outcome of `compare`. It prints as a table, plots itself, and writes itself as JSON, CSV and HTML.
+    """The outcome of `compare`. It shows itself as a table, plots itself, and writes itself as JSON, CSV and HTML.
 
     Attributes
     ----------
@@ -198,6 +206,24 @@ class Comparison:
             ],
         }
 
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with a row for each engine and source; an engine that could not run has none.
+
+        Columns: ``engine``, ``source`` (an id), ``ms``, ``reached``, ``depth``, ``edges`` (those traversed, as Graph500
+        counts them), ``teps`` (edges a second) and ``verdict`` ("valid", or what is wrong). ``kind`` is that of
+        `BFSResult.to_frame`; frames of cuDF are uploaded from the host.
+        """
+        from .adapters.arrow import frame
+
+        runs = [(each.engine, run) for each in self.engines for run in each.runs]
+        columns = {
+            "engine": np.array([engine for engine, _ in runs], object),
+            "source": self.graph.ids_of(self.graph.vertices_of(run.source for _, run in runs)),
+        }
+        for name, dtype in FIGURES.items():
+            columns[name] = np.array([getattr(run, name) for _, run in runs], dtype)
+        return frame(columns, kind or self.graph.frame)
+
     def to_json(self, path: str | PathLike[str]) -> None:
         """Write `to_dict` to ``path``."""
         write_json(self.to_dict(), path)
@@ -206,8 +232,7 @@ class Comparison:
         """Write a row for each engine and source to ``path``."""
         rows = [{"engine": each["engine"], **run} for each in self.to_dict()["engines"] for run in each["runs"]]
         with _writing(path, newline="") as out:
-            names = ("engine", "source", "ms", "reached", "depth", "edges", "teps", "verdict")
-            writer = csv.DictWriter(out, names)
+            writer = csv.DictWriter(out, ("engine", "source", *FIGURES))
             writer.writeheader()
             writer.writerows(rows)
 
@@ -232,11 +257,16 @@ class Comparison:
 
         return comparison_table(self)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         from .report.console import as_text
         from .report.table import comparison_table
 
-        return as_text(comparison_table(self))
+        return as_text(comparison_table(self)).rstrip()
+
+    def _repr_html_(self) -> str:
+        from .report.table import comparison_html
+
+        return comparison_html(self)
 
 
 def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:

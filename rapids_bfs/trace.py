@@ -86,6 +86,11 @@ class Trace(Sequence[Level]):
         by = f" by {self.engine}" if self.engine else ""
         return f"<Trace of {counted(len(self), 'level')}{by}>"
 
+    def _repr_html_(self) -> str:
+        from .report.table import trace_html
+
+        return trace_html(self)
+
     def __len__(self) -> int:
         return len(self._levels)
 

@@ -14,6 +14,11 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
+def printable(text: str) -> str:
+    """``text`` in one line: what a terminal would obey instead of showing it is written as Python's escapes."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
 def graph_size(vertices: int, edges: int, directed: bool | None = None) -> str:
     """``34 vertices, 78 undirected edges``; the kind of edge is left out for None."""
     kind = {None: "edge", True: "directed edge", False: "undirected edge"}[directed]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import rapids
 from .._core.arguments import quoted
 from ..errors import InputError
 from ..graph import Graph
@@ -119,10 +120,16 @@ def _edges(graph: Graph) -> dict[str, np.ndarray]:
 
 
 def frame(columns: dict[str, np.ndarray], kind: str) -> Any:
-    """A frame of named columns; None among objects becomes null. ``kind`` is "pandas", "polars" or "arrow".
+    """A frame of named columns; None among objects becomes null. ``kind`` is "pandas", "polars", "arrow", "dask", or,
+    with columns that are uploaded, "cudf" or "cudf.pandas".
 
     Raises `InputError` if there is no such kind, its library is missing, or it has no type for the objects.
     """
+    if kind in ("cudf", "cudf.pandas"):
+        from .cudf import uploaded
+
+        with rapids.here(f"a frame of kind {kind!r}"):
+            return uploaded(_arrow_frame(columns), kind)
     if kind not in FRAMES:
         raise InputError(f"unknown kind of frame {quoted(kind)}: there are {', '.join(FRAMES)}, cudf, cudf.pandas")
     try:

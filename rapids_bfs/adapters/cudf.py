@@ -13,6 +13,8 @@ from ..errors import InputError
 from ..graph import Graph
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ..result import BFSResult
 
 FRAME = "cudf"  # `Graph.frame` of what comes from here
@@ -161,7 +163,17 @@ def result_frame(result: BFSResult, kind: str) -> Any:
         predecessors = to_device(result.predecessors)
         ids = ids_on_device(graph, predecessors)
         columns["predecessor"] = ids.copy() if ids is predecessors else ids
-    frame = frame_of(columns)
+    return _as_kind(frame_of(columns), kind)
+
+
+def uploaded(table: pa.Table, kind: str) -> Any:
+    """An Arrow table as a frame; ``kind`` is "cudf" or "cudf.pandas"."""
+    import cudf
+
+    return _as_kind(cudf.DataFrame.from_arrow(table), kind)
+
+
+def _as_kind(frame: Any, kind: str) -> Any:
     if kind == FRAME:
         return frame
     from cudf.pandas import as_proxy_object

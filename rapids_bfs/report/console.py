@@ -12,8 +12,10 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from .._core.units import printable
+
 NO_LIMIT = 1000  # columns of a table where no terminal bounds it
-PAGE = 100  # columns of a table in a notebook's output
+PAGE = 80  # columns of a table where there is no terminal
 
 
 def console(**options: Any) -> Console:
@@ -64,9 +66,8 @@ class FittingTable:
 
 
 def line(text: str, style: str = "") -> Text:
-    """``text`` as one line: what a terminal would obey instead of showing it is written as Python's escapes."""
-    shown = (each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
-    return Text("".join(shown), style)
+    """``text`` as one line, see `printable`."""
+    return Text(printable(text), style)
 
 
 def message(text: str) -> Text:
@@ -92,7 +93,7 @@ def show(shown: Group | Table | Text, *, wide: bool = False, out: Console = scre
 
 
 def as_text(shown: Group) -> str:
-    """What `show` prints, without colours, as wide as the terminal or, where there is none, a notebook's page."""
+    """What `show` prints, without colours, as wide as the terminal or, where there is none, `PAGE` columns."""
     text = StringIO()
     show(shown, out=console(file=text, width=screen.width if screen.is_terminal else PAGE, color_system=None))
     return text.getvalue()

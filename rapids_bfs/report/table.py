@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich import box
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from .._core import notebook
 from .._core.units import counted, graph_size, mebibytes, number, speedup, time_unit
 from .console import FittingTable, line
 
@@ -22,8 +23,31 @@ if TYPE_CHECKING:
 COUNTS = ("level", "frontier_vertices", "frontier_edges", "newly_reached")  # fields of a `Level`
 
 
+class Shown(NamedTuple):
+    """What a table shows of a comparison: the most important columns first, and below it the notes."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str | Text]]
+    notes: list[Text]
+
+
 def comparison_table(comparison: Comparison) -> Group:
     """An engine a row; below it the engines that could not run, and the answers that are wrong."""
+    shown = _shown(comparison)
+    least = 1 + sum(name in shown.columns for name in _essential(comparison))
+    table = FittingTable(shown.columns, shown.rows, least)
+    return Group(line(shown.title, "italic"), *([table] if shown.rows else []), *shown.notes)
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """The same for a notebook."""
+    shown = _shown(comparison)
+    rows = notebook.table(shown.rows, shown.columns, shown.title)
+    return rows + "".join(f"\n<p>{notebook.text(note)}</p>" for note in shown.notes)
+
+
+def _shown(comparison: Comparison) -> Shown:
     graph = comparison.graph
     sources = max((len(runs.runs) for runs in comparison.engines), default=0)
     title = f"{graph.name}: {graph_size(graph.num_vertices, graph.num_edges, graph.directed)}"
@@ -41,10 +65,9 @@ def comparison_table(comparison: Comparison) -> Group:
     ]
     if comparison.interrupted:
         notes.append(Text("Interrupted: only finished runs are shown.", style="yellow"))
-    shown = list({name: None for row in rows.values() for name, figure in row.items() if figure})  # in order, each once
-    cells = [[line(engine), *(row[name] for name in shown)] for engine, row in rows.items()]
-    table = FittingTable(["engine", *shown], cells, least=1 + sum(name in shown for name in _essential(comparison)))
-    return Group(line(title, "italic"), *([table] if rows else []), *notes)
+    names = list({name: None for row in rows.values() for name, figure in row.items() if figure})  # in order, each once
+    cells = [[line(engine), *(row[name] for name in names)] for engine, row in rows.items()]
+    return Shown(title, ["engine", *names], cells, notes)
 
 
 def by_reason(unavailable: Mapping[str, str | None]) -> dict[str, list[str]]:
@@ -102,16 +125,28 @@ def levels_table(result: BFSResult) -> Group:
 
 
 def trace_table(trace: Trace) -> Table:
-    """A level a row; without the direction and the time where the engine does not tell them."""
+    """A level a row."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    columns = _columns(trace)
+    for name in columns:
+        table.add_column(name, justify="left" if name == "direction" else "right", no_wrap=True)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
+    return table
+
+
+def trace_html(trace: Trace) -> str:
+    """The same for a notebook."""
+    columns = _columns(trace)
+    return notebook.table(list(zip(*columns.values(), strict=True)), list(columns), repr(trace).strip("<>"))
+
+
+def _columns(trace: Trace) -> dict[str, list[str]]:
+    """What a table says of each level, without the direction and the time where the engine does not tell them."""
     unit, many = time_unit(max((level.milliseconds or 0 for level in trace), default=0))
     columns = {field.replace("_", " "): [f"{getattr(level, field):,}" for level in trace] for field in COUNTS}
     if any(level.direction for level in trace):
         columns["direction"] = [level.direction or "" for level in trace]
     if any(level.milliseconds is not None for level in trace):
         columns[unit] = ["" if level.milliseconds is None else number(many * level.milliseconds) for level in trace]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in columns:
-        table.add_column(name, justify="left" if name == "direction" else "right", no_wrap=True)
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*row)
-    return table
+    return columns

@@ -6,7 +6,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from rapids_bfs.testing import edge_lists, graphs
 
-__all__ = ["edge_lists", "edges_of", "graphs", "oracle_distances"]
+__all__ = ["edge_lists", "edges_of", "graphs", "oracle_distances", "records"]
 
 
 def oracle_distances(graph, sources, depth_limit=None):
@@ -18,6 +18,12 @@ def oracle_distances(graph, sources, depth_limit=None):
     if depth_limit is not None:
         nearest[nearest > depth_limit] = np.inf
     return np.where(np.isfinite(nearest), nearest, -1).astype(np.int32)
+
+
+def records(frame):
+    """The rows of a frame of any kind."""
+    columns = frame.to_pydict() if hasattr(frame, "to_pydict") else {name: list(frame[name]) for name in frame.columns}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def edges_of(graph):

@@ -4,12 +4,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from graph_files import labelled_graphs, plain_graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
-from strategies import graphs
+from strategies import graphs, records
 
-from rapids_bfs import InputError, as_graph, bfs_batch
+from rapids_bfs import InputError, as_graph, bfs, bfs_batch
 from rapids_bfs._core.threads import pool
 from rapids_bfs.adapters.scipy import to_scipy
 from rapids_bfs.engines.cpu import batch
@@ -198,6 +199,33 @@ def test_ids_are_the_users():
     assert result.distances.tolist() == [[-1, 0, 1], [0, 1, 2], [-1, 0, 1]]
 
 
+@given(plain_graphs() | labelled_graphs(st.text(max_size=3)), st.sampled_from(["pandas", "polars", "arrow"]))
+def test_frames_have_the_rows_of_single_searches(graph, kind):
+    ids = list(graph)
+    sources = ids[:2] + ids[:1]
+    result = bfs_batch(graph, sources, engine="cpu")
+    expected = [
+        {"source": source, "vertex": vertex, "distance": bfs(graph, source).distance_to(vertex)}
+        for source in sources
+        for vertex in ids
+    ]
+    assert records(result.to_frame(kind)) == expected
+    summary = bfs_batch(graph, sources, engine="cpu", keep="summary")
+    assert records(summary.to_frame(kind)) == [
+        {"source": source, "reached": r, "total": t, "eccentricity": e, "harmonic": h}
+        for source, r, t, e, h in zip(
+            *(sources, summary.reached, summary.total, summary.eccentricity, summary.harmonic), strict=True
+        )
+    ]
+
+
+def test_frames_have_the_types_of_results():
+    batch = bfs_batch("karate", [3, 1])
+    assert [*batch.to_frame().dtypes] == [np.int64, np.int64, np.int32]
+    summary = bfs_batch("karate", [3, 1], keep="summary").to_frame()
+    assert [*summary.dtypes] == [np.int64, np.int64, np.int64, np.int32, np.float64]
+
+
 class TestBadInput:
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -215,6 +243,16 @@ class TestBadInput:
     def test_is_named(self, arguments, message):
         with pytest.raises(InputError, match=message):
             bfs_batch("karate", **arguments)
+
+    def test_a_frame_of_nothing(self):
+        with pytest.raises(InputError, match="nothing was kept"):
+            bfs_batch("karate", on_batch=lambda rows, distances: None).to_frame()
+
+    def test_a_frame_that_does_not_fit(self, monkeypatch):
+        result = bfs_batch("karate")
+        monkeypatch.setattr("rapids_bfs._core.memory.available_bytes", lambda: 1000)
+        with pytest.raises(InputError, match="a frame of 1,156 distances needs"):
+            result.to_frame()
 
     def test_too_little_memory(self, monkeypatch):
         graph = generate("path:34")

@@ -5,11 +5,13 @@ import json
 import statistics
 
 import numpy as np
+import pandas as pd
 import pytest
+from strategies import records
 
 import rapids_bfs.engines
-from rapids_bfs import InputError, bfs, compare
-from rapids_bfs.comparison import sample_sources
+from rapids_bfs import InputError, as_graph, bfs, compare
+from rapids_bfs.comparison import Comparison, EngineRuns, sample_sources
 from rapids_bfs.engines import Engine
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.engines.cpu.search import Sequential
@@ -131,6 +133,28 @@ def test_json_and_csv(tmp_path):
             ("scipy", "0"),
             ("scipy", "33"),
         ]
+
+
+@pytest.mark.parametrize("kind", [None, "pandas", "polars", "arrow"])
+@pytest.mark.parametrize(
+    "graph", ["karate", {"a": ["b"], "b": ["c"]}, [(5, 9), (9, 5)], as_graph("karate", devices="cpu:2")], ids=str
+)
+def test_a_frame_has_a_row_for_each_search(tmp_path, graph, kind):
+    comparison = compare(graph, 2, engines="cpu,scipy")
+    rows = records(comparison.to_frame(kind))
+    assert rows == [
+        {"engine": each.engine, **vars(run), "teps": run.teps} for each in comparison.engines for run in each.runs
+    ]
+    comparison.to_csv(tmp_path / "a.csv")
+    assert sorted(pd.read_csv(tmp_path / "a.csv").columns) == sorted(rows[0])
+
+
+def test_a_frame_without_searches_has_its_columns():
+    frame = Comparison(as_graph("karate"), [EngineRuns("a", "missing")]).to_frame()
+    assert [(name, dtype.kind) for name, dtype in frame.dtypes.items() if name not in ("engine", "verdict")] == [
+        *(("source", "i"), ("ms", "f"), ("reached", "i"), ("depth", "i"), ("edges", "i"), ("teps", "f")),
+    ]
+    assert len(frame) == 0
 
 
 def test_levels_and_traces(engines):
