@@ -36,7 +36,7 @@ def bfs(
         Searching a `Graph` again costs the search alone: what the engine prepared is kept with it. The result of a
         graph over several devices is in parts too, see ``devices`` of `as_graph`.
     source : vertex id, or list, set or array of ids
-        A tuple is one id if the graph has such a vertex.
+        A tuple or a frozenset is one id if the graph has such a vertex.
     depth_limit : int, optional
         Go no further than this; 0 reaches the sources alone.
     target : vertex id, optional
@@ -148,11 +148,9 @@ def source_vertices(graph: Graph, source: Any) -> np.ndarray:
 
 
 def _several(graph: Graph, source: Any) -> bool:
-    """Does ``source`` hold ids, rather than being one? A tuple may be either."""
-    if isinstance(source, tuple):
+    """Does ``source`` hold ids, rather than being one? A tuple may be either, and a frozenset."""
+    if isinstance(source, tuple | frozenset):
         return not graph.has_vertex(source)
     if isinstance(source, np.ndarray):
         return source.ndim > 0
-    return isinstance(source, list | set | frozenset | range) or (
-        hasattr(source, "to_numpy") and hasattr(source, "__len__")  # a pandas.Timestamp has the first alone
-    )
+    return isinstance(source, list | set | range) or (hasattr(source, "to_numpy") and hasattr(source, "__len__"))
