@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import operator
 import weakref
-from collections.abc import Hashable
+from abc import abstractmethod
+from collections.abc import Hashable, Iterator
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ._core import notebook
 from ._core.arguments import quoted
 from ._core.checks import check_graph
 from ._core.csr_for import csr_for
@@ -19,7 +21,7 @@ from ._core.device import CPU, CUDA, checked_device, moved, on_device, to_device
 from ._core.dtypes import frozen
 from ._core.environment import check_environment
 from ._core.forks import generation
-from ._core.units import graph_size
+from ._core.units import graph_size, size
 from .errors import InputError
 
 if TYPE_CHECKING:
@@ -33,11 +35,72 @@ def _adapters(module: str = "") -> ModuleType:
     return import_module(f".adapters{module}", __package__)
 
 
-class Graph:
+class Vertices:
+    """What a graph, in one piece or in parts, says of its vertices by their ids."""
+
+    __slots__ = ()
+
+    name: str
+
+    @property
+    @abstractmethod
+    def num_vertices(self) -> int: ...
+
+    def __len__(self) -> int:
+        return self.num_vertices
+
+    def __contains__(self, id: object) -> bool:
+        return self._find(id) >= 0
+
+    def has_vertex(self, id: Hashable) -> bool:
+        """Is there a vertex with this id? The same as ``id in graph``."""
+        return id in self
+
+    def vertex_of(self, id: Hashable) -> int:
+        """The vertex, in parts the number, that has this id. Raises `InputError` if none has."""
+        vertex = self._find(id)
+        if vertex < 0:
+            raise InputError(f"{quoted(id)} is not a vertex of {self.name}; {self._range_of_ids()}")
+        return vertex
+
+    def neighbors(self, id: Hashable) -> list[Any]:
+        """The ids of the vertices that the out-edges of this one lead to, in the order of the edges.
+
+        Those of its in-edges are ``graph.reverse.neighbors(id)``. Raises `InputError` if no vertex has the id.
+        """
+        ids: list[Any] = self.ids_of(self._targets_of(self.vertex_of(id))).tolist()
+        return ids
+
+    @property
+    def adj(self) -> NoReturn:
+        """Raises `InputError`: NetworkX looks for it in a graph, and takes what has none for a list of edges."""
+        raise InputError("a graph of rapids_bfs is none of NetworkX's: use graph.to('networkx')")
+
+    @abstractmethod
+    def _find(self, id: Any) -> int:
+        """The vertex with this id, in parts its number; -1 if there is none."""
+
+    @abstractmethod
+    def _range_of_ids(self) -> str:
+        """What to say to somebody who asked for an id that there is not."""
+
+    @abstractmethod
+    def _targets_of(self, vertex: int) -> np.ndarray:
+        """Where the out-edges of a vertex lead, on the host."""
+
+    @abstractmethod
+    def ids_of(self, vertices: np.ndarray) -> np.ndarray:
+        """The ids of these vertices; where a vertex is -1 the id is -1 if ids are integers, else None."""
+
+
+class Graph(Vertices):
     """A graph in compressed sparse rows. Make one with `rapids_bfs.as_graph` or `rapids_bfs.read`.
 
     The out-edges of vertex v lead to ``targets[offsets[v]:offsets[v + 1]]``, in the order in which they were
     given. Vertices are 0..n-1. An undirected graph holds each edge in both directions (a self-loop once).
+
+    As in NetworkX, ``len(graph)`` is the number of vertices, ``id in graph`` looks one up, and ``for id in graph`` goes
+    through the ids, here in the order of the vertices.
 
     It lives in the host's memory, in NumPy arrays, or on a CUDA device, in CuPy arrays; what is made of it lives there
     too. `on` takes it to the other side.
@@ -67,6 +130,15 @@ class Graph:
     ------
     InputError
         If the arrays are no CSR, of other types than these, or not what ``directed`` and ``labels`` promise.
+
+    Examples
+    --------
+    >>> from rapids_bfs import as_graph
+    >>> graph = as_graph({"a": ["c", "b"], "b": [], "c": ["a"]})
+    >>> len(graph), list(graph), "b" in graph, "z" in graph
+    (3, ['a', 'b', 'c'], True, False)
+    >>> graph.neighbors("a"), graph.reverse.neighbors("a")
+    (['c', 'b'], ['c'])
     """
 
     __slots__ = ("__dict__", "__weakref__", "_traversals")  # everything but `_traversals` is shared with `for_engines`
@@ -120,6 +192,21 @@ class Graph:
     def __repr__(self) -> str:
         return f"<Graph {self.name!r}: {graph_size(self.num_vertices, self.num_edges, self.directed)}>"
 
+    def _repr_html_(self) -> str:
+        rows = [
+            ("vertices", f"{self.num_vertices:,}"),
+            ("edges", f"{self.num_edges:,} {'directed' if self.directed else 'undirected'}"),
+            ("ids", self._shown_ids()),
+            ("device", self.device),
+            ("memory", size(self.nbytes)),
+        ]
+        return notebook.table(rows, caption=self.name)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.labels is None:
+            return iter(range(self.num_vertices))
+        return map(self._host_labels.item, range(self.num_vertices))
+
     def __getstate__(self) -> dict[str, Any]:
         names = ("offsets", "targets", "labels", "directed", "name", "columns", "frame")
         return {name: getattr(self, name) for name in names}
@@ -161,7 +248,8 @@ class Graph:
     @property
     def owner(self) -> Graph:
         """The graph of which this is the `for_engines` twin, while it exists; otherwise this one."""
-        return self._owner() or self
+        owner = self._owner()
+        return self if owner is None else owner
 
     @cached_property
     def device(self) -> str:
@@ -176,11 +264,17 @@ class Graph:
         checked_device(device)
         if device == self.device:
             return self
-        return (self._original and self._original()) or self._copy
+        original = self._there
+        return self._copy if original is None else original
 
     def is_on(self, device: str) -> bool:
         """Would `on` copy nothing?"""
-        return device == self.device or "_copy" in self.__dict__ or bool(self._original and self._original())
+        return device == self.device or "_copy" in self.__dict__ or self._there is not None
+
+    @property
+    def _there(self) -> Graph | None:
+        """The graph on the other side that this is a copy of, while it exists."""
+        return None if self._original is None else self._original()
 
     @cached_property
     def _copy(self) -> Graph:
@@ -300,18 +394,11 @@ class Graph:
     def _host_labels(self) -> np.ndarray:
         return to_host(self.labels)
 
-    def vertex_of(self, id: Hashable) -> int:
-        """The vertex that has this id. Raises `InputError` if none has."""
-        vertex = self._find(id)
-        if vertex < 0:
-            raise InputError(f"{quoted(id)} is not a vertex of {self.name}; {self._range_of_ids()}")
-        return vertex
+    def _targets_of(self, vertex: int) -> np.ndarray:
+        begin, end = to_host(self.offsets[vertex : vertex + 2]).tolist()
+        return to_host(self.targets[begin:end])
 
-    def has_vertex(self, id: Hashable) -> bool:
-        """Is there a vertex with this id?"""
-        return self._find(id) >= 0
-
-    def _find(self, id: Hashable) -> int:
+    def _find(self, id: Any) -> int:
         if not self.has_objects:
             return self._find_integer(id)
         try:
@@ -343,13 +430,19 @@ class Graph:
         n = self.num_vertices
         if n == 0:
             return "the graph has no vertices"
+        has = "vertices are" if self.labels is None else f"{n:,} vertices have the ids"
+        return f"its {has} {self._shown_ids()}"
+
+    def _shown_ids(self) -> str:
+        """The first id and the last."""
+        if self.num_vertices == 0:
+            return "none"
         if self.labels is None:
-            return f"its vertices are 0..{n - 1}"
-        first, last = self._host_labels[0], self._host_labels[-1]
-        return f"its {n:,} vertices have the ids {quoted(first)}, ..., {quoted(last)}"
+            return f"0..{self.num_vertices - 1}"
+        first, last = (quoted(self._host_labels.item(place)) for place in (0, -1))
+        return f"{first}, ..., {last}"
 
     def ids_of(self, vertices: np.ndarray) -> np.ndarray:
-        """The ids of these vertices; where a vertex is -1 the id is -1 if ids are integers, else None."""
         if self.labels is None:
             return vertices
         if self.has_objects or not on_device(vertices):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._core import rapids
+from ._core import notebook, rapids
 from ._core.arguments import quoted
 from ._core.device import CPU, finish, moved, on_device, to_host
+from ._core.units import counted
 from .errors import InputError
 from .graph import Graph
 
@@ -36,9 +38,43 @@ def _equal(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
+class Distances:
+    """What a result, in one piece or in parts, says of the vertices by their ids."""
+
+    graph: Any
+    __iter__: None = None  # Python would else iterate over result[0], result[1], ...
+
+    @abstractmethod
+    def _distance_at(self, vertex: int) -> int:
+        """The distance of a vertex, in parts of a number."""
+
+    def distance_to(self, id: Hashable) -> int:
+        """The distance of the vertex with this id, -1 if it was not reached. Raises `InputError` if none has it."""
+        return self._distance_at(self.graph.vertex_of(id))
+
+    def __contains__(self, id: object) -> bool:
+        vertex = self.graph._find(id)
+        return vertex >= 0 and self._distance_at(vertex) >= 0
+
+    def __getitem__(self, id: Hashable) -> int:
+        vertex = self.graph._find(id)
+        distance = self._distance_at(vertex) if vertex >= 0 else -1
+        if distance < 0:
+            raise KeyError(f"{id!r} is not one of the vertices reached")
+        return distance
+
+    def _repr_html_(self: Any) -> str:
+        n = counted(self.graph.num_vertices, "vertex", "vertices")
+        rows = [(distance, f"{vertices:,}") for distance, vertices in enumerate(self.level_sizes.tolist())]
+        return notebook.table(rows, ("distance", "vertices"), f"{self.graph.name}: {self.num_reached:,} of {n} reached")
+
+
 @dataclass(frozen=True, eq=False)
-class BFSResult:
+class BFSResult(Distances):
     """Distances from the source, and a tree of shortest paths. They live where the graph lives.
+
+    ``result[id]`` is the distance of the vertex with this id, and ``id in result`` says whether it was reached. If it
+    was not, ``result[id]`` raises `KeyError`, as NetworkX's dict does; `distance_to` then gives -1, as the arrays do.
 
     Attributes
     ----------
@@ -55,6 +91,15 @@ class BFSResult:
         The search stopped after the level that reached this vertex.
     trace : Trace or None
         What each level did, if that was asked for.
+
+    Examples
+    --------
+    >>> from rapids_bfs import bfs
+    >>> result = bfs({"a": ["b", "c"], "b": ["d"], "z": []}, "a")
+    >>> result["d"], "d" in result, "z" in result
+    (2, True, False)
+    >>> result.as_dict()
+    {'a': 0, 'b': 1, 'c': 1, 'd': 2}
     """
 
     graph: Graph
@@ -123,9 +168,15 @@ class BFSResult:
             self, graph=self.graph.on(device), distances=moved(self.distances, device), predecessors=predecessors
         )
 
-    def distance_to(self, id: Hashable) -> int:
-        """The distance of the vertex with this id, -1 if it was not reached."""
-        return int(self.distances[self.graph.vertex_of(id)])
+    def _distance_at(self, vertex: int) -> int:
+        return int(self.distances[vertex])
+
+    def as_dict(self) -> dict[Any, int]:
+        """The distance of each vertex that was reached by its id, the nearest first: NetworkX's form."""
+        distances = to_host(self.distances)
+        vertices = np.argsort(distances, kind="stable")[np.count_nonzero(distances < 0) :]
+        ids = self.graph.ids_of(vertices).tolist()
+        return dict(zip(ids, distances[vertices].tolist(), strict=True))
 
     def path_to(self, id: Hashable) -> list[Any]:
         """Ids along a shortest path from a source to the vertex with this id, both ends included.

@@ -13,7 +13,7 @@ from .._core.device import on_device
 from .._core.dtypes import index_dtype
 from .._core.memory import has_bytes, require_bytes
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import Graph, Vertices
 from ._edge_list import COLUMNS, EdgeList, checked_vertices, refuse_past
 from ._ids import IntegerIds, require_one_type
 
@@ -107,6 +107,8 @@ def from_edges(
 
 def _as_array(ids: Any, where: str) -> np.ndarray:
     """``ids`` as an array of numbers, or of objects: strings stay Python's own, and tuples stay whole."""
+    if isinstance(ids, Vertices):
+        raise InputError(f"{where}: a graph is not a column of ids: give list(graph) if its ids are meant")
     if type(ids) is not np.ndarray and np.ma.is_masked(ids):  # which takes long to import
         row = int(np.ma.getmaskarray(ids).argmax())
         raise InputError(f"{where}, row {row} (from 0): masked is not a vertex id: drop the rows without one")

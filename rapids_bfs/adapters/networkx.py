@@ -15,7 +15,7 @@ VIEWS = ("networkx.classes.coreviews", "networkx.classes.reportviews")
 
 
 def matches(obj: Any) -> bool:
-    return _is_view(obj) or (hasattr(obj, "adj") and hasattr(obj, "is_multigraph"))
+    return _is_view(obj) or (hasattr(obj, "is_multigraph") and hasattr(obj, "adj"))
 
 
 def _is_view(obj: Any) -> bool:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import csr
+from .._core import csr, notebook
 from .._core.arguments import engine_name, is_integer, quoted
 from .._core.csr import Pairs
 from .._core.device import CPU, checked_device, on_device, to_host
 from .._core.dtypes import index_dtype
 from .._core.forks import lock_of_process
 from .._core.memory import require_bytes
-from .._core.units import counted, graph_size
+from .._core.units import counted, graph_size, size
 from ..engines.parts.search import prepare
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import Graph, Vertices
 from .alone import ALONE, deep_from, gather
 from .build import OWN, Part, Plan, build, tools_of
 from .launch import Kept, Launcher
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _preparing: dict[int, threading.Lock] = {}  # by process
 
 
-class GraphInParts:
+class GraphInParts(Vertices):
     """A graph over several devices. Make one with ``devices=`` of `rapids_bfs.load` or `rapids_bfs.as_graph`.
 
     Its parts stay on their devices, and so do the results of searches. Internally a vertex has a number that encodes
@@ -78,6 +78,15 @@ class GraphInParts:
     def __repr__(self) -> str:
         size = graph_size(self.num_vertices, self.num_edges, self.directed)
         return f"<GraphInParts {self.name!r}: {size}, on {', '.join(self.devices)}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("vertices", f"{self.num_vertices:,}"),
+            ("edges", f"{self.num_edges:,} {'directed' if self.directed else 'undirected'}"),
+            ("devices", ", ".join(self.devices)),
+            ("memory", size(self.nbytes)),
+        ]
+        return notebook.table(rows, caption=self.name)
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -129,16 +138,8 @@ class GraphInParts:
         """The user's ids in the order of ``on("cpu")``; None when ids are 0..n-1."""
         return None if self.partition.dealt and self._labels is None else self.ids.labels
 
-    def has_vertex(self, id: Hashable) -> bool:
-        """Is there a vertex with this id?"""
-        return self._find(id) >= 0
-
-    def vertex_of(self, id: Hashable) -> int:
-        """The number of the vertex with this id. Raises `InputError` if there is none."""
-        number = self._find(id)
-        if number < 0:
-            raise InputError(f"{quoted(id)} is not a vertex of {self.name}, which has {self.num_vertices:,} vertices")
-        return number
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.ids)
 
     def vertices_of(self, ids: Any) -> np.ndarray:
         """The numbers (int64) of the vertices with these ids. Raises `InputError` naming the first that is none."""
@@ -146,7 +147,14 @@ class GraphInParts:
             ids = to_host(ids)
         return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
 
-    def _find(self, id: Hashable) -> int:
+    def _range_of_ids(self) -> str:
+        return f"it has {counted(self.num_vertices, 'vertex', 'vertices')}"
+
+    def _targets_of(self, vertex: int) -> np.ndarray:
+        targets: np.ndarray = self.launcher.run(_targets, vertex, each=[self.parts])[vertex // self.partition.stride]
+        return targets
+
+    def _find(self, id: Any) -> int:
         if self.partition.dealt:
             vertex = self.ids._find(id)
             return vertex if vertex < 0 else int(self.partition.numbers(np.array([vertex]))[0])
@@ -159,8 +167,8 @@ class GraphInParts:
         if self.partition.dealt:
             ids: np.ndarray = self.partition.ids(numbers)
             return ids
-        vertices: np.ndarray = np.append(self._places, -1)[numbers].astype(index_dtype(self.num_vertices))
-        return vertices
+        vertices = np.where(numbers < 0, -1, self._places[numbers])
+        return vertices.astype(index_dtype(self.num_vertices))
 
     @cached_property
     def _places(self) -> np.ndarray:
@@ -173,9 +181,8 @@ class GraphInParts:
             places[first : first + len(labels)] = np.searchsorted(ids, labels)
         return places
 
-    def ids_of(self, numbers: np.ndarray) -> np.ndarray:
-        """The ids of the vertices with these numbers."""
-        return self.ids.ids_of(self.vertices(numbers))
+    def ids_of(self, vertices: np.ndarray) -> np.ndarray:
+        return self.ids.ids_of(self.vertices(vertices))
 
     def on(self, device: str) -> Graph:
         """The graph in one piece, a `Graph` on "cpu" or "cuda", made once. Raises `InputError` if it does not fit."""
@@ -249,6 +256,13 @@ def _find(part: Part, peers: Peers, id: int) -> int:
     xp = tools_of(part.labels).xp
     places = xp.flatnonzero(part.labels == id)
     return part.base + int(places[0]) if len(places) else -1
+
+
+def _targets(part: Part, peers: Peers, number: int) -> np.ndarray:
+    """Where the out-edges of a vertex lead, if it is this part's."""
+    place = number - part.base
+    begin, end = to_host(part.offsets[place : place + 2]).tolist() if 0 <= place < part.own else (0, 0)
+    return to_host(part.targets[begin:end])
 
 
 def _rows(part: Part, peers: Peers) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ from .._core.memory import require_bytes
 from ..engines import Options
 from ..engines.parts.search import ONE_LAUNCH, Answer, search
 from ..errors import InputError
-from ..result import BFSResult
+from ..result import BFSResult, Distances
 from ..trace import Level, Step, Trace
 from .alone import ALONE, Totals, searched_alone
 from .build import Part, tools_of
@@ -30,8 +30,8 @@ _numbers = Random()  # begins where the system says, whatever users do to `rando
 
 
 @dataclass(frozen=True, eq=False)
-class ResultInParts:
-    """Distances and a tree of shortest paths, in parts.
+class ResultInParts(Distances):
+    """Distances and a tree of shortest paths, in parts. ``result[id]`` and ``id in result`` are those of `BFSResult`.
 
     Attributes
     ----------
@@ -103,9 +103,12 @@ class ResultInParts:
         levels: np.ndarray = np.sum(self._each(_levels, self.depth), axis=0)
         return levels
 
-    def distance_to(self, id: Hashable) -> int:
-        """The distance of the vertex with this id, -1 if it was not reached."""
-        return self._at(self.graph.vertex_of(id))[0]
+    def _distance_at(self, vertex: int) -> int:
+        return self._at(vertex)[0]
+
+    def as_dict(self) -> dict[Any, int]:
+        """The distance of each vertex that was reached by its id, the nearest first; the edges stay where they are."""
+        return self._of(self.graph.ids).as_dict()
 
     def path_to(self, id: Hashable) -> list[Any]:
         """Ids along a shortest path from a source to the vertex with this id, both ends included.

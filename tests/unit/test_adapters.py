@@ -55,6 +55,70 @@ def test_networkx_adjacency_keeps_its_order(nx_graph):
         assert graph.labels is None
 
 
+@given(nx_graphs(), st.sampled_from([None, 1, 3]))
+def test_vertices_by_id_are_those_of_networkx(nx_graph, size):
+    graph = as_graph(nx_graph, devices=size and f"cpu:{size}")
+    whole = graph.on("cpu")
+    assert len(graph) == len(nx_graph)
+    assert list(graph) == list(whole)
+    assert set(graph) == set(nx_graph)
+    assert [*map(type, graph)] == [*map(type, sorted(nx_graph) if whole.labels is None else whole.labels.tolist())]
+    for id in [*nx_graph, "nowhere", -7, None, [], graph]:
+        assert (id in graph) == graph.has_vertex(id) == (id in nx_graph)
+    for id, row in nx_graph.adj.items():
+        assert graph.neighbors(id) == [
+            v for v, keys in row.items() for _ in (keys if nx_graph.is_multigraph() else "1")
+        ]
+        assert sorted(map(repr, set(whole.reverse.neighbors(id)))) == sorted(
+            map(repr, nx_graph.pred[id] if nx_graph.is_directed() else row)
+        )
+    with pytest.raises(InputError, match="'nowhere' is not a vertex"):
+        graph.neighbors("nowhere")
+
+
+@given(nx_graphs().filter(len), st.sampled_from([None, 1, 3]), st.sampled_from([None, 0, 2]))
+def test_distances_by_id_are_those_of_networkx(nx_graph, size, limit):
+    start = next(iter(nx_graph))
+    expected = nx.single_source_shortest_path_length(nx_graph, start, cutoff=limit)
+    result = bfs(as_graph(nx_graph, devices=size and f"cpu:{size}"), start, depth_limit=limit)
+    assert result.as_dict() == expected
+    assert list(result.as_dict().values()) == sorted(expected.values())
+    for id in [*nx_graph, "nowhere", -7, [], None]:
+        reached = not isinstance(id, list) and id in expected
+        assert (id in result) == reached
+        if reached:
+            assert result[id] == expected[id] == result.distance_to(id)
+            assert type(result[id]) is int
+        else:
+            with pytest.raises(KeyError, match="is not one of the vertices reached"):
+                _ = result[id]
+    with pytest.raises(TypeError, match="not iterable"):
+        iter(result)
+
+
+@pytest.mark.parametrize("size", [None, 2])
+def test_a_graph_is_no_list_of_edges(size):
+    """Though it has a length and yields its ids, each of which looks like a pair here."""
+    graph = as_graph({"ab": ["cd"], "cd": ["ab"]}, devices=size and f"cpu:{size}")
+    assert np.asarray(graph).shape == ()
+    with pytest.raises(InputError, match=r"use graph.to\('networkx'\)"):
+        nx.Graph(graph)
+    for wrong in ((graph, graph), {"ab": graph}, [graph, graph]):
+        with pytest.raises(InputError):
+            as_graph(wrong)
+    assert np.asarray(bfs(graph, "ab")).shape == ()
+
+
+def test_a_graph_without_vertices_is_false_and_still_itself():
+    graph = as_graph(([], []))
+    assert not graph
+    assert graph.for_engines.owner is graph
+    copy = graph._with()
+    copy._original = graph._owner
+    assert copy.on("cuda" if graph.device == "cpu" else "cpu") is graph
+    assert copy.is_on("cuda")
+
+
 @given(nx_graphs())
 def test_networkx_round_trip(nx_graph):
     back = as_graph(nx_graph).to("networkx")

@@ -4,14 +4,15 @@ import os
 import re
 import subprocess
 import sys
+from html.parser import HTMLParser
 from io import StringIO
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rapids_bfs import as_graph, compare
-from rapids_bfs._core.units import BYTES, counted, graph_size, number, size, speedup
+from rapids_bfs import as_graph, bfs, compare
+from rapids_bfs._core.units import BYTES, counted, graph_size, number, printable, size, speedup
 from rapids_bfs.comparison import Comparison, EngineRuns, Run
 from rapids_bfs.report.console import console, show
 from rapids_bfs.report.info import info_tables
@@ -94,10 +95,60 @@ def test_info_says_each_reason_once(monkeypatch):
     assert "\na, b: no GPU\n" in text.getvalue()
 
 
-def test_a_printed_comparison_fits_a_notebook():
-    text = str(compare("karate", 2, engines="cpu,scipy"))
-    assert max(map(len, text.splitlines())) <= 100
-    assert "median ms" in text
+def test_a_comparison_shows_itself_as_a_table_of_80_columns():
+    comparison = compare("karate", 2, engines="cpu,scipy")
+    assert repr(comparison) == str(comparison) == printed(comparison, 80).rstrip()
+    assert max(map(len, repr(comparison).splitlines())) <= 80
+    assert "median ms" in repr(comparison)
+
+
+class Cells(HTMLParser):
+    """The text of each cell and paragraph of a notebook's table. Nothing in it is coloured or active."""
+
+    def __init__(self, shown):
+        super().__init__()
+        self.texts = []
+        self.feed(shown._repr_html_().encode().decode())
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        assert tag in {"table", "caption", "thead", "tbody", "tr", "th", "td", "p"}
+        assert attributes in ([], [("scope", "col")], [("scope", "row")])
+        if tag in {"caption", "th", "td", "p"}:
+            self.texts.append("")
+
+    def handle_data(self, data):
+        if data.strip():
+            self.texts[-1] += data
+
+
+NASTY = "<script>a&amp;b</script>\"'\x1b[31m\n\ud800 ü"
+
+
+@pytest.mark.parametrize("devices", [None, "cpu:2"])
+def test_notebooks_show_names_and_ids_as_they_are(devices):
+    graph = as_graph({NASTY: ["b"], "b": []}, name=NASTY, devices=devices)
+    result = bfs(graph, NASTY, trace=True)
+    runs = EngineRuns("<engine>", None, runs=[Run(NASTY, 1.0, 2, 1, 1, "<wrong>")])
+    comparison = Comparison(graph, [runs, EngineRuns("b", "<missing>")], baseline="<engine>")
+    name = printable(NASTY)
+    shown = Cells(graph).texts
+    assert shown[0] == name
+    assert dict(zip(shown[1::2], shown[2::2], strict=True))["edges"] == "1 directed"
+    assert Cells(result).texts == [f"{name}: 2 of 2 vertices reached", "distance", "vertices", "0", "1", "1", "1"]
+    assert Cells(result.trace).texts[1:5] == ["level", "frontier vertices", "frontier edges", "newly reached"]
+    assert {"<engine>", "x <engine>", "NO", "b: <missing>", f"<engine>, source {name}: <wrong>"} <= {
+        *Cells(comparison).texts
+    }
+
+
+def test_a_notebook_shows_the_first_and_the_last_of_many_levels():
+    result = bfs("path:500", 0, trace=True)
+    for shown, last in ((result, 499), (result.trace, 500)):
+        texts = Cells(shown).texts
+        assert "\N{HORIZONTAL ELLIPSIS}" in texts
+        assert str(last) in texts
+        assert len(shown._repr_html_().splitlines()) < 80
 
 
 @given(st.floats(1e-9, 1e9))

@@ -98,7 +98,9 @@ class CuPyDevice(Device):
         import cupy
 
         self.cupy = cupy
-        there: Any = graph.on(CUDA).targets.device if graph and graph.is_on(CUDA) else cupy.cuda.Device()
+        there: Any = cupy.cuda.Device()
+        if graph is not None and graph.is_on(CUDA):
+            there = graph.on(CUDA).targets.device
         self.id = int(there.id)
         self.context = primary_context(self.id)
         with self.current():
