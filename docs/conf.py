@@ -12,7 +12,7 @@ author = "rapids_bfs maintainers"
 copyright = author
 version = release = rapids_bfs.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "notebook_pages"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton", "notebook_pages"]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
@@ -31,12 +31,14 @@ numpydoc_class_members_toctree = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = "rapids_bfs"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_use_index = False
 html_show_sourcelink = False
 html_theme_options = {
+    "github_url": "https://github.com/rapids-bfs/rapids_bfs",
     "show_prev_next": True,
     "navbar_align": "left",
     "navbar_persistent": ["search-button"],
@@ -47,4 +49,8 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"start": [], "benchmarks": [], "how-it-works": [], "contributing": [], "changelog": []}
+html_sidebars = {page: [] for page in ("start", "notebooks/*", "benchmarks", "how-it-works", "contributing", "changelog")}
+
+copybutton_selector = "div:not(.highlight-text) > div.highlight > pre"  # code, not what it prints
+copybutton_prompt_text = ">>> |\\.\\.\\. "
+copybutton_prompt_is_regexp = True

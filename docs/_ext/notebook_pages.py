@@ -22,7 +22,7 @@ def cells(notebook):
 
 def page(notebook, images):
     """A notebook in MyST. Its pictures go to the folder ``images``, which lies beside the page."""
-    parts = []
+    parts = ["---\nhtml_theme.sidebar_secondary.remove: true\n---"]  # room for lines of code
     for place, (source, outputs) in enumerate(cells(notebook)):
         parts.append(source if outputs is None else fenced(source, "python"))
         for stream, group in groupby(outputs or [], key=lambda output: output.get("name")):

@@ -12,8 +12,9 @@ from browser import CHROMIUM, Page
 import rapids_bfs
 import rapids_bfs.engines
 import rapids_bfs.testing
+from rapids_bfs.nx.functions import FUNCTIONS
 
-for module in ("sphinx", "myst_parser", "numpydoc", "pydata_sphinx_theme"):
+for module in ("sphinx", "myst_parser", "numpydoc", "pydata_sphinx_theme", "sphinx_copybutton"):
     pytest.importorskip(module, reason="the site's tools are not installed: pip install 'rapids-bfs[docs]'")
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -78,17 +79,53 @@ def test_every_notebook_has_a_page(site):
     assert [name for name in notebooks if not (site / "notebooks" / f"{name}.html").exists()] == []
 
 
+def test_every_function_of_networkx_can_be_searched_for():
+    page = (DOCS / "guide" / "networkx.md").read_text()
+    assert [name for name in FUNCTIONS if f"`{name}`" not in page] == []
+
+
+def test_the_site_links_to_its_repository_and_has_an_icon(site):
+    links = Links(site / "index.html").links
+    assert "https://github.com/rapids-bfs/rapids_bfs" in links
+    assert "_static/favicon.svg" in links
+
+
+TOO_WIDE = "(article => article && article.scrollWidth > article.clientWidth)(document.querySelector('.bd-article'))"
+SPLIT = """[...document.querySelectorAll('.bd-article code .pre')].filter(word => {
+    const range = document.createRange()
+    range.selectNodeContents(word)
+    return word.innerText.length < 20 && range.getClientRects().length > 1
+}).map(word => word.innerText)"""
+CUT = """[...document.querySelectorAll('.bd-article pre')].filter(
+    code => !code.closest('.highlight-text') && code.scrollWidth > code.clientWidth).map(code => code.innerText)"""
+CANNOT_BE_COPIED = """[...document.querySelectorAll('.bd-article pre')].filter(
+    code => !code.closest('.highlight-text') && !code.parentElement.querySelector('.copybtn')).length"""
+UNREADABLE = """[...document.querySelectorAll('.bd-article p')].filter(text => {
+    const light = colour => {
+        const [r, g, b] = colour.match(/[0-9.]+/g).map(part => (part / 255) ** 2.2)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05
+    }
+    let behind = text
+    while (/^rgba.* 0\\)$/.test(getComputedStyle(behind).backgroundColor)) behind = behind.parentElement
+    const ratio = light(getComputedStyle(text).color) / light(getComputedStyle(behind).backgroundColor)
+    return Math.max(ratio, 1 / ratio) < 4.5
+}).map(text => text.innerText)"""
+WHITE_CARDS = """[...document.querySelectorAll('.card')].filter(
+    card => getComputedStyle(card).backgroundColor == 'rgb(255, 255, 255)').length"""
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme", "mistakes"),
+    [(390, "light", [TOO_WIDE, SPLIT]), (1200, "dark", [CUT, CANNOT_BE_COPIED, UNREADABLE, WHITE_CARDS])],
+    ids=["phone", "dark"],
+)
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (apt install chromium)")
-def test_pages_fit_a_phone(site, tmp_path):
+def test_pages_look_right(width, scheme, mistakes, site, tmp_path):
     """What is wider than a phone, a table or a line of code, scrolls inside its page."""
-    too_wide = (
-        "(article => article && article.scrollWidth > article.clientWidth)(document.querySelector('.bd-article'))"
-    )
-    wide = []
+    wrong = {}
     with Page(tmp_path) as browser:
         for path in sorted(site.rglob("*.html")):
             if "_static" not in path.parts:
-                browser.open(path, width=390)
-                if browser.run(too_wide):
-                    wide.append(path.relative_to(site))
-    assert wide == []
+                browser.open(path, width=width, scheme=scheme)
+                wrong |= {(path.name, script): found for script in mistakes if (found := browser.run(script))}
+    assert wrong == {}
