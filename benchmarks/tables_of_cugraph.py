@@ -16,6 +16,7 @@ WAYS = {
     "pylibcugraph": "`pylibcugraph.bfs`",
     "pylibcugraph:direction-optimizing": "direction-optimizing",
 }
+IDS = {"ids as in the lists": "ids with gaps", "all ids": "ids 0..n-1"}
 
 
 def figure(value):
@@ -55,7 +56,7 @@ def whole(graphs):
 
 
 def means(found):
-    body = [(name, *(f"{mean:.1f}" for mean in each.values())) for name, each in found.items()]
+    body = [(IDS.get(name, name), *(f"{mean:.1f}" for mean in each.values())) for name, each in found.items()]
     return rows(("geometric means", *next(iter(found.values()))), *body)
 
 

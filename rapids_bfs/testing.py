@@ -50,7 +50,8 @@ def assert_same_distances(result: BFSResult, expected: Any) -> None:
     >>> import networkx as nx
     >>> from rapids_bfs import bfs
     >>> graph = nx.path_graph(["a", "b", "c"])
-    >>> assert_same_distances(bfs(graph, "a"), nx.single_source_shortest_path_length(graph, "a"))
+    >>> lengths = nx.single_source_shortest_path_length(graph, "a")
+    >>> assert_same_distances(bfs(graph, "a"), lengths)
     >>> assert_same_distances(bfs(graph, "a"), [0, 1, 3])
     Traceback (most recent call last):
     ...
