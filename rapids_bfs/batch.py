@@ -26,9 +26,9 @@ OnBatch = Callable[[slice, np.ndarray], None]
 
 @dataclass(frozen=True, eq=False)
 class BatchResult:
-    """What searches from k sources found, one by one, in the order of the sources.
+    """Results of searches from k sources, in the order of the sources.
 
-    Distances live where the graph lives, everything else on the host.
+    Distances are on the graph's device, everything else is on the host.
 
     Attributes
     ----------
@@ -36,17 +36,17 @@ class BatchResult:
     sources : int64 array of k
         The vertices that the searches started from.
     distances : int32 array of k x n, or None
-        Edges on a shortest path from the source; -1 where it does not reach.
+        Edges on a shortest path from the source; -1 for unreached vertices.
     reached : int64 array of k, or None
-        Vertices reached, the source included.
+        Reached vertices, including the source.
     total : int64 array of k, or None
         Sum of the distances.
     eccentricity : int32 array of k, or None
         The largest distance.
     harmonic : float64 array of k, or None
-        Sum of 1 / distance over the vertices reached other than the source.
+        Sum of 1 / distance over the reached vertices other than the source.
     depth_limit : int or None
-        The searches went no further than this.
+        The largest distance searched.
     """
 
     graph: Graph
@@ -104,26 +104,25 @@ def bfs_batch(
     on_batch: OnBatch | None = None,
     batch_size: int | None = None,
 ) -> BatchResult:
-    """Breadth-first search from each of many sources, many of them at once.
+    """Breadth-first search from each of many sources, many at a time.
 
     Parameters
     ----------
     graph : Graph or anything that `as_graph` takes
         A directed graph is searched along its out-edges; distances to the sources are those in ``graph.reverse``.
     sources : list, set or array of vertex ids, optional
-        None is every vertex. An id may occur more than once.
+        Default: every vertex. An id may occur more than once.
     keep : {"distances", "summary"}
-        The distances of all vertices, k x n of them; or of each source only what these add up to.
+        All k x n distances, or only the summaries of each source.
     depth_limit : int, optional
-        Go no further than this; 0 reaches the source alone.
+        The largest distance to search; 0 reaches the source alone.
     engine : str
-        "auto", "cpu", ...: see `rapids-bfs info`. One that cannot search from many sources at once searches from one
-        after the other.
+        "auto", "cpu", ...: see `rapids-bfs info`. Engines without batches search from one source after another.
     on_batch : function of (slice, array), optional
-        Called with each batch: which of the sources it is, and their distances (int32, as many rows, n columns), which
-        hold until it returns. Nothing is kept.
+        Called with each batch: the slice of the sources, and their distances (int32, one row per source, n columns),
+        valid until it returns. The result then has no distances.
     batch_size : int, optional
-        Sources at once. None is what is fastest and fits the memory.
+        Sources at a time. Default: the fastest size that fits in memory.
 
     Returns
     -------
@@ -133,7 +132,7 @@ def bfs_batch(
     ------
     InputError
         If the graph cannot be made, a source is not a vertex, the engine is unknown or cannot run here, or there is
-        too little memory for what is to be kept or for a single batch.
+        too little memory for the result or for a single batch.
 
     Examples
     --------

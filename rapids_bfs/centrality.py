@@ -24,27 +24,27 @@ def betweenness(
     edges: bool = False,
     engine: str = "auto",
 ) -> np.ndarray:
-    """The sum over ordered pairs (source, target) of the fraction of shortest paths that lead through each vertex.
+    """The sum over ordered pairs (source, target) of the fraction of shortest paths through each vertex.
 
     It is not normalised, and an undirected graph counts both directions of a pair.
 
     Parameters
     ----------
     graph : Graph or anything that `as_graph` takes
-        An arc that is there twice counts as two paths.
+        A duplicate arc counts as another path.
     sources, targets : list, set or array of vertex ids, optional
-        Pairs are those of a source and a target other than it; None is every vertex. A source may occur more than once.
+        Default: every vertex. A pair has two different vertices. A source may occur more than once.
     endpoints : bool
-        Count a path for its two ends too, not only for the vertices between them.
+        Count the two ends of a path as well as the vertices between them.
     edges : bool
-        Count for the arcs instead.
+        Return values of arcs instead of vertices.
     engine : str
-        "cupy" or "cpu"; "auto" is the first that can run and has betweenness.
+        "cupy" or "cpu"; "auto" is the first of these that can run.
 
     Returns
     -------
     float64 array
-        A value for each vertex; with ``edges`` one for each entry of ``graph.targets``.
+        One value per vertex; with ``edges``, one per entry of ``graph.targets``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The side-by-side run: the same graph, the same sources, every engine, each answer validated."""
+"""The side-by-side run: the same graph and sources for every engine, with each answer validated."""
 
 from __future__ import annotations
 
@@ -63,21 +63,21 @@ def compare(
 ) -> Comparison:
     """Run BFS from the same sources on several engines, validate every answer and time every run.
 
-    Each engine prepares and warms up, which includes compilation, before anything is timed. Then every source is
-    searched by each engine in turn, each time starting with another one, so that noise affects all engines alike.
-    A time is from the call to the finished answer in the engine's own form.
+    Each engine prepares and warms up, including compilation, before any search is timed. Then the engines take turns
+    for each source, starting with a different one each time, so noise affects all engines alike. A time is from the
+    call to the finished answer in the engine's own form.
 
     Parameters
     ----------
     graph : Graph, Edges or anything that `as_graph` takes
-        From a list of edges, a table or a pair of arrays, each engine is also timed end to end: it builds its own
-        kind of graph and searches once. A graph over several devices is searched there by ours, and by the others in
-        one piece or as they spread it themselves.
+        For a list of edges, a table or a pair of arrays, each engine is also timed end to end: it builds its own graph
+        and searches once. Our engines search a graph over several devices in parts; others search it on one device, or
+        distribute it themselves.
     sources : int or ids
-        How many vertices with an out-edge to draw at random, or which to search from.
+        The number of random vertices with an out-edge, or the ids of the sources.
     engines : names, in a list or separated by commas
-        Default: every engine, those that can't run here with their reason; for a graph over several devices those
-        that can search it.
+        Default: every engine, with a reason for those that cannot run; for a graph over several devices, those that can
+        search it.
     baseline : str
         The engine that ratios refer to. Default: the first of cugraph, cugraph-dask, scipy and networkx that ran, else
         the first engine that ran.
@@ -92,7 +92,7 @@ def compare(
     Raises
     ------
     InputError
-        For an unknown engine, a source that is not a vertex, a graph without edges to draw sources from.
+        If an engine is unknown, a source is not a vertex, or the graph has no edges to draw sources from.
     """
     from .adapters import as_graph
     from .adapters.given_edges import GivenEdges

@@ -13,9 +13,9 @@ from .search import as_searchable
 
 
 def connected_components(graph: Any) -> np.ndarray:
-    """The connected component of each vertex; of a directed graph its weakly connected component.
+    """The connected component of each vertex; weakly connected components of a directed graph.
 
-    It is found on the host, wherever the graph lives, by one pass that skips most edges of an undirected graph.
+    The host finds them in one pass, which skips most edges of an undirected graph.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ def connected_components(graph: Any) -> np.ndarray:
     Returns
     -------
     array of n, of the type of ``graph.targets``
-        Components are numbered 0, 1, ... in the order of their first vertices, so that there are ``max() + 1`` and
-        ``bincount`` gives their sizes. It lives where the graph lives.
+        Components are numbered 0, 1, ... in the order of their first vertices, so ``max() + 1`` is their number and
+        ``bincount`` gives their sizes. The array is on the graph's device.
 
     Raises
     ------

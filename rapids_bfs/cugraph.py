@@ -1,9 +1,9 @@
-"""`cugraph.bfs` and `cugraph.bfs_edges` by our kernel: what they take, what they return, and how they fail.
+"""`cugraph.bfs` and `cugraph.bfs_edges` with our kernel: the same arguments, results and errors.
 
     from rapids_bfs.cugraph import bfs      # instead of: from cugraph import bfs
 
-What a search needs is prepared at the first call and kept with the `cugraph.Graph`, weakly, so that further calls
-cost a traversal and its frame.
+The first call prepares the search; the preparation stays with the `cugraph.Graph` (by a weak reference), so later calls
+cost only a traversal and its frame.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def bfs(
     Parameters
     ----------
     G : cugraph.Graph, cudf.DataFrame, CuPy or SciPy sparse matrix
-        A DataFrame is an edge list, which `cugraph.bfs` does not take: a pair of columns with usual names, or its
-        only two.
+        A DataFrame is an edge list, which `cugraph.bfs` does not take: a pair of columns with common names, or the only
+        two.
     start : vertex id, or list, array, Series or DataFrame of ids
-        DataFrames are for ids of several columns.
+        Use a DataFrame for ids of several columns.
     depth_limit : int, optional
-        Go no further than this. None and negative numbers are no limit.
+        The largest distance to search. None and negative numbers mean no limit.
     i_start
         The same as ``start``.
     directed : bool, optional
@@ -64,34 +64,35 @@ def bfs(
     Returns
     -------
     cudf.DataFrame
-        With the columns ``vertex``, ``distance`` and ``predecessor``. Where no start reaches, the distance is the
-        largest of its type and the predecessor -1, or "-1" if ids are strings. As in cuGraph, all are int32 if ids
-        are, else int64. If cuGraph has renumbered the graph because ids are not integers of one column, the columns are
-        ``predecessor``, ``vertex`` and ``distance``, or ``0_predecessor``, ``1_predecessor``, ..., ``0_vertex``, ...,
-        and integers among predecessors are float64.
+        With the columns ``vertex``, ``distance`` and ``predecessor``. For unreached vertices the distance is the
+        largest integer of its type and the predecessor is -1, or "-1" if ids are strings. As in cuGraph, all are int32
+        if ids are, else int64. If cuGraph has renumbered the graph because ids are not integers of one column, the
+        columns are ``predecessor``, ``vertex`` and ``distance``, or ``0_predecessor``, ``1_predecessor``, ...,
+        ``0_vertex``, ..., and integers among predecessors are float64.
     pair of arrays, if ``G`` is a matrix
-        Distances and predecessors, CuPy's or NumPy's as the matrix is.
+        Distances and predecessors, as CuPy or NumPy arrays like the matrix.
 
     Raises
     ------
     TypeError
-        If both or none of ``start`` and ``i_start`` are given, ``directed`` goes with a Graph, or ``G`` is of another
-        type.
+        If both or neither of ``start`` and ``i_start`` are given, ``directed`` is given with a Graph, or ``G`` has
+        another type.
     ValueError
         If a start is not a vertex, or there is none.
 
     Notes
     -----
-    What differs from `cugraph.bfs`:
+    Differences from `cugraph.bfs`:
 
-    - Rows come in the order of integer ids; cuGraph promises none.
-    - Several starts may lie in one component: distances are those to the nearest.
-    - ``depth_limit=0`` reaches the starts alone; in cuGraph it is no limit.
-    - A start that is not a vertex is named, whatever ids are.
-    - Predecessors whose ids float64 does not hold exactly, beyond 2**53, keep the type of the ids; cuGraph rounds them.
-    - Every vertex of a matrix has an element, also one without edges.
-    - Without predecessors the column is of -1, as cuGraph's documentation has it.
-    - A MultiGraph, and a Graph made by ``from_cudf_adjlist``, are searched too.
+    - Rows are in the order of integer ids; cuGraph promises no order.
+    - Several starts may be in one component: distances are to the nearest.
+    - ``depth_limit=0`` reaches the starts alone; in cuGraph it means no limit.
+    - The error for a start that is not a vertex names it, for ids of any type.
+    - Predecessors with ids beyond 2**53, which float64 does not hold exactly, keep the type of the ids; cuGraph rounds
+      them.
+    - Every vertex of a matrix has an element, even without edges.
+    - Without predecessors the column holds -1, as cuGraph's documentation says.
+    - A MultiGraph and a Graph made by ``from_cudf_adjlist`` work too.
     """
     if start is not None and i_start is not None:
         raise TypeError("cannot specify both 'start' and 'i_start'")
@@ -113,7 +114,7 @@ def bfs(
 def bfs_edges(
     G: Any, source: Any, reverse: bool = False, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Any:
-    """`bfs` under NetworkX's name, as in cuGraph: ``sort_neighbors`` is not looked at.
+    """`bfs` under NetworkX's name, as in cuGraph: ``sort_neighbors`` is ignored.
 
     Raises NotImplementedError for ``reverse=True``, as cuGraph does.
     """

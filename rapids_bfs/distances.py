@@ -26,23 +26,23 @@ FIRST_BATCH, LARGEST_BATCH = 64, 1024
 
 
 def eccentricity(graph: Any, vertices: Iterable[Hashable] | None = None, *, engine: str = "auto") -> np.ndarray:
-    """The eccentricity of each vertex: the largest distance from it to a vertex that it reaches.
+    """The eccentricity of each vertex: its largest distance to a vertex that it reaches.
 
-    Searches from few vertices bound the eccentricities of all; vertices whose bounds do not meet are searched from,
-    many at once. A directed graph is bounded only if each vertex reaches every other.
+    Searches from few vertices bound the eccentricities of all; batches of searches settle the vertices whose bounds do
+    not meet. In directed graphs, bounds work only if each vertex reaches every other.
 
     Parameters
     ----------
     graph : Graph or anything that `as_graph` takes
     vertices : list, set or array of vertex ids, optional
-        None is every vertex. An id may occur more than once.
+        Default: every vertex. An id may occur more than once.
     engine : str
         "auto", "cpu", ...: see `rapids-bfs info`.
 
     Returns
     -------
     int32 array, on the host
-        That of each vertex, or of each of ``vertices``; 0 where it reaches only itself.
+        One eccentricity per vertex, or per entry of ``vertices``; 0 for a vertex that reaches only itself.
 
     Raises
     ------
@@ -69,10 +69,10 @@ def eccentricity(graph: Any, vertices: Iterable[Hashable] | None = None, *, engi
 
 
 def diameter(graph: Any, *, engine: str = "auto") -> int:
-    """The largest eccentricity, which is the largest distance from a vertex to one that it reaches.
+    """The largest eccentricity: the largest distance from a vertex to another that it reaches.
 
-    In a graph that is not connected it is the largest diameter of a component; it is -1 without vertices.
-    `graph`, `engine` and the errors are those of `eccentricity`. A few searches usually settle it.
+    In a disconnected graph it is the largest diameter of a component; without vertices it is -1.
+    `graph`, `engine` and the errors are as for `eccentricity`. A few searches usually settle it.
 
     Examples
     --------
@@ -83,9 +83,9 @@ def diameter(graph: Any, *, engine: str = "auto") -> int:
 
 
 def radius(graph: Any, *, engine: str = "auto") -> int:
-    """The smallest eccentricity: 0 if there is a vertex that reaches only itself, -1 without vertices.
+    """The smallest eccentricity: 0 if a vertex reaches only itself, -1 without vertices.
 
-    `graph`, `engine` and the errors are those of `eccentricity`. A few searches usually settle it.
+    `graph`, `engine` and the errors are as for `eccentricity`. A few searches usually settle it.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def radius(graph: Any, *, engine: str = "auto") -> int:
 def center(graph: Any, *, engine: str = "auto") -> np.ndarray:
     """The ids of the vertices whose eccentricity is the `radius`, in the order of vertices.
 
-    `graph`, `engine` and the errors are those of `eccentricity`.
+    `graph`, `engine` and the errors are as for `eccentricity`.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def center(graph: Any, *, engine: str = "auto") -> np.ndarray:
 def periphery(graph: Any, *, engine: str = "auto") -> np.ndarray:
     """The ids of the vertices whose eccentricity is the `diameter`, in the order of vertices.
 
-    `graph`, `engine` and the errors are those of `eccentricity`.
+    `graph`, `engine` and the errors are as for `eccentricity`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What can go wrong: input that cannot be used, and an engine that errs."""
+"""Errors: unusable input, and failures of engines and devices."""
 
 LONGEST_MESSAGE = 1000  # letters
 
@@ -12,7 +12,7 @@ def shortened(text: str, longest: int) -> str:
 
 
 class InputError(ValueError):
-    """Input that cannot be used. The message names what is wrong, where, and what to do about it.
+    """Unusable input. The message names what is wrong, where, and what to do about it.
 
     However long the names in it are, it has at most `LONGEST_MESSAGE` letters.
     """
@@ -26,8 +26,8 @@ class NoPathError(InputError):
 
 
 class TraversalError(RuntimeError):
-    """A search that went wrong: a fault of the engine, not of the input. The message names the level and the vertex."""
+    """A wrong search: a fault of the engine, not of the input. The message names the level and the vertex."""
 
 
 class DeviceError(TraversalError):
-    """The device or its driver failed, so that there is no answer."""
+    """The device or its driver failed: there is no answer."""

@@ -96,40 +96,39 @@ class Vertices:
 class Graph(Vertices):
     """A graph in compressed sparse rows. Make one with `rapids_bfs.as_graph` or `rapids_bfs.read`.
 
-    The out-edges of vertex v lead to ``targets[offsets[v]:offsets[v + 1]]``, in the order in which they were
-    given. Vertices are 0..n-1. An undirected graph holds each edge in both directions (a self-loop once).
+    The out-edges of vertex v lead to ``targets[offsets[v]:offsets[v + 1]]``, in the given order. Vertices are 0..n-1.
+    An undirected graph has each edge in both directions (a self-loop once).
 
     As in NetworkX, ``len(graph)`` is the number of vertices, ``id in graph`` looks one up, and ``for id in graph`` goes
     through the ids, here in the order of the vertices.
 
-    It lives in the host's memory, in NumPy arrays, or on a CUDA device, in CuPy arrays; what is made of it lives there
-    too. `on` takes it to the other side.
+    The arrays are NumPy arrays on the host or CuPy arrays on a CUDA device; results and derived graphs are on the same
+    side. `on` copies a graph to the other side.
 
     Attributes
     ----------
     offsets : array of n + 1, int32 while there are fewer than 2**31 edges, else int64
     targets : array of ``num_edges``, int32 while n < 2**31, else int64
-        A CSR that was given on a device may have int64 for less.
+        A CSR from a device may have int64 for fewer.
     labels : array of n or None
-        The user's id of each vertex; None when ids are 0..n-1. Integer labels ascend. Other labels are on the host.
+        The user's id of each vertex; None if ids are 0..n-1. Integer labels ascend. Other labels are on the host.
     directed : bool
-        False only if every edge is there in both directions.
+        False only if every edge exists in both directions.
     name : str
     columns : pair of str
-        Names of the columns that the edges came from, for going back to a frame.
+        Names of the columns of the edges, to export to a frame.
     frame : str
-        The kind of frame that the graph came from and that results go back to ("pandas", "polars", ...).
+        The kind of frame that the graph was made from, and that results become ("pandas", "polars", ...).
 
-    The constructor checks all of this, in time proportional to the edges: a `Graph` that exists is one whose arrays the
-    kernels can trust, and an undirected one has each edge in both directions. (A sum of keyed 64-bit hashes
-    decides this: it errs for one graph in 2**64, which nobody can construct without this process's key.)
-    It takes the arrays without a copy. Do not write to them afterwards: searching a graph whose arrays have changed is
-    undefined, and may crash.
+    The constructor checks all of this, in time proportional to the edges, so kernels can rely on the arrays of a
+    `Graph`, and an undirected graph has each edge in both directions. (A sum of keyed 64-bit hashes decides the latter:
+    it errs for one graph in 2**64, which nobody can construct without this process's key.) It uses the arrays without a
+    copy. Do not write to them afterwards: searching a graph whose arrays have changed is undefined, and may crash.
 
     Raises
     ------
     InputError
-        If the arrays are no CSR, of other types than these, or not what ``directed`` and ``labels`` promise.
+        If the arrays are no CSR, have other types, or contradict ``directed`` or ``labels``.
 
     Examples
     --------
@@ -186,7 +185,7 @@ class Graph(Vertices):
         self._traversals: dict[int, dict[str, Any]] = {}
 
     def check(self) -> None:
-        """Repeat the constructor's checks, in case somebody wrote to the arrays. Raises `InputError`."""
+        """Repeat the constructor's checks, in case the arrays have changed. Raises `InputError`."""
         check_graph(self.offsets, self.targets, self.labels, self.directed, self.name)
 
     def __repr__(self) -> str:
@@ -217,7 +216,7 @@ class Graph(Vertices):
         self.__init__(**state | aligned)  # type: ignore[misc]
 
     def replace(self, **changes: Any) -> Graph:
-        """A graph like this one but for these arguments of the constructor, which checks them."""
+        """A copy of this graph with these constructor arguments replaced and checked."""
         return Graph(**self.__getstate__() | changes)
 
     def _with(self, **changes: Any) -> Graph:
@@ -253,13 +252,13 @@ class Graph(Vertices):
 
     @cached_property
     def device(self) -> str:
-        """Where the graph lives: "cpu" or "cuda"."""
+        """Where the arrays are: "cpu" or "cuda"."""
         return CUDA if on_device(self.targets) else CPU
 
     def on(self, device: str) -> Graph:
-        """The graph on "cpu" or "cuda": itself if it lives there, else a copy, made once.
+        """The graph on "cpu" or "cuda": this graph if it is there, else a copy, made once.
 
-        Raises `InputError` if it cannot live there, or does not fit.
+        Raises `InputError` if there is no such device, or the graph does not fit.
         """
         checked_device(device)
         if device == self.device:
@@ -305,7 +304,7 @@ class Graph(Vertices):
 
     @property
     def num_edges(self) -> int:
-        """Edges as people count them: an undirected edge counts once."""
+        """Number of edges; an undirected edge counts once."""
         return self.num_arcs if self.directed else (self.num_arcs + self.num_loops) // 2
 
     @cached_property
@@ -315,7 +314,7 @@ class Graph(Vertices):
 
     @cached_property
     def num_duplicates(self) -> int:
-        """Entries of ``targets`` that repeat another of the same vertex."""
+        """Entries of ``targets`` that repeat an earlier target of the same vertex."""
         return int(self._csr.count_repeats(*self._ascending()))
 
     @property
@@ -330,7 +329,7 @@ class Graph(Vertices):
 
     @property
     def reverse(self) -> Graph:
-        """The graph with every edge turned round, built once, of the same types; an undirected graph is its own."""
+        """The graph with every edge reversed, built once, with the same types; an undirected graph itself."""
         return self._reverse if self.directed else self
 
     @cached_property
@@ -454,7 +453,7 @@ class Graph(Vertices):
         return ids
 
     def vertex_pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Source and target vertices of every edge in the order of the adjacencies, an undirected edge once."""
+        """Source and target vertices of every edge, in adjacency order; an undirected edge once."""
         sources = self._csr.sources_of(self.offsets, self.targets)
         if self.directed:
             return sources, self.targets
@@ -466,7 +465,7 @@ class Graph(Vertices):
         _adapters(".files").save(self, path, force=force)
 
     def to(self, kind: str) -> Any:
-        """The graph as another type.
+        """Convert the graph to another type.
 
         "networkx", "scipy", "pandas", "polars", "arrow", "edges", "csr", "dict", or on the device "cudf", "pylibcudf",
         "arrow-device", "cupy", "cupyx", "cugraph", "pylibcugraph", "nx-cugraph".

@@ -23,9 +23,9 @@ KEY = "shortest paths"  # among `Graph.traversals`
 def shortest_path(graph: Any, source: Hashable, target: Hashable) -> list[Any]:
     """A shortest path from one vertex to another.
 
-    On the CPU two searches go towards each other and look only at what lies between: on graphs whose frontiers grow
-    quickly a small part of the graph. Only the first call on a `Graph` does work for every vertex. A graph on a device
-    is searched there, level by level, until the target is reached.
+    On the CPU two searches meet in the middle; if frontiers grow quickly they visit a small part of the graph. Only the
+    first call on a `Graph` does work for every vertex. On a device one search runs, level by level, until it reaches
+    the target.
 
     Parameters
     ----------
@@ -36,10 +36,10 @@ def shortest_path(graph: Any, source: Hashable, target: Hashable) -> list[Any]:
     Returns
     -------
     list of vertex ids
-        Both ends included; one id if they are the same vertex. Of several shortest paths it is, on the CPU, the one
+        Includes both ends; one id if they are the same vertex. Of several shortest paths it is, on the CPU, the one
         that NetworkX's `bidirectional_shortest_path` returns for ``graph.to("networkx")``. A directed NetworkX graph
-        whose edges were added in another order than that of their sources may have another path there; the NetworkX
-        backend returns that one.
+        whose edges were not added in the order of their sources may have another path there; the NetworkX backend
+        returns that one.
 
     Raises
     ------

@@ -1,12 +1,12 @@
-"""The pytest fixture ``bfs_engine``: a test that asks for it runs once for each engine::
+"""The pytest fixture ``bfs_engine``: a test that uses it runs once for each engine::
 
     def test_search(bfs_engine):
         result = rapids_bfs.bfs("karate", 0, engine=bfs_engine)
 
-``pytest --bfs-engines=cpu,cupy:block-queue`` names the engines, and then each must be able to run. Without it they are
-all that are registered, and those that cannot run here are skipped with their reason.
+``pytest --bfs-engines=cpu,cupy:block-queue`` names the engines; each of them must be able to run. Without it the test
+runs on all registered engines, and skips those that cannot run, with the reason.
 
-pytest loads this module wherever the package is installed, so it imports nothing before a test uses the fixture.
+pytest loads this module in every environment with the package, so it imports nothing before a test uses the fixture.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _engines(config: pytest.Config) -> list[str]:
 
 @pytest.fixture(scope="session")
 def bfs_engine(request: pytest.FixtureRequest) -> str:
-    """The name of an engine that is warm, for ``rapids_bfs.bfs(..., engine=bfs_engine)``."""
+    """The name of a warmed-up engine, for ``rapids_bfs.bfs(..., engine=bfs_engine)``."""
     from . import as_graph, bfs, validate
     from .engines import choose
 

@@ -1,4 +1,4 @@
-"""What a BFS returns."""
+"""The result of a BFS."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Distances:
 
 @dataclass(frozen=True, eq=False)
 class BFSResult(Distances):
-    """Distances from the source, and a tree of shortest paths. They live where the graph lives.
+    """Distances from the source and a tree of shortest paths, on the graph's device.
 
     ``result[id]`` is the distance of the vertex with this id, and ``id in result`` says whether it was reached. If it
     was not, ``result[id]`` raises `KeyError`, as NetworkX's dict does; `distance_to` then gives -1, as the arrays do.
@@ -80,17 +80,17 @@ class BFSResult(Distances):
     ----------
     graph : Graph
     sources : int64 array, always on the host
-        The vertices that the search started from, distinct.
+        The vertices where the search started, distinct.
     distances : int32 array of n
-        Edges on a shortest path from the nearest source; -1 where no source reaches.
-    predecessors : int32 array of n, or None if they were not asked for
-        The vertex before on a shortest path; -1 at a source and where no source reaches.
+        Edges on a shortest path from the nearest source; -1 for unreached vertices.
+    predecessors : int32 array of n, or None if not requested
+        The previous vertex on a shortest path; -1 for sources and unreached vertices.
     depth_limit : int or None
-        The search went no further than this.
+        The largest distance searched.
     target : int or None
         The search stopped after the level that reached this vertex.
     trace : Trace or None
-        What each level did, if that was asked for.
+        A record of each level, if requested.
 
     Examples
     --------
@@ -124,22 +124,22 @@ class BFSResult(Distances):
 
     @property
     def num_reached(self) -> int:
-        """Vertices reached, sources included."""
+        """Number of reached vertices, including sources."""
         return int((self.distances >= 0).sum())
 
     @property
     def depth(self) -> int:
-        """The largest distance; -1 in a graph without vertices."""
+        """The largest distance; -1 if the graph has no vertices."""
         return int(self.distances.max()) if len(self.distances) else -1
 
     @property
     def level_sizes(self) -> np.ndarray:
-        """How many vertices are at each distance."""
+        """Number of vertices at each distance."""
         return to_host(np.bincount(self.distances[self.distances >= 0]))
 
     @property
     def stopped_at(self) -> int | None:
-        """The distance at which the search stopped early: its depth limit, or that of its target; else None."""
+        """The distance at which the search stopped early (its depth limit, or the target's distance), else None."""
         limits = [] if self.depth_limit is None else [self.depth_limit]
         if self.target is not None and self.distances[self.target] >= 0:
             limits.append(int(self.distances[self.target]))
@@ -147,7 +147,7 @@ class BFSResult(Distances):
 
     @property
     def num_traversed_edges(self) -> int:
-        """Edges of the component that was traversed, as Graph500 counts them: an undirected edge once."""
+        """Edges of the traversed component, as Graph500 counts them: an undirected edge once."""
         arcs = int(self.graph.degrees[self.distances >= 0].sum(dtype=np.int64))
         return arcs if self.graph.directed else arcs // 2
 
@@ -160,7 +160,7 @@ class BFSResult(Distances):
         return result
 
     def on(self, device: str) -> BFSResult:
-        """The result on "cpu" or "cuda", its graph too: itself if it lives there, else a copy."""
+        """The result and its graph on "cpu" or "cuda": this result if it is there, else a copy."""
         if device == self.graph.device:
             return self
         predecessors = None if self.predecessors is None else moved(self.predecessors, device)
@@ -179,9 +179,9 @@ class BFSResult(Distances):
         return dict(zip(ids, distances[vertices].tolist(), strict=True))
 
     def path_to(self, id: Hashable) -> list[Any]:
-        """Ids along a shortest path from a source to the vertex with this id, both ends included.
+        """Ids along a shortest path from a source to the vertex with this id, including both ends.
 
-        Raises `InputError` if it was not reached, predecessors were not kept, or somebody has changed them since.
+        Raises `InputError` if the vertex is unreached, or predecessors are missing or have been changed since.
         """
         if self.predecessors is None:
             raise InputError("the search kept no predecessors: ask for predecessors=True")
@@ -200,11 +200,10 @@ class BFSResult(Distances):
         return ids
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """A frame with a row for each vertex: columns ``vertex``, ``distance`` and ``predecessor`` (if kept), as ids.
+        """A frame with one row per vertex: ``vertex``, ``distance`` and ``predecessor`` (if any), with the user's ids.
 
-        ``kind`` is "pandas", "polars", "arrow", "cudf" or "cudf.pandas"; None is the kind that the graph came from.
-        Where there is no predecessor the column holds -1, or null if ids are not integers. Frames of cuDF are made
-        on the device.
+        ``kind`` is "pandas", "polars", "arrow", "cudf" or "cudf.pandas"; by default the kind that the graph was made
+        from. A vertex without predecessor has -1, or null if ids are not integers. cuDF frames are made on the device.
         """
         from .adapters.arrow import frame
 

@@ -28,28 +28,28 @@ def bfs(
     check: bool = False,
     engine: str = "auto",
 ) -> BFSResult:
-    """Breadth-first search from one source, or from several to the nearest of which distances count.
+    """Breadth-first search from one source, or from several; distances are to the nearest.
 
     Parameters
     ----------
     graph : Graph or anything that `as_graph` takes
-        Searching a `Graph` again costs the search alone: what the engine prepared is kept with it. The result of a
-        graph over several devices is in parts too, see ``devices`` of `as_graph`.
+        A `Graph` keeps the engine's preparation, so searching it again costs the search alone. The result of a graph
+        over several devices is in parts too, see ``devices`` of `as_graph`.
     source : vertex id, or list, set or array of ids
         A tuple or a frozenset is one id if the graph has such a vertex.
     depth_limit : int, optional
-        Go no further than this; 0 reaches the sources alone.
+        The largest distance to search; 0 reaches the sources alone.
     target : vertex id, optional
         Stop after the level that reaches it.
     predecessors : bool
-        Keep the tree.
+        Return predecessors.
     deterministic : bool
-        Return the tree that a sequential queue builds, which is NetworkX's: each vertex's predecessor is the first
-        in queue order that sees it. Otherwise it is any vertex one level up.
+        Return the tree of a sequential queue, as NetworkX does: each vertex's predecessor is its first in-neighbour in
+        queue order. Otherwise it is any in-neighbour one level up.
     trace : bool
-        Keep what each level did, as ``result.trace``.
+        Record each level in ``result.trace``.
     check : bool
-        Verify the frontier after each level, slowly: for debugging a kernel of the engines cupy and numba-cuda.
+        Verify the frontier after each level. This is slow, for debugging kernels of the engines cupy and numba-cuda.
     engine : str
         "auto", "cpu", "cpu:sequential", ...: see `rapids-bfs info`.
 
@@ -63,7 +63,7 @@ def bfs(
     InputError
         If the graph cannot be made, a source or target is not a vertex, or the engine is unknown or cannot run here.
     TraversalError
-        If ``check`` finds a level wrong.
+        If ``check`` finds an error in a level.
 
     Examples
     --------

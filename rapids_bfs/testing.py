@@ -1,4 +1,4 @@
-"""For tests: is an answer right, are two the same, and random graphs for Hypothesis.
+"""For tests: assertions on results, and random graphs for Hypothesis.
 
 >>> import rapids_bfs
 >>> graph = rapids_bfs.load("karate")
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def assert_valid_bfs(graph: Any, result: BFSResult) -> None:
     """Raise `AssertionError` if the result breaks one of Graph500's rules, naming the rule and the first vertex.
 
-    ``graph`` is anything that `rapids_bfs.as_graph` takes.
+    ``graph`` is any input of `rapids_bfs.as_graph`.
     """
     verdict = validate(as_graph(graph), result)
     if not verdict:
@@ -41,11 +41,11 @@ def assert_valid_bfs(graph: Any, result: BFSResult) -> None:
 
 
 def assert_same_distances(result: BFSResult, expected: Any) -> None:
-    """Raise `AssertionError` if a distance is not the expected one, naming the first vertex.
+    """Raise `AssertionError` if a distance differs from the expected one, naming the first vertex.
 
-    ``expected`` is another result; an array of n distances, -1 or infinite where the search does not reach; or a
-    mapping from the ids that it reaches, as `networkx.single_source_shortest_path_length` returns. Results and arrays
-    may be on a device.
+    ``expected`` is another result; an array of n distances, -1 or infinite for unreached vertices; or a mapping from
+    reached ids to distances, as `networkx.single_source_shortest_path_length` returns. Results and arrays may be on a
+    device.
 
     >>> import networkx as nx
     >>> from rapids_bfs import bfs
@@ -108,7 +108,7 @@ def edge_lists(*, min_vertices: int = 0, max_vertices: int = 12, max_edges: int 
 
 
 def graphs(*, min_vertices: int = 0, max_vertices: int = 12, max_edges: int = 40) -> SearchStrategy[Graph]:
-    """Draws a `Graph`, directed or not, of `edge_lists`; without ``min_vertices`` it may be empty."""
+    """Draws a directed or undirected `Graph` from `edge_lists`; without ``min_vertices`` it may be empty."""
     st = needed("hypothesis.strategies", "drawing graphs")
 
     def of(edges: EdgeList, directed: bool) -> Graph:

@@ -1,4 +1,4 @@
-"""What a search did, level by level."""
+"""The record of a search, level by level."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Trace(Sequence[Level]):
     """The levels of a search, from 1 on: a sequence of `Level`, a table in a terminal, a frame, records for JSON.
 
     Every expansion of a frontier is a level. So the last one reaches nothing, unless a depth limit or a target ended
-    the search before. ``engine`` is the one that searched, None if it is not known.
+    the search earlier. ``engine`` is the engine of the search, None if unknown.
     """
 
     def __init__(self, levels: Sequence[Level], engine: str | None = None) -> None:

@@ -61,7 +61,7 @@ RULES = {
 
 
 def validate(graph: Graph | GraphInParts, result: BFSResult | ResultInParts) -> Verdict:
-    """Check a result by these rules, in this order, and name the first vertex that breaks the first one broken.
+    """Check a result by these rules, in this order. The verdict names the first broken rule and its first vertex.
 
     ===================  ==========================================================================================
     distance-range       a distance is -1 or in 0..n-1
@@ -77,10 +77,9 @@ def validate(graph: Graph | GraphInParts, result: BFSResult | ResultInParts) -> 
     edge-reach           no edge leads from a reached vertex to one that is not, unless the search stopped there
     ===================  ==========================================================================================
 
-    It runs where the result lives, in parts where that is in parts. On the host every edge of an undirected graph is
-    checked in both directions, in case somebody wrote to its arrays and removed one of them. If predecessors were not
-    kept, the message says that they were not checked. Raises `InputError` if the
-    result's arrays do not fit the graph.
+    The check runs on the result's device, in parts if the result is in parts. On the host every edge of an undirected
+    graph is checked in both directions, in case its arrays have changed. If predecessors were not kept, the message
+    says that they were not checked. Raises `InputError` if the result's arrays do not fit the graph.
     """
     if not isinstance(graph, Graph) and not isinstance(result, BFSResult):
         from .parts.validation import validate_in_parts

@@ -53,13 +53,12 @@ def load(
     devices: int | str | Sequence[int] | None = None,
     **options: Any,
 ) -> Graph | GraphInParts:
-    """A graph by name: a bundled one, a generator such as "rmat:20", or a path; a path wins over a name.
+    """Load a bundled graph, a generator such as "rmat:20", or a file; an existing file takes precedence over a name.
 
-    It lives on ``device``, "cpu" (the default) or "cuda"; random graphs are made there. With ``adjacency="host"`` a
-    graph on "cuda" keeps its adjacency in pinned memory of the host, where there is more room, and is made on the host.
-    With ``devices`` instead it is a graph in parts, see `rapids_bfs.as_graph`; random graphs are drawn and built in
-    parts.
-    ``options`` are those of `rapids_bfs.read`, for a path.
+    The graph is on ``device``, "cpu" (the default) or "cuda"; random graphs are generated there. With
+    ``adjacency="host"`` a graph on "cuda" is built on the host and keeps its adjacency in pinned host memory, where
+    there is more room. With ``devices`` instead it is a graph in parts, see `rapids_bfs.as_graph`; random graphs are
+    generated in parts. For a file, ``options`` are those of `rapids_bfs.read`.
     """
     if devices is not None and (device is not None or adjacency != DEVICE):
         raise InputError(

@@ -100,42 +100,41 @@ def as_graph(
     name: str | None = None,
     devices: int | str | Sequence[int] | None = None,
 ) -> Any:
-    """A `Graph` from anything that is one. Weights are ignored.
+    """Make a `Graph` from any supported input. Weights are ignored.
 
     Parameters
     ----------
     graph
         A `Graph` (returned as it is); a NetworkX graph; a SciPy sparse array or matrix; a dict of neighbour lists;
         a pandas, Polars, Arrow or Dask table of edges; a pair ``(sources, targets)`` of arrays; a list or an m x 2
-        array with an edge in each row; a path, a generator such as "rmat:20" or a bundled graph's name. From the
-        device, where the graph then lives: a cuDF, cudf.pandas or pylibcudf table, an Arrow table, a pair of arrays
-        that speak ``__cuda_array_interface__`` or DLPack, a CuPy sparse matrix, a graph of cuGraph, pylibcugraph or
-        nx-cugraph.
+        array with an edge in each row; a path, a generator such as "rmat:20" or a bundled graph's name. On a device,
+        where the graph stays: a cuDF, cudf.pandas or pylibcudf table, an Arrow table, a pair of arrays with
+        ``__cuda_array_interface__`` or DLPack, a CuPy sparse matrix, a graph of cuGraph, pylibcugraph or nx-cugraph.
 
         A tuple holds columns, a list rows: ``([0, 1], [2, 3])`` are the edges 0-2 and 1-3, ``[[0, 1], [2, 3]]`` are 0-1
         and 2-3. ``((0, 1), (2, 3))`` may be either, and is refused.
     source, target : str, optional
-        The columns of a table that hold the edges. By default a pair with usual names, or the only two.
+        The columns of a table that hold the edges. Default: a pair with common names, or the only two.
     offsets, targets : integer arrays, instead of ``graph``
-        An adjacency in CSR. int32 arrays are taken without a copy (int64 from 2**31 edges or vertices on): do not
-        write to them while the graph is in use, see `Graph`.
+        An adjacency in CSR. int32 arrays are used without a copy (int64 from 2**31 edges or vertices on): do not write
+        to them while the graph is in use, see `Graph`.
     vertices : int, optional
-        For edges with integer ids: ids are vertices below this number. Without it the vertices are the ids that
-        occur; 0..n-1 cost nothing, other ids become labels.
+        For edges with integer ids: the number of vertices, whose ids are then 0..vertices-1. Default: the vertices are
+        the ids that occur; 0..n-1 cost nothing, other ids become labels.
     directed : bool, optional
-        True: the edges as they are. False: each edge in both directions, unless the edges are symmetric already.
-        Default: as the type or file says; where it does not say, as they are, undirected if they are symmetric.
+        True: directed edges. False: each edge in both directions, unless the edges are symmetric already. Default: as
+        the type or file says, else directed edges; the graph counts as undirected if they are symmetric.
     name : str, optional
     devices : int, str or list of int, optional
-        Make a graph in parts: on so many GPUs, "all" of them, those with these ordinals, or "cpu:4" for four parts in
-        the host's memory, a thread each. "auto" takes the fewest GPUs that the graph fits, and makes a plain `Graph`
-        for one. What `bfs` finds in it is in parts too.
+        Make a graph in parts: on this number of GPUs, on "all", on the GPUs with these ordinals, or "cpu:4" for four
+        parts in host memory, one thread each. "auto" takes the fewest GPUs that hold the graph, and makes a plain
+        `Graph` for one. Results of `bfs` are in parts too.
 
     Raises
     ------
     InputError
-        If it is no graph, or one with a null id, or edges with a negative or fractional one, or ``directed`` is
-        neither bool nor None.
+        If the input is no graph, an id is null, an edge has a negative or fractional id, or ``directed`` is neither
+        bool nor None.
 
     Examples
     --------

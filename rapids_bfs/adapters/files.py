@@ -36,35 +36,33 @@ def read(
     directed: bool | None = None,
     name: str | None = None,
 ) -> Graph:
-    """A `Graph` from a file, whose format is told by its content and, for plain text, by its suffix.
+    """Read a `Graph` from a file. The content determines the format; for plain text, the suffix does.
 
     Parameters
     ----------
     path
         Matrix Market (``.mtx``), Parquet, Arrow (``.arrow``, ``.feather``), CSV or TSV, edge lists of white-space
         separated ids (SNAP's ``.txt``, GAP's ``.el``), GAP's ``.sg``, or NumPy's ``.npz`` from `Graph.save` or
-        `scipy.sparse.save_npz`. Text may be packed by gzip, bzip2 or
-        Zstandard. Matrix Market counts from 1, and ids here from 0: its row
-        1 is vertex 0. Weights and other columns are ignored. A pattern such as ``"edges/*.parquet"`` names Parquet
-        files with the same columns that hold one graph.
+        `scipy.sparse.save_npz`. Text may be compressed with gzip, bzip2 or Zstandard. Ids start at 0, even in Matrix
+        Market files, which count from 1: row 1 is vertex 0. Weights and other columns are ignored. A pattern such as
+        ``"edges/*.parquet"`` reads one graph from several Parquet files with the same columns.
     source, target : str, optional
-        The columns of a table that hold the edges; in a CSV or TSV the place of a column, from 0, will do. By default
-        a pair with usual names, or the only two.
+        The columns of a table that hold the edges; for a CSV or TSV also the index of a column, from 0. Default: a pair
+        with common names, or the only two.
     header : bool
-        False: the first line of a CSV or TSV is an edge. Its columns are 0, 1, ..., and by default 0 and 1 hold the
-        edges.
+        False: the first line of a CSV or TSV is an edge. Columns are then 0, 1, ..., and the default is 0 and 1.
     vertices : int, optional
-        For edge lists and tables with integer ids: ids are vertices below this number, as in `as_graph`.
+        For edge lists and tables with integer ids: the number of vertices, as in `as_graph`.
     directed : bool, optional
-        True: the edges as they are. False: each edge in both directions, unless the edges are symmetric already.
-        Default: as the file says; where it does not say, as they are, undirected if they are symmetric.
+        True: directed edges. False: each edge in both directions, unless the edges are symmetric already. Default: as
+        the file says, else directed edges; the graph counts as undirected if they are symmetric.
     name : str, optional
-        By default the file's name without its suffix.
+        Default: the file name without its suffix.
 
     Raises
     ------
     InputError
-        If the file is not there, damaged or of no known format, or holds no graph; the message names the place.
+        If the file does not exist, is damaged, has no known format, or holds no graph; the message names the place.
     """
     checked_name(name)
     given = {"source": source, "target": target, "vertices": vertices, "directed": directed}

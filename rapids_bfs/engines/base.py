@@ -1,4 +1,4 @@
-"""What an engine is, and what it prepares for a graph."""
+"""The contract of an engine, and its preparation for a graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..trace import Step, Trace
 
 @dataclass(frozen=True)
 class Options:
-    """How far to search, what to keep, and whether to watch. ``target`` is a vertex, not an id."""
+    """How far to search, and what to return. ``target`` is a vertex, not an id."""
 
     depth_limit: int | None = None
     target: int | None = None
@@ -40,7 +40,7 @@ def kernel_limit(depth_limit: int | None) -> int:
 
 
 class Traversal(ABC):
-    """An engine's preparation for one graph: uploaded arrays, buffers, whatever does not depend on the source."""
+    """An engine's preparation for one graph: uploaded arrays, buffers, everything independent of the source."""
 
     searches_on: str = CPU  # where it wants its graph: "cpu" or "cuda"
     traces: ClassVar[bool] = False  # does a traced `search` note its steps?
@@ -57,14 +57,14 @@ class Traversal(ABC):
 
     @abstractmethod
     def search(self, sources: np.ndarray, options: Options) -> Any:
-        """Search from these vertices (int64, distinct), wait until it is done, and return what `answer` needs.
+        """Search from these vertices (int64, distinct), wait for the end, and return the input of `answer`.
 
-        This is the part that is timed.
+        Only this method is timed.
         """
 
     @abstractmethod
     def answer(self, found: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """Distances and predecessors in our conventions, wherever they are, from what `search` returned; not timed."""
+        """Distances and predecessors in our conventions, on any device, from the value of `search`; not timed."""
 
     def result(self, found: Any, sources: np.ndarray, options: Options, *, own: bool = False) -> BFSResult:
         """What `search` found, as a result that lives where the graph lives. Unless it is to ``own`` its arrays, it may
@@ -144,13 +144,13 @@ class Engine(ABC):
     checking: ClassVar[Collection[str]] = ()  # the algorithms that can verify each level
 
     def unavailable(self) -> str | None:
-        """None, or one line: what is missing here and how to install it."""
+        """None, or one line: what is missing and how to install it."""
         return None
 
     def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
-        """None, or one line: what of this search the engine cannot do, and what to ask for instead.
+        """None, or one line: what the engine cannot do of this search, and what to request instead.
 
-        This is the one way to refuse a search. It is asked where `unavailable` has nothing to say. By default an engine
+        This is the only way to refuse a search. It is called if `unavailable` returns None. By default an engine
         refuses what it does not declare: see `supports` and `checking`.
         """
         if not isinstance(graph, Graph):
@@ -173,19 +173,19 @@ class Engine(ABC):
 
     @abstractmethod
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        """Do all that does not depend on the source."""
+        """Do everything that does not depend on the source."""
 
     def prepare_over(self, graph: Graph, algorithm: str, gpus: int) -> Traversal:
         """`prepare`, over so many GPUs if the engine can use several."""
         return self.prepare(graph, algorithm)
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
-        """Do all that does not depend on the sources; unless an engine knows better, they take turns."""
+        """Do everything that does not depend on the sources; unless an engine knows better, they take turns."""
 
         return OneByOne(graph, self.prepare(graph, algorithm))
 
     def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness | None:
-        """Do all that does not depend on the sources; None if the engine has no betweenness."""
+        """Do everything that does not depend on the sources; None if the engine has no betweenness."""
         return None
 
 

@@ -70,12 +70,12 @@ _preferred: dict[str, Engine] = {}  # those that have been loaded
 
 
 def gpus() -> tuple[str, ...]:
-    """The names of this machine's GPUs, as the NVIDIA driver gives them; none without a driver."""
+    """The names of this machine's GPUs, from the NVIDIA driver; empty without a driver."""
     return driver().devices
 
 
 def registered() -> dict[str, Engine]:
-    """Every engine by name, whether it can run here or not, in the order of `PREFERENCE`, then by name."""
+    """All engines by name, including those that cannot run here, in the order of `PREFERENCE`, then by name."""
     if GROUP not in _registry:
         from importlib.metadata import entry_points
 
@@ -113,7 +113,7 @@ def _can_run(engine: Engine, deterministic: bool) -> bool:
 
 
 def register(engine: Engine) -> None:
-    """Add an engine for the rest of this process, or replace the one of its name. A package has an entry point."""
+    """Add an engine for the rest of this process, or replace the one with its name. Packages use an entry point."""
     registered()[engine.name] = engine
     choose.cache_clear()
 

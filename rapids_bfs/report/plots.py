@@ -102,9 +102,9 @@ def _draw_ratios(axes: Axes, ratios: dict[int, float]) -> None:
 
 
 def plot_sizes(comparisons: Iterable[Comparison | Record]) -> Figure:
-    """Each engine's speed against the graph's size, a line an engine.
+    """Each engine's speed against graph size, one line per engine.
 
-    Takes comparisons on graphs of several sizes, as they are or as their JSON was read.
+    Takes comparisons on graphs of several sizes, as objects or as their JSON.
     """
     points: dict[str, list[tuple[int, float]]] = {}
     for record in _records(comparisons):
@@ -194,9 +194,9 @@ def _bars(axes: Axes, trace: Trace, heights: Sequence[float]) -> None:
 
 
 def plot_levels(graph: Graph, result: BFSResult) -> Figure:
-    """A small graph with the sources in the middle and a ring a level; thick lines are the tree's edges.
+    """A small graph with the sources in the middle and one ring per level; thick lines are tree edges.
 
-    Vertices that were not reached stand in a row below. Both may be on a device; they are copied.
+    Unreached vertices are in a row below. Both arguments may be on a device; they are copied.
 
     Raises `InputError` for more than 600 vertices, for a result without predecessors, or of another graph.
     """
