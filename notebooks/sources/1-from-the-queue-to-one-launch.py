@@ -1,10 +1,11 @@
 # %% [markdown]
-# # BFS on a GPU, from the queue to one launch
+# # How GPU BFS got fast, step by step
 #
-# Breadth-first search visits a graph in rings: first the neighbours of the source, then theirs, and so on. Four ways
-# to do that on a GPU, each faster than the one before, first on a graph small enough to draw and then on a big one.
+# Breadth-first search visits a graph level by level: first the neighbours of the source, then their neighbours, and so
+# on. This notebook shows four ways to do it on a GPU, each faster than the last, on a graph small enough to draw and
+# then on a big one.
 #
-# Without a GPU the kernels run in Numba's simulator: the same code, the same answers, but no times worth reading.
+# Without a GPU the kernels run in Numba's simulator: the same code and answers, but meaningless times.
 
 # %%
 import os
@@ -26,8 +27,8 @@ print(*gpus() or ["no GPU: the kernels run in the simulator"])
 # %% [markdown]
 # ## A graph that can be drawn
 #
-# Zachary's karate club: 34 members, 78 friendships. The source is in the middle, each ring is a level, and the thick
-# lines are the tree that the search leaves behind.
+# Zachary's karate club: 34 members, 78 friendships. The source is in the middle, each ring is a level, and thick lines
+# are the search tree.
 
 # %%
 karate = rapids_bfs.load("karate")
@@ -37,13 +38,13 @@ rapids_bfs.plot_levels(karate, result)
 # %% [markdown]
 # ## The queue
 #
-# Textbook BFS takes one vertex at a time from a queue. But the vertices of one level, the *frontier* (orange below), do
-# not depend on one another, so a GPU can expand them all at once. How many there are decides everything that follows.
+# Textbook BFS takes one vertex at a time from a queue. But the vertices of one level, the *frontier* (orange below), are
+# independent, so a GPU can expand them all at once. The size of the frontier decides everything that follows.
 
 
 # %%
 def draw_level(axes, graph, result, level):
-    """The frontier of a level in orange, what was reached before in blue, what is still unknown in white."""
+    """The frontier of a level in orange, vertices reached earlier in blue, unreached ones in white."""
     places = radial(result.distances, result.predecessors)
     for edge in zip(*graph.vertex_pairs(), strict=True):
         axes.plot(*places[list(edge)].T, color="#BBBBBB", linewidth=0.5, zorder=1)
@@ -66,13 +67,13 @@ for level, axes in enumerate(panels.flat):
 # %% [markdown]
 # ## Three kernels from the literature
 #
-# | kernel | a thread is | a level costs |
+# | kernel | one thread per | cost of a level |
 # |---|---|---|
-# | `frontier-mask` (Harish and Narayanan 2007) | a vertex, in the frontier or not | one pass over all *n* vertices |
-# | `two-kernel` (Rodinia 2009) | the same, then a second kernel commits what the first found | two passes over all *n*, and no race between levels |
-# | `block-queue` | an edge; a block takes a vertex of the frontier | only the frontier and its edges |
+# | `frontier-mask` (Harish and Narayanan 2007) | vertex, in the frontier or not | one pass over all *n* vertices |
+# | `two-kernel` (Rodinia 2009) | vertex; a second kernel commits the updates of the first | two passes over all *n*, without races between levels |
+# | `block-queue` | edge; each block takes a vertex of the frontier | only the frontier and its edges |
 #
-# Even on the small graph, `frontier-mask` starts 34 threads at each level, however few have work to do.
+# Even on this small graph, `frontier-mask` starts 34 threads at each level, though few have work.
 
 # %%
 trace = rapids_bfs.bfs(karate, 0, engine="numba-cuda:frontier-mask", trace=True).trace
@@ -95,8 +96,8 @@ plt.show()
 # %% [markdown]
 # ## A big graph
 #
-# Graph500's R-MAT graphs look like social networks: a few hubs, many leaves, about six levels. This is the time that
-# each kernel takes at each level of one search.
+# Graph500's R-MAT graphs resemble social networks: a few hubs, many leaves, about six levels. The plot shows the time
+# of each level of one search, for each kernel.
 
 # %%
 big = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:8")
@@ -123,15 +124,15 @@ plt.ylabel("time of the level (µs" + ("" if on_gpu else ", simulated") + ")")
 plt.legend()
 plt.show()
 # %% [markdown]
-# The first two pass over every vertex at every level, wide or narrow, and one thread reads the long adjacency of a hub
-# while the others of its warp wait. `block-queue` pays only for the frontier, and gives a hub a whole block.
+# The first two pass over every vertex at every level, and one thread reads the long adjacency of a hub while the rest
+# of its warp waits. `block-queue` pays only for the frontier, and gives a hub a whole block.
 
 # %% [markdown]
 # ## Changing direction
 #
-# Two levels hold nearly all the edges, and there most edges lead to vertices that are visited already. Beamer's idea
-# (2012): let the *unvisited* vertices look for the frontier, and stop at the first edge that leads there. That pays
-# when the frontier has more than 1/15 of the unexplored edges.
+# Two levels have nearly all the edges, and most of these lead to visited vertices. Beamer's idea (2012) is to go
+# bottom-up: each *unvisited* vertex looks for a neighbour in the frontier, and stops at the first. This pays when the
+# frontier has more than 1/15 of the unexplored edges.
 
 # %%
 levels = traces["numba-cuda:block-queue"]
@@ -159,8 +160,8 @@ plt.show()
 # %% [markdown]
 # ## One launch
 #
-# What is left is the host: a launch and a wait cost more than a small level. The engine `cupy` does the whole search in
-# one cooperative launch, with a barrier of about a microsecond between levels, and chooses the direction on the GPU.
+# One cost remains: a launch and a wait take longer than a small level. The engine `cupy` runs the whole search in one
+# cooperative launch, with a grid-wide barrier of about a microsecond between levels. The GPU chooses the direction.
 
 # %%
 if on_gpu:
@@ -172,7 +173,7 @@ shown
 # %% [markdown]
 # ## Which is faster?
 #
-# Every engine from the same sources, each answer checked by Graph500's rules.
+# Every engine searches from the same sources, and every answer is validated by Graph500's rules.
 
 # %%
 engines = [*kernels, "cupy:block-queue", "cpu", "scipy"] if on_gpu else ["cpu", "cpu:sequential", "scipy"]
@@ -180,11 +181,11 @@ comparison = rapids_bfs.compare("rmat:20" if on_gpu else "rmat:16", 8, engines=e
 comparison.plot()
 
 # %% [markdown]
-# | step | what it gains |
+# | step | gain |
 # |---|---|
-# | a thread for each vertex | a whole level at once |
-# | a queue, a thread for each edge | no time on vertices without work; hubs are shared |
-# | bottom-up where the frontier is wide | most edges are never read |
+# | one thread per vertex | expands a whole level at once |
+# | a queue, one thread per edge | skips vertices without work, and splits hubs among threads |
+# | bottom-up for wide frontiers | never reads most edges |
 # | one launch | small levels no longer cost a launch |
 #
-# Each kernel's file under `kernels/` says what its arrays hold, what a level costs, and which races it has.
+# Each kernel's file under `kernels/` documents its arrays, the cost of a level, and its races.

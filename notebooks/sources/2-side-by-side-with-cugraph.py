@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Side by side with cuGraph
 #
-# An edge list in a data frame, one call, and every engine of this machine searches it from the same sources: ours,
-# cuGraph's, SciPy's. Every answer is validated, every time is measured the same way, and engines that cannot run are
-# listed with the reason.
+# One call searches an edge list in a data frame with every engine on this machine, from the same sources: ours,
+# cuGraph's, SciPy's. It validates every answer, measures every time in the same way, and says why other engines cannot
+# run.
 
 # %%
 from pathlib import Path
@@ -25,7 +25,7 @@ for name, engine in registered().items():
 # %% [markdown]
 # ## An edge list
 #
-# Graph500's R-MAT graph, each undirected edge once, as you would read it from a Parquet file.
+# Graph500's R-MAT graph, with each undirected edge once, as a Parquet file would store it.
 
 # %%
 sources, targets = rapids_bfs.as_graph("rmat:22" if on_gpu else "rmat:14").vertex_pairs()
@@ -43,13 +43,13 @@ print(comparison)
 comparison.plot()
 
 # %% [markdown]
-# On the left every single search is a dot: a median without its spread says little. The ratios on the right are
-# relative to cuGraph where it ran, else to SciPy.
+# On the left every search is a dot: a median without its spread says little. The ratios on the right are relative to
+# cuGraph if it ran, else to SciPy.
 #
 # ## Is the answer right?
 #
-# Two engines may return different trees, and both may be right. So answers are not compared with one another but
-# checked by Graph500's rules, which need no second search. A frame goes in, a frame of the same kind comes out.
+# Two engines may return different trees, both of them right. So each answer is checked by Graph500's rules, without
+# comparing engines or searching again. Results are frames of the same kind as the input.
 
 # %%
 graph = rapids_bfs.as_graph(edges, source="src", target="dst", directed=False)
@@ -58,7 +58,7 @@ print(rapids_bfs.validate(graph, result))
 result.to_frame().head(3)
 
 # %% [markdown]
-# Move one vertex one level down, and the message names it:
+# If one vertex moves one level down, the message names it:
 
 # %%
 wrong = result.copy()
@@ -69,7 +69,7 @@ print(rapids_bfs.validate(graph, wrong))
 # %% [markdown]
 # ## Small and large
 #
-# A search has a fixed cost, for calls and launches, and a cost for each edge. Which engine is best depends on the size.
+# A search has a fixed cost, for calls and launches, and a cost per edge. So the best engine depends on the graph's size.
 
 # %%
 scales = (12, 15, 18, 21) if on_gpu else (8, 10, 12, 14)
@@ -77,10 +77,10 @@ ran = [runs.engine for runs in comparison.engines if runs.runs]
 rapids_bfs.plot_sizes(rapids_bfs.compare(f"rmat:{scale}", 8, engines=ran) for scale in scales)
 
 # %% [markdown]
-# ## Take it away
+# ## Save a report
 #
-# One HTML file holds the table, the plots, the levels, the machine, the versions and every single time. On the command
-# line: `rapids-bfs compare edges.parquet --html report.html`.
+# One HTML file has the table, the plots, the levels, the machine, the versions and all times. On the command line:
+# `rapids-bfs compare edges.parquet --html report.html`.
 
 # %%
 report = Path(mkdtemp()) / "report.html"

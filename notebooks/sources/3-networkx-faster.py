@@ -1,8 +1,8 @@
 # %% [markdown]
-# # NetworkX, faster
+# # Faster NetworkX
 #
-# With `rapids-bfs` installed, NetworkX has one more backend: the same functions and the same answers in the same order,
-# on a parallel CPU engine or on a GPU. No line of a program needs to change.
+# `rapids-bfs` adds a backend to NetworkX: the same functions and the same answers in the same order, from a parallel CPU
+# engine or a GPU. Your program does not need to change.
 
 # %%
 from time import perf_counter
@@ -13,14 +13,14 @@ import networkx as nx
 import rapids_bfs.nx
 from rapids_bfs.engines import gpus
 
-nx.config.warnings_to_ignore.add("cache")  # NetworkX reminds at each function that a converted graph is used again
+nx.config.warnings_to_ignore.add("cache")  # NetworkX warns whenever it uses a cached conversion
 
 on_gpu = bool(gpus())
 G = nx.barabasi_albert_graph(200_000 if on_gpu else 20_000, 10, seed=1)
 print(G, "on", *gpus() or ["the CPU"])
 
 # %% [markdown]
-# ## By argument
+# ## Use it for one call
 #
 # `backend=` sends one call to the backend. The answer is the same as NetworkX's, in the same order.
 
@@ -30,10 +30,10 @@ ours = list(nx.bfs_edges(G, 0, backend="rapids_bfs"))
 print(ours[:5], ours == theirs)
 
 # %% [markdown]
-# ## By priority
+# ## Use it for all calls
 #
-# Or say it once for all calls: for a block, as here, by one line in a program, or without touching the program by the
-# environment variable `NETWORKX_BACKEND_PRIORITY=rapids_bfs`.
+# A backend priority applies to all calls in a block, as here, or in a program. The environment variable
+# `NETWORKX_BACKEND_PRIORITY=rapids_bfs` does the same without changing the program.
 
 # %%
 with nx.config(backend_priority=["rapids_bfs"]):
@@ -42,9 +42,9 @@ with nx.config(backend_priority=["rapids_bfs"]):
 # %% [markdown]
 # ## The graph is converted once
 #
-# NetworkX keeps a graph in dicts of dicts; a search needs arrays. The first call converts the graph, NetworkX caches
-# the conversion, and a graph that changes is converted again. Searches begin on the CPU. Once they have taken as long as
-# a copy to the GPU would, the graph is copied there, if there is one.
+# NetworkX stores a graph in dicts of dicts; a search needs arrays. The first call converts the graph, and NetworkX caches
+# the conversion until the graph changes. Searches start on the CPU. If there is a GPU, the graph is copied there once the
+# searches so far have taken as long as the copy would.
 
 
 # %%
@@ -69,8 +69,8 @@ G.remove_node("a new friend")
 # %% [markdown]
 # ## What runs where
 #
-# With a priority set, a call goes to the backend only where that pays. On a small graph, or for the path between two
-# vertices, NetworkX answers sooner than the graph is converted, unless it is converted already.
+# With a priority, a call goes to the backend only if that pays. For a small graph, or a path between two vertices,
+# converting the graph would take longer than NetworkX's answer, unless the graph is converted already.
 
 # %%
 small = nx.karate_club_graph()
@@ -109,13 +109,13 @@ for name, call in timed.items():
 figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
 for row, (theirs, ours) in enumerate(rows.values()):
     axes.plot([1e3 * ours, 1e3 * theirs], [row, row], color="#8C8C8C", zorder=1)
-    axes.annotate(f"{theirs / ours:.1f} x", (1e3 * theirs, row), (8, 0), textcoords="offset points", va="center")
+    axes.annotate(f"{theirs / ours:,.0f} x", (1e3 * theirs, row), (8, 0), textcoords="offset points", va="center")
 axes.plot(
     [1e3 * ours for _, ours in rows.values()], range(len(rows)), "o", color="#0072B2", label="rapids_bfs, converted"
 )
 axes.plot([1e3 * theirs for theirs, _ in rows.values()], range(len(rows)), "s", color="#E69F00", label="networkx")
 axes.set_xscale("log")
-axes.margins(x=0.15, y=0.12)
+axes.margins(x=0.2, y=0.12)  # room for the annotations
 axes.set_yticks(range(len(rows)), rows)
 axes.set_xlabel(f"time (ms); {len(G):,} vertices, with * {len(medium):,}")
 axes.grid(axis="x", color="#E5E5E5")

@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Bring your own kernel
 #
-# Thirty lines for a new idea, and everything else comes with the package: graphs from any format, validation, a trace
-# of each level, a fair comparison.
+# A new engine takes thirty lines. The package provides the rest: graphs from any format, validation, a trace of each
+# level, a fair comparison.
 #
-# The idea is to **pull**: every vertex that has no distance yet looks among its in-neighbours for one of the last
-# level, and stops at the first. There are no queue and no atomics, since a vertex writes only to itself.
+# This engine **pulls**: every unvisited vertex looks for an in-neighbour in the frontier, and stops at the first. It
+# needs no queue and no atomics, since a thread writes only to its own vertex.
 
 # %%
 import os
@@ -32,7 +32,7 @@ from rapids_bfs.trace import Step
 # `offsets` and `origins` are the reversed edges in CSR: the in-neighbours of each vertex.
 #
 # Is there a race? A neighbour's distance may be written while it is read. But it changes from -1 to `level`, and the
-# kernel only tests whether it is `level - 1`: the answer is the same before and after.
+# kernel only tests whether it is `level - 1`: the result is the same before and after the write.
 
 
 # %%
@@ -51,8 +51,8 @@ def pull(offsets, origins, level, distances, predecessors, found):
 # %% [markdown]
 # ## The engine
 #
-# A `Traversal` is the preparation for one graph. `search` is timed; `answer` gives distances and predecessors, -1 where
-# there is none. A trace shows `steps`. What an engine does not declare in `supports` it is never asked for.
+# A `Traversal` is the preparation for one graph. `search` is timed; `answer` returns distances and predecessors, with -1
+# for none. A trace shows `steps`. An engine is never asked for what it does not declare in `supports`.
 
 
 # %%
@@ -96,7 +96,7 @@ class Pull(Engine):
 register(Pull())
 
 # %% [markdown]
-# In a package of your own, use an entry point instead of the last line. Then `rapids-bfs compare` knows the engine too:
+# In your own package, use an entry point instead of the last line. Then `rapids-bfs compare` finds the engine too:
 #
 # ```toml
 # [project.entry-points."rapids_bfs.engines"]
@@ -114,7 +114,7 @@ for name in ("karate", "star:50", "path:12", "tree:31"):
     print(result)
 
 # %% [markdown]
-# Any graph that `as_graph` takes will do, with its own vertex ids:
+# Any input of `as_graph` works, with its own vertex ids:
 
 # %%
 friends = [("ann", "bob"), ("bob", "cid"), ("ann", "dot"), ("dot", "eve"), ("cid", "eve"), ("eve", "fay")]
@@ -125,8 +125,8 @@ rapids_bfs.plot_levels(result.graph, result)
 # %% [markdown]
 # ## What does it do?
 #
-# Level by level. Every unvisited vertex pulls, so the first levels cost the most: hardly any vertex finds a neighbour
-# of the last level.
+# Every unvisited vertex pulls at every level, so the first levels cost the most: hardly any vertex finds a neighbour in
+# the frontier.
 
 # %%
 graph = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:7")
@@ -136,8 +136,8 @@ rapids_bfs.bfs(graph, source, engine="pull", trace=True).trace.plot()
 # %% [markdown]
 # ## Is it fast?
 #
-# Compared with the others from the same sources, with each answer validated. On a GPU the engines that pull only when
-# it pays are faster; see the first notebook.
+# All engines search from the same sources, and each answer is validated. On a GPU the engines that pull only when it
+# pays are faster; see the first notebook.
 
 # %%
 others = ["numba-cuda:frontier-mask", "numba-cuda:block-queue"] + ["cupy"] * on_gpu
