@@ -136,7 +136,8 @@ def bfs_batch(
 
     Examples
     --------
-    >>> bfs_batch({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}, ["a", "b"]).distances
+    >>> graph = {"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}
+    >>> bfs_batch(graph, ["a", "b"]).distances
     array([[ 0,  1,  1,  2],
            [-1,  0, -1,  1]], dtype=int32)
     >>> int(bfs_batch("karate", keep="summary").eccentricity.max())
