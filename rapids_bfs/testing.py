@@ -35,7 +35,7 @@ def assert_valid_bfs(graph: Any, result: BFSResult) -> None:
 
     ``graph`` is any input of `rapids_bfs.as_graph`.
     """
-    verdict = validate(as_graph(graph), result)
+    verdict = validate(graph, result)
     if not verdict:
         raise AssertionError(str(verdict))
 

@@ -17,13 +17,13 @@ from ._core.csr_for import csr_for
 from ._core.device import CPU, CUDA, moved, on_device
 from ._core.launch import launch
 from ._core.threads import pool
+from .adapters import as_graph
 from .errors import InputError
 from .graph import Graph
 from .kernels.cpu.compiled import parallel
 from .result import BFSResult
 
 if TYPE_CHECKING:
-    from .parts.graph import GraphInParts
     from .parts.result import ResultInParts
 
 
@@ -60,8 +60,10 @@ RULES = {
 }
 
 
-def validate(graph: Graph | GraphInParts, result: BFSResult | ResultInParts) -> Verdict:
+def validate(graph: Any, result: BFSResult | ResultInParts) -> Verdict:
     """Check a result by these rules, in this order. The verdict names the first broken rule and its first vertex.
+
+    ``graph`` is what was searched: a `Graph`, or anything that `as_graph` takes.
 
     ===================  ==========================================================================================
     distance-range       a distance is -1 or in 0..n-1
@@ -81,7 +83,9 @@ def validate(graph: Graph | GraphInParts, result: BFSResult | ResultInParts) -> 
     graph is checked in both directions, in case its arrays have changed. If predecessors were not kept, the message
     says that they were not checked. Raises `InputError` if the result's arrays do not fit the graph.
     """
-    if not isinstance(graph, Graph) and not isinstance(result, BFSResult):
+    if isinstance(result, BFSResult):
+        graph = as_graph(graph)
+    elif not isinstance(graph, Graph):
         from .parts.validation import validate_in_parts
 
         return validate_in_parts(graph, result)
@@ -121,8 +125,10 @@ def validate(graph: Graph | GraphInParts, result: BFSResult | ResultInParts) -> 
 def require_kinds(graph: Any, result: Any, function: str) -> None:
     """Raise `InputError` unless these are what ``function`` takes: a graph and a result."""
     if not (isinstance(graph, Graph) and isinstance(result, BFSResult)):
-        kinds = f"{type(graph).__qualname__} and {type(result).__qualname__}"
-        raise InputError(f"{function} takes a Graph and a BFSResult, in this order, not {kinds}")
+        kinds = " and ".join(f"{type(each).__module__}.{type(each).__qualname__}" for each in (graph, result))
+        raise InputError(
+            f"{function} takes a Graph, such as as_graph makes, and the BFSResult of a search of it, not {kinds}"
+        )
 
 
 def _require_fitting(graph: Graph, result: BFSResult) -> None:

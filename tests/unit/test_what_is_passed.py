@@ -74,14 +74,26 @@ def test_what_needs_a_device_says_so(kind):
         refused("there is no CUDA device|is not installed", RESULT.to_frame, kind)
 
 
-@pytest.mark.parametrize("arguments", [(RESULT, GRAPH), (GRAPH, None), ("karate", RESULT), (GRAPH, RESULT.distances)])
+@pytest.mark.parametrize("arguments", [(RESULT, GRAPH), (GRAPH, None), (nx.Graph(), RESULT.distances)])
 def test_what_cannot_be_validated(arguments):
-    refused("validate takes a Graph and a BFSResult, in this order, not", validate, *arguments)
+    kinds = " and ".join(f"{type(each).__module__}.{type(each).__qualname__}" for each in arguments)
+    refused(f"validate takes a Graph, such as as_graph makes, and the BFSResult .*, not {kinds}$", validate, *arguments)
+
+
+def test_what_is_searched_can_be_validated():
+    searched = nx.Graph([("a", "b"), ("b", "c")])
+    result = bfs(searched, "a")
+    assert validate(searched, result)
+    searched.add_edge("a", "c")
+    assert "vertex 'c' has distance 2" in str(validate(searched, result))
+    assert validate("karate", RESULT)
+    refused("cannot make a graph of rapids_bfs.result.BFSResult", validate, RESULT, RESULT)
+    refused("validate takes a Graph", validate, load("karate", devices="cpu:2"), RESULT)
 
 
 def test_what_cannot_be_drawn():
-    refused("plot_levels takes a Graph and a BFSResult, in this order", plot_levels, RESULT, GRAPH)
-    refused("plot_levels takes a Graph and a BFSResult", plot_levels, GRAPH, None)
+    refused("plot_levels takes a Graph, such as as_graph makes", plot_levels, RESULT, GRAPH)
+    refused("plot_levels takes a Graph, such as as_graph makes", plot_levels, GRAPH, None)
     refused("distances must be an array of 3", plot_levels, as_graph("path:3"), RESULT)
     refused("not the result of a search of path:34: rule", plot_levels, as_graph("path:34"), RESULT)
     refused("plot_sizes takes a list of comparisons, not int", plot_sizes, 3)
