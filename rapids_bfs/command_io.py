@@ -81,6 +81,24 @@ def output_path(text: str) -> Path:
     return path if text == str(STANDARD) or path != STANDARD else path.absolute()
 
 
+def graphs_named(start: str) -> list[str]:
+    """What a shell completes ``start`` to, besides files: bundled graphs and generators."""
+    from ._core.catalog import BUNDLED
+    from .generators import RANDOM, REGULAR
+
+    return [name for name in (*BUNDLED, *(f"{kind}:" for kind in (*RANDOM, *REGULAR))) if name.startswith(start)]
+
+
+def engines_named(start: str) -> list[str]:
+    """What a shell completes ``start`` to: the last of the engines in it, or its algorithm after the colon."""
+    from .engines import registered
+
+    before, comma, last = start.rpartition(",")
+    names = [name for name in registered() if ":" not in last]
+    names += [f"{name}:{each}" for name, engine in registered().items() if ":" in last for each in engine.algorithms]
+    return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
+
+
 def devices_of(gpus: str | None) -> int | str | None:
     """``--gpus`` as ``devices`` of `rapids_bfs.load`. Raises `InputError` if there are no such devices."""
     if gpus is None or gpus == "auto":

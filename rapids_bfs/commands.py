@@ -17,6 +17,8 @@ from .command_io import (
     GraphInput,
     check_outputs,
     devices_of,
+    engines_named,
+    graphs_named,
     output_path,
     table_console,
     with_progress,
@@ -42,38 +44,48 @@ GraphArgument = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH",
-        help="A file (.mtx .mtx.gz .parquet .arrow .feather .csv .tsv .txt .el .sg .npz), - for standard input, a "
-        "generator (rmat:20, urand:20, grid:K, path:N, star:N, complete:N, tree:N), or a bundled graph (karate, moby, "
-        "wordnet). Matrix Market counts from 1: its row 1 is vertex 0. Weights are ignored.",
+        help="A file (.mtx .parquet .arrow .feather .csv .tsv .txt .el .sg .npz; text also as .gz .bz2 .zst), - for "
+        "standard input, a generator (rmat:20, urand:20, grid:K, path:N, star:N, complete:N, tree:N), or a bundled "
+        "graph (karate, moby, wordnet). Matrix Market counts from 1: its row 1 is vertex 0. Weights are ignored.",
         show_default=False,
+        autocompletion=graphs_named,
     ),
 ]
 SourceColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Name of the column with the edges' sources.", show_default=False)
+    str | None, typer.Option(metavar="NAME", help="Column that holds the edges' sources.", show_default=False)
 ]
 TargetColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Name of the column with the edges' targets.", show_default=False)
+    str | None, typer.Option(metavar="NAME", help="Column that holds the edges' targets.", show_default=False)
 ]
 NoHeader = Annotated[
     bool,
-    typer.Option("--no-header", help="The first line of a CSV or TSV is an edge; columns are named 0, 1, ..."),
+    typer.Option(
+        "--no-header", metavar="", help="The first line of a CSV or TSV is an edge; its columns are named 0, 1, ..."
+    ),
 ]
 Directed = Annotated[
     bool | None,
     typer.Option(
         "--directed/--undirected",
-        help="Take edges as they are, or in both directions. Default: as the file says; if it does not, as they are.",
+        metavar="",
+        help="Follow edges from source to target, or both ways. Default: the file's setting, else directed.",
         show_default=False,
     ),
 ]
 EngineName = Annotated[
-    str, typer.Option("--engine", metavar="ENGINE[:ALGORITHM]", help="Engine to run; 'info' lists them.")
+    str,
+    typer.Option(
+        "--engine",
+        metavar="ENGINE[:ALGORITHM]",
+        help="Engine to run; 'rapids-bfs info' lists them.",
+        autocompletion=engines_named,
+    ),
 ]
 Gpus = Annotated[
     str | None,
     typer.Option(
         metavar="N",
-        help="Spread the graph over so many GPUs, or 'all'; 'auto' takes the fewest that it fits; 'cpu:N' makes N "
+        help="Spread the graph over N GPUs, over 'all', or with 'auto' over as few as hold the graph; 'cpu:N' makes N "
         "parts in the host's memory.",
         show_default=False,
     ),
@@ -92,7 +104,7 @@ JsonFile = Annotated[
         parser=output_path,
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite output files that exist.")]
+Force = Annotated[bool, typer.Option("--force", metavar="", help="Replace output files that exist.")]
 
 
 def _show_version(asked: bool) -> None:
@@ -106,7 +118,8 @@ def _show_version(asked: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", metavar="", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """Breadth-first search: compare every engine on your graph, or run one.
@@ -122,17 +135,26 @@ def compare(
     engines: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B:ALGORITHM", help="Engines to run. Default: all; 'info' lists them.", show_default=False
+            metavar="A,B:ALGORITHM",
+            help="Engines to run. Default: all; 'rapids-bfs info' lists them.",
+            show_default=False,
+            autocompletion=engines_named,
         ),
     ] = None,
     sources: Annotated[int, typer.Option(metavar="N", help="Number of random sources.")] = 16,
     source: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Search from this vertex; repeatable.", show_default=False)
+        list[str] | None,
+        typer.Option(metavar="ID", help="Search from this vertex; may be repeated.", show_default=False),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random sources.")] = 1,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="ENGINE", help="Engine that ratios are relative to.", show_default="cugraph, else scipy"),
+        typer.Option(
+            metavar="ENGINE",
+            help="Engine to compare the others with.",
+            show_default="cugraph, else scipy",
+            autocompletion=engines_named,
+        ),
     ] = None,
     depth_limit: DepthLimit = None,
     gpus: Gpus = None,
@@ -147,7 +169,9 @@ def compare(
             metavar="FILE", help="Write a page with plots for a browser.", show_default=False, parser=output_path
         ),
     ] = None,
-    wide: Annotated[bool, typer.Option("--wide", help="Show every column, however narrow the terminal is.")] = False,
+    wide: Annotated[
+        bool, typer.Option("--wide", metavar="", help="Show every column, below each other in a narrow terminal.")
+    ] = False,
     force: Force = False,
     directed: Directed = None,
     source_column: SourceColumn = None,
@@ -162,9 +186,9 @@ def compare(
 
       rapids-bfs compare wordnet
 
-      rapids-bfs compare rmat:20 --engines cpu,scipy --sources 64 --json rmat20.json
+      rapids-bfs compare rmat:20 --engines cpu,scipy --json rmat20.json
 
-      rapids-bfs compare edges.parquet --source-column src --target-column dst --source 17
+      rapids-bfs compare edges.csv --source-column src --target-column dst
 
       rapids-bfs compare rmat:16 --html report.html
 
@@ -195,7 +219,7 @@ def compare(
         for output, write in ((json, comparison.to_json), (csv, comparison.to_csv), (html, comparison.to_html)):
             if output:
                 write_output(output, write)
-    show(comparison_table(comparison), wide=wide, out=table_console(json, csv, html))
+    show(comparison_table(comparison, wide=wide, hint=" (--wide shows)"), out=table_console(json, csv, html))
     if comparison.interrupted:
         raise typer.Exit(INTERRUPTED)
     if not comparison.ran:
@@ -208,7 +232,7 @@ def compare(
 def run(
     graph: GraphArgument,
     source: Annotated[
-        list[str], typer.Option(metavar="ID", help="Vertex to start from; repeat for the distance to the nearest.")
+        list[str], typer.Option(metavar="ID", help="Vertex to start from; repeat it to search from several.")
     ],
     target: Annotated[
         str | None, typer.Option(metavar="ID", help="Stop there and show the path.", show_default=False)
@@ -227,7 +251,10 @@ def run(
     engine: EngineName = "auto",
     gpus: Gpus = None,
     deterministic: Annotated[
-        bool, typer.Option("--deterministic", help="Build the tree of a sequential search, as NetworkX does.")
+        bool,
+        typer.Option(
+            "--deterministic", metavar="", help="Return the tree of a sequential search, which is NetworkX's."
+        ),
     ] = False,
     force: Force = False,
     directed: Directed = None,
@@ -280,7 +307,9 @@ def trace(
     ] = None,
     engine: EngineName = "auto",
     depth_limit: DepthLimit = None,
-    check: Annotated[bool, typer.Option("--check", help="Verify the frontier after each level, slowly.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", metavar="", help="Verify the frontier after each level, which is slow.")
+    ] = False,
     json: JsonFile = None,
     force: Force = False,
     directed: Directed = None,
@@ -375,7 +404,7 @@ def convert(
             parser=output_path,
         ),
     ],
-    simple: Annotated[bool, typer.Option("--simple", help="Drop self-loops and duplicate edges.")] = False,
+    simple: Annotated[bool, typer.Option("--simple", metavar="", help="Drop self-loops and duplicate edges.")] = False,
     force: Force = False,
     directed: Directed = None,
     source_column: SourceColumn = None,
@@ -446,14 +475,7 @@ def graph500(
 
 @app.command()
 def warmup() -> None:
-    """Compile ahead what searches on the CPU need, and keep it in the user's cache folder.
-
-    What is there already is not compiled again.
-
-    [bold]Example[/bold]
-
-      rapids-bfs warmup
-    """
+    """Compile the CPU kernels that are not yet in your cache folder, ahead of the first search."""
     from ._core.units import number
     from .warmup import folder
     from .warmup import warmup as compile_ahead
@@ -465,12 +487,7 @@ def warmup() -> None:
 
 @app.command()
 def info() -> None:
-    """Show the engines, what is missing for each, the machine and the versions.
-
-    [bold]Example[/bold]
-
-      rapids-bfs info
-    """
+    """Show the engines and what each of them lacks here, the machine, and the versions."""
     from .report.info import info_tables
 
     show(info_tables())

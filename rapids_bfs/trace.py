@@ -14,7 +14,8 @@ from .graph import Graph
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-    from rich.table import Table
+
+    from .report.console import FittingTable
 
 
 class Step(NamedTuple):
@@ -125,7 +126,7 @@ class Trace(Sequence[Level]):
 
         return pd.DataFrame(self._levels, columns=list(Level._fields))
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> FittingTable:
         from .report.table import trace_table
 
         return trace_table(self)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import floor, log10
 
 MAX_DECIMALS = 6
-SMALL_RATIO = 0.1  # below this, 1/166 reads better than 0.006
 BYTES = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
@@ -31,13 +30,6 @@ def number(value: float | None) -> str:
         return ""
     magnitude = floor(log10(abs(value))) if value else 0
     return f"{value:,.{min(max(2 - magnitude, 0), MAX_DECIMALS)}f}"
-
-
-def speedup(value: float | None) -> str:
-    """How many times as fast: a small one as the inverse of a whole number."""
-    if value is not None and 0 < value < SMALL_RATIO:
-        return f"1/{1 / value:,.0f}"
-    return number(value)
 
 
 def duration(ms: float) -> str:

@@ -12,7 +12,7 @@ from html import escape
 from statistics import median
 from typing import Any
 
-from .._core.units import duration, number, speedup, time_unit
+from .._core.units import duration, number, time_unit
 
 MAX_DOTS = 200  # searches of an engine that are drawn one by one
 MAX_BARS = 120  # of a chart; with more levels a bar is the highest of several
@@ -74,8 +74,8 @@ def ratio_chart(engines: Sequence[dict[str, Any]], baseline: str) -> str:
             f'<circle class="end" cx="{scale(ratio)}%" cy="12" r="5"/>',
             f'<line class="median" x1="{scale(1)}%" x2="{scale(1)}%" y1="0" y2="{STRIP}"/>',
         ]
-        said = f"{speedup(ratio)} times as fast as {baseline}"
-        rows.append(_row(engine, said, scale, marks, f"{speedup(ratio)} x"))
+        said = f"{number(ratio)} times as fast as {baseline}"
+        rows.append(_row(engine, said, scale, marks, f"{number(ratio)} x"))
     return _rows(rows, scale, f"speed relative to {escape(baseline)} (ratio of medians)")
 
 

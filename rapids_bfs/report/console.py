@@ -32,36 +32,46 @@ for each in (screen, messages):
 class FittingTable:
     """A table of rows with a cell for each of ``columns``, the most important first.
 
-    It shows as many of its columns as fit, and at least the first ``least`` of them; a line below it names the others.
-    Cells are never cut.
+    It shows as many of its columns as fit, and at least the first ``least`` of them, by default all: those that do not
+    fit stand in further tables below, each with the first column. A line names the columns that are hidden, and
+    ``hint`` says how to see them. Cells are never cut.
     """
 
-    def __init__(self, columns: Sequence[str], rows: Sequence[Sequence[str | Text]], least: int) -> None:
-        self.columns, self.rows, self.least = columns, rows, least
+    def __init__(
+        self, columns: Sequence[str], rows: Sequence[Sequence[str | Text]], least: int | None = None, hint: str = ""
+    ) -> None:
+        self.columns, self.rows, self.hint = columns, rows, hint
+        self.least = len(columns) if least is None else least
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table | Text]:
         """As rich asks for it."""
-        counts = range(self.least, len(self.columns) + 1)
-        fitting = (count for count in reversed(counts) if self._width(console, count) <= options.max_width)
-        count = next(fitting, self.least)
-        yield self._table(count)
-        if hidden := self.columns[count:]:
-            yield line(f"No room for: {', '.join(hidden)}", "dim")
+        shown = 1
+        while shown < self.least:
+            first = shown
+            while shown < len(self.columns) and (
+                shown == first or self._width(console, first, shown + 1) <= options.max_width
+            ):
+                shown += 1
+            yield self._table(first, shown)
+        if hidden := self.columns[shown:]:
+            yield line(f"Hidden{self.hint}: {', '.join(hidden)}", "dim")
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         """As rich asks for it."""
-        return Measurement(self._width(console, self.least), self._width(console, len(self.columns)))
+        places = range(1, len(self.columns))
+        narrowest = max((self._width(console, place, place + 1) for place in places), default=1)
+        return Measurement(narrowest, self._width(console, 1, len(self.columns)))
 
-    def _width(self, console: Console, count: int) -> int:
-        return Measurement.get(console, console.options.update(width=NO_LIMIT), self._table(count)).maximum
+    def _width(self, console: Console, first: int, last: int) -> int:
+        return Measurement.get(console, console.options.update(width=NO_LIMIT), self._table(first, last)).maximum
 
-    def _table(self, count: int) -> Table:
-        """The first ``count`` columns; the first holds names, the others figures."""
+    def _table(self, first: int, last: int) -> Table:
+        """The first column, of names or levels, and those from ``first`` to before ``last``."""
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-        for place, name in enumerate(self.columns[:count]):
-            table.add_column(line(name), justify="right" if place else "left", no_wrap=True)
+        for place in (0, *range(first, last)):
+            table.add_column(line(self.columns[place]), justify="right" if place else "left", no_wrap=True)
         for row in self.rows:
-            table.add_row(*row[:count])
+            table.add_row(row[0], *row[first:last])
         return table
 
 
@@ -77,18 +87,14 @@ def message(text: str) -> Text:
     return shown
 
 
-def show(shown: Group | Table | Text, *, wide: bool = False, out: Console = screen) -> None:
-    """Print to a console whose width bounds tables, unless they are to be ``wide``. In a narrow one tables and lines
-    lose no letters: the terminal breaks them as it likes."""
-    bound = NO_LIMIT if wide else out.width
+def show(shown: Group | FittingTable | Text, *, out: Console = screen) -> None:
+    """Print to a console. Lines break between words where it is a terminal, and not at all elsewhere; tables lose no
+    letters, however narrow it is."""
     for each in shown.renderables if isinstance(shown, Group) else [shown]:
-        if isinstance(each, Text):
-            out.print(each, soft_wrap=True)
-            continue
-        width = Measurement.get(out, out.options.update(width=NO_LIMIT), each)
-        whole = isinstance(each, Table) and any(column.no_wrap for column in each.columns)
-        usual, out.width = out.width, max(bound, width.maximum if whole else width.minimum)
-        out.print(each)
+        usual = out.width
+        if isinstance(each, FittingTable):
+            out.width = max(usual, Measurement.get(out, out.options.update(width=NO_LIMIT), each).minimum)
+        out.print(each, soft_wrap=isinstance(each, Text) and not out.is_terminal)
         out.width = usual
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import datetime
 from html import escape
 from importlib import resources
 from typing import Any
 
-from .._core.units import counted, duration, graph_size, number, size, speedup
+from .._core.units import counted, duration, graph_size, number, size
 from .charts import level_charts, ratio_chart, time_chart
 from .table import by_reason
 
@@ -65,7 +64,7 @@ def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     if ran:
         best = ran[0]
         speed = best["ratio_to_baseline"]
-        compared = f", {speedup(speed)} times as fast as {escape(record['baseline'])}" if speed and speed != 1 else ""
+        compared = f", {number(speed)} times as fast as {escape(record['baseline'])}" if speed and speed != 1 else ""
         name = f"<code>{escape(best['engine'])}</code>"
         lines.append(f"<p>Fastest: {name}, {duration(best['median_ms'])} for a search{compared}.</p>")
         if not wrong:
@@ -95,7 +94,7 @@ def _table(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     rows = []
     for engine in ran:
         figures = engine | {"min_ms": min(engine["run_ms"]), "max_ms": max(engine["run_ms"])}
-        cells = [_cell(figures[key], factor, speedup if key == RATIO else number) for _, key, factor in COLUMNS]
+        cells = [_cell(figures[key], factor) for _, key, factor in COLUMNS]
         verdict = (
             '<td class="good" data-value="1">yes</td>' if engine["valid"] else '<td class="bad" data-value="0">NO</td>'
         )
@@ -107,11 +106,11 @@ def _table(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     )
 
 
-def _cell(value: float | None, factor: float, text: Callable[[float], str]) -> str:
+def _cell(value: float | None, factor: float) -> str:
     if value is None:
         return '<td data-value=""></td>'
     scaled = factor * value
-    return f'<td data-value="{scaled}">{f"{scaled:,}" if isinstance(scaled, int) else text(scaled)}</td>'
+    return f'<td data-value="{scaled}">{f"{scaled:,}" if isinstance(scaled, int) else number(scaled)}</td>'
 
 
 def _charts(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:

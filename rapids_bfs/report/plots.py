@@ -13,7 +13,7 @@ import numpy as np
 from .._core.arguments import quoted
 from .._core.device import CPU
 from .._core.extras import needed
-from .._core.units import counted, duration, graph_size, speedup, time_unit
+from .._core.units import counted, duration, graph_size, number, time_unit
 from ..errors import InputError
 from ..validation import require_kinds, validate
 from . import palette
@@ -96,7 +96,7 @@ def _draw_ratios(axes: Axes, ratios: dict[int, float]) -> None:
     for row, ratio in ratios.items():
         axes.plot([1, ratio], [row, row], color=palette.GREY, linewidth=1.5, zorder=1)
         axes.plot(ratio, row, "D" if ratio == 1 else "o", color=palette.BLUE, markersize=6)
-        _note(axes, f"{speedup(ratio)} x", max(ratio, 1), row)
+        _note(axes, f"{number(ratio)} x", max(ratio, 1), row)
     axes.axvline(1, color="black", linewidth=0.8)
     _log_axis(axes.xaxis, [1, *ratios.values()], note=True)
 

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from rich import box
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from .._core import notebook
-from .._core.units import counted, graph_size, mebibytes, number, speedup, time_unit
+from .._core.units import counted, graph_size, mebibytes, number, time_unit
 from .console import FittingTable, line
 
 if TYPE_CHECKING:
@@ -32,11 +30,14 @@ class Shown(NamedTuple):
     notes: list[Text]
 
 
-def comparison_table(comparison: Comparison) -> Group:
-    """An engine a row; below it the engines that could not run, and the answers that are wrong."""
+def comparison_table(comparison: Comparison, *, wide: bool = False, hint: str = "") -> Group:
+    """An engine a row; below it the engines that could not run, and the answers that are wrong.
+
+    Where it is narrow the less important columns are hidden, unless the table is to be ``wide``; see `FittingTable`.
+    """
     shown = _shown(comparison)
-    least = 1 + sum(name in shown.columns for name in _essential(comparison))
-    table = FittingTable(shown.columns, shown.rows, least)
+    least = None if wide else 1 + sum(name in shown.columns for name in _essential(comparison))
+    table = FittingTable(shown.columns, shown.rows, least, hint)
     return Group(line(shown.title, "italic"), *([table] if shown.rows else []), *shown.notes)
 
 
@@ -99,7 +100,7 @@ def _figures(runs: EngineRuns, comparison: Comparison) -> dict[str, str | Text]:
     return {
         median_name: number(runs.median_ms),
         range_name: f"{number(min(runs.run_ms))} - {number(max(runs.run_ms))}",
-        ratio_name: speedup(comparison.ratio_to_baseline(runs.engine)),
+        ratio_name: number(comparison.ratio_to_baseline(runs.engine)),
         valid_name: Text("yes", style="green") if runs.valid else Text("NO", style="bold red"),
         "MTEPS": number(None if teps is None else teps / 1e6),
         "prepare ms": number(runs.prepare_ms),
@@ -116,23 +117,14 @@ def levels_table(result: BFSResult) -> Group:
     """A level a row: its distance and how many vertices are at it."""
     graph = result.graph
     title = f"{graph.name}: {result.num_reached:,} of {counted(graph.num_vertices, 'vertex', 'vertices')} reached"
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("distance", justify="right")
-    table.add_column("vertices", justify="right")
-    for distance, vertices in enumerate(result.level_sizes.tolist()):
-        table.add_row(str(distance), f"{vertices:,}")
-    return Group(line(title, "italic"), table)
+    rows = [[str(distance), f"{vertices:,}"] for distance, vertices in enumerate(result.level_sizes.tolist())]
+    return Group(line(title, "italic"), FittingTable(["distance", "vertices"], rows))
 
 
-def trace_table(trace: Trace) -> Table:
+def trace_table(trace: Trace) -> FittingTable:
     """A level a row."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     columns = _columns(trace)
-    for name in columns:
-        table.add_column(name, justify="left" if name == "direction" else "right", no_wrap=True)
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*row)
-    return table
+    return FittingTable(list(columns), list(zip(*columns.values(), strict=True)))
 
 
 def trace_html(trace: Trace) -> str:

@@ -238,6 +238,19 @@ def test_help_has_examples(rapids_bfs, command):
     assert f"rapids-bfs {command}" in done.stdout
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_breaks_no_example_and_calls_no_flag_a_bool(rapids_bfs, command):
+    said = rapids_bfs(command, "--help").stdout
+    assert not [row for row in said.splitlines() if "<bool>" in row and "--help" not in row]
+    examples = [
+        row.strip()
+        for row in said.partition("Example")[2]
+        .partition("\N{BOX DRAWINGS LIGHT ARC DOWN AND RIGHT}")[0]
+        .splitlines()[1:]
+    ]
+    assert all(row.startswith("rapids-bfs ") for row in examples if row)
+
+
 def test_help_lists_the_commands(rapids_bfs):
     done = rapids_bfs("--help")
     for command in COMMANDS:

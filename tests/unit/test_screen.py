@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_bfs import as_graph, bfs, compare
-from rapids_bfs._core.units import BYTES, counted, graph_size, number, printable, size, speedup
+from rapids_bfs._core.units import BYTES, counted, graph_size, number, printable, size
 from rapids_bfs.comparison import Comparison, EngineRuns, Run
 from rapids_bfs.report.console import console, show
 from rapids_bfs.report.info import info_tables
@@ -36,30 +36,37 @@ def comparisons(draw):
 
 def printed(comparison, width, **options):
     text = StringIO()
-    show(comparison_table(comparison), out=console(file=text, width=width), **options)
+    show(comparison_table(comparison, **options), out=console(file=text, width=width))
     return text.getvalue()
 
 
+def cells(text):
+    """By column and engine, from the tables that it is printed in."""
+    found = {}
+    for row in text.splitlines()[1:]:
+        fields = re.split(r"\s{2,}", row.strip())
+        if fields[0] == "engine":
+            heads = fields
+        elif row.strip(" \N{BOX DRAWINGS LIGHT HORIZONTAL}"):
+            for head, field in zip(heads, fields, strict=True):
+                found.setdefault(head, {})[fields[0]] = field
+    return found
+
+
 @settings(max_examples=40)
-@given(comparisons(), st.integers(20, 250))
-def test_no_digit_is_lost_at_any_width(comparison, width):
-    text = printed(comparison, width)
+@given(comparisons(), st.integers(20, 250), st.booleans())
+def test_no_digit_is_lost_at_any_width(comparison, width, wide):
+    text = printed(comparison, width, wide=wide)
     whole = printed(comparison, 1000)
     assert "\N{HORIZONTAL ELLIPSIS}" not in text
-    heads = re.split(r"\s{2,}", text.splitlines()[2].strip())
-    all_heads = re.split(r"\s{2,}", whole.splitlines()[2].strip())
-    assert heads == all_heads[: len(heads)]  # the first columns, each whole
-    assert heads[:5] == ["engine", "median ms", "range ms", f"x {comparison.baseline}", "valid"]
-    height = len(whole.splitlines())
-    rows, note = text.splitlines()[:height], " ".join(map(str.strip, text.splitlines()[height:]))
-    assert note == (f"No room for: {', '.join(all_heads[len(heads) :])}" if heads != all_heads else "")
-    for shown, row in zip(rows[4:], whole.splitlines()[4:], strict=True):
-        assert re.split(r"\s{2,}", shown.strip()) == re.split(r"\s{2,}", row.strip())[: len(heads)]
-    if len(heads) > 5:
-        assert max(map(len, rows[1:])) <= width
-    if len(heads) < len(all_heads):  # and no column more has room
-        assert len(printed(comparison, 1000).splitlines()[3]) > width
-    assert printed(comparison, width, wide=True) == whole
+    table, _, hidden = text.partition("Hidden: ")
+    shown, every = cells(table), cells(whole)
+    assert list(shown.items()) == list(every.items())[: len(shown)]  # the first columns, each whole
+    assert list(every)[:5] == ["engine", "median ms", "range ms", f"x {comparison.baseline}", "valid"]
+    assert len(shown) >= (len(every) if wide else 5)
+    assert " ".join(hidden.split()) == ", ".join(list(every)[len(shown) :])
+    if width > 70:
+        assert max(map(len, table.splitlines()[1:])) <= width
 
 
 def test_a_narrow_terminal_gets_what_matters_and_a_pipe_everything(tmp_path):
@@ -77,6 +84,22 @@ def test_engines_missing_for_one_reason_are_one_line():
         EngineRuns(name, reason) for name, reason in zip("abcd", ["no GPU", "no SciPy", "no GPU", None], strict=True)
     ]
     assert printed(Comparison(GRAPH, runs), 80).splitlines()[1:] == ["a, c: no GPU", "b: no SciPy"]
+
+
+@pytest.mark.parametrize("width", [80, 40])
+@pytest.mark.parametrize(
+    "arguments", [["info"], ["compare", "karate", "--engines=cpu,scipy,cupy", "--source=0"], ["trace", "karate"]]
+)
+def test_a_terminal_breaks_no_word(width, arguments):
+    program = f"{sys.executable} -m rapids_bfs {' '.join(arguments)}"
+    environment = os.environ | {"COLUMNS": str(width), "NO_COLOR": "1"}
+    done = subprocess.run(
+        ["script", "-qc", program, "/dev/null"], env=environment, capture_output=True, text=True, timeout=120
+    )
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", done.stdout).replace("\r\n", "\n").rpartition("\r")[2]
+    assert all(len(row.rstrip()) <= width for row in shown.splitlines())
+    if arguments[0] != "trace":
+        assert {"cupy", "no", "CUDA", "device"} <= set(re.split(r"[\s,:]+", shown))
 
 
 def test_info_says_each_reason_once(monkeypatch):
@@ -155,19 +178,6 @@ def test_a_notebook_shows_the_first_and_the_last_of_many_levels():
 def test_numbers_keep_three_digits(value):
     assert float(number(value).replace(",", "")) == pytest.approx(value, rel=6e-3, abs=6e-7)
     assert "e" not in number(value)
-
-
-@given(st.floats(1e-6, 1e6))
-def test_a_small_ratio_is_the_inverse_of_a_whole_number(value):
-    text = speedup(value)
-    assert ("/" in text) == (value < 0.1)
-    parts = [float(part.replace(",", "")) for part in text.split("/")]
-    assert parts[0] / (parts[1] if len(parts) > 1 else 1) == pytest.approx(value, rel=0.06)
-
-
-def test_a_ratio_of_a_hundred_and_sixty_six():
-    assert speedup(1 / 166) == "1/166"
-    assert (speedup(None), speedup(1.0), speedup(0.5)) == ("", "1.00", "0.500")
 
 
 @given(st.integers(0, 2**69))
