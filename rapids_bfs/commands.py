@@ -124,8 +124,8 @@ def options(
 ) -> None:
     """Breadth-first search: compare every engine on your graph, or run one.
 
-    Exit codes: 0 success, 1 a wrong answer, 2 bad input, 70 a bug in this program (please report the traceback),
-    71 the device or its driver failed, 130 interrupted by Ctrl-C.
+    Exit codes: 0 success, 1 wrong answer, 2 bad input, 71 device or driver failed,
+    130 interrupted by Ctrl-C, 70 bug in this program (please report the traceback).
     """
 
 

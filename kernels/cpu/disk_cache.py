@@ -137,8 +137,7 @@ def _announce(name):
     if not _announced and sys.stderr and sys.stderr.isatty():
         _announced = True
         print(
-            f"rapids_bfs: compiling kernels, the first is {name}; this takes seconds, and they are kept in {folder()} "
-            "('rapids-bfs warmup' compiles them ahead)",
+            f"rapids_bfs: compiling kernels once, about 10 s (first {name}); they are kept in {folder()}",
             file=sys.stderr,
         )
 
