@@ -49,7 +49,9 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {page: [] for page in ("start", "notebooks/*", "benchmarks", "how-it-works", "contributing", "changelog")}
+html_sidebars = {
+    page: [] for page in ("start", "notebooks/*", "benchmarks", "how-it-works", "contributing", "changelog")
+}
 
 copybutton_selector = "div:not(.highlight-text) > div.highlight > pre"  # code, not what it prints
 copybutton_prompt_text = ">>> |\\.\\.\\. "
