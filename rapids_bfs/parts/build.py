@@ -161,13 +161,13 @@ class Builder:
     """The steps of a build, on one rank."""
 
     mirror = False  # place each edge in both directions?
-    highest = -1  # id that `look` has seen on any rank
 
     def __init__(self, source: Any, peers: Peers, plan: Plan) -> None:
         self.source = source
         self.peers = peers
         self.plan = plan
         self.tools = tools_for(plan.device)
+        self.highest = (1 << 63 if plan.vertices is None else plan.vertices) - 1  # id that `look` saw, or may see
 
     def require_room(self) -> None:
         """Raise `InputError` if the graph will not fit, as far as that is known before the edges are read, which may
@@ -202,7 +202,7 @@ class Builder:
             yield (nothing, nothing) if block is None else self._seen(self.integers(block))
 
     def _seen(self, pair: Pairs) -> Pairs:
-        """The same. Raises `InputError` if it has an id that `look` cannot have seen."""
+        """The same. Raises `InputError` if there is an id that `look` cannot have seen."""
         for ids in pair:
             if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) <= self.highest:
                 raise InputError(csr.CHANGED)
