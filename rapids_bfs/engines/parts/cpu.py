@@ -40,13 +40,13 @@ class HostWalk(Walk):
         self.kept_predecessors = predecessors
         self.seen[:] = 0
         self.visited[:] = self.excluded
-        self.target = -1 if target < 0 or self.excluded[word_of(target)] & bit_of(target) else target
+        self.target = -1 if target < 0 or _is_set(self.excluded, target) else target
         self.first, self.last = 0, len(sources)
         edges = kernels.seed(sources, part.offsets, self.visited, self.queue, self.distances, self.predecessors)
         self._found(len(sources), edges)
 
     def _found(self, vertices: int, edges: int = 0, *, overflown: bool = False) -> None:
-        at_target = self.target >= 0 and self.visited[word_of(self.target)] & bit_of(self.target) != 0
+        at_target = self.target >= 0 and _is_set(self.visited, self.target)
         self.found[:] = vertices, edges, at_target, overflown
 
     def counters(self, peers: Peers) -> np.ndarray:
@@ -93,3 +93,8 @@ class HostWalk(Walk):
 
     def answer(self) -> tuple[Any, Any | None]:
         return self.distances, self.predecessors if self.kept_predecessors else None
+
+
+def _is_set(bitmap: np.ndarray, place: int) -> bool:
+    """Is the bit of this place set? Numba returns ints, which NumPy 1 does not combine with its uint64."""
+    return bool(bitmap[word_of(place)] & np.uint64(bit_of(place)))
