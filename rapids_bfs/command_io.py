@@ -105,7 +105,7 @@ def devices_of(gpus: str | None) -> int | str | None:
         return gpus
     from .parts.launch import device_names
 
-    devices = int(gpus) if re.fullmatch("-?[0-9]{1,9}", gpus) else gpus
+    devices = int(gpus) if re.fullmatch("-?[0-9]{1,99}", gpus) else gpus
     device_names(devices)
     return devices
 

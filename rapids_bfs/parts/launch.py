@@ -6,6 +6,7 @@ ranks: ``function(*mine, peers, *arguments)``.
 
 from __future__ import annotations
 
+import re
 import threading
 from _thread import start_new_thread
 from abc import ABC, abstractmethod
@@ -249,12 +250,13 @@ def device_names(devices: Any) -> list[str]:
     """
     if isinstance(devices, str) and devices.startswith(f"{CPU}:"):
         count = devices.partition(":")[2]
-        if not (count.isascii() and count.isdigit() and 1 <= int(count) <= MAX_THREADS):
+        if not (re.fullmatch("[0-9]{1,3}", count) and 1 <= int(count) <= MAX_THREADS):
             raise InputError(f"devices={quoted(devices)}: 'cpu:4' stands for 4 parts, at most {MAX_THREADS}")
         return [CPU] * int(count)
     there = len(driver().devices)
+    ordinals: Sequence[int]
     if isinstance(devices, str) and devices == "all":
-        ordinals = list(range(max(there, 1)))
+        ordinals = range(max(there, 1))
     elif isinstance(devices, list | tuple):
         ordinals = [whole_number(each, "a device") for each in devices]
     elif isinstance(devices, str):
@@ -262,12 +264,13 @@ def device_names(devices: Any) -> list[str]:
             f"devices is a number of GPUs, 'all', 'auto', a list as in [0, 1], or 'cpu:4', not {quoted(devices)}"
         )
     else:
-        ordinals = list(range(whole_number(devices, "the number of devices", 1)))
+        ordinals = range(whole_number(devices, "the number of devices", 1))
     if not ordinals:
         raise InputError("devices is empty: at least one is needed")
-    if max(ordinals) >= there:
+    highest = ordinals[-1] if isinstance(ordinals, range) else max(ordinals)
+    if highest >= there:
         raise InputError(
-            f"there is no GPU {max(ordinals)}: this machine has {there}"
+            f"there is no GPU {quoted(highest)}: this machine has {there}"
             + ("; devices='cpu:4' makes 4 parts in the host's memory" if there == 0 else "")
         )
     return [f"{CUDA}:{each}" for each in ordinals]
