@@ -9,7 +9,6 @@ cost only a traversal and its frame.
 from __future__ import annotations
 
 import ctypes
-import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -18,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ._core.arguments import quoted
+from ._core.arguments import index_of, quoted
 from ._core.device import CUDA
 from ._core.launch import THREADS, blocks_for, kernel_of
 from ._core.memory import NextArrays
@@ -334,7 +333,5 @@ def _on_host(start: Any) -> np.ndarray:
     for convert in ("to_numpy", "get"):  # of cuDF, of CuPy
         if hasattr(start, convert):
             start = getattr(start, convert)()
-    try:
-        return np.array([operator.index(start)])
-    except TypeError:
-        return np.asarray(start).ravel()
+    number = index_of(start)
+    return np.asarray(start).ravel() if number is None else np.array([number])

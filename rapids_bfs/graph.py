@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import weakref
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ._core import notebook
-from ._core.arguments import quoted
+from ._core.arguments import index_of, quoted
 from ._core.checks import check_graph
 from ._core.csr_for import csr_for
 from ._core.device import CPU, CUDA, checked_device, moved, on_device, to_device, to_host
@@ -406,11 +405,8 @@ class Graph(Vertices):
             return -1
 
     def _find_integer(self, id: Hashable) -> int:
-        try:
-            integer = operator.index(id)  # type: ignore[arg-type]
-        except TypeError:
-            return -1
-        if isinstance(id, bool | np.bool_):
+        integer = index_of(id)
+        if integer is None:
             return -1
         if self.labels is None:
             return integer if 0 <= integer < self.num_vertices else -1

@@ -103,13 +103,20 @@ def elements(collection: Any) -> list[Any]:
     return list(collection)
 
 
+def index_of(value: Any) -> int | None:
+    """``value`` as an int; None if it is no integer. A bool is none, though NumPy's has an index before NumPy 2.3."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
 def whole_number(value: Any, what: str, least: int = 0) -> int:
     """``value`` as an int. Raises `InputError` if it is no whole number, or less than ``least``."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or isinstance(value, bool | np.bool_):
+    number = index_of(value)
+    if number is None:
         raise InputError(f"{what} must be a whole number, not {quoted(value)}")
     if number < least:
         raise InputError(f"{what} must be at least {least}, not {quoted(number)}")
