@@ -17,8 +17,8 @@ class WrongVariable(InputError):
 
 def check_environment() -> None:
     """Raise `WrongVariable` if Numba would refuse NUMBA_NUM_THREADS or NUMBA_THREADING_LAYER."""
-    threads = os.environ.get("NUMBA_NUM_THREADS", "")
-    if re.fullmatch(r"\s*(0+|-\d+)\s*", threads):  # it takes no notice of what is no number
+    threads = os.environ.get("NUMBA_NUM_THREADS", "1")
+    if not re.fullmatch(r"\s*\+?0*[1-9]\d*\s*", threads):  # for what is no number it would print a traceback
         raise WrongVariable(f"the environment variable NUMBA_NUM_THREADS is {threads!r}: give at least 1, or unset it")
     layer = os.environ.get("NUMBA_THREADING_LAYER", LAYERS[0])
     if layer.lower() not in LAYERS:

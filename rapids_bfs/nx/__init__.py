@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._core.environment import check_environment
 from .functions import FUNCTIONS
 from .policy import can_run as can_run
 from .policy import should_run as should_run
@@ -18,6 +19,7 @@ from .policy import should_run as should_run
 
 def convert_from_nx(graph: Any, **wanted: Any) -> Any:
     """The graph as the backend takes it; it is read when it is first searched. One conversion serves all functions."""
+    check_environment()
     from .graph import ConvertedGraph
     from .policy import keep_from_networkx, kept
 
@@ -36,6 +38,7 @@ def convert_to_nx(obj: Any, **wanted: Any) -> Any:
 def __getattr__(name: str) -> Any:
     if name not in FUNCTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    check_environment()
     from .calls import implementation
 
     return implementation(name)

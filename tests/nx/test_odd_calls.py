@@ -250,7 +250,7 @@ def test_one_change_after_another():
             graph.add_edge(2, 4) if place == 0 else graph.clear()
 
     kind, *_ = ends_alike(call)
-    assert kind is RuntimeError
+    assert kind in (RuntimeError, KeyError)  # by the version of NetworkX
 
 
 def test_an_attribute_in_place_is_no_change(caplog):
