@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._core.arguments import quoted
-from .._core.device import to_host
+from .._core.device import checked_device, to_host
 from .._core.memory import require_bytes
 from ..engines import Options
 from ..engines.parts.search import ONE_LAUNCH, Answer, search
@@ -126,7 +126,7 @@ class ResultInParts(Distances):
 
     def on(self, device: str) -> BFSResult:
         """The result in one piece on "cpu" or "cuda", its graph too."""
-        return self._whole.on(device) if device == self.graph.on(device).device else self._whole
+        return self._whole.on(checked_device(device))
 
     @cached_property
     def _whole(self) -> BFSResult:
