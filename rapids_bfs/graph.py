@@ -401,7 +401,7 @@ class Graph(Vertices):
             return self._find_integer(id)
         try:
             return self._index.get(id, -1)
-        except TypeError:  # not hashable
+        except (TypeError, ValueError):  # not hashable, such as a list, or a timedelta of NumPy without a unit
             return -1
 
     def _find_integer(self, id: Hashable) -> int:

@@ -45,7 +45,7 @@ def check_labels(labels: Any, n: int, name: str) -> None:
     if isinstance(labels, np.ndarray) and labels.dtype == object and labels.shape == (n,):
         try:
             distinct = len(set(labels.tolist()))
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
         if distinct < n:
             raise InputError(f"{name}: {n - distinct:,} of the {n:,} labels repeat another: ids must be distinct")

@@ -42,7 +42,7 @@ def from_dict(
             raise InputError(f"{name}: {quoted(id)} has {quoted(row)} instead of a list of its neighbours") from None
     try:
         ids = list(dict.fromkeys(chain(rows, chain.from_iterable(rows.values()))))
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
     if any(id is None for id in ids):
         raise InputError(f"{name}: None is not a vertex id")

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import datetime
+from collections.abc import Iterable
+from contextlib import suppress
+from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from .._core import rapids
-from .._core.arguments import quoted
+from .._core.arguments import elements, quoted
 from ..errors import InputError
 from ..graph import Graph
+
+# Types of objects that Arrow and Polars make one column of.
+NUMBERS = {int, float, np.float64, *(np.dtype(code).type for code in "bhilqBHILQ")}
+KINDS = ({str, np.str_}, {bytes, np.bytes_}, NUMBERS, {bool})  # and finite decimals
 
 
 def matches(obj: Any) -> bool:
@@ -78,22 +87,64 @@ def _from_pandas(obj: Any, source: str | None, target: str | None, *, name: str,
     places = choose_columns(names, source, target, name)
     columns = names[places[0]], names[places[1]]
     series = [obj.iloc[:, place] for place in places]
-    try:
-        arrays = [pa.array(ids, from_pandas=True) for ids in series]
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        arrays = None
-    if arrays is None or any(_holds_objects(array.type) for array in arrays):
+    arrays = [array_of(ids) for ids in series]
+    if any(array is None or _holds_objects(array.type) for array in arrays):
         objects = (ids.to_numpy(object) for ids in series)
         return from_objects(*objects, columns=columns, name=name, frame="pandas", **options)
     table = pa.table(arrays, names=list(columns))
     return from_arrow_table(table, columns, name=name, frame="pandas", **options)
 
 
+def array_of(series: Any) -> Any:
+    """A column of pandas as Arrow's; None if it holds objects that Arrow has no type for.
+
+    Arrow crashes on some mixtures of NumPy's scalars with other objects, so it never sees one.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    try:
+        if isinstance(series.dtype, pd.SparseDtype):
+            series = series.sparse.to_dense()
+        values = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else series
+        if values.dtype == object and not of_one_kind(values):
+            return None
+        return pa.array(series, from_pandas=True)
+    except (pa.ArrowException, OverflowError, ValueError):
+        return None
+
+
+def of_one_kind(ids: Iterable[Any]) -> bool:
+    """Are these objects, but for None, of one of the `KINDS`, finite decimals, or tuples of one of these?"""
+    types = set(map(type, ids)) - {type(None)}
+    if types == {tuple}:
+        ids = list(chain.from_iterable(id for id in ids if id is not None))
+        types = set(map(type, ids))
+    if types == {Decimal}:
+        return all(id is None or id.is_finite() for id in ids)
+    return any(types <= kind for kind in KINDS)
+
+
+def _are_times(ids: Iterable[Any]) -> bool:
+    """Are these objects, but for None, of one type of times that the libraries know, though not all of them exactly?"""
+    import pandas as pd
+
+    types = set(map(type, ids)) - {type(None)}
+    kinds = ({datetime.date}, {datetime.datetime, pd.Timestamp}, {datetime.time}, {datetime.timedelta, pd.Timedelta})
+    return any(types <= kind for kind in kinds)
+
+
+def _are_kept(ids: Iterable[Any], column: Any) -> bool:
+    """Does the column hold these ids, rather than times without their nanoseconds or their zone?"""
+    return all(id is None or id == kept for id, kept in zip(ids, elements(column), strict=True))
+
+
 def _holds_objects(type: Any) -> bool:
     """Are values of this type of Arrow's Python objects to pandas, such as lists, intervals and periods?"""
     import pyarrow as pa
 
-    return pa.types.is_nested(type) or isinstance(type, pa.BaseExtensionType)
+    values = type.value_type if pa.types.is_dictionary(type) else type
+    return pa.types.is_nested(values) or isinstance(values, pa.BaseExtensionType)
 
 
 def to_arrow(graph: Graph) -> Any:
@@ -141,36 +192,62 @@ def frame(columns: dict[str, np.ndarray], kind: str) -> Any:
 def _pandas_frame(columns: dict[str, np.ndarray]) -> Any:
     import pandas as pd
 
-    return pd.DataFrame(columns)
+    return pd.DataFrame({name: _pandas_column(values) for name, values in columns.items()})
+
+
+def _pandas_column(values: np.ndarray) -> Any:
+    """Ids in the type that pandas infers, or as objects if it does not hold exactly these."""
+    import pandas as pd
+
+    if values.dtype != object:
+        return values
+    plain = of_one_kind(values)
+    if plain or _are_times(values):
+        with suppress(OverflowError, ValueError):  # dates out of bounds, surrogates
+            column = pd.Series(values)
+            if plain or _are_kept(values, column):
+                return column
+    return pd.Series(values, dtype=object)
 
 
 def _polars_frame(columns: dict[str, np.ndarray]) -> Any:
     import polars as pl
 
-    try:
-        return pl.DataFrame({name: _listed(values) for name, values in columns.items()})
-    except (TypeError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"Polars has no type for these ids: use pandas: {error}") from None
+    return _frame_of_lists(columns, "Polars", pl.DataFrame, pl.exceptions.PolarsError)
 
 
 def _arrow_frame(columns: dict[str, np.ndarray]) -> Any:
     import pyarrow as pa
 
-    try:
-        return pa.table({name: _listed(values) for name, values in columns.items()})
-    except pa.ArrowException as error:
-        raise InputError(f"Arrow has no type for these ids: use pandas: {error}") from None
+    return _frame_of_lists(columns, "Arrow", pa.table, pa.ArrowException)
 
 
-def _listed(values: np.ndarray) -> Any:
-    """Objects as a list, in which the frame libraries look for a common type."""
-    return values.tolist() if values.dtype == object else values
+def _frame_of_lists(columns: dict[str, np.ndarray], library: str, make: Any, failure: type[Exception]) -> Any:
+    """What ``make`` makes of the columns; objects are a list, in which it looks for a common type.
+
+    Raises `InputError` if there is none, or it does not hold them exactly.
+    """
+    objects = {name: values.tolist() for name, values in columns.items() if values.dtype == object}
+    times = [name for name, ids in objects.items() if not of_one_kind(ids)]
+    reason = "they are of several types, or of one that is Python's own"
+    if all(_are_times(objects[name]) for name in times):
+        try:
+            made = make(columns | objects)
+        except (failure, OverflowError, RuntimeError, TypeError, UnicodeEncodeError) as error:
+            reason = str(error)
+        else:
+            if all(_are_kept(objects[name], made[name]) for name in times):
+                return made
+            reason = "they are more exact, or of several zones"
+    raise InputError(f"{library} has no type for these ids: use pandas: {reason}")
 
 
 def _dask_frame(columns: dict[str, np.ndarray]) -> Any:
+    import dask
     import dask.dataframe as dd
 
-    return dd.from_pandas(_pandas_frame(columns), chunksize=PARTITION)
+    with dask.config.set({"dataframe.convert-string": False}):  # it would make strings of objects of any kind
+        return dd.from_pandas(_pandas_frame(columns), chunksize=PARTITION)
 
 
 FRAMES = {"pandas": _pandas_frame, "polars": _polars_frame, "arrow": _arrow_frame, "dask": _dask_frame}

@@ -12,6 +12,7 @@ from .._core.dtypes import INT32_LIMIT
 from ..errors import InputError
 from ..graph import Graph
 from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, is_number
+from .arrow import array_of
 
 if TYPE_CHECKING:
     from ..parts.graph import GraphInParts
@@ -98,10 +99,9 @@ def _edges(part: Any, where: tuple[str, str]) -> Columns:
 
 def _ids(series: Any, where: str) -> pa.Array:
     """A column as an Arrow array: of int32 if its integers fit that, and strings encoded."""
-    try:
-        ids = pa.array(series, from_pandas=True)
-    except (pa.ArrowException, OverflowError) as error:
-        raise InputError(f"{where}: Arrow has no type for these ids ({error}): cast them to one type") from None
+    ids = array_of(series)
+    if ids is None:
+        raise InputError(f"{where}: Arrow has no type for these ids: cast them to one type")
     if isinstance(ids, pa.ChunkedArray):
         ids = ids.combine_chunks()
     if pa.types.is_dictionary(ids.type):

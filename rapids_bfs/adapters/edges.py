@@ -226,7 +226,7 @@ def from_objects(
     interleaved[0::2], interleaved[1::2] = source, target
     try:
         codes, labels = pd.factorize(interleaved)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
     if (codes < 0).any():
         at = int(np.argmax(codes < 0))

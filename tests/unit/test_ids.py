@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
+import uuid
+from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +18,10 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rapids_bfs import Graph, InputError, as_graph, read
+from rapids_bfs import Graph, InputError, as_graph, bfs, read
 from rapids_bfs.adapters import _ids
 from rapids_bfs.adapters._edge_list import EdgeList
 from rapids_bfs.adapters._ids import IntegerIds
@@ -110,6 +114,82 @@ def test_isolated_ids_of_a_file_may_repeat() -> None:
     notes = {b"rapids_bfs": json.dumps({"directed": True, "isolated": [7, 3, 3, 5]}).encode()}
     table = pa.table({"u": [5], "v": [9]}).replace_schema_metadata(notes)
     assert from_arrow(table).to("dict") == {3: [], 5: [9], 7: [], 9: []}
+
+
+UTC = datetime.UTC
+ODD_IDS = [
+    *(0, 2, -1, 2**64, -(2**70), True, 1.0, 0.5, math.nan, math.inf, 1j, "a", "", "\ud800", b"a", b"\xff", None, pd.NA),
+    *(np.int8(1), np.uint64(2**63), np.float32(0.1), np.longdouble(1), np.True_, np.str_("a"), np.void(b"a")),
+    *(np.datetime64("2020"), np.datetime64(5, "as"), np.datetime64("NaT"), np.datetime64(2**62, "Y"), np.complex64(1)),
+    *(np.timedelta64(1), np.timedelta64(1, "s"), np.timedelta64(1, "Y"), pd.NaT, pd.Timestamp(1), pd.Timedelta(1)),
+    *(pd.Timestamp(2020, 1, 1, tz="UTC"), pd.Period("2020"), pd.Interval(0, 1), datetime.date(2020, 1, 1)),
+    *(datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 1, tzinfo=UTC), datetime.datetime.max),
+    *(datetime.time(1), datetime.timedelta.max, Decimal(1), Decimal("nan"), Decimal("snan"), Decimal("1e400")),
+    *((0, 1), (), ("a", 1), ("\ud800",), (None,), (np.datetime64("2020"), 1), frozenset(), uuid.UUID(int=5), object),
+    *(pa.scalar(1), np.array(1), np.array([1]), [1], {}, ...),
+]
+
+
+def objects(values: list[Any]) -> np.ndarray:
+    """An array of these objects, each whole."""
+    return np.fromiter(values, object, len(values))
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.data())
+def test_odd_objects_make_a_graph_or_are_refused(data: st.DataObject) -> None:
+    """Arrow crashes on some of these columns, and Polars panics."""
+    places = st.sampled_from(range(len(ODD_IDS)))  # Hypothesis would hash the ids
+    some = st.sampled_from(data.draw(st.lists(places, min_size=1, max_size=3))).map(ODD_IDS.__getitem__)
+    pairs = data.draw(st.lists(st.tuples(some, some), min_size=1, max_size=4))
+    source, target = (pd.Series(objects([*ids]), dtype=object) for ids in zip(*pairs, strict=True))
+    kind = data.draw(st.sampled_from(["frame", "series", "rows", "dict"]))
+    frame_of_edges = pd.DataFrame({"source": source, "target": target})
+    try:
+        dict_of_edges = {u: [v] for u, v in pairs} if kind == "dict" else {}
+    except (TypeError, ValueError):  # not hashable
+        return
+    given = {"frame": frame_of_edges, "series": (source, target), "rows": pairs, "dict": dict_of_edges}[kind]
+    id = ODD_IDS[data.draw(places)]
+    try:
+        graph = as_graph(given)
+    except InputError:
+        return
+    first = graph.ids_of(np.array([0]))[0]
+    result = bfs(graph, [first], engine="cpu:sequential")
+    for call in (
+        lambda: bfs(graph, id, engine="cpu:sequential"),
+        lambda: bfs(graph, [first, id], target=id, engine="cpu:sequential"),
+        *(lambda kind=kind: result.to_frame(kind) for kind in ("pandas", "polars", "arrow", "dask")),
+    ):
+        with suppress(InputError):
+            call()
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 1, tzinfo=UTC)],
+        [pd.Timestamp(1), pd.Timestamp(2)],
+        [pd.Timedelta(1), pd.Timedelta(2)],
+        ["\ud800", "a"],
+        [(0, 1), ("a", 1)],
+        [b"\xff", "a"],
+    ],
+    ids=range(6),
+)
+def test_objects_stay_distinct(ids: list[Any]) -> None:
+    """Arrow makes one id of a time with a zone and without, and of times a nanosecond apart."""
+    column = pd.Series(objects(ids), dtype=object)
+    graph = as_graph(pd.DataFrame({"source": column, "target": column[::-1]}), directed=True)
+    assert graph.labels.tolist() == ids
+    result = bfs(graph, [ids[0]])
+    for kind in ("pandas", "dask"):
+        made = result.to_frame(kind)
+        assert [*(made.compute() if kind == "dask" else made)["vertex"]] == ids
+    for kind in ("polars", "arrow"):
+        with pytest.raises(InputError, match="has no type for these ids: use pandas"):
+            result.to_frame(kind)
 
 
 STRINGS, INTEGERS = ["0", "1"], [1, 2]
