@@ -15,7 +15,7 @@ from time import perf_counter
 import numpy as np
 import record
 
-from rapids_bfs._core.device import CUDA, to_host
+from rapids_bfs._core.cuda.arrays import CUDA, to_host
 from rapids_bfs.engines import Options, choose
 from rapids_bfs.generators import generate
 

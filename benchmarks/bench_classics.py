@@ -20,7 +20,7 @@ import cupy
 import numpy as np
 
 from rapids_bfs.engines import Options, registered
-from rapids_bfs.engines.gpu.levels import ALGORITHMS
+from rapids_bfs.engines.gpu.level_synchronous import ALGORITHMS
 from rapids_bfs.generators import generate
 from rapids_bfs.validation import validate
 

@@ -16,7 +16,7 @@ import numpy as np
 import record
 
 from rapids_bfs import load
-from rapids_bfs._core import device_csr
+from rapids_bfs._core.csr import device as device_csr
 from rapids_bfs._core.memory import PeakDeviceBytes
 from rapids_bfs.adapters.device_edges import from_device_edges
 from rapids_bfs.engines import registered

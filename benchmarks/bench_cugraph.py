@@ -34,7 +34,7 @@ import rmm.statistics
 from rapids_bfs import as_graph, bfs
 from rapids_bfs import cugraph as drop_in
 from rapids_bfs._core import machine
-from rapids_bfs._core.device_csr import sources_of
+from rapids_bfs._core.csr.device import sources_of
 from rapids_bfs.engines import DEFAULT, choose
 from rapids_bfs.generators import generate
 

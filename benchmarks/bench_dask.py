@@ -25,11 +25,11 @@ from distributed import Client, LocalCluster, wait
 
 from rapids_bfs import as_graph, bfs, validate
 from rapids_bfs._core.machine import links, nccl_version
-from rapids_bfs.comparison import sample_sources
-from rapids_bfs.parts import frames
-from rapids_bfs.parts.frames import from_dask_frame
-from rapids_bfs.parts.on_dask import DaskLauncher
-from rapids_bfs.parts.users import Drawn
+from rapids_bfs.comparison.runner import sample_sources
+from rapids_bfs.distributed import frames
+from rapids_bfs.distributed.dask import DaskLauncher
+from rapids_bfs.distributed.frames import from_dask_frame
+from rapids_bfs.distributed.sources import Drawn
 
 COLUMNS = ("source", "target")
 

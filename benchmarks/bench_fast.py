@@ -25,7 +25,7 @@ import cupy
 import numpy as np
 
 from rapids_bfs import load
-from rapids_bfs._core.device import CPU, CUDA
+from rapids_bfs._core.cuda.arrays import CPU, CUDA
 from rapids_bfs.engines import Options, choose, registered
 from rapids_bfs.engines.gpu import deterministic
 from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT, Tuning

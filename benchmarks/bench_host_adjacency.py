@@ -20,11 +20,11 @@ import numpy as np
 import record
 
 from rapids_bfs import load
-from rapids_bfs._core.device import CPU, CUDA, to_host
-from rapids_bfs._core.units import size
-from rapids_bfs.comparison import sample_sources
+from rapids_bfs._core.cuda.arrays import CPU, CUDA, to_host
+from rapids_bfs._core.formatting import size
+from rapids_bfs.adapters.pinned import with_adjacency_on_host
+from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.engines import DEFAULT, choose
-from rapids_bfs.host_adjacency import with_adjacency_on_host
 
 GRAPHS = ["rmat:24", "rmat:25", "rmat:26"]
 DEVICE, PINNED, PROCESSOR = "adjacency on the device", "adjacency on the host", "engine cpu"

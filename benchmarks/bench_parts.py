@@ -22,14 +22,14 @@ import numpy as np
 import record
 
 from rapids_bfs import load, validate
-from rapids_bfs._core.device import CUDA
-from rapids_bfs.comparison import sample_sources
+from rapids_bfs._core.cuda.arrays import CUDA
+from rapids_bfs.algorithms.bfs import search
+from rapids_bfs.comparison.runner import sample_sources
+from rapids_bfs.distributed.build import Builder, Plan
+from rapids_bfs.distributed.cuda import DevicePart, DeviceWalk
+from rapids_bfs.distributed.launchers import ordinal
+from rapids_bfs.distributed.sources import Drawn, is_random
 from rapids_bfs.engines import DEFAULT
-from rapids_bfs.engines.parts.cuda import DevicePart, DeviceWalk
-from rapids_bfs.parts.build import Builder, Plan
-from rapids_bfs.parts.launch import ordinal
-from rapids_bfs.parts.users import Drawn, is_random
-from rapids_bfs.search import search
 
 GRAPHS = ("rmat:24", "rmat:28", "rmat:26", "urand:24", "grid:1024", "urand:27")
 WARM_S = 0.1  # of searches before any is timed, since an idle GPU's clock is low

@@ -32,7 +32,7 @@ from cudf.core.column_accessor import ColumnAccessor
 from rapids_bfs import as_graph, bfs, load
 from rapids_bfs import cugraph as drop_in
 from rapids_bfs._core import machine
-from rapids_bfs._core.device import finish
+from rapids_bfs._core.cuda.arrays import finish
 from rapids_bfs._core.memory import new_arrays
 from rapids_bfs._core.rapids import driver_allocates
 from rapids_bfs.adapters.cudf import frame_of, frames_of

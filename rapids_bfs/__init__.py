@@ -15,26 +15,26 @@ from typing import TYPE_CHECKING, Any
 from .errors import InputError, NoPathError, TraversalError
 
 if TYPE_CHECKING:
-    from ._core.catalog import load as load
     from .adapters import as_graph as as_graph
     from .adapters.files import read as read
-    from .batch import BatchResult as BatchResult
-    from .batch import bfs_batch as bfs_batch
-    from .centrality import betweenness as betweenness
-    from .comparison import compare as compare
-    from .components import connected_components as connected_components
-    from .distances import center as center
-    from .distances import diameter as diameter
-    from .distances import eccentricity as eccentricity
-    from .distances import periphery as periphery
-    from .distances import radius as radius
+    from .algorithms.batch import BatchResult as BatchResult
+    from .algorithms.batch import bfs_batch as bfs_batch
+    from .algorithms.betweenness import betweenness as betweenness
+    from .algorithms.bfs import bfs as bfs
+    from .algorithms.components import connected_components as connected_components
+    from .algorithms.distances import center as center
+    from .algorithms.distances import diameter as diameter
+    from .algorithms.distances import eccentricity as eccentricity
+    from .algorithms.distances import periphery as periphery
+    from .algorithms.distances import radius as radius
+    from .algorithms.shortest_paths import shortest_path as shortest_path
+    from .comparison.records import Comparison as Comparison
+    from .comparison.runner import compare as compare
     from .graph import Graph as Graph
-    from .outcome import Comparison as Comparison
-    from .paths import shortest_path as shortest_path
+    from .loading import load as load
     from .report.plots import plot_levels as plot_levels
     from .report.plots import plot_sizes as plot_sizes
     from .result import BFSResult as BFSResult
-    from .search import bfs as bfs
     from .validation import validate as validate
 
 __version__ = "0.1.0"
@@ -46,25 +46,25 @@ if not os.path.isdir(os.path.join(__path__[0], "kernels")):
 # Where each public name lives; nothing heavy is imported before it is used.
 _HOMES = {
     "BFSResult": "result",
-    "BatchResult": "batch",
-    "Comparison": "outcome",
+    "BatchResult": "algorithms.batch",
+    "Comparison": "comparison.records",
     "Graph": "graph",
     "as_graph": "adapters",
-    "betweenness": "centrality",
-    "bfs": "search",
-    "bfs_batch": "batch",
-    "center": "distances",
-    "compare": "comparison",
-    "connected_components": "components",
-    "diameter": "distances",
-    "eccentricity": "distances",
-    "load": "_core.catalog",
-    "periphery": "distances",
+    "betweenness": "algorithms.betweenness",
+    "bfs": "algorithms.bfs",
+    "bfs_batch": "algorithms.batch",
+    "center": "algorithms.distances",
+    "compare": "comparison.runner",
+    "connected_components": "algorithms.components",
+    "diameter": "algorithms.distances",
+    "eccentricity": "algorithms.distances",
+    "load": "loading",
+    "periphery": "algorithms.distances",
     "plot_levels": "report.plots",
     "plot_sizes": "report.plots",
-    "radius": "distances",
+    "radius": "algorithms.distances",
     "read": "adapters.files",
-    "shortest_path": "paths",
+    "shortest_path": "algorithms.shortest_paths",
     "validate": "validation",
 }
 

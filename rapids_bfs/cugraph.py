@@ -18,8 +18,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ._core.arguments import index_of, quoted
-from ._core.device import CUDA
-from ._core.launch import THREADS, blocks_for, kernel_of
+from ._core.cuda.arrays import CUDA
+from ._core.cuda.kernels import THREADS, blocks_for, kernel_of
 from ._core.memory import NextArrays
 from .engines import DEFAULT, Options, choose
 from .engines.gpu.direction_optimizing import UNREACHED

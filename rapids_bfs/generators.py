@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from ._core import csr
 from ._core.arguments import quoted, whole_number
-from ._core.device import CPU, CUDA, checked_device, to_device
+from ._core.csr import host as csr
+from ._core.cuda.arrays import CPU, CUDA, checked_device, to_device
+from ._core.cuda.kernels import launch
 from ._core.dtypes import index_dtype
-from ._core.launch import launch
 from ._core.memory import require_bytes, require_device_bytes
 from ._core.threads import pool
 from .adapters._edge_list import EdgeList
@@ -126,7 +126,7 @@ class Drawing:
 
     def _made_of(self, blocks: Callable[[], Iterable[csr.Pairs]]) -> Graph:
         if self.device == CUDA:
-            from ._core.device_csr import fill
+            from ._core.csr.device import fill
 
             offsets, targets = fill(blocks, self.n, self.m, mirror=True)
             return Graph._trusted(offsets, targets, directed=False, name=self.name).simple

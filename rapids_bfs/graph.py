@@ -14,13 +14,13 @@ import numpy as np
 
 from ._core import notebook
 from ._core.arguments import index_of, quoted
-from ._core.checks import check_graph
-from ._core.csr_for import csr_for
-from ._core.device import CPU, CUDA, checked_device, moved, on_device, to_device, to_host
+from ._core.csr import csr_for
+from ._core.csr.checks import check_graph
+from ._core.cuda.arrays import CPU, CUDA, checked_device, moved, on_device, to_device, to_host
 from ._core.dtypes import frozen
 from ._core.environment import check_environment
 from ._core.forks import generation
-from ._core.units import graph_size, size
+from ._core.formatting import graph_size, size
 from .errors import InputError
 
 if TYPE_CHECKING:

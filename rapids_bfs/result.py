@@ -11,8 +11,8 @@ import numpy as np
 
 from ._core import notebook, rapids
 from ._core.arguments import quoted
-from ._core.device import CPU, finish, moved, on_device, to_host
-from ._core.units import counted
+from ._core.cuda.arrays import CPU, finish, moved, on_device, to_host
+from ._core.formatting import counted
 from .errors import InputError
 from .graph import Graph
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._core.arguments import quoted
-from ._core.device import CPU, to_host
-from ._core.extras import needed
+from ._core.cuda.arrays import CPU, to_host
+from ._core.optional import needed
 from .adapters import as_graph
 from .graph import Graph
 from .result import BFSResult

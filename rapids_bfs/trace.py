@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ._core.device import to_host
-from ._core.units import counted
+from ._core.cuda.arrays import to_host
+from ._core.formatting import counted
 from .graph import Graph
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import numpy as np
 from numba import prange
 
 from ._core.arguments import quoted, whole_number
-from ._core.csr_for import csr_for
-from ._core.device import CPU, CUDA, moved, on_device
-from ._core.launch import launch
+from ._core.csr import csr_for
+from ._core.cuda.arrays import CPU, CUDA, moved, on_device
+from ._core.cuda.kernels import launch
 from ._core.threads import pool
 from .adapters import as_graph
 from .errors import InputError
@@ -24,7 +24,7 @@ from .kernels.cpu.compiled import parallel
 from .result import BFSResult
 
 if TYPE_CHECKING:
-    from .parts.result import ResultInParts
+    from .distributed.result import ResultInParts
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def validate(graph: Any, result: BFSResult | ResultInParts) -> Verdict:
     if isinstance(result, BFSResult):
         graph = as_graph(graph)
     elif not isinstance(graph, Graph):
-        from .parts.validation import validate_in_parts
+        from .distributed.validation import validate_in_parts
 
         return validate_in_parts(graph, result)
     require_kinds(graph, result, "validate")

@@ -8,18 +8,18 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
-from ._core.catalog import load
 from .adapters import as_graph
-from .batch import bfs_batch
-from .centrality import betweenness
-from .components import connected_components
-from .distances import eccentricity
+from .algorithms.batch import bfs_batch
+from .algorithms.betweenness import betweenness
+from .algorithms.bfs import bfs
+from .algorithms.components import connected_components
+from .algorithms.distances import eccentricity
+from .algorithms.shortest_paths import shortest_path
 from .engines import ready
 from .errors import NoPathError
 from .graph import Graph
 from .kernels.cpu.disk_cache import folder as folder
-from .paths import shortest_path
-from .search import bfs
+from .loading import load
 from .validation import validate
 
 ENGINE = "cpu"

@@ -10,8 +10,9 @@ import pytest
 import validated
 from hypothesis import HealthCheck, settings
 
-from rapids_bfs._core import device, rapids
-from rapids_bfs._core.driver import no_device
+from rapids_bfs._core import rapids
+from rapids_bfs._core.cuda import arrays as device
+from rapids_bfs._core.cuda.driver import no_device
 
 # Beside other work GNU's OpenMP would hold up each parallel loop, however small, with threads that wait busily.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")

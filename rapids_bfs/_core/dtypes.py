@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .device import on_device
+from .cuda.arrays import on_device
 
 INT32_LIMIT = 1 << 31
 

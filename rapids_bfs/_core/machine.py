@@ -8,9 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from .device import cupy_missing
-from .driver import driver
-from .driver import links as driver_links
+from .cuda.arrays import cupy_missing
+from .cuda.driver import driver
+from .cuda.driver import links as driver_links
 
 PACKAGES = (
     "rapids-bfs",

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .device import require_device
+from .cuda.arrays import require_device
+from .formatting import size
 from .rapids import driver_allocates, has_pool
-from .units import size
 
 CGROUP = Path("/sys/fs/cgroup")
 ALIGNMENT = 256  # of arrays on a device

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from .units import printable
+from .formatting import printable
 
 MAX_ROWS = 60  # of a table; of more, the first and the last are shown
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from ..errors import InputError
-from . import device
+from .cuda import arrays as device
 from .forks import in_each_child
 
 PACKAGES = ("cudf", "cugraph", "cupy", "cupyx", "nx_cugraph", "pylibcudf", "pylibcugraph", "rmm")

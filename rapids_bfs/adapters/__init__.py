@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..graph import Graph
 
 if TYPE_CHECKING:
-    from ..parts.graph import GraphInParts
+    from ..distributed.graph import GraphInParts
 
 # What each kind of object is taken by: the first module whose `matches` says so.
 IMPORTERS = {
@@ -159,7 +159,7 @@ def as_graph(
     if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
         raise InputError("as_graph takes either a graph, or both offsets= and targets=")
     if devices is not None:
-        from ..parts.users import in_parts
+        from ..distributed.sources import in_parts
 
         given = {"offsets": offsets, "targets": targets} if graph is None else {}
         return in_parts(graph, devices, **options, **given)
@@ -170,7 +170,7 @@ def as_graph(
     if hasattr(graph, "launcher"):  # a graph in parts
         return _call(lambda graph: graph, graph, **options)
     if isinstance(graph, str | os.PathLike):
-        from .._core.catalog import load
+        from ..loading import load
 
         return _call(load, graph, **options)
     module = importer_of(graph)

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from .._core.csr import BLOCK
+from .._core.csr.host import BLOCK
 from ..graph import Graph
 from ._file import File
 from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, to_edge_table

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._core import csr
+from .._core.csr import host as csr
 from .._core.memory import require_bytes
 from ..errors import InputError
 

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit, prange
 
 from .._core.arguments import quoted
-from .._core.csr import Pairs, as_block
+from .._core.csr.host import Pairs, as_block
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
 from .._core.threads import pool

@@ -18,7 +18,7 @@ from typing import IO
 import numpy as np
 
 from .._core.arguments import quoted
-from .._core.csr import BLOCK, Pairs
+from .._core.csr.host import BLOCK, Pairs
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
 from ..errors import InputError

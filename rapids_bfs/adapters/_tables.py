@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from .._core.arguments import quoted
-from .._core.csr import BLOCK, Pairs
+from .._core.csr.host import BLOCK, Pairs
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph
 from ._edge_list import EdgeList, checked_vertices
 from ._ids import number_values, require_one_type
-from ._notes import Notes, notes_of
+from ._schema_metadata import Notes, notes_of
 from .edges import are_vertices, from_edge_list, labelled
 
 # Usual names of source and target, the likelier first; compared without case.

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from .._core.arguments import quoted
-from .._core.csr import BLOCK
+from .._core.csr.host import BLOCK
 from ..errors import InputError
 from ..graph import Graph
 from ._csv import INTEGER, NUMBER, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._core.arguments import checked_directed
-from .._core.checks import check_rows
-from .._core.csr_for import csr_for
-from .._core.device import on_device, to_device
+from .._core.csr import csr_for
+from .._core.csr.checks import check_rows
+from .._core.cuda.arrays import on_device, to_device
 from .._core.dtypes import frozen, index_dtype
 from ..errors import InputError
 from ..graph import Graph

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .._core.device import CUDA, to_device
+from .._core.cuda.arrays import CUDA, to_device
 from ..errors import InputError
 from ..graph import Graph
 

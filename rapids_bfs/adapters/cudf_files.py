@@ -12,7 +12,7 @@ from ._columnar import chosen_fields
 from ._csv import csv_start, type_of_ids
 from ._file import File, damage_named, file_at, packing_of
 from ._formats import format_of
-from ._notes import notes_of
+from ._schema_metadata import notes_of
 from ._tables import choose_columns, is_number
 
 BOM = b"\xef\xbb\xbf"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.device import CUDA
+from .._core.cuda.arrays import CUDA
 from ..errors import InputError
 from ..graph import Graph
 from .cudf import frame_of, ids_on_device

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._core.device import CUDA
+from .._core.cuda.arrays import CUDA
 from ..errors import InputError
 from ..graph import Graph
 from .csr import from_matrix

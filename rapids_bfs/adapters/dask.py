@@ -15,7 +15,7 @@ from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, is_num
 from .arrow import array_of
 
 if TYPE_CHECKING:
-    from ..parts.graph import GraphInParts
+    from ..distributed.graph import GraphInParts
 
 FRAME = "dask"  # `Graph.frame` of what comes from here
 STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
@@ -43,7 +43,7 @@ def from_dask(
     i, j = choose_columns(names, source, target, name)
     frame, columns = obj[[obj.columns[i], obj.columns[j]]], (names[i], names[j])
     if type(obj._meta).__module__.startswith("cudf."):
-        from ..parts.frames import from_dask_frame
+        from ..distributed.frames import from_dask_frame
 
         return from_dask_frame(frame, columns, vertices=vertices, directed=directed, name=name)
     partitions = Partitions(frame, columns, name)

@@ -7,9 +7,9 @@ from typing import Any
 import cupy
 import numpy as np
 
-from .._core import device_csr
 from .._core.arguments import checked_directed
-from .._core.device import to_device
+from .._core.csr import device as device_csr
+from .._core.cuda.arrays import to_device
 from .._core.dtypes import index_dtype
 from .._core.memory import require_device_bytes
 from ..errors import InputError

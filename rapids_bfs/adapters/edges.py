@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core import csr
 from .._core.arguments import checked_directed, elements, quoted
-from .._core.device import on_device
+from .._core.csr import host as csr
+from .._core.cuda.arrays import on_device
 from .._core.dtypes import index_dtype
 from .._core.memory import has_bytes, require_bytes
 from ..errors import InputError

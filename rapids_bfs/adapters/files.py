@@ -70,7 +70,7 @@ def read(
     if not flag(header, "header"):
         options["header"] = False
     if files := files_matching(path):
-        from ._several import read_several
+        from ._several_files import read_several
 
         return read_several(file_path(path), files, name, **options)
     file = file_at(path)

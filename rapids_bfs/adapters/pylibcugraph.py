@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.device import CUDA
+from .._core.cuda.arrays import CUDA
 from .._core.dtypes import index_dtype
 from ..errors import InputError
 from ..graph import Graph
@@ -68,6 +68,6 @@ def to_pylibcugraph(graph: Graph) -> Any:
 
 def arcs(graph: Graph) -> tuple[Any, Any]:
     """Sources and targets of the arcs of a graph on the device, of one type."""
-    from .._core import device_csr
+    from .._core.csr import device as device_csr
 
     return device_csr.sources_of(graph.offsets, graph.targets), graph.targets

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pyarrow import csv, feather, parquet
 
 from .._core.arguments import quoted
-from .._core.units import counted
+from .._core.formatting import counted
 from ..errors import InputError
 from ..graph import Graph
 from ._file import File, check_output, damage_named, file_at, replacing

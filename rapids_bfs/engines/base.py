@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._core.device import CPU, CUDA, copied, finish, moved, to_host
+from .._core.cuda.arrays import CPU, CUDA, copied, finish, moved, to_host
 from ..graph import Graph
 from ..result import BFSResult
 from ..trace import Step, Trace
@@ -86,7 +86,7 @@ class Traversal(ABC):
 
 
 class Summary(NamedTuple):
-    """What the distances from each of k sources add up to; see `rapids_bfs.batch.BatchResult`."""
+    """What the distances from each of k sources add up to; see `rapids_bfs.algorithms.batch.BatchResult`."""
 
     reached: np.ndarray  # int64
     total: np.ndarray  # int64

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TypeVar
 
 from .._core.arguments import engine_name, quoted
-from .._core.driver import driver, no_device
+from .._core.cuda.driver import driver, no_device
 from .._core.forks import in_each_child
 from ..errors import InputError
 from ..graph import Graph

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.csr import Degrees, edge_blocks, offsets_of
+from .._core.csr.host import Degrees, edge_blocks, offsets_of
 from .._core.dtypes import index_dtype
 from ..errors import InputError
 from ..graph import Graph

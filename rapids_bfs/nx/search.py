@@ -11,18 +11,18 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from .._core.csr_for import csr_for
-from .._core.device import to_host
+from .._core.csr import csr_for
+from .._core.cuda.arrays import to_host
 from .._core.threads import pool
-from ..batch import bfs_batch
-from ..centrality import betweenness
+from ..algorithms.batch import bfs_batch
+from ..algorithms.betweenness import betweenness
+from ..algorithms.bfs import bfs
 from ..engines import kernel_limit, ready
 from ..engines.cpu.search import SMALL
 from ..graph import Graph
 from ..kernels.cpu import sequential
 from ..kernels.cpu.bits import words
 from ..kernels.cpu.networkx import ordered
-from ..search import bfs
 from .current import as_it_is_now
 from .graph import ConvertedGraph, LeftToNetworkX, levels, many_objects
 from .routing import GPU_BETWEENNESS, batch_engine, ends_soon, engine_for, is_wide, note_search, search_engine

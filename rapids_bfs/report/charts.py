@@ -12,7 +12,7 @@ from html import escape
 from statistics import median
 from typing import Any
 
-from .._core.units import duration, number, time_unit
+from .._core.formatting import duration, number, time_unit
 
 MAX_DOTS = 200  # searches of an engine that are drawn one by one
 MAX_BARS = 120  # of a chart; with more levels a bar is the highest of several

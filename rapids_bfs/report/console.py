@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from .._core.units import printable
+from .._core.formatting import printable
 
 NO_LIMIT = 1000  # columns of a table where no terminal bounds it
 PAGE = 80  # columns of a table where there is no terminal

@@ -8,7 +8,7 @@ from html import escape
 from importlib import resources
 from typing import Any
 
-from .._core.units import counted, duration, graph_size, number, size
+from .._core.formatting import counted, duration, graph_size, number, size
 from .charts import level_charts, ratio_chart, time_chart
 from .table import by_reason
 

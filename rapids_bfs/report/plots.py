@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core.arguments import quoted
-from .._core.device import CPU
-from .._core.extras import needed
-from .._core.units import counted, duration, graph_size, number, time_unit
+from .._core.cuda.arrays import CPU
+from .._core.formatting import counted, duration, graph_size, number, time_unit
+from .._core.optional import needed
 from ..errors import InputError
 from ..validation import require_kinds, validate
 from . import palette
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ..comparison.records import Comparison
     from ..graph import Graph
-    from ..outcome import Comparison
     from ..result import BFSResult
     from ..trace import Trace
 

@@ -10,11 +10,11 @@ from rich.console import Group
 from rich.text import Text
 
 from .._core import notebook
-from .._core.units import counted, graph_size, mebibytes, number, time_unit
+from .._core.formatting import counted, graph_size, mebibytes, number, time_unit
 from .console import FittingTable, line
 
 if TYPE_CHECKING:
-    from ..outcome import Comparison, EngineRuns
+    from ..comparison.records import Comparison, EngineRuns
     from ..result import BFSResult
     from ..trace import Trace
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rapids_bfs._core import nvml
+from rapids_bfs._core.cuda import nvml
 from rapids_bfs.engines import registered
 
 FOLDER = Path(__file__).parent

@@ -110,11 +110,11 @@ def search(threads):
 def search_in_parts(threads):
     """Parts of one device, each in a launch of its own, all at the same time; levels go either way, and to and fro."""
     from rapids_bfs import bfs, validate
-    from rapids_bfs.engines.parts import one_launch
-    from rapids_bfs.engines.parts.search import ONE_LAUNCH
+    from rapids_bfs.distributed import persistent as one_launch
+    from rapids_bfs.distributed.graph import from_graph
+    from rapids_bfs.distributed.launchers import Threads
+    from rapids_bfs.distributed.level_synchronous import ONE_LAUNCH
     from rapids_bfs.generators import generate
-    from rapids_bfs.parts.graph import from_graph
-    from rapids_bfs.parts.launch import Threads
 
     made = one_launch.InOneLaunch
     one_launch.SMALL_ARCS = 0  # several blocks for each part

@@ -9,7 +9,7 @@ from strategies import graphs, oracle_distances
 
 from rapids_bfs import Graph, InputError, as_graph, bfs, validate
 from rapids_bfs.engines import Options, choose, registered
-from rapids_bfs.engines.gpu.levels import SOURCES_AT_ONCE
+from rapids_bfs.engines.gpu.level_synchronous import SOURCES_AT_ONCE
 from rapids_bfs.generators import generate
 
 ENGINES = [f"{name}:{algorithm}" for name in ("cupy", "numba-cuda") for algorithm in registered()[name].algorithms]

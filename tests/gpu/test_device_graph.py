@@ -8,16 +8,16 @@ from oracle import random_graph, random_options
 from strategies import edges_of, oracle_distances
 
 from rapids_bfs import Graph, InputError, as_graph, bfs, load, plot_levels, validate
-from rapids_bfs._core.device import on_device, to_host
+from rapids_bfs._core.cuda.arrays import on_device, to_host
 from rapids_bfs._core.memory import PeakDeviceBytes
-from rapids_bfs.comparison import sample_sources
+from rapids_bfs.comparison.graph500 import graph500
+from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.engines import Options, choose, registered
 from rapids_bfs.generators import generate
-from rapids_bfs.graph500 import graph500
 from rapids_bfs.testing import assert_same_distances, assert_valid_bfs
 
 cupy = pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rapids-bfs[cu13]'")
-device_csr = pytest.importorskip("rapids_bfs._core.device_csr")
+device_csr = pytest.importorskip("rapids_bfs._core.csr.device")
 from_device_edges = pytest.importorskip("rapids_bfs.adapters.device_edges").from_device_edges
 
 GPU_ENGINES = ["cupy", "cupy:two-kernel", "cupy:block-queue", "numba-cuda", "numba-cuda:two-kernel"]

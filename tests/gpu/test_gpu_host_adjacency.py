@@ -6,9 +6,9 @@ from oracle import random_graph
 from strategies import oracle_distances
 
 from rapids_bfs import as_graph, bfs, bfs_batch, load, validate
-from rapids_bfs._core.device import to_host
-from rapids_bfs.comparison import sample_sources
-from rapids_bfs.host_adjacency import with_adjacency_on_host
+from rapids_bfs._core.cuda.arrays import to_host
+from rapids_bfs.adapters.pinned import with_adjacency_on_host
+from rapids_bfs.comparison.runner import sample_sources
 
 ENGINES = ["cupy", "cupy:two-kernel", "cupy:block-queue", "numba-cuda"]
 

@@ -9,15 +9,17 @@ from oracle import expected_distances, random_graph, random_options
 from strategies import edges_of
 
 from rapids_bfs import TraversalError, as_graph, bfs, load, validate
-from rapids_bfs._core.driver import driver
-from rapids_bfs.engines.parts import one_launch, search
-from rapids_bfs.engines.parts.one_launch import InOneLaunch
-from rapids_bfs.parts import alone, launch
-from rapids_bfs.parts.alone import ALONE
-from rapids_bfs.parts.build import Plan, Source, build
-from rapids_bfs.parts.graph import GraphInParts, from_graph
-from rapids_bfs.parts.launch import Threads
-from rapids_bfs.parts.partition import Partition
+from rapids_bfs._core.cuda.driver import driver
+from rapids_bfs.distributed import gathered as alone
+from rapids_bfs.distributed import launchers as launch
+from rapids_bfs.distributed import level_synchronous as search
+from rapids_bfs.distributed import persistent as one_launch
+from rapids_bfs.distributed.build import Plan, Source, build
+from rapids_bfs.distributed.gathered import ALONE
+from rapids_bfs.distributed.graph import GraphInParts, from_graph
+from rapids_bfs.distributed.launchers import Threads
+from rapids_bfs.distributed.partitioning import Partition
+from rapids_bfs.distributed.persistent import InOneLaunch
 
 ONE = [[0] * size for size in (1, 2, 3, 5)]
 SEVERAL = [pytest.param(each, marks=pytest.mark.gpus) for each in ([0, 1], [1, 0])] if len(driver().devices) > 1 else []
@@ -158,7 +160,7 @@ def test_a_large_graph(devices):
 @pytest.mark.usefixtures("by_steps")
 def test_a_rank_that_fails(devices, monkeypatch):
     """One line names it, and the next search is right."""
-    from rapids_bfs.engines.parts.cuda import DeviceWalk
+    from rapids_bfs.distributed.cuda import DeviceWalk
 
     graph, whole = load("path:60", devices=devices), load("path:60")
     bfs(graph, 0)
@@ -213,7 +215,7 @@ def test_a_launch_that_does_not_come(devices, monkeypatch):
 @pytest.mark.parametrize("devices", [[0, 0], *SEVERAL], ids=str)
 def test_a_rank_that_does_not_answer(devices, monkeypatch):
     """It is named after a limit; the others end; other graphs on the same devices are searched."""
-    from rapids_bfs.engines.parts.cuda import DeviceWalk
+    from rapids_bfs.distributed.cuda import DeviceWalk
 
     whole = load("path:60")
     other = load("rmat:8", devices=devices)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rapids_bfs._core.driver import NO_LINK, driver, link
-from rapids_bfs.parts.launch import Threads
+from rapids_bfs._core.cuda.driver import NO_LINK, driver, link
+from rapids_bfs.distributed.launchers import Threads
 
 pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rapids-bfs[cu13]'")
 window_checks = pytest.importorskip("window_checks")

@@ -6,7 +6,7 @@ from answers import in_child
 from interrupts import at_line
 
 from rapids_bfs import betweenness, bfs, bfs_batch
-from rapids_bfs._core.device import to_host
+from rapids_bfs._core.cuda.arrays import to_host
 from rapids_bfs.engines import choose
 from rapids_bfs.generators import generate
 

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from rapids_bfs._core.device import on_device
+from rapids_bfs._core.cuda.arrays import on_device
 from rapids_bfs.generators import generate
 from rapids_bfs.nx import routing
 from rapids_bfs.nx.graph import ConvertedGraph

@@ -12,16 +12,16 @@ from hypothesis import given
 from strategies import graphs
 
 from rapids_bfs import InputError, betweenness, bfs, bfs_batch
-from rapids_bfs._core import csr
-from rapids_bfs._core import driver as drivers
-from rapids_bfs._core.driver import Driver
-from rapids_bfs._core.units import size
+from rapids_bfs._core.csr import host as csr
+from rapids_bfs._core.cuda import driver as drivers
+from rapids_bfs._core.cuda.driver import Driver
+from rapids_bfs._core.formatting import size
 from rapids_bfs.engines import Options, choose, registered
 from rapids_bfs.engines.gpu import cupy, numba_cuda
 from rapids_bfs.engines.gpu import launch as gpu_launch
 from rapids_bfs.engines.gpu.deterministic import ascending_in_edges, has_alike_degrees
 from rapids_bfs.engines.gpu.level_check import LevelCheck
-from rapids_bfs.engines.gpu.levels import Device, LevelByLevel, require_buffers
+from rapids_bfs.engines.gpu.level_synchronous import Device, LevelByLevel, require_buffers
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
 from rapids_bfs.trace import Step, Trace

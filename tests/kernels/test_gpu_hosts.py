@@ -17,13 +17,14 @@ from interrupts import at_line
 from rapids_bfs import Graph, bfs, bfs_batch
 from rapids_bfs._core import memory
 from rapids_bfs.engines import Choice, Engine, Options
-from rapids_bfs.engines.gpu import betweenness, bit_parallel, cupy, deterministic, direction_optimizing, one_launch
+from rapids_bfs.engines.gpu import betweenness, bit_parallel, cupy, deterministic, direction_optimizing
 from rapids_bfs.engines.gpu import launch as gpu_launch
+from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.betweenness import Brandes
 from rapids_bfs.engines.gpu.bit_parallel import BitParallel
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.engines.gpu.launch import CompiledKernel
-from rapids_bfs.engines.gpu.levels import ALGORITHMS, Device
+from rapids_bfs.engines.gpu.level_synchronous import ALGORITHMS, Device
 from rapids_bfs.generators import generate
 from rapids_bfs.kernels.whole_search import NUMBER_SHIFT
 

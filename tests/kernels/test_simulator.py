@@ -34,7 +34,7 @@ def test_compare_runs_and_validates():
 
 
 def test_without_a_device_compare_says_so():
-    from rapids_bfs._core.driver import driver
+    from rapids_bfs._core.cuda.driver import driver
 
     if driver().devices:
         pytest.skip("there is a CUDA device")

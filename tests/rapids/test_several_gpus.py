@@ -9,9 +9,9 @@ import pytest
 import window_checks
 
 from rapids_bfs import InputError, TraversalError, as_graph, bfs, compare, load, validate
-from rapids_bfs._core.driver import NO_LINK, driver, links
-from rapids_bfs.parts.graph import from_graph
-from rapids_bfs.parts.on_dask import DaskLauncher
+from rapids_bfs._core.cuda.driver import NO_LINK, driver, links
+from rapids_bfs.distributed.dask import DaskLauncher
+from rapids_bfs.distributed.graph import from_graph
 
 dask_cudf = pytest.importorskip("dask_cudf")
 dask_cuda = pytest.importorskip("dask_cuda")

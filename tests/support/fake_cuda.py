@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from rapids_bfs._core import peer_access
-from rapids_bfs.parts import peer_memory, windows
+from rapids_bfs._core.cuda import peer_access
+from rapids_bfs.distributed import peer_memory, windows
 
 FIRST_SHIFT = 1 << 44  # from an address to where another process maps it; nothing is there
 

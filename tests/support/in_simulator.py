@@ -7,7 +7,7 @@ import numpy as np
 from oracle import assert_right, random_graph, random_options
 
 from rapids_bfs import Graph
-from rapids_bfs.contenders import contender
+from rapids_bfs.comparison.baselines import contender
 from rapids_bfs.engines import registered
 from rapids_bfs.generators import generate
 

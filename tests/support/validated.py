@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from rapids_bfs._core.driver import driver
+from rapids_bfs._core.cuda.driver import driver
 
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "tests" / "gpu" / "validated.json"

@@ -7,7 +7,7 @@ from functools import cache
 import cupy
 import numpy as np
 
-from rapids_bfs.parts.windows import open_windows
+from rapids_bfs.distributed.windows import open_windows
 
 WORDS = 1 << 15  # that each rank writes to each window
 SPINS = 1 << 22  # looks at a flag before a kernel gives up

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from strategies import graphs, oracle_distances
 
 from rapids_bfs import InputError, as_graph, betweenness, bfs, bfs_batch, compare, validate
+from rapids_bfs.comparison.graph500 import graph500
 from rapids_bfs.generators import rmat_edges
-from rapids_bfs.graph500 import graph500
 from rapids_bfs.result import BFSResult, from_frame
 
 GRAPH = as_graph(([0, 1, 2, 0, 5], [1, 2, 3, 2, 6]), vertices=7, directed=False)

@@ -30,12 +30,12 @@ WITHOUT = {"rapids_bfs", "rapids_bfs.data"}  # the package imports what it names
 
 # Inside functions, and the other way: what a graph in parts offers is made by modules that know it.
 LATE = {
-    ("rapids_bfs._core.catalog", "rapids_bfs.parts.users"),
-    ("rapids_bfs.adapters", "rapids_bfs.parts.users"),
-    ("rapids_bfs.adapters.dask", "rapids_bfs.parts.frames"),
-    ("rapids_bfs.parts.graph", "rapids_bfs.parts.result"),
-    ("rapids_bfs.parts.on_dask", "rapids_bfs.parts.frames"),
-    ("rapids_bfs.validation", "rapids_bfs.parts.validation"),
+    ("rapids_bfs.loading", "rapids_bfs.distributed.sources"),
+    ("rapids_bfs.adapters", "rapids_bfs.distributed.sources"),
+    ("rapids_bfs.adapters.dask", "rapids_bfs.distributed.frames"),
+    ("rapids_bfs.distributed.graph", "rapids_bfs.distributed.result"),
+    ("rapids_bfs.distributed.dask", "rapids_bfs.distributed.frames"),
+    ("rapids_bfs.validation", "rapids_bfs.distributed.validation"),
 }
 
 
@@ -113,7 +113,7 @@ def test_kernels_know_nothing_of_the_package(arrows):
 
 
 def test_every_module_has_a_layer(arrows):
-    free = {name for name in arrows if layer_of(name) is None and not name.startswith("rapids_bfs.parts")}
+    free = {name for name in arrows if layer_of(name) is None and not name.startswith("rapids_bfs.distributed")}
     assert free == WITHOUT
 
 

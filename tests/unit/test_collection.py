@@ -13,7 +13,7 @@ import validated
 TESTS = Path(__file__).parents[1]
 GPU = sorted(path.name for path in (TESTS / "gpu").glob("test_*.py"))
 A_DEVICE = """
-from rapids_bfs._core import driver
+from rapids_bfs._core.cuda import driver
 
 driver.driver = lambda: driver.Driver((13, 0), ("a device",))
 """

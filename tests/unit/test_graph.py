@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from strategies import edge_lists, edges_of, graphs
 
 from rapids_bfs import Graph, InputError, as_graph
-from rapids_bfs._core import csr, threads
-from rapids_bfs._core.driver import driver
+from rapids_bfs._core import threads
+from rapids_bfs._core.csr import host as csr
+from rapids_bfs._core.cuda.driver import driver
 from rapids_bfs.adapters._edge_list import EdgeList
 from rapids_bfs.adapters.edges import from_edge_list
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from interrupts import at_line
 
-from rapids_bfs.parts.peer_memory import AtWork
+from rapids_bfs.distributed.peer_memory import AtWork
 
 TIMES = int(os.environ.get("RAPIDS_BFS_INTERRUPTS", "300"))
 

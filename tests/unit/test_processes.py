@@ -219,7 +219,7 @@ def test_cuda_is_given_up_in_the_child_of_a_process_that_used_it():
         + """
 import ctypes
 from types import SimpleNamespace
-from rapids_bfs._core import device, driver
+from rapids_bfs._core.cuda import arrays as device, driver
 from rapids_bfs.engines import choose, registered
 from rapids_bfs.engines.gpu import numba_cuda
 used_by = set()

@@ -15,13 +15,14 @@ import pytest
 
 from rapids_bfs import InputError, as_graph, bfs, compare
 from rapids_bfs import cugraph as drop_in
-from rapids_bfs._core import device, memory, rapids
-from rapids_bfs._core.driver import driver
+from rapids_bfs._core import memory, rapids
+from rapids_bfs._core.cuda import arrays as device
+from rapids_bfs._core.cuda.driver import driver
 from rapids_bfs.adapters import EXPORTERS, IMPORTERS, cudf, cudf_files, export, importer_of
 from rapids_bfs.adapters.cudf import matches as is_cudf
-from rapids_bfs.adapters.given_edges import GivenEdges
 from rapids_bfs.adapters.pylibcudf import NamedTable, _device_type, _names
-from rapids_bfs.contenders import Contender
+from rapids_bfs.comparison.baselines import Contender
+from rapids_bfs.comparison.edge_input import GivenEdges
 from rapids_bfs.engines import Options, choose, registered
 from rapids_bfs.engines.rapids.base import RapidsTraversal
 from rapids_bfs.engines.rapids.pylibcugraph import PyLibCuGraph

@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 from readme import PAGES, README, ROOT, SITE, blocks, program
 
-from rapids_bfs._core import device, rapids
+from rapids_bfs._core import rapids
+from rapids_bfs._core.cuda import arrays as device
 
 INSTALLS = ("python -m venv", "pip install")
 SHELL = [

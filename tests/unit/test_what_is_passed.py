@@ -24,7 +24,7 @@ from rapids_bfs import (
     validate,
 )
 from rapids_bfs._core.arguments import LONGEST_QUOTE, quoted
-from rapids_bfs._core.device import cupy_missing
+from rapids_bfs._core.cuda.arrays import cupy_missing
 from rapids_bfs.errors import LONGEST_MESSAGE
 from rapids_bfs.generators import rmat_edges, urand
 

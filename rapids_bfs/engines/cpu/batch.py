@@ -6,14 +6,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..._core.device import CPU
+from ..._core.cuda.arrays import CPU
 from ..._core.memory import available_bytes, require_bytes
 from ..._core.threads import pool
 from ...graph import Graph
 from ...kernels.cpu import betweenness, bit_parallel, side_by_side
 from ...kernels.cpu.bits import WORD, words
 from ..base import BatchTraversal, Betweenness, OneByOne, Options, Summary, kernel_limit
-from .hub_order import numbered_by_degree
+from .degree_order import numbered_by_degree
 from .search import DirectionOptimizing, Sequential
 
 WIDTHS = (1, 4, 16)  # words per vertex: 64, 256 or 1024 sources at once

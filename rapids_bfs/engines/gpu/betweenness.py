@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.device import to_host
+from ..._core.cuda.arrays import to_host
 from ...errors import InputError
 from ...graph import Graph
 from ...kernels.batch import BITS
@@ -15,8 +15,8 @@ from ...kernels.brandes import BATCH, FRONTS, STATE_BYTES
 from ..base import Betweenness
 from .bit_parallel import HEADROOM, pieces_of
 from .launch import address, fill
-from .levels import Device, require_buffers
-from .one_launch import WARP
+from .level_synchronous import Device, require_buffers
+from .persistent import WARP
 
 FILE = KERNEL = "betweenness"
 

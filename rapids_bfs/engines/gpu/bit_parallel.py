@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.device import CPU, finish, on_device
+from ..._core.cuda.arrays import CPU, finish, on_device
 from ...graph import Graph
 from ...kernels.batch import BATCH, BITS, PIECE, STATE_BYTES, WIDTHS
 from ..base import BatchTraversal, Summary
-from ..cpu.hub_order import numbered_by_degree
+from ..cpu.degree_order import numbered_by_degree
 from .launch import address, fill
-from .levels import Device, require_buffers
-from .one_launch import blocks_of_grid
+from .level_synchronous import Device, require_buffers
+from .persistent import blocks_of_grid
 
 FILE = "bit_parallel"
 WRITE_THREADS = 256

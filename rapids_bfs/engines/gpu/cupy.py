@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..._core.compile import module
-from ..._core.device import CUDA, aligned, cupy_missing
+from ..._core.cuda.arrays import CUDA, aligned, cupy_missing
+from ..._core.cuda.compile import module
 from ..._core.memory import available_device_bytes
 from ...graph import Graph
 from ..base import OPTIONAL, BatchTraversal, Betweenness, Engine, Options, Traversal
@@ -18,7 +18,7 @@ from .betweenness import Brandes
 from .bit_parallel import BitParallel
 from .direction_optimizing import DirectionOptimizing
 from .launch import CompiledKernel, primary_context
-from .levels import ALGORITHMS, Device, FrontierMask, Kernel
+from .level_synchronous import ALGORITHMS, Device, FrontierMask, Kernel
 
 TEXTURE = "frontier-mask-texture"
 TEXTURE_BYTES = 512  # a texture begins at a multiple of it

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._core import csr
-from ..._core.device import CPU
+from ..._core.csr import host as csr
+from ..._core.cuda.arrays import CPU
 from ...graph import Graph
 from ...kernels.deterministic import MAX_PHASES, PHASE_BITS, PHASES, SEARCH, UNROLL
 from ...kernels.whole_search import STATE_BYTES
 from ...trace import Step
 from ..base import Options
 from .launch import address, copy, fill
-from .levels import require_buffers
-from .one_launch import STATIC_BYTES, WARP, OneLaunch, bytes_of_tiles
+from .level_synchronous import require_buffers
+from .persistent import STATIC_BYTES, WARP, OneLaunch, bytes_of_tiles
 
 if TYPE_CHECKING:
     from .direction_optimizing import DirectionOptimizing

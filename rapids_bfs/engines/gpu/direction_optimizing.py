@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.device import CUDA, aligned, finish
+from ..._core.cuda.arrays import CUDA, aligned, finish
 from ..._core.memory import NextArrays, new_arrays
 from ...errors import InputError
 from ...graph import Graph
@@ -20,8 +20,8 @@ from ..base import DEFAULT as PLAIN
 from ..base import Options
 from .deterministic import Deterministic
 from .launch import CompiledKernel, address, copy, fill
-from .levels import Device, DeviceTraversal, require_buffers
-from .one_launch import STATIC_BYTES, WARP, OneLaunch, bytes_of_tiles
+from .level_synchronous import Device, DeviceTraversal, require_buffers
+from .persistent import STATIC_BYTES, WARP, OneLaunch, bytes_of_tiles
 
 FILE = "direction_optimizing"
 UNREACHED = -1  # the distance where there is none

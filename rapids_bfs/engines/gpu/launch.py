@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NoReturn
 
-from ..._core.driver import library
+from ..._core.cuda.driver import library
 from ...errors import DeviceError
 
 MAX_DYNAMIC_SHARED_SIZE_BYTES, NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 8, 14  # of CUfunction_attribute

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.device import CPU, CUDA, to_device
-from ..._core.device import cupy_missing as no_cupy
-from ..._core.driver import no_device, too_old
+from ..._core.cuda.arrays import CPU, CUDA, to_device
+from ..._core.cuda.arrays import cupy_missing as no_cupy
+from ..._core.cuda.driver import no_device, too_old
 from ..._core.forks import in_each_child
 from ..._core.memory import available_device_bytes
 from ...graph import Graph
@@ -25,7 +25,7 @@ from ..base import Engine, Traversal
 from . import simulator
 from .direction_optimizing import DirectionOptimizing
 from .launch import CompiledKernel, call, primary_context
-from .levels import ALGORITHMS, Device, Kernel
+from .level_synchronous import ALGORITHMS, Device, Kernel
 from .simulator import simulated
 
 

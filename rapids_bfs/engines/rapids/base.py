@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._core.device import CUDA
+from ..._core.cuda.arrays import CUDA
 from ..._core.rapids import package_missing
 from ...graph import Graph
 from ..base import Engine, Options, Traversal

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.device import CPU
-from ..._core.driver import driver
+from ..._core.cuda.arrays import CPU
+from ..._core.cuda.driver import driver
 from ..._core.forks import in_each_child
 from ..._core.rapids import package_missing
 from ...graph import Graph

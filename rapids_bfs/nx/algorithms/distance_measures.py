@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import distances
+from ...algorithms import distances
 from ..graph import ConvertedGraph, LeftToNetworkX
 from ..routing import batch_engine
 from ..search import VERSION, connected_summary, summary

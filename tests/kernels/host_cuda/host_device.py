@@ -113,7 +113,7 @@ class HostDevice(EmulatedDevice):
 
 
 def launch(file, kernel, vertex, offset, count, *arguments):
-    """`rapids_bfs._core.launch.launch`, on the host."""
+    """`rapids_bfs._core.cuda.kernels.launch`, on the host."""
     if count == 0:
         return
     device = HostDevice(count)

@@ -12,14 +12,15 @@ from host_device import HostDevice
 from oracle import expected_distances, random_graph, random_options
 
 from rapids_bfs import bfs, validate
-from rapids_bfs.engines.parts import cuda, one_launch
-from rapids_bfs.engines.parts.cuda import DevicePart, DeviceWalk, Tuning
-from rapids_bfs.parts import partition, validation
-from rapids_bfs.parts.graph import from_graph
-from rapids_bfs.parts.launch import Threads
+from rapids_bfs.distributed import cuda, validation
+from rapids_bfs.distributed import partitioning as partition
+from rapids_bfs.distributed import persistent as one_launch
+from rapids_bfs.distributed.cuda import DevicePart, DeviceWalk, Tuning
+from rapids_bfs.distributed.graph import from_graph
+from rapids_bfs.distributed.launchers import Threads
 
 with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
-    from rapids_bfs.parts import device_tools
+    from rapids_bfs.distributed import device_tools
 
 SMALL = Tuning(threads=64, others=64, blocks=1)
 

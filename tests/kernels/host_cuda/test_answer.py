@@ -16,7 +16,8 @@ from oracle import expected_distances, random_graph
 
 from rapids_bfs import cugraph as drop_in
 from rapids_bfs._core import memory
-from rapids_bfs.engines.gpu import direction_optimizing, one_launch
+from rapids_bfs.engines.gpu import direction_optimizing
+from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT, DirectionOptimizing
 
 SHORT, LONG = np.int32, np.int64

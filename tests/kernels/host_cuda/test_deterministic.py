@@ -13,7 +13,8 @@ from oracle import random_graph, random_options
 
 from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options
-from rapids_bfs.engines.gpu import deterministic, direction_optimizing, one_launch
+from rapids_bfs.engines.gpu import deterministic, direction_optimizing
+from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.deterministic import DEFAULT
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.generators import generate

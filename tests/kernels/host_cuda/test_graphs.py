@@ -12,7 +12,7 @@ from oracle import random_graph
 from rapids_bfs import bfs, generators, validation
 
 with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
-    from rapids_bfs._core import device_csr
+    from rapids_bfs._core.csr import device as device_csr
 
 
 @pytest.fixture(autouse=True)

@@ -16,14 +16,15 @@ from oracle import expected_distances, random_graph, random_options
 from parts_on_host import SMALL, assert_finds, assert_right, host, on_devices, random_searches  # noqa: F401 - a fixture
 
 from rapids_bfs import TraversalError, as_graph, bfs, validate
-from rapids_bfs.engines.parts import one_launch, search
-from rapids_bfs.engines.parts.cuda import DevicePart
-from rapids_bfs.engines.parts.one_launch import InOneLaunch, Layout, Tuning
+from rapids_bfs.distributed import level_synchronous as search
+from rapids_bfs.distributed import persistent as one_launch
+from rapids_bfs.distributed.cuda import DevicePart
+from rapids_bfs.distributed.graph import from_graph
+from rapids_bfs.distributed.launchers import Threads
+from rapids_bfs.distributed.partitioning import Partition
+from rapids_bfs.distributed.persistent import InOneLaunch, Layout, Tuning
+from rapids_bfs.distributed.windows import open_windows
 from rapids_bfs.generators import generate
-from rapids_bfs.parts.graph import from_graph
-from rapids_bfs.parts.launch import Threads
-from rapids_bfs.parts.partition import Partition
-from rapids_bfs.parts.windows import open_windows
 
 ALWAYS, NEVER = 1 << 20, 0  # alpha: always bottom-up, or never
 

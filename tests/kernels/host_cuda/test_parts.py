@@ -10,13 +10,14 @@ from parts_on_host import assert_right, device_tools, host, random_searches  # n
 from strategies import edges_of
 
 from rapids_bfs import as_graph, bfs
-from rapids_bfs.engines.parts import search
+from rapids_bfs.distributed import host_tools, validation
+from rapids_bfs.distributed import level_synchronous as search
+from rapids_bfs.distributed import partitioning as partition
+from rapids_bfs.distributed.build import Plan, Source, build
+from rapids_bfs.distributed.graph import GraphInParts, from_graph
+from rapids_bfs.distributed.launchers import Threads
+from rapids_bfs.distributed.partitioning import Partition
 from rapids_bfs.generators import generate
-from rapids_bfs.parts import host_tools, partition, validation
-from rapids_bfs.parts.build import Plan, Source, build
-from rapids_bfs.parts.graph import GraphInParts, from_graph
-from rapids_bfs.parts.launch import Threads
-from rapids_bfs.parts.partition import Partition
 
 
 def test_random_graphs():

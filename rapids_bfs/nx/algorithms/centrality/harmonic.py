@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....batch import bfs_batch
+from ....algorithms.batch import bfs_batch
 from ...graph import ConvertedGraph
 from ...routing import batch_engine
 from ...search import summary

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...._core.device import to_host
-from ....components import labelled
+from ...._core.cuda.arrays import to_host
+from ....algorithms.components import labelled
 from ....graph import Graph
 from ....kernels.cpu.networkx import components
 from ...graph import ConvertedGraph, closed_part

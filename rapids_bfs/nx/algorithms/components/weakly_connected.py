@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ....components import labelled
+from ....algorithms.components import labelled
 from ...graph import ConvertedGraph
 from .connected import components_of
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ....algorithms.shortest_paths import Bidirectional
 from ....kernels.cpu.networkx import ordered
-from ....paths import Bidirectional
 from ...graph import ConvertedGraph, LeftToNetworkX, levels, many_objects
 from ...search import VERSION, Search, search_from, searches
 

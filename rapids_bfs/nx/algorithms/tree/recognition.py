@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....components import labelled
+from ....algorithms.components import labelled
 from ...graph import ConvertedGraph
 
 

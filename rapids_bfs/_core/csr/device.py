@@ -1,0 +1,235 @@
+"""CSR on a CUDA device: what `rapids_bfs._core.csr.host` does, by `kernels/cuda/graph/csr.cu`, for CuPy arrays.
+
+Edges are int32 or int64. An edge list is counted and placed: two passes over it, one atomic per edge in each, and no
+memory besides the result. Adjacencies then come in no particular order; sorting keeps the order where it is asked for.
+Work goes to CuPy's current stream.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import cupy
+import numpy as np
+
+from ...errors import InputError
+from ..cuda.kernels import launch
+from ..dtypes import index_dtype
+from ..memory import require_device_bytes
+
+BLOCK = 1 << 27  # arcs of a CSR that are looked at at a time
+PIECE = 1 << 28  # arcs that are sorted at a time
+LARGEST = np.iinfo(np.int64).max
+
+Pairs = tuple[Any, Any]  # sources and targets: CuPy arrays of one length and type
+CSR = tuple[Any, Any]  # offsets and targets
+Blocks = Callable[[], Iterable[Pairs]]  # the edges, some at a time, each time it is called
+
+
+class Seen(NamedTuple):
+    """What a look at edges tells: lowest id, highest id (-1 if there are no edges), and whether they are symmetric,
+    by keyed hashes as in `rapids_bfs._core.csr.host.Degrees`."""
+
+    lowest: int
+    highest: int
+    symmetric: bool
+
+
+def look(edges: Iterable[Pairs]) -> Seen:
+    """One look at all edges."""
+    key = [secrets.randbits(63) | 1 for _ in range(2)]  # unknown before, so that nobody can construct a false answer
+    seen = cupy.array([LARGEST, -1, 0], np.int64)
+    for sources, targets in edges:
+        size = len(sources)
+        launch("csr", "summarize", sources.dtype, np.int32, size, sources, targets, size, *key, seen)
+    lowest, highest, asymmetry = seen.tolist()
+    return Seen(lowest, highest, asymmetry == 0)
+
+
+def mark(ids: Any, present: Any) -> None:
+    """Set ``present[n]`` where ids are."""
+    launch("csr", "mark", ids.dtype, np.int32, len(ids), ids, len(ids), present)
+
+
+def count(edges: Iterable[Pairs], n: int, rows: int, *, mirror: bool = False) -> Any:
+    """How many edges leave each vertex, for at most ``rows`` edges, behind two zeros: n + 2.
+
+    With ``mirror`` each edge counts in both directions, a self-loop once.
+    """
+    counts = cupy.zeros(n + 2, index_dtype(2 * rows if mirror else rows))
+    for sources, targets in edges:
+        size = len(sources)
+        launch("csr", "count", sources.dtype, counts.dtype, size, sources, targets, size, mirror, counts[2:])
+    return counts
+
+
+def place(edges: Iterable[Pairs], counts: Any, *, mirror: bool = False, rank: Any = None) -> CSR:
+    """Offsets and targets of the edges of which `count` gave the ``counts``; a target v is written as ``rank[v]``."""
+    cursors = cupy.cumsum(counts, dtype=counts.dtype)
+    arcs = int(cursors[-1])
+    vertex = index_dtype(len(counts) - 2) if rank is None else rank.dtype
+    require_device_bytes(arcs * np.dtype(vertex).itemsize, f"a graph of {arcs:,} edges")
+    placed = cupy.empty(arcs, vertex)
+    for sources, targets in edges:
+        size = len(sources)
+        kernel = "place_as_int" if vertex == np.int32 else "place"
+        arguments = (sources, targets, size, mirror, rank, cursors[1:], placed)
+        launch("csr", kernel, sources.dtype, cursors.dtype, size, *arguments)
+    return cursors[:-1].astype(index_dtype(arcs), copy=False), placed  # each cursor is now where the next began
+
+
+def sort_small_rows(offsets: Any, targets: Any) -> None:
+    """Put the targets of each row of up to eight in ascending order, in place: searches of grids gain by it."""
+    n = len(offsets) - 1
+    launch("csr", "sort_small_rows", targets.dtype, offsets.dtype, n, offsets, n, targets)
+
+
+def place_in_order(sources: Any, targets: Any, counts: Any, *, mirror: bool = False, rank: Any = None) -> CSR:
+    """As `place`, each adjacency in the order of the edges: by a sort of (source, row), 16 bytes of memory an edge."""
+    if mirror:
+        kept = cupy.ones((len(sources), 2), bool)
+        kept[:, 1] = sources != targets
+        forth, back = cupy.stack([sources, targets], axis=1), cupy.stack([targets, sources], axis=1)
+        sources, targets = forth[kept], back[kept]
+    n, rows = len(counts) - 2, len(sources)
+    bits = rows.bit_length()
+    if n.bit_length() + bits > 63:
+        raise InputError(f"{rows:,} edges of {n:,} vertices are too many to keep in order on the device")
+    keys = sources.astype(np.int64) << bits
+    keys |= cupy.arange(rows)
+    keys.sort()
+    keys &= (1 << bits) - 1
+    targets = targets[keys]
+    offsets = cupy.cumsum(counts, dtype=counts.dtype)[1:].astype(index_dtype(rows), copy=False)
+    return offsets, targets.astype(index_dtype(n), copy=False) if rank is None else rank[targets]
+
+
+def from_edges(sources: Any, targets: Any, n: int, *, mirror: bool = False, keep_order: bool = False) -> CSR:
+    """Offsets and targets of edges between vertices below n; with ``mirror`` in both directions, self-loops once."""
+    edges = [(sources, targets)]
+    counts = count(edges, n, len(sources), mirror=mirror)
+    if keep_order:
+        return place_in_order(sources, targets, counts, mirror=mirror)
+    return place(edges, counts, mirror=mirror)
+
+
+def fill(blocks: Blocks, n: int, rows: int, *, mirror: bool = False) -> CSR:
+    """Offsets and targets of at most ``rows`` edges that are read twice, a block at a time."""
+    return place(blocks(), count(blocks(), n, rows, mirror=mirror), mirror=mirror)
+
+
+def sources_of(offsets: Any, targets: Any, first: int = 0, last: int | None = None) -> Any:
+    """The sources of the arcs ``first`` up to ``last``."""
+    size = (len(targets) if last is None else last) - first
+    sources = cupy.empty(size, targets.dtype)
+    launch("csr", "expand", targets.dtype, offsets.dtype, size, offsets, len(offsets) - 1, first, size, sources)
+    return sources
+
+
+def edge_blocks(offsets: Any, targets: Any) -> Iterator[Pairs]:
+    """The edges of a CSR, in order, in blocks of at most `BLOCK`."""
+    for first in range(0, len(targets), BLOCK):
+        block = targets[first : first + BLOCK]
+        yield sources_of(offsets, targets, first, first + len(block)), block
+
+
+def transpose(offsets: Any, targets: Any) -> CSR:
+    """The CSR of the reversed edges."""
+
+    def blocks() -> Iterator[Pairs]:
+        return ((target, source) for source, target in edge_blocks(offsets, targets))
+
+    return fill(blocks, len(offsets) - 1, len(targets))
+
+
+def mirrored(offsets: Any, targets: Any) -> CSR:
+    """The CSR of the edges in both directions, self-loops once; the same arrays if they are symmetric."""
+    if is_symmetric(offsets, targets):
+        return offsets, targets
+    return fill(lambda: edge_blocks(offsets, targets), len(offsets) - 1, len(targets), mirror=True)
+
+
+def is_symmetric(offsets: Any, targets: Any) -> bool:
+    """Is every edge there in both directions, equally often? See `rapids_bfs._core.csr.host.Degrees.symmetric`."""
+    return look(edge_blocks(offsets, targets)).symmetric
+
+
+def count_loops(offsets: Any, targets: Any) -> int:
+    """Number of edges from a vertex to itself."""
+    return sum(int((source == target).sum()) for source, target in edge_blocks(offsets, targets))
+
+
+def ascending(
+    offsets: Any, targets: Any, *, symmetric: bool = False, limit: int | None = None, result: Any = None
+) -> CSR:
+    """The CSR with each adjacency in ascending order, sorted some rows at a time; ``symmetric`` is of no use here.
+
+    Targets are below ``limit``, by default n. ``result`` may be the targets themselves.
+    """
+    n = len(offsets) - 1
+    bits = (n if limit is None else limit).bit_length()
+    result = cupy.empty_like(targets) if result is None else result
+    for row, first, last in _pieces(offsets, len(targets)):
+        size = last - first
+        keys = cupy.empty(size, np.int64)
+        arguments = (offsets, targets, n, first, size, row, bits, keys)
+        launch("csr", "pack", targets.dtype, offsets.dtype, size, *arguments)
+        keys.sort()
+        keys &= (1 << bits) - 1
+        result[first:last] = keys
+    return offsets, result
+
+
+def _pieces(offsets: Any, arcs: int) -> Iterator[tuple[int, int, int]]:
+    """Runs of whole rows with about `PIECE` arcs or a single row: the first row, its first arc, the last arc + 1."""
+    cuts = cupy.searchsorted(offsets, cupy.arange(PIECE, arcs, PIECE, dtype=offsets.dtype), side="right") - 1
+    rows = [0, *dict.fromkeys(cuts.tolist())]
+    starts = [*offsets[cupy.asarray(rows)].tolist(), arcs]
+    for row, first, last in zip(rows, starts, starts[1:], strict=False):
+        if first < last:
+            yield row, first, last
+
+
+def count_repeats(offsets: Any, targets: Any) -> int:
+    """Number of entries that equal the one before them in their adjacency, which must ascend."""
+    counts = cupy.zeros(len(offsets) - 1, offsets.dtype)
+    for _ in _distinct_blocks(offsets, targets, counts, loops=True):
+        pass
+    return len(targets) - int(counts.sum(dtype=np.int64))
+
+
+def without_repeats_and_loops(offsets: Any, targets: Any) -> CSR:
+    """The CSR of the distinct edges other than self-loops. Each adjacency must ascend."""
+    return distinct(offsets, targets, loops=False)
+
+
+def distinct(offsets: Any, targets: Any, *, loops: bool, result: Any = None) -> Pairs:
+    """The CSR of the distinct edges, self-loops among them if they are wanted. Each adjacency must ascend.
+
+    ``result`` may be the targets themselves: what is kept never moves past what is still to be read.
+    """
+    counts = cupy.zeros(len(offsets), offsets.dtype)
+    for _ in _distinct_blocks(offsets, targets, counts[1:], loops=loops):
+        pass
+    new_offsets = cupy.cumsum(counts, dtype=counts.dtype)
+    size = int(new_offsets[-1])
+    new_targets = cupy.empty(size, targets.dtype) if result is None else result[:size]
+    end = 0
+    for some in _distinct_blocks(offsets, targets, cupy.zeros_like(counts), loops=loops):
+        new_targets[end : end + len(some)] = some
+        end += len(some)
+    return new_offsets.astype(index_dtype(len(new_targets)), copy=False), new_targets
+
+
+def _distinct_blocks(offsets: Any, targets: Any, counts: Any, *, loops: bool) -> Iterator[Any]:
+    """The targets that equal none before them in their adjacency nor, unless ``loops``, their source; counted too."""
+    n = len(offsets) - 1
+    for first in range(0, len(targets), BLOCK):
+        block = targets[first : first + BLOCK]
+        size = len(block)
+        kept = cupy.empty(size, bool)
+        arguments = (offsets, targets, n, first, size, loops, kept, counts)
+        launch("csr", "distinct", targets.dtype, offsets.dtype, size, *arguments)
+        yield block[kept]

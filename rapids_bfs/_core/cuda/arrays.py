@@ -1,0 +1,111 @@
+"""Arrays in the memory of a CUDA device, by CuPy."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError
+from ..arguments import quoted
+from ..forks import in_each_child
+from .driver import no_device, too_old
+
+CPU, CUDA = "cpu", "cuda"
+DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
+
+
+@cache
+def cupy_missing() -> str | None:
+    """None, or one line: what CuPy lacks here and how to fix it."""
+    if reason := no_device():
+        return reason
+    if importlib.util.find_spec("cupy") is None:
+        return "CuPy is not installed: pip install 'rapids-bfs[cu13]'"
+    try:
+        import cupy
+    except Exception as error:  # importing mismatched versions can raise anything
+        return f"CuPy cannot be imported ({error}): pip install 'rapids-bfs[cu13]'"
+    major = cupy.cuda.runtime.runtimeGetVersion() // 1000
+    if reason := too_old(f"CuPy {cupy.__version__}", major):
+        return reason
+    try:
+        cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing").compile()
+    except Exception as error:  # without NVRTC, its headers or the libraries that they need
+        first_line = str(error).strip().partition("\n")[0]
+        return f"CuPy finds no CUDA toolkit ({first_line}): pip install 'cupy-cuda{major}x[ctk]'"
+    return None
+
+
+in_each_child(cupy_missing.cache_clear)
+
+
+def checked_device(device: Any) -> str:
+    """``device`` if it is "cpu" or "cuda". Raises `InputError` if not."""
+    if not isinstance(device, str) or device not in (CPU, CUDA):
+        raise InputError(f"a graph lives on 'cpu' or 'cuda', not on {quoted(device)}")
+    return device
+
+
+def on_device(array: Any) -> bool:
+    """Is this an array in the memory of a CUDA device, of any library?"""
+    if isinstance(array, np.ndarray):
+        return False
+    if hasattr(array, "__cuda_array_interface__"):
+        return True
+    where = getattr(array, "__dlpack_device__", None)
+    return where is not None and int(where()[0]) in DLPACK_CUDA
+
+
+def require_device() -> None:
+    """Raise `InputError` if arrays cannot live on a device here."""
+    if reason := cupy_missing():
+        raise InputError(f"this needs a CUDA device: {reason}")
+
+
+def to_device(array: Any) -> Any:
+    """``array`` as CuPy's: the same memory if it is on the device already, else a copy.
+
+    Raises `InputError` if CuPy cannot run here.
+    """
+    require_device()
+    import cupy
+
+    if not on_device(array) or hasattr(array, "__cuda_array_interface__"):
+        return cupy.asarray(array)
+    return cupy.from_dlpack(array)
+
+
+def to_host(array: Any) -> np.ndarray:
+    """``array`` as NumPy's: itself if it is one, else a copy."""
+    host: np.ndarray = to_device(array).get() if on_device(array) else np.asarray(array)
+    return host
+
+
+def moved(array: Any, device: str) -> Any:
+    """``array`` in the memory of "cpu" or "cuda": itself if it is there."""
+    if on_device(array) == (device == CUDA):
+        return array
+    return to_device(array) if device == CUDA else to_host(array)
+
+
+def copied(array: Any, device: str) -> Any:
+    """A copy of ``array`` in the memory of "cpu" or "cuda"; on the device it is made by CuPy's current stream."""
+    if device == CPU and isinstance(array, np.ndarray):
+        return array.copy()
+    elsewhere = moved(array, device)
+    return array.copy() if elsewhere is array else elsewhere
+
+
+def aligned(array: Any, alignment: int) -> Any:
+    """A CuPy array, or a copy of it if its address is no multiple of so many bytes."""
+    return array if array.data.ptr % alignment == 0 else array.copy()
+
+
+def finish() -> None:
+    """Wait for the work that CuPy's current stream has been given."""
+    import cupy
+
+    cupy.cuda.get_current_stream().synchronize()

@@ -1,0 +1,117 @@
+"""The NVIDIA driver of this machine, asked directly: no package need be installed for it."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from typing import NamedTuple
+
+from ..forks import in_each_child
+
+INSTALL = "https://www.nvidia.com/drivers"
+
+
+NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED, of `cuInit` where the parent of a forked process called it before
+
+
+class Driver(NamedTuple):
+    """What the driver says."""
+
+    cuda: tuple[int, int] | None  # the newest CUDA that it runs; None if there is no driver
+    devices: tuple[str, ...]  # their names
+    forked: bool = False  # was CUDA lost at a fork?
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The driver's functions. Raises `OSError` if there is no driver."""
+    return ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+
+
+@cache
+def driver() -> Driver:
+    """The driver, as it was when this process first asked it."""
+    try:
+        cuda = library()
+    except OSError:
+        return Driver(None, ())
+    version, count, device = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    name = ctypes.create_string_buffer(256)
+    cuda.cuDriverGetVersion(ctypes.byref(version))
+    failed = cuda.cuInit(0)
+    if failed or cuda.cuDeviceGetCount(ctypes.byref(count)):
+        count.value = 0
+    names = []
+    for ordinal in range(count.value):
+        cuda.cuDeviceGet(ctypes.byref(device), ordinal)
+        cuda.cuDeviceGetName(name, len(name), device)
+        names.append(name.value.decode())
+    return Driver((version.value // 1000, version.value % 1000 // 10), tuple(names), failed == NOT_INITIALIZED)
+
+
+in_each_child(driver.cache_clear)
+
+
+SUPPORTED, ATOMIC = 2, 3  # CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED and _NATIVE_ATOMIC_SUPPORTED
+MPS_ENABLED = 133  # CU_DEVICE_ATTRIBUTE_MPS_ENABLED, which drivers before CUDA 12.1 do not know
+NVLINK, PCIE, NO_LINK = "NVLink", "PCIe", "none"
+
+
+def links() -> dict[tuple[int, int], str]:
+    """How each pair of devices reaches each other's memory; only over NVLink does that include atomics."""
+    count = len(driver().devices)
+    return {(one, other): link(one, other) for one in range(count) for other in range(one + 1, count)}
+
+
+def link(one: int, other: int) -> str:
+    """How these two devices reach each other's memory."""
+    ends = _handle(one), _handle(other)
+    for attribute, kind in ((ATOMIC, NVLINK), (SUPPORTED, PCIE)):
+        holds = ctypes.c_int()
+        if not library().cuDeviceGetP2PAttribute(ctypes.byref(holds), attribute, *ends) and holds.value:
+            return kind
+    return NO_LINK
+
+
+def pci_bus_id(ordinal: int) -> str:
+    """What every process calls this device, such as 0000:1b:00.0."""
+    name = ctypes.create_string_buffer(16)
+    library().cuDeviceGetPCIBusId(name, len(name), _handle(ordinal))
+    return name.value.decode().lower()
+
+
+def under_mps(ordinal: int) -> bool:
+    """Does the Multi-Process Service run what is launched on this device?"""
+    holds = ctypes.c_int()
+    return not library().cuDeviceGetAttribute(ctypes.byref(holds), MPS_ENABLED, _handle(ordinal)) and bool(holds.value)
+
+
+def _handle(ordinal: int) -> ctypes.c_int:
+    device = ctypes.c_int()
+    library().cuDeviceGet(ctypes.byref(device), ordinal)
+    return device
+
+
+def no_device() -> str | None:
+    """None, or one line: why there is no device here, and how to fix it."""
+    cuda, devices, forked = driver()
+    if cuda is None:
+        return f"there is no CUDA device: no NVIDIA driver is installed ({INSTALL})"
+    if forked:
+        return (
+            "CUDA does not survive a fork, and was in use before that of this process: start processes by 'spawn',"
+            " as multiprocessing.set_start_method('spawn') does"
+        )
+    return None if devices else "there is no CUDA device: the NVIDIA driver finds none"
+
+
+def too_old(package: str, major: int) -> str | None:
+    """None, or one line: that the driver is too old for ``package``, built for CUDA ``major``, and how to fix it."""
+    cuda = driver().cuda
+    if cuda is None or cuda[0] >= major:
+        return None
+    fix = f"update the driver ({INSTALL})"
+    if cuda[0] == 12:
+        fix += " or pip install 'rapids-bfs[cu12]' in a new environment"
+    return f"the NVIDIA driver runs CUDA up to {cuda[0]}.{cuda[1]} and {package} is built for CUDA {major}: {fix}"

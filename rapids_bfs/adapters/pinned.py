@@ -1,0 +1,73 @@
+"""Graphs larger than a device's memory: their adjacency stays on the host, and kernels read it over the bus.
+
+A search reads the adjacency of a vertex once or twice, so it need not be near. All that is looked up by vertex is on
+the device, the neighbours among it that bottom-up levels probe first.
+
+Source: S. W. Min et al., EMOGI: efficient memory-access for out-of-memory graph-traversal in GPUs, VLDB 2020.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core.arguments import quoted
+from .._core.cuda.arrays import CPU, CUDA, moved
+from .._core.memory import require_bytes, require_device_bytes
+from ..errors import InputError
+from ..graph import Graph
+
+DEVICE, HOST = "device", "host"
+
+
+def checked_adjacency(adjacency: Any, device: str) -> str:
+    """``adjacency`` if it is "device" or "host". Raises `InputError` if not, or if the graph is not for a device."""
+    if adjacency not in (DEVICE, HOST):
+        raise InputError(f"an adjacency lives on 'device' or 'host', not on {quoted(adjacency)}")
+    if adjacency == HOST and device != CUDA:
+        raise InputError("adjacency='host' is for graphs that a device searches: give device='cuda' too")
+    return str(adjacency)
+
+
+def with_adjacency_on_host(graph: Graph) -> Graph:
+    """The graph on the device but for its targets, which are copied to pinned memory of the host; so are those of the
+    reversed graph if it is directed.
+
+    Raises `InputError` if there is no device, or if one of the two memories does not suffice.
+    """
+    mapped = _mapped(graph.on(CPU))
+    if graph.directed:
+        mapped._reverse = _mapped(graph.on(CPU).reverse)
+    return mapped
+
+
+def _mapped(graph: Graph) -> Graph:
+    rest = graph.offsets.nbytes + (0 if graph.labels is None or graph.has_objects else graph.labels.nbytes)
+    require_bytes(graph.targets.nbytes, f"the adjacency of {graph.name} in pinned memory")
+    require_device_bytes(rest, f"{graph.name} without its adjacency")
+    here = graph._with(targets=_pinned(graph.targets))
+    labels = here.labels if here.labels is None or here.has_objects else moved(here.labels, CUDA)
+    there = here._with(offsets=moved(here.offsets, CUDA), targets=_seen_from_device(here.targets), labels=labels)
+    there._copy, here._original = here, there._owner  # which `Graph.on` gives for each other
+    return there
+
+
+def _pinned(array: np.ndarray) -> np.ndarray:
+    """A copy in memory that devices reach. CuPy's pool of it would round its size up to a power of two."""
+    from cupy import cuda
+
+    if not array.nbytes:
+        return array
+    memory = cuda.PinnedMemoryPointer(cuda.PinnedMemory(array.nbytes), 0)
+    pinned = np.ndarray(array.shape, array.dtype, memory)
+    pinned[:] = array
+    return pinned
+
+
+def _seen_from_device(pinned: np.ndarray) -> Any:
+    """The same memory as a CuPy array: with unified addressing it has the same address there."""
+    import cupy
+
+    memory = cupy.cuda.UnownedMemory(pinned.ctypes.data, pinned.nbytes, pinned, cupy.cuda.Device().id)
+    return cupy.ndarray(pinned.shape, pinned.dtype, cupy.cuda.MemoryPointer(memory, 0))

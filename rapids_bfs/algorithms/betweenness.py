@@ -1,0 +1,76 @@
+"""`betweenness`: how many shortest paths lead through each vertex or arc."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .._core.arguments import quoted
+from ..engines import Betweenness, choose, ready, registered
+from ..errors import InputError
+from ..graph import Graph
+from .batch import vertices_of_sources
+from .bfs import as_searchable
+
+
+def betweenness(
+    graph: Any,
+    sources: Iterable[Hashable] | None = None,
+    *,
+    targets: Iterable[Hashable] | None = None,
+    endpoints: bool = False,
+    edges: bool = False,
+    engine: str = "auto",
+) -> np.ndarray:
+    """The sum over ordered pairs (source, target) of the fraction of shortest paths through each vertex.
+
+    It is not normalised, and an undirected graph counts both directions of a pair.
+
+    Parameters
+    ----------
+    graph : Graph or anything that `as_graph` takes
+        A duplicate arc counts as another path.
+    sources, targets : list, set or array of vertex ids, optional
+        Default: every vertex. A pair has two different vertices. A source may occur more than once.
+    endpoints : bool
+        Count the two ends of a path as well as the vertices between them.
+    edges : bool
+        Return values of arcs instead of vertices.
+    engine : str
+        "cupy" or "cpu"; "auto" is the first of these that can run.
+
+    Returns
+    -------
+    float64 array
+        One value per vertex; with ``edges``, one per entry of ``graph.targets``.
+
+    Raises
+    ------
+    InputError
+        If the graph cannot be made, a source or target is not a vertex, or the engine is unknown, cannot run here, has
+        no betweenness, or lacks the memory.
+
+    Examples
+    --------
+    >>> betweenness([("a", "b"), ("b", "c"), ("c", "d")])
+    array([0., 2., 2., 0.])
+    """
+    graph = as_searchable(graph)
+    vertices = vertices_of_sources(graph, sources)
+    is_target = np.zeros(graph.num_vertices, bool)
+    is_target[vertices_of_sources(graph, targets)] = True
+    engine_ready = _prepared(graph, engine)
+    with engine_ready.lock:
+        return engine_ready.scores(vertices, is_target, endpoints, edges)
+
+
+def _prepared(graph: Graph, engine: str) -> Betweenness:
+    names = [engine]
+    if engine == "auto":
+        names = [name for name in registered() if choose(name).unavailable() is None]
+    for name in names:
+        if found := ready(name).betweenness(graph):
+            return found
+    raise InputError(f"engine {quoted(engine)} has no betweenness: use the engine 'cpu'")

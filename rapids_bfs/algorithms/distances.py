@@ -1,0 +1,231 @@
+"""`eccentricity`, `diameter`, `radius`, `center` and `periphery`: how far vertices are from each other at most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._core.cuda.arrays import CPU, to_host
+from ..engines import Options
+from ..graph import Graph
+from ..kernels.cpu import eccentricities
+from .batch import summary, vertices_of_sources
+from .bfs import as_searchable, search
+from .components import labelled
+
+# What the lower and upper bounds of all eccentricities leave open.
+IsOpen = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+# Measured by benchmarks/bench_cpu.py.
+ROUND = 8  # searches after which it is seen whether they pay
+WORTH = 16  # vertices that a search for bounds must settle: so many searches of a batch take as long
+FIRST_BATCH, LARGEST_BATCH = 64, 1024
+
+
+def eccentricity(graph: Any, vertices: Iterable[Hashable] | None = None, *, engine: str = "auto") -> np.ndarray:
+    """The eccentricity of each vertex: its largest distance to a vertex that it reaches.
+
+    Searches from few vertices bound the eccentricities of all; batches of searches settle the vertices whose bounds do
+    not meet. In directed graphs, bounds work only if each vertex reaches every other.
+
+    Parameters
+    ----------
+    graph : Graph or anything that `as_graph` takes
+    vertices : list, set or array of vertex ids, optional
+        Default: every vertex. An id may occur more than once.
+    engine : str
+        "auto", "cpu", ...: see `rapids-bfs info`.
+
+    Returns
+    -------
+    int32 array, on the host
+        One eccentricity per vertex, or per entry of ``vertices``; 0 for a vertex that reaches only itself.
+
+    Raises
+    ------
+    InputError
+        If the graph cannot be made, an id is not a vertex, or the engine is unknown or cannot run here.
+
+    References
+    ----------
+    F. W. Takes, W. A. Kosters, Determining the diameter of small world networks, CIKM 2011.
+
+    Examples
+    --------
+    >>> eccentricity([("a", "b"), ("b", "c"), ("c", "d")], ["a", "b"])
+    array([3, 2], dtype=int32)
+    """
+    graph = as_searchable(graph)
+    if vertices is None:
+        return bounds(graph, lambda lower, upper: lower < upper, engine)[0]
+    some = vertices_of_sources(graph, vertices)
+    wanted = np.zeros(graph.num_vertices, bool)
+    wanted[some] = True
+    found, _ = bounds(graph, lambda lower, upper: wanted & (lower < upper), engine)
+    return found.take(some)
+
+
+def diameter(graph: Any, *, engine: str = "auto") -> int:
+    """The largest eccentricity: the largest distance from a vertex to another that it reaches.
+
+    In a disconnected graph it is the largest diameter of a component; without vertices it is -1.
+    `graph`, `engine` and the errors are as for `eccentricity`. A few searches usually settle it.
+
+    Examples
+    --------
+    >>> diameter("karate")
+    5
+    """
+    return int(bounds(as_searchable(graph), diameter_is_open, engine)[0].max(initial=-1))
+
+
+def radius(graph: Any, *, engine: str = "auto") -> int:
+    """The smallest eccentricity: 0 if a vertex reaches only itself, -1 without vertices.
+
+    `graph`, `engine` and the errors are as for `eccentricity`. A few searches usually settle it.
+
+    Examples
+    --------
+    >>> radius("karate")
+    3
+    """
+    upper = bounds(as_searchable(graph), radius_is_open, engine)[1]
+    return int(upper.min()) if len(upper) else -1
+
+
+def center(graph: Any, *, engine: str = "auto") -> np.ndarray:
+    """The ids of the vertices whose eccentricity is the `radius`, in the order of vertices.
+
+    `graph`, `engine` and the errors are as for `eccentricity`.
+
+    Examples
+    --------
+    >>> center("karate")
+    array([ 0,  1,  2,  3,  8, 13, 19, 31])
+    """
+    searched: Graph = as_searchable(graph)
+    return searched.on(CPU).ids_of(central(searched, engine=engine))
+
+
+def periphery(graph: Any, *, engine: str = "auto") -> np.ndarray:
+    """The ids of the vertices whose eccentricity is the `diameter`, in the order of vertices.
+
+    `graph`, `engine` and the errors are as for `eccentricity`.
+
+    Examples
+    --------
+    >>> periphery("karate")
+    array([14, 15, 16, 18, 20, 22, 23, 26, 29])
+    """
+    searched: Graph = as_searchable(graph)
+    return searched.on(CPU).ids_of(peripheral(searched, engine=engine))
+
+
+def central(graph: Graph, *, engine: str) -> np.ndarray:
+    """The vertices of the smallest eccentricity."""
+    _, upper = bounds(graph, center_is_open, engine)
+    return np.flatnonzero(upper == upper.min(initial=graph.num_vertices))
+
+
+def peripheral(graph: Graph, *, engine: str) -> np.ndarray:
+    """The vertices of the largest eccentricity."""
+    lower, _ = bounds(graph, periphery_is_open, engine)
+    return np.flatnonzero(lower == lower.max(initial=-1))
+
+
+def diameter_is_open(lower: np.ndarray, upper: np.ndarray) -> Any:
+    return upper > lower.max(initial=-1)
+
+
+def radius_is_open(lower: np.ndarray, upper: np.ndarray) -> Any:
+    return lower < upper.min(initial=len(upper))
+
+
+def periphery_is_open(lower: np.ndarray, upper: np.ndarray) -> Any:
+    return (lower < upper) & (upper >= lower.max(initial=-1))
+
+
+def center_is_open(lower: np.ndarray, upper: np.ndarray) -> Any:
+    return (lower < upper) & (lower <= upper.min(initial=len(upper)))
+
+
+def bounds(graph: Graph, is_open: IsOpen, engine: str) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper bounds (int32) of all eccentricities that leave nothing open.
+
+    Searches tighten the bounds of all vertices for as long as that pays; the vertices that are open then are searched
+    from in batches.
+    """
+    known = Bounds(graph, engine)
+    batch, pays = FIRST_BATCH, True
+    while len(left := np.flatnonzero(is_open(known.lower, known.upper))):
+        if pays and len(left) > ROUND * WORTH and known.reach_all:
+            for turn in range(ROUND):
+                known.tighten(highest=turn % 2 == 0)
+            settled = len(left) - np.count_nonzero(is_open(known.lower, known.upper))
+            pays = bool(settled >= ROUND * WORTH)
+        else:
+            known.settle(known.most_telling(left, batch))
+            batch = min(4 * batch, LARGEST_BATCH)
+    return known.lower, known.upper
+
+
+class Bounds:
+    """Bounds of the eccentricities of all vertices.
+
+    Attributes
+    ----------
+    lower, upper : int32 arrays of n
+    """
+
+    def __init__(self, graph: Graph, engine: str) -> None:
+        self.graph, self.engine = graph, engine
+        n = graph.num_vertices
+        self.here = here = graph.on(CPU)
+        self.degrees = here.degrees
+        self.lower = np.zeros(n, np.int32)
+        if graph.directed:
+            self.labels, count = np.zeros(n, here.targets.dtype), min(n, 1)
+            self.upper = np.full(n, n - 1, np.int32)
+        else:
+            self.labels, count = labelled(here)
+            self.upper = (np.bincount(self.labels, minlength=count)[self.labels] - 1).astype(np.int32)
+        self.chosen, self.farthest = np.empty(count, np.int64), np.empty(count, np.int32)
+
+    @cached_property
+    def reach_all(self) -> bool:
+        """Does a search bound the eccentricities of all vertices of its component? Not in a directed graph in which a
+        vertex does not reach another."""
+        if not self.graph.directed:
+            return True
+        first = np.zeros(1, np.int64)
+        away, back = self._distances(self.graph, first), self._distances(self.graph.reverse, first)
+        return bool((away >= 0).all() and (back >= 0).all())
+
+    def _distances(self, graph: Graph, sources: np.ndarray) -> np.ndarray:
+        return to_host(search(graph, sources, Options(predecessors=False), self.engine).distances)
+
+    def tighten(self, *, highest: bool) -> None:
+        """Search from a vertex of each component, that of the highest upper bound or that of the lowest lower one."""
+        eccentricities.choose(self.labels, self.degrees, self.lower, self.upper, highest, self.chosen)
+        sources = self.chosen[self.chosen >= 0]
+        if len(sources):
+            away = self._distances(self.graph, sources)
+            back = self._distances(self.graph.reverse, sources) if self.graph.directed else away
+            eccentricities.tighten(self.labels, back, away, self.farthest, self.lower, self.upper)
+
+    def most_telling(self, vertices: np.ndarray, count: int) -> np.ndarray:
+        """Of these vertices those whose bounds are the farthest apart, and of these those of the largest degrees."""
+        count = min(count, len(vertices))
+        apart = (self.upper - self.lower)[vertices].astype(np.int64)
+        rank = -(apart * (self.here.num_arcs + 1) + self.degrees[vertices])
+        return vertices[np.argpartition(rank, count - 1)[:count]]
+
+    def settle(self, vertices: np.ndarray) -> None:
+        """Search from each of these vertices."""
+        found: Any = summary(self.graph, vertices, self.engine).eccentricity
+        self.lower[vertices] = self.upper[vertices] = found
+        if not self.graph.directed:
+            eccentricities.spread(self.here.offsets, self.here.targets, vertices, self.lower, self.upper)

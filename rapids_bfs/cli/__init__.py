@@ -1,0 +1,119 @@
+"""The program ``rapids-bfs``: how it ends. What it does is in `commands`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from contextlib import suppress
+
+from .exit_codes import BAD_INPUT, DEVICE_FAILED, FINE, INTERRUPTED, OUR_FAULT, WRONG
+
+
+def main() -> None:
+    """Run the command, and end with its exit code."""
+    if hasattr(signal, "SIGPIPE"):  # end quietly when the reader of a pipe is gone, as other programs do
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # what its encoding lacks is written as an escape
+            stream.reconfigure(errors="backslashreplace")
+    code = run_command(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except (AttributeError, OSError):  # no standard output, or a full disk: `run_command` has said so, Python need not
+        with suppress(AttributeError, OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def run_command(arguments: list[str]) -> int:
+    """Run the command with these arguments and return its exit code; what is wrong is one line on standard error.
+
+    A bug of ours prints its traceback there, and has an exit code of its own.
+    """
+    try:
+        from .commands import app  # slow, so that Ctrl-C may come meanwhile
+
+        code = app(arguments, prog_name="rapids-bfs", standalone_mode=False) or FINE
+        _flush()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except Exception as error:
+        return _explained(error)
+    if code == INTERRUPTED:
+        _say("interrupted")
+    return int(code)
+
+
+def _explained(error: Exception) -> int:
+    """Say what went wrong; return the exit code."""
+    import typer
+
+    from ..errors import DeviceError, InputError, TraversalError
+
+    reason = str(error).strip() or type(error).__name__
+    usage_error = typer.BadParameter.__mro__[1]  # of whichever click Typer brings
+    if isinstance(error, typer.Abort):
+        _say("interrupted")
+        return INTERRUPTED
+    if isinstance(error, DeviceError):
+        _say(f"the device failed: {reason}")
+        return DEVICE_FAILED
+    if isinstance(error, TraversalError):
+        _say(f"wrong answer: {reason}")
+        return WRONG
+    if isinstance(error, usage_error):
+        _say(_usage(error))
+    elif isinstance(error, OSError):
+        _say(f"error: {_file_of(error)}{error.strerror or reason}")
+    elif isinstance(error, MemoryError):
+        _say(f"error: {str(error) or 'out of memory'}")
+    elif isinstance(error, InputError):
+        _say(f"error: {reason}")
+    elif isinstance(error, RuntimeError) and reason == "can't start new thread":
+        _say(f"error: {reason}: raise the limit on processes and threads, by 'ulimit -u' or the container's settings")
+    else:
+        with suppress(OSError):
+            traceback.print_exception(error)
+        return OUR_FAULT
+    return BAD_INPUT
+
+
+def _file_of(error: OSError) -> str:
+    """What ``error`` is about, where that is known. Standard output keeps what it could not write, and fails again."""
+    if error.filename is not None:
+        return f"{error.filename}: "
+    for name, works in (("standard output", _flush), ("the working directory", os.getcwd)):
+        try:
+            works()
+        except OSError:
+            return f"{name}: "
+    return ""
+
+
+def _flush() -> None:
+    if sys.stdout:
+        sys.stdout.flush()
+
+
+def _usage(error: Exception) -> str:
+    """What is wrong with the arguments; empty if the help was shown instead."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return ""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "rapids-bfs"
+    return f"error: {error.format_message().rstrip('.')}: see '{command} --help'"  # type: ignore[attr-defined]
+
+
+def _say(text: str) -> None:
+    """Print one line to standard error, if it can be."""
+    from ..report.console import message, messages
+
+    with suppress(OSError):
+        if text:
+            messages.print(message(text), soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main()

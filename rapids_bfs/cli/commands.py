@@ -1,0 +1,508 @@
+"""What ``rapids-bfs`` does: a function for each command. How it ends is in `cli`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .._core.arguments import quoted
+from .._core.formatting import graph_size
+from ..errors import InputError, shortened
+from ..report.console import line, screen, show
+from .exit_codes import INTERRUPTED, WRONG
+from .streams import (
+    STANDARD,
+    GraphInput,
+    check_outputs,
+    devices_of,
+    engines_named,
+    graphs_named,
+    output_path,
+    table_console,
+    with_progress,
+    write_output,
+)
+
+if TYPE_CHECKING:
+    from ..graph import Graph
+    from ..result import BFSResult
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+GraphArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="GRAPH",
+        help="A file (.mtx .parquet .arrow .feather .csv .tsv .txt .el .sg .npz; text also as .gz .bz2 .zst), - for "
+        "standard input, a generator (rmat:20, urand:20, grid:K, path:N, star:N, complete:N, tree:N), or a bundled "
+        "graph (karate, moby, wordnet). Matrix Market counts from 1: its row 1 is vertex 0. Weights are ignored.",
+        show_default=False,
+        autocompletion=graphs_named,
+    ),
+]
+SourceColumn = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Column that holds the edges' sources.", show_default=False)
+]
+TargetColumn = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Column that holds the edges' targets.", show_default=False)
+]
+NoHeader = Annotated[
+    bool,
+    typer.Option(
+        "--no-header", metavar="", help="The first line of a CSV or TSV is an edge; its columns are named 0, 1, ..."
+    ),
+]
+Directed = Annotated[
+    bool | None,
+    typer.Option(
+        "--directed/--undirected",
+        metavar="",
+        help="Follow edges from source to target, or both ways. Default: the file's setting, else directed.",
+        show_default=False,
+    ),
+]
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="ENGINE[:ALGORITHM]",
+        help="Engine to run; 'rapids-bfs info' lists them.",
+        autocompletion=engines_named,
+    ),
+]
+Gpus = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help="Spread the graph over N GPUs, over 'all', or with 'auto' over as few as hold the graph; 'cpu:N' makes N "
+        "parts in the host's memory.",
+        show_default=False,
+    ),
+]
+DepthLimit = Annotated[
+    int | None,
+    typer.Option("--depth-limit", metavar="D", help="Search no further than this distance.", show_default=False),
+]
+JsonFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write everything as JSON; - for standard output.",
+        show_default=False,
+        parser=output_path,
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", metavar="", help="Replace output files that exist.")]
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from .. import __version__
+
+        screen.print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", metavar="", callback=_show_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
+) -> None:
+    """Breadth-first search: compare every engine on your graph, or run one.
+
+    Exit codes: 0 success, 1 wrong answer, 2 bad input, 71 device or driver failed,
+    130 interrupted by Ctrl-C, 70 bug in this program (please report the traceback).
+    """
+
+
+@app.command()
+def compare(
+    graph: GraphArgument,
+    engines: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B:ALGORITHM",
+            help="Engines to run. Default: all; 'rapids-bfs info' lists them.",
+            show_default=False,
+            autocompletion=engines_named,
+        ),
+    ] = None,
+    sources: Annotated[int, typer.Option(metavar="N", help="Number of random sources.")] = 16,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Search from this vertex; may be repeated.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random sources.")] = 1,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENGINE",
+            help="Engine to compare the others with.",
+            show_default="cugraph, else scipy",
+            autocompletion=engines_named,
+        ),
+    ] = None,
+    depth_limit: DepthLimit = None,
+    gpus: Gpus = None,
+    json: JsonFile = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a row for each run as CSV.", show_default=False, parser=output_path),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a page with plots for a browser.", show_default=False, parser=output_path
+        ),
+    ] = None,
+    wide: Annotated[
+        bool, typer.Option("--wide", metavar="", help="Show every column, below each other in a narrow terminal.")
+    ] = False,
+    force: Force = False,
+    directed: Directed = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    no_header: NoHeader = False,
+) -> None:
+    """Run every engine from the same sources, validate every answer, and show how fast each was.
+
+    Exit code 1 if any answer is wrong, 2 for bad input, or if none of the engines could run.
+
+    [bold]Examples[/bold]
+
+      rapids-bfs compare wordnet
+
+      rapids-bfs compare rmat:20 --engines cpu,scipy --json rmat20.json
+
+      rapids-bfs compare edges.csv --source-column src --target-column dst
+
+      rapids-bfs compare rmat:16 --html report.html
+
+      rapids-bfs compare rmat:28 --gpus 4
+    """
+    from ..comparison.runner import compare as run_comparison
+    from ..comparison.runner import planned
+    from ..report.table import comparison_table
+
+    given = GraphInput(graph, directed, source_column, target_column, not no_header, devices_of(gpus))
+    given.check_outputs(force, json=json, csv=csv, html=html)
+    planned(sources, engines, baseline, seed, depth_limit)
+    edges = given.edges()
+    loaded = given.load() if edges is None else edges.graph
+    chosen = [_parse_id(loaded, text) for text in source] if source else sources
+    comparison = with_progress(
+        lambda progress: run_comparison(
+            edges or loaded,
+            chosen,
+            engines=engines,
+            baseline=baseline,
+            seed=seed,
+            depth_limit=depth_limit,
+            progress=progress,
+        )
+    )
+    if comparison.interrupted or comparison.ran:
+        for output, write in ((json, comparison.to_json), (csv, comparison.to_csv), (html, comparison.to_html)):
+            if output:
+                write_output(output, write)
+    show(comparison_table(comparison, wide=wide, hint=" (--wide shows)"), out=table_console(json, csv, html))
+    if comparison.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if not comparison.ran:
+        raise InputError("none of these engines could run: 'rapids-bfs info' shows what each needs")
+    if not comparison.valid:
+        raise typer.Exit(WRONG)
+
+
+@app.command()
+def run(
+    graph: GraphArgument,
+    source: Annotated[
+        list[str], typer.Option(metavar="ID", help="Vertex to start from; repeat it to search from several.")
+    ],
+    target: Annotated[
+        str | None, typer.Option(metavar="ID", help="Stop there and show the path.", show_default=False)
+    ] = None,
+    depth_limit: DepthLimit = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write vertex, distance and predecessor: .parquet, .arrow, .feather, .csv or .tsv; - for CSV on "
+            "standard output.",
+            show_default=False,
+            parser=output_path,
+        ),
+    ] = None,
+    engine: EngineName = "auto",
+    gpus: Gpus = None,
+    deterministic: Annotated[
+        bool,
+        typer.Option(
+            "--deterministic", metavar="", help="Return the tree of a sequential search, which is NetworkX's."
+        ),
+    ] = False,
+    force: Force = False,
+    directed: Directed = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    no_header: NoHeader = False,
+) -> None:
+    """Search from one vertex, or several, and show how many vertices each level holds.
+
+    [bold]Examples[/bold]
+
+      rapids-bfs run karate --source 0 --target 26
+
+      rapids-bfs run edges.csv --source alice --out distances.parquet
+    """
+    from ..adapters.result_files import check_table_output, save_table
+    from ..algorithms.bfs import bfs, checked_depth_limit
+    from ..engines import ready
+    from ..report.table import levels_table
+
+    given = GraphInput(graph, directed, source_column, target_column, not no_header, devices_of(gpus))
+    given.check_outputs(force, out=out)
+    if out and out != STANDARD:
+        check_table_output(out, force)
+    ready(engine, deterministic)
+    checked_depth_limit(depth_limit)
+    loaded = given.load()
+    result = bfs(
+        loaded,
+        [_parse_id(loaded, text) for text in source],
+        target=None if target is None else _parse_id(loaded, target),
+        depth_limit=depth_limit,
+        engine=engine,
+        deterministic=deterministic,
+    )
+    if out:
+        frame = result.to_frame("arrow")
+        write_output(out, lambda path: save_table(frame, path, force=force), ".csv")
+    show(levels_table(result), out=table_console(out))
+    if target is not None:
+        show(line(_path(result, _parse_id(loaded, target))), out=table_console(out))
+
+
+@app.command()
+def trace(
+    graph: GraphArgument,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Vertex to start from. Default: a random one.", show_default=False),
+    ] = None,
+    engine: EngineName = "auto",
+    depth_limit: DepthLimit = None,
+    check: Annotated[
+        bool, typer.Option("--check", metavar="", help="Verify the frontier after each level, which is slow.")
+    ] = False,
+    json: JsonFile = None,
+    force: Force = False,
+    directed: Directed = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    no_header: NoHeader = False,
+) -> None:
+    """Show what a search does at each level: its frontier, what it reaches, and how long it takes.
+
+    [bold]Examples[/bold]
+
+      rapids-bfs trace rmat:16 --engine cupy:two-kernel
+
+      rapids-bfs trace karate --source 0 --engine cpu --json levels.json
+    """
+    from ..algorithms.bfs import bfs, checked_depth_limit
+    from ..comparison.records import write_json
+    from ..comparison.runner import sample_sources
+    from ..engines import ready
+
+    given = GraphInput(graph, directed, source_column, target_column, not no_header)
+    given.check_outputs(force, json=json)
+    ready(engine)
+    checked_depth_limit(depth_limit)
+    loaded = given.load()
+    ids = [_parse_id(loaded, text) for text in source or ()] or loaded.ids_of(sample_sources(loaded, 1)).tolist()
+    bfs(loaded, ids, engine=engine, depth_limit=depth_limit)  # compiles what it needs
+    result = bfs(loaded, ids, engine=engine, depth_limit=depth_limit, trace=True, check=check)
+    assert result.trace is not None
+    if json:
+        levels = result.trace.to_records()
+        record = {"graph": loaded.name, "engine": result.trace.engine, "sources": ids, "levels": levels}
+        write_output(json, lambda path: write_json(record, path))
+    show(line(f"{loaded.name}, {result.trace.engine}, from {', '.join(map(str, ids))}"), out=table_console(json))
+    show(result.trace.__rich__(), out=table_console(json))
+
+
+@app.command()
+def validate(
+    graph: GraphArgument,
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A file as 'run --out' writes it.")],
+    depth_limit: Annotated[
+        int | None, typer.Option(metavar="D", help="The search stopped at this distance.", show_default=False)
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="ID", help="The search stopped at this vertex.", show_default=False)
+    ] = None,
+    directed: Directed = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    no_header: NoHeader = False,
+) -> None:
+    """Check distances and predecessors by Graph500's rules. Exit code 1 if one is broken.
+
+    [bold]Examples[/bold]
+
+      rapids-bfs run rmat:16 --source 5 --out result.parquet
+
+      rapids-bfs validate rmat:16 result.parquet
+    """
+    from ..adapters.result_files import read_table
+    from ..algorithms.bfs import checked_depth_limit
+    from ..result import RESULT_COLUMNS, from_frame
+    from ..validation import validate as check
+
+    limit = checked_depth_limit(depth_limit)
+    loaded = GraphInput(graph, directed, source_column, target_column, not no_header).load()
+    table = read_table(result, loaded)
+    answer = from_frame(loaded, table, str(result), limit)
+    if target is not None:
+        answer = replace(answer, target=loaded.vertex_of(_parse_id(loaded, target)))
+    verdict = check(loaded, answer)
+    show(line(str(verdict), "green" if verdict else "red"))
+    if unread := [quoted(name) for name in table.column_names if name not in RESULT_COLUMNS]:
+        show(
+            line(
+                f"not checked: {shortened(', '.join(unread), 200)}; a result has {', '.join(RESULT_COLUMNS)}", "yellow"
+            )
+        )
+    if not verdict:
+        raise typer.Exit(WRONG)
+
+
+@app.command()
+def convert(
+    graph: GraphArgument,
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT",
+            help="Its suffix gives the format; - for an edge list on standard output.",
+            parser=output_path,
+        ),
+    ],
+    simple: Annotated[bool, typer.Option("--simple", metavar="", help="Drop self-loops and duplicate edges.")] = False,
+    force: Force = False,
+    directed: Directed = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    no_header: NoHeader = False,
+) -> None:
+    """Read a graph and write it in another format.
+
+    [bold]Examples[/bold]
+
+      rapids-bfs convert roads.mtx.gz roads.parquet
+
+      rapids-bfs convert rmat:20 rmat20.sg
+    """
+    from ..adapters.files import check_graph_output
+    from ..distributed.sources import is_random
+    from ..generators import leaves_isolated
+
+    given = GraphInput(graph, directed, source_column, target_column, not no_header)
+    check_outputs({}, force, out=out)
+    if out != STANDARD:
+        check_graph_output(out, force, isolated=graph if is_random(graph) and leaves_isolated(graph) else None)
+    loaded = given.load()
+    if simple:
+        loaded = loaded.simple
+    write_output(out, lambda path: loaded.save(path, force=force), ".txt")
+    where = "standard output" if out == STANDARD else out
+    show(line(f"{where}: {graph_size(loaded.num_vertices, loaded.num_edges)}"), out=table_console(out))
+
+
+@app.command()
+def graph500(
+    scale: Annotated[int, typer.Option(metavar="S", help="2^S vertices.")],
+    edge_factor: Annotated[int, typer.Option(metavar="F", help="Edges drawn per vertex.")] = 16,
+    roots: Annotated[int, typer.Option(metavar="N", help="Number of random roots.")] = 64,
+    engine: EngineName = "auto",
+    gpus: Gpus = None,
+    seed: Annotated[int, typer.Option(help="Seed of the graph and the roots.")] = 2,
+    json: JsonFile = None,
+    force: Force = False,
+) -> None:
+    """Run the Graph500 benchmark: generate, build, search, validate, and print the official report.
+
+    Exit code 1 if an answer is wrong, with the rule that it breaks.
+
+    [bold]Examples[/bold]
+
+      rapids-bfs graph500 --scale 20
+
+      rapids-bfs graph500 --scale 26 --engine cupy --json scale26.json
+
+      rapids-bfs graph500 --scale 30 --gpus 4
+    """
+    from ..comparison.graph500 import graph500 as run_benchmark
+    from ..comparison.records import write_json
+
+    check_outputs({}, force, json=json)
+    devices = devices_of(gpus)
+    report = with_progress(
+        lambda progress: run_benchmark(
+            scale, edge_factor=edge_factor, roots=roots, engine=engine, seed=seed, devices=devices, progress=progress
+        )
+    )
+    if json:
+        write_output(json, lambda path: write_json(report.to_dict(), path))
+    print(report, file=table_console(json).file)
+
+
+@app.command()
+def warmup() -> None:
+    """Compile the CPU kernels that are not yet in your cache folder, ahead of the first search."""
+    from .._core.formatting import number
+    from ..warmup import folder
+    from ..warmup import warmup as compile_ahead
+
+    for name, seconds in compile_ahead():
+        show(line(f"{number(seconds):>6} s  {name}"))
+    show(line(f"kept in {folder()}"))
+
+
+@app.command()
+def info() -> None:
+    """Show the engines and what each of them lacks here, the machine, and the versions."""
+    from .info import info_tables
+
+    show(info_tables())
+
+
+def _parse_id(graph: Graph, text: str) -> Hashable:
+    """The vertex id written as ``text``: the string itself if it is an id, else the number that it spells."""
+    if graph.has_vertex(text):
+        return text
+    return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
+
+
+def _path(result: BFSResult, target: Hashable) -> str:
+    """One line about the path to the vertex with this id."""
+    distance = result.distance_to(target)
+    if distance < 0:
+        return f"{target} was not reached"
+    return f"{target} is at distance {distance}: {' - '.join(map(str, result.path_to(target)))}"

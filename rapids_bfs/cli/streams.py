@@ -1,0 +1,192 @@
+"""What the commands read and write: graphs, files, standard input and output, and the progress of their work."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+from ..report.console import line, messages, screen
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..comparison.edge_input import GivenEdges
+    from ..graph import Graph
+
+STANDARD = Path("-")  # standard input or output instead of a file
+
+
+@dataclass(frozen=True)
+class GraphInput:
+    """The graph that a command is to read, and how."""
+
+    graph: str
+    directed: bool | None
+    source_column: str | None
+    target_column: str | None
+    header: bool
+    devices: int | str | None = None  # as of `rapids_bfs.load`
+
+    def load(self) -> Graph:
+        """Read, generate or look up the graph."""
+        from ..loading import load
+
+        options: dict[str, Any] = {
+            "directed": self.directed,
+            "source": self.source_column,
+            "target": self.target_column,
+        }
+        options |= {"header": None if self.header else False, "devices": self.devices}
+        given = {name: value for name, value in options.items() if value is not None}
+        with messages.status(line(f"reading {self.graph}")):
+            if self.graph != str(STANDARD):  # ./- is a file
+                graph: Graph = load(self.graph, **given)
+                return graph
+            with _standard_input() as path:
+                graph = load(path, name="standard input", **given)
+            return graph
+
+    def edges(self) -> GivenEdges | None:
+        """The edges of a file, read by cuDF; None without cuDF, or if it cannot read such a file."""
+        from ..adapters.cudf_files import read_edges
+        from ..comparison.edge_input import GivenEdges
+
+        if not self.header or self.devices is not None:
+            return None
+        with messages.status(line(f"reading {self.graph}")):
+            read = read_edges(self.graph, self.source_column, self.target_column)
+            if read is None:
+                return None
+            frame, options = read
+            return GivenEdges.of(frame, **options | ({} if self.directed is None else {"directed": self.directed}))
+
+    def check_outputs(self, force: bool, **outputs: Path | None) -> None:
+        """See the function `check_outputs`; the graph's own file is not an output either."""
+        taken = {} if self.graph == str(STANDARD) else {"the graph": output_path(self.graph)}
+        check_outputs(taken, force, **outputs)
+
+
+def output_path(text: str) -> Path:
+    """Where an option says to write: `STANDARD` for "-", and for "./-" the file of that name."""
+    path = Path(text)
+    return path if text == str(STANDARD) or path != STANDARD else path.absolute()
+
+
+def graphs_named(start: str) -> list[str]:
+    """What a shell completes ``start`` to, besides files: bundled graphs and generators."""
+    from ..generators import RANDOM, REGULAR
+    from ..loading import BUNDLED
+
+    return [name for name in (*BUNDLED, *(f"{kind}:" for kind in (*RANDOM, *REGULAR))) if name.startswith(start)]
+
+
+def engines_named(start: str) -> list[str]:
+    """What a shell completes ``start`` to: the last of the engines in it, or its algorithm after the colon."""
+    from ..engines import registered
+
+    before, comma, last = start.rpartition(",")
+    names = [name for name in registered() if ":" not in last]
+    names += [f"{name}:{each}" for name, engine in registered().items() if ":" in last for each in engine.algorithms]
+    return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
+
+
+def devices_of(gpus: str | None) -> int | str | None:
+    """``--gpus`` as ``devices`` of `rapids_bfs.load`. Raises `InputError` if there are no such devices."""
+    if gpus is None or gpus == "auto":
+        return gpus
+    from ..distributed.launchers import device_names
+
+    devices = int(gpus) if re.fullmatch("-?[0-9]{1,99}", gpus) else gpus
+    device_names(devices)
+    return devices
+
+
+@contextmanager
+def _standard_input() -> Iterator[Path]:
+    """A file with what standard input holds. An `InputError` about it names standard input instead."""
+    if sys.stdin is None:
+        raise InputError("standard input is closed")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "input"
+        try:
+            with path.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+        except OSError as error:
+            reason = error.strerror or error
+            raise InputError(f"standard input cannot be copied to a file in {folder}: {reason}") from None
+        try:
+            yield path
+        except InputError as error:
+            raise InputError(str(error).replace(str(path), "standard input")) from None
+
+
+def check_outputs(taken: Mapping[str, Path], force: bool, **outputs: Path | None) -> None:
+    """Raise `InputError` unless each of these can be written, and none is another or one of those ``taken``."""
+    from ..adapters._file import check_output
+
+    taken = dict(taken)
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        if path != STANDARD:
+            check_output(path, force=True)
+            if path.exists() and not force:
+                raise InputError(f"{path} exists: choose another name, or replace it with --force")
+            if path.exists() and not os.access(path, os.W_OK):
+                raise InputError(f"{path} is not writable")
+        elif sys.stdout is None:
+            raise InputError("standard output is closed")
+        for other, its_path in taken.items():
+            if _same_file(path, its_path):
+                raise InputError(f"--{option} {path} is also the file of {other}: give each its own")
+        taken[f"--{option}"] = path
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    if STANDARD in (one, other):
+        return one == other
+    both_exist = one.exists() and other.exists()
+    return os.path.samefile(one, other) if both_exist else os.path.realpath(one) == os.path.realpath(other)
+
+
+def write_output(path: Path, write: Callable[[Path], object], suffix: str = "") -> None:
+    """Call ``write`` with a path; what it writes for `STANDARD`, as to a file with this suffix, is printed."""
+    if path != STANDARD:
+        write(path)
+        return
+    with TemporaryDirectory() as folder:
+        made = Path(folder) / f"output{suffix}"
+        write(made)
+        sys.stdout.flush()
+        with made.open("rb") as file:
+            shutil.rmtree(folder, ignore_errors=True)  # now: a pipe whose reader is gone ends the process
+            try:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+                sys.stdout.flush()  # what is said afterwards is true: a full disk has been noticed
+            except OSError as error:
+                error.filename = "standard output"
+                raise
+
+
+def table_console(*outputs: Path | None) -> Console:
+    """Where tables go: to standard error if one of these outputs goes to standard output."""
+    return messages if STANDARD in outputs else screen
+
+
+def with_progress(work: Any) -> Any:
+    """Call ``work(progress)`` under a progress bar on standard error."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=messages, transient=True, disable=not messages.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+        return work(lambda done, total, doing: bar.update(task, completed=done, total=total, description=doing))

@@ -1,0 +1,155 @@
+"""How `compare` runs each engine: which of its algorithms, on which graphs, and end to end from a list of edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..engines import Choice, Options
+from ..graph import Graph
+
+if TYPE_CHECKING:
+    from .edge_input import GivenEdges
+
+
+class Contender:
+    """An engine of which nothing in particular is known."""
+
+    algorithms: tuple[str, ...] = ()  # that run unless `compare` is told otherwise; none: the default alone
+
+    def left_out(self, graph: Graph) -> str | None:
+        """None, or one line: why it does not run on this graph unless it is asked for by name."""
+        return None
+
+    def end_to_end(self, choice: Choice, edges: GivenEdges, source: Hashable, options: Options) -> Callable[[], int]:
+        """Build the engine's own kind of graph from a list of edges, as its users do, and search it from the vertex
+        with this id. Returns a function that counts the vertices reached."""
+        graph = edges.as_graph()
+        sources = np.array([graph.vertex_of(source)])
+        if not isinstance(graph, Graph):
+            in_parts = graph.search(sources, options, choice.name)
+            return lambda: in_parts.num_reached
+        traversal = choice.engine.prepare(graph, choice.algorithm)
+        found = traversal.search(sources, options)
+        return lambda: traversal.result(found, sources, options).num_reached
+
+
+class _CuGraph(Contender):
+    def end_to_end(self, choice: Choice, edges: GivenEdges, source: Hashable, options: Options) -> Callable[[], int]:
+        import cugraph
+
+        from ..engines.rapids.base import reached, wait
+
+        graph = cugraph.Graph(directed=edges.graph.directed)
+        source_column, target_column = edges.graph.columns
+        graph.from_cudf_edgelist(edges.on_device(), source=source_column, destination=target_column)
+        frame = cugraph.bfs(graph, source, depth_limit=options.depth_limit)
+        wait()
+        return lambda: reached(frame["distance"].values)
+
+
+class _PyLibCuGraph(Contender):
+    algorithms = ("top-down", "direction-optimizing")
+
+    def end_to_end(self, choice: Choice, edges: GivenEdges, source: Hashable, options: Options) -> Callable[[], int]:
+        frame = edges.on_device()
+        arrays = [frame[column] for column in edges.graph.columns]
+        if any(array.dtype not in (np.int32, np.int64) for array in arrays):
+            return super().end_to_end(choice, edges, source, options)  # it takes integers alone
+        from pylibcugraph import GraphProperties, ResourceHandle, SGGraph
+
+        from ..engines.rapids.base import reached
+        from ..engines.rapids.pylibcugraph import DIRECTION_OPTIMIZING, search
+
+        handle = ResourceHandle()
+        graph = SGGraph(
+            handle,
+            GraphProperties(is_symmetric=not edges.graph.directed, is_multigraph=False),
+            *(array.values for array in arrays),
+            renumber=True,
+            drop_multi_edges=True,
+            symmetrize=not edges.graph.directed,
+        )
+        dtype = max(array.dtype for array in arrays)
+        found = search(handle, graph, [source], dtype, choice.algorithm == DIRECTION_OPTIMIZING, options)
+        return lambda: reached(found[0])
+
+
+class _CuGraphDask(Contender):
+    def left_out(self, graph: Graph) -> str | None:
+        if isinstance(graph, Graph):
+            return "cugraph.dask is for several GPUs: compare with --gpus, or name this engine"
+        return None
+
+    def end_to_end(self, choice: Choice, edges: GivenEdges, source: Hashable, options: Options) -> Callable[[], int]:
+        import dask_cudf
+        from cugraph.dask import bfs
+        from distributed import wait
+
+        from .._core.cuda.driver import driver
+        from ..engines.rapids.base import reached
+        from ..engines.rapids.cugraph_dask import graph_of, started
+
+        workers = len(started(len(driver().devices)).nthreads())
+        frame = dask_cudf.from_cudf(edges.on_device(), npartitions=workers)
+        graph = graph_of(frame, edges.graph.columns, directed=edges.graph.directed)
+        found = bfs(graph, source, depth_limit=options.depth_limit).persist()
+        wait(found)
+        return lambda: reached(found["distance"].compute().values)
+
+
+class _RustworkX(Contender):
+    LARGEST = 5_000_000  # edges: a tree takes a Python object for each
+
+    def left_out(self, graph: Graph) -> str | None:
+        if graph.num_arcs <= self.LARGEST:
+            return None
+        return f"more than {self.LARGEST:,} edges become as many Python objects: ask for this engine by name"
+
+
+class _NetworkX(Contender):
+    LARGEST = 5_000_000  # edges: building more takes minutes and gigabytes
+
+    def left_out(self, graph: Graph) -> str | None:
+        if graph.num_arcs <= self.LARGEST:
+            return None
+        return f"more than {self.LARGEST:,} edges take minutes to build: ask for this engine by name to wait for them"
+
+
+class _NxCuGraph(Contender):
+    LARGEST = 1_000_000  # vertices: a tuple of Python's for each takes seconds a search
+
+    def left_out(self, graph: Graph) -> str | None:
+        if graph.num_vertices <= self.LARGEST:
+            return None
+        return f"more than {self.LARGEST:,} vertices take it seconds a search; name it in --engines to wait for it"
+
+
+class _NumbaCUDA(Contender):
+    SIMULATED = 5_000  # vertices of the largest graph that the simulator searches in bearable time
+
+    def left_out(self, graph: Graph) -> str | None:
+        from ..engines.gpu.simulator import simulated
+
+        if simulated() and graph.num_vertices > self.SIMULATED:
+            return f"the simulator takes too long for more than {self.SIMULATED:,} vertices"
+        return None
+
+
+UNKNOWN = Contender()
+KNOWN = {
+    "cugraph": _CuGraph(),
+    "cugraph-dask": _CuGraphDask(),
+    "networkx": _NetworkX(),
+    "numba-cuda": _NumbaCUDA(),
+    "nx-cugraph": _NxCuGraph(),
+    "pylibcugraph": _PyLibCuGraph(),
+    "rustworkx": _RustworkX(),
+}
+
+
+def contender(engine: str) -> Contender:
+    """How the engine of this name is compared."""
+    return KNOWN.get(engine, UNKNOWN)

@@ -1,0 +1,179 @@
+"""The Graph500 benchmark, kernel 2 (breadth-first search): generate, build, search from 64 roots, validate each.
+
+Graph500 specification, sections 3 to 6; the report is that of the reference code, version 3.0, word for word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from .._core import machine
+from .._core.arguments import whole_number
+from .._core.cuda.arrays import CUDA, finish
+from .._core.dtypes import index_dtype
+from .._core.statistics import HarmonicSummary, Statistics
+from ..engines import DEFAULT, Choice, Traversal, ready
+from ..errors import TraversalError
+from ..generators import EDGE_FACTOR, SEED, Drawing, rmat_edges
+from ..graph import Graph
+from ..validation import validate
+from .runner import Progress, quiet, sample_sources
+
+ROOTS = 64
+WIDTH = 32  # columns of the report before a value
+MARKED = "bfs  harmonic_mean_TEPS:     !"  # the value by which machines are ranked
+
+
+@dataclass
+class Graph500:
+    """The outcome of `graph500`. ``str`` of it is the official report.
+
+    Times are in seconds. ``nedges`` are, for each root, the drawn edges with a reached end: self-loops and repeated
+    edges count, each edge once.
+    """
+
+    scale: int
+    edge_factor: int
+    seed: int
+    engine: str
+    graph_generation: float = 0.0
+    construction_time: float = 0.0
+    roots: list[Hashable] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    nedges: list[int] = field(default_factory=list)
+    validate_times: list[float] = field(default_factory=list)
+
+    @property
+    def teps(self) -> HarmonicSummary:
+        """Traversed edges per second."""
+        return HarmonicSummary.of(self.nedges, self.times)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in JSON's types."""
+        return {
+            **asdict(self),
+            "time": Statistics.of(self.times)._asdict(),
+            "TEPS": self.teps._asdict(),
+            "machine": machine.describe(),
+            "versions": machine.versions(),
+        }
+
+    def __str__(self) -> str:
+        lines = [
+            ("SCALE", f"{self.scale}"),
+            ("edgefactor", f"{self.edge_factor}"),
+            ("NBFS", f"{len(self.roots)}"),
+            ("graph_generation", f"{self.graph_generation:g}"),
+            ("num_mpi_processes", "1"),
+            ("construction_time", f"{self.construction_time:g}"),
+        ]
+        lines += [(f"bfs  {name}_time", f"{value:g}") for name, value in Statistics.of(self.times)._asdict().items()]
+        lines += [(f"{name}_nedge", f"{value:.11g}") for name, value in Statistics.of(self.nedges)._asdict().items()]
+        lines += [(f"bfs  {name}_TEPS", f"{value:g}") for name, value in self.teps._asdict().items()]
+        validated = Statistics.of(self.validate_times)._asdict()
+        lines += [(f"bfs  {name}_validate", f"{value:g}") for name, value in validated.items()]
+        labels = [MARKED if name == "bfs  harmonic_mean_TEPS" else f"{name}:" for name, _ in lines]
+        return "\n".join(f"{label:{WIDTH}}{value}" for label, (_, value) in zip(labels, lines, strict=True))
+
+
+def graph500(
+    scale: int,
+    *,
+    edge_factor: int = EDGE_FACTOR,
+    roots: int = ROOTS,
+    engine: str = "auto",
+    seed: int = SEED,
+    devices: int | str | Sequence[int] | None = None,
+    progress: Progress = quiet,
+) -> Graph500:
+    """Run the benchmark. With an engine of the GPU nothing leaves the device but roots, times and verdicts.
+
+    Construction is all that the searches need: the CSR of the edges in both directions, without self-loops and
+    duplicates, and what the engine prepares. One search goes ahead untimed. With ``devices`` all of it happens in
+    parts, see `rapids_bfs.as_graph`.
+
+    Raises
+    ------
+    InputError
+        For an unknown engine or one that cannot run here, or a graph that does not fit.
+    TraversalError
+        If an answer is wrong, naming the rule of Graph500 that it breaks.
+    """
+    roots = whole_number(roots, "the number of roots", 1)
+    if devices is not None:
+        from .distributed import graph500_in_parts
+
+        return graph500_in_parts(Graph500(scale, edge_factor, seed, engine), devices, roots, progress)
+    choice = ready(engine)
+    device = choice.engine.searches_on
+    run = Graph500(scale, edge_factor, seed, choice.name)
+    steps = roots + 3
+    drawing = rmat_edges(scale, edge_factor, seed=seed, device=device)
+    progress(0, steps, "compile")
+    _compile(choice, drawing)
+
+    progress(1, steps, "generate")
+    begin = perf_counter()
+    source, target = drawing.edges()
+    _wait(device)
+    run.graph_generation = perf_counter() - begin
+
+    progress(2, steps, "construct")
+    begin = perf_counter()
+    graph = drawing.graph_of(source, target)
+    choice.require(graph)
+    traversal = choice.engine.prepare(graph, choice.algorithm)
+    _wait(device)
+    run.construction_time = perf_counter() - begin
+    drawn = _drawn_edges(drawing, source)
+    del source, target
+
+    vertices = sample_sources(graph, roots, seed)
+    traversal.run(vertices[:1])
+    run.roots = graph.ids_of(vertices).tolist()
+    for number in range(len(vertices)):
+        progress(number + 3, steps, f"root {number + 1} of {len(vertices)}")
+        _search(run, graph, traversal, vertices[number : number + 1], drawn)
+    return run
+
+
+def _compile(choice: Choice, drawing: Drawing) -> None:
+    """Build and search a small graph, with the types that the large one takes, so that no compilation is timed."""
+    small = rmat_edges(4, device=drawing.device)
+    graph = small.graph_of(*small.edges())
+    for offset in ("int32", np.dtype(index_dtype(2 * drawing.m)).name):
+        typed = graph._with(offsets=graph.offsets.astype(offset))
+        validate(typed.simple, choice.engine.prepare(typed, choice.algorithm).run(np.array([0])))
+
+
+def _search(run: Graph500, graph: Graph, traversal: Traversal, root: np.ndarray, drawn: Any) -> None:
+    """Search from a root and validate the answer; note both times and the edges."""
+    begin = perf_counter()
+    found = traversal.search(root, DEFAULT)
+    run.times.append(perf_counter() - begin)
+    result = traversal.result(found, root, DEFAULT)
+    run.nedges.append(int(drawn[result.distances >= 0].sum()))
+    begin = perf_counter()
+    verdict = validate(graph, result)
+    run.validate_times.append(perf_counter() - begin)
+    if not verdict:
+        raise TraversalError(f"{run.engine} from root {int(root[0])} of {graph.name}: {verdict}")
+
+
+def _drawn_edges(drawing: Drawing, source: Any) -> Any:
+    """How many edges were drawn from each vertex, n: all of an edge's ends are reached or none."""
+    if drawing.device == CUDA:
+        from .._core.csr.device import count
+
+        return count([(source, source)], drawing.n, drawing.m)[2:].astype(np.int64)
+    return np.bincount(source, minlength=drawing.n)
+
+
+def _wait(device: str) -> None:
+    if device == CUDA:
+        finish()

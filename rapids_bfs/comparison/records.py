@@ -1,0 +1,292 @@
+"""What a comparison of engines found: every search's time and verdict, as a table, as files and as plots."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from os import PathLike
+from statistics import harmonic_mean, median
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._core import machine
+from .._core.arguments import file_path, quoted
+from ..errors import InputError
+from ..graph import Graph
+from ..trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+FIGURES = {  # of a `Run`, and the types of their columns
+    **{"ms": np.float64, "reached": np.int64, "depth": np.int64, "edges": np.int64},
+    **{"teps": np.float64, "verdict": object},
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One search: ``source`` is an id, ``edges`` the input edges of the component that it traversed."""
+
+    source: Hashable
+    ms: float
+    reached: int
+    depth: int
+    edges: int
+    verdict: str
+
+    @property
+    def valid(self) -> bool:
+        return self.verdict.startswith("valid")
+
+    @property
+    def teps(self) -> float:
+        """Traversed edges per second, by Graph500's definition."""
+        return self.edges / (self.ms / 1e3)
+
+
+@dataclass
+class EngineRuns:
+    """What one engine did. ``unavailable`` says why it did nothing, or why it stopped.
+
+    ``edges_ms`` are end-to-end times, from a list of edges to an answer, if there was a list.
+    ``prepare_bytes`` and ``run_bytes`` are how much more of the device's memory was taken at a time, at most, by the
+    preparation and by one search; None for engines that do without a device.
+    ``trace`` is one more search from the first source, not timed, where the engine notes what each level did.
+    """
+
+    engine: str
+    unavailable: str | None = None
+    prepare_ms: float | None = None
+    warmup_ms: float | None = None
+    edges_ms: list[float] = field(default_factory=list)
+    prepare_bytes: int | None = None
+    run_bytes: int | None = None
+    runs: list[Run] = field(default_factory=list)
+    trace: Trace | None = None
+
+    @property
+    def run_ms(self) -> list[float]:
+        return [run.ms for run in self.runs]
+
+    @property
+    def median_ms(self) -> float | None:
+        return median(self.run_ms) if self.runs else None
+
+    @property
+    def valid(self) -> bool | None:
+        """Is every answer right? None if there is none."""
+        return all(run.valid for run in self.runs) if self.runs else None
+
+    @property
+    def reached(self) -> int | None:
+        """Vertices reached, the most over the sources."""
+        return max((run.reached for run in self.runs), default=None)
+
+    @property
+    def depth(self) -> int | None:
+        """Largest distance, the most over the sources."""
+        return max((run.depth for run in self.runs), default=None)
+
+    @property
+    def teps_harmonic_mean(self) -> float | None:
+        """Harmonic mean over the sources, as Graph500 asks."""
+        return harmonic_mean([run.teps for run in self.runs]) if self.runs else None
+
+
+@dataclass(repr=False)
+class Comparison:
+    """The outcome of `compare`. It shows itself as a table, plots itself, and writes itself as JSON, CSV and HTML.
+
+    Attributes
+    ----------
+    graph : Graph
+    engines : list of EngineRuns
+        Those that could not run are there with the reason.
+    baseline : str or None
+        The engine that the others' speed is given relative to.
+    levels : Trace or None
+        The levels that a search from the first source finds.
+    interrupted : bool
+        Ctrl-C ended it early; what was finished is there.
+    """
+
+    graph: Graph
+    engines: list[EngineRuns]
+    baseline: str | None = None
+    levels: Trace | None = None
+    interrupted: bool = False
+    seed: int | None = None
+    command: str = ""
+    started: str = ""
+
+    @property
+    def valid(self) -> bool:
+        """Is no answer of any engine wrong?"""
+        return all(engine.valid is not False for engine in self.engines)
+
+    @property
+    def ran(self) -> bool:
+        """Has any engine given an answer?"""
+        return any(engine.runs for engine in self.engines)
+
+    def __getitem__(self, engine: str) -> EngineRuns:
+        for runs in self.engines:
+            if runs.engine == engine:
+                return runs
+        raise KeyError(
+            f"{quoted(engine)} is not one of the engines compared: {', '.join(runs.engine for runs in self.engines)}"
+        )
+
+    def ratio_to_baseline(self, engine: str) -> float | None:
+        """How many times as fast as the baseline: its median time over the engine's, on the sources both have run."""
+        if self.baseline is None:
+            return None
+        theirs = {run.source: run.ms for run in self[self.baseline].runs}
+        ours = {run.source: run.ms for run in self[engine].runs}
+        both = theirs.keys() & ours.keys()
+        return median(theirs[s] for s in both) / median(ours[s] for s in both) if both else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in JSON's types. Times in ms; ``reached`` and ``depth`` are the largest over the sources."""
+        searched = getattr(self.graph, "searched", None)  # of a graph in parts: how they talk
+        return {
+            "graph": {
+                "name": self.graph.name,
+                "vertices": self.graph.num_vertices,
+                "edges": self.graph.num_edges,
+                "directed": self.graph.directed,
+                **({"searched": searched} if searched else {}),
+            },
+            "started": self.started,
+            "machine": machine.describe(),
+            "versions": machine.versions(),
+            "command": self.command,
+            "seed": self.seed,
+            "baseline": self.baseline,
+            "interrupted": self.interrupted,
+            "levels": None if self.levels is None else self.levels.to_columns(),
+            "engines": [
+                {
+                    "engine": runs.engine,
+                    "unavailable": runs.unavailable,
+                    "valid": runs.valid,
+                    "prepare_ms": runs.prepare_ms,
+                    "warmup_ms": runs.warmup_ms,
+                    "edges_ms": runs.edges_ms,
+                    "prepare_bytes": runs.prepare_bytes,
+                    "run_bytes": runs.run_bytes,
+                    "sources": [_plain(run.source) for run in runs.runs],
+                    "run_ms": runs.run_ms,
+                    "median_ms": runs.median_ms,
+                    "reached": runs.reached,
+                    "depth": runs.depth,
+                    "teps_harmonic_mean": runs.teps_harmonic_mean,
+                    "ratio_to_baseline": self.ratio_to_baseline(runs.engine),
+                    "trace": None if runs.trace is None else runs.trace.to_columns(),
+                    "runs": [
+                        {
+                            "source": _plain(run.source),
+                            "ms": run.ms,
+                            "reached": run.reached,
+                            "depth": run.depth,
+                            "edges": run.edges,
+                            "teps": run.teps,
+                            "verdict": run.verdict,
+                        }
+                        for run in runs.runs
+                    ],
+                }
+                for runs in self.engines
+            ],
+        }
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with a row for each engine and source; an engine that could not run has none.
+
+        Columns: ``engine``, ``source`` (an id), ``ms``, ``reached``, ``depth``, ``edges`` (those traversed, as Graph500
+        counts them), ``teps`` (edges a second) and ``verdict`` ("valid", or what is wrong). ``kind`` is that of
+        `BFSResult.to_frame`; frames of cuDF are uploaded from the host.
+        """
+        from ..adapters.arrow import frame
+
+        runs = [(each.engine, run) for each in self.engines for run in each.runs]
+        columns = {
+            "engine": np.array([engine for engine, _ in runs], object),
+            "source": self.graph.ids_of(self.graph.vertices_of(run.source for _, run in runs)),
+        }
+        for name, dtype in FIGURES.items():
+            columns[name] = np.array([getattr(run, name) for _, run in runs], dtype)
+        return frame(columns, kind or self.graph.frame)
+
+    def to_json(self, path: str | PathLike[str]) -> None:
+        """Write `to_dict` to ``path``."""
+        write_json(self.to_dict(), path)
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write a row for each engine and source to ``path``."""
+        rows = [{"engine": each["engine"], **run} for each in self.to_dict()["engines"] for run in each["runs"]]
+        with _writing(path, newline="") as out:
+            writer = csv.DictWriter(out, ("engine", "source", *FIGURES))
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a page for a browser to ``path``: one file that holds everything and needs no network."""
+        from ..report.page import page
+
+        with _writing(path) as out:
+            out.write(page(self.to_dict()))
+
+    def plot(self) -> Figure:
+        """A Matplotlib figure: each engine's times, every search a dot, and how many times as fast as the baseline.
+
+        It shows itself in a notebook; ``figure.savefig("times.svg")`` keeps it.
+        """
+        from ..report.plots import plot_comparison
+
+        return plot_comparison(self.to_dict())
+
+    def __rich__(self) -> Any:
+        from ..report.table import comparison_table
+
+        return comparison_table(self)
+
+    def __repr__(self) -> str:
+        from ..report.console import as_text
+        from ..report.table import comparison_table
+
+        return as_text(comparison_table(self)).rstrip()
+
+    def _repr_html_(self) -> str:
+        from ..report.table import comparison_html
+
+        return comparison_html(self)
+
+
+def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:
+    """Write ``content`` to ``path``; ids that JSON has no type for as strings."""
+    with _writing(path) as out:
+        json.dump(content, out, indent=1, default=str)
+        out.write("\n")
+
+
+@contextmanager
+def _writing(path: str | PathLike[str], newline: str | None = None) -> Iterator[IO[str]]:
+    """The file at ``path``, opened for text. Raises `InputError` if it cannot be written, as on a full disk."""
+    path = file_path(path)
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline=newline) as out:
+            yield out
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def _plain(id: Any) -> Any:
+    """An id in one of JSON's types."""
+    return id if isinstance(id, int | float | str) else str(id)

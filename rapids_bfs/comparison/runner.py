@@ -1,0 +1,333 @@
+"""The side-by-side run: the same graph and sources for every engine, with each answer validated."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import import_module
+from time import perf_counter
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from .._core.arguments import engine_name, quoted, whole_number
+from .._core.cuda.arrays import CUDA, moved, to_host
+from .._core.memory import PeakDeviceBytes
+from ..algorithms.bfs import checked_depth_limit, source_vertices
+from ..engines import Choice, Options, Traversal, choose, registered
+from ..errors import InputError, TraversalError
+from ..graph import Graph
+from ..result import BFSResult
+from ..trace import Trace
+from ..validation import validate
+from .baselines import contender
+from .records import Comparison, EngineRuns, Run
+
+if TYPE_CHECKING:
+    from .edge_input import GivenEdges
+
+SOURCES = 16
+SEED = 1
+END_TO_END = 3  # runs from a list of edges to an answer
+LONG_MS = 1e3
+ORIGIN = np.array([0])
+BASELINES = ("cugraph", "cugraph-dask", "scipy", "networkx")  # what others are measured against, the first that ran
+
+
+class Progress(Protocol):
+    """Receives the progress of a comparison."""
+
+    def __call__(self, done: int, total: int, doing: str) -> None: ...
+
+
+def quiet(done: int, total: int, doing: str) -> None:
+    """A `Progress` that does nothing."""
+
+
+def compare(
+    graph: Any,
+    sources: int | Iterable[Hashable] = SOURCES,
+    *,
+    engines: str | Sequence[str] | None = None,
+    baseline: str | None = None,
+    seed: int = SEED,
+    depth_limit: int | None = None,
+    progress: Progress = quiet,
+    **graph_options: Any,
+) -> Comparison:
+    """Run BFS from the same sources on several engines, validate every answer and time every run.
+
+    Each engine prepares and warms up, including compilation, before any search is timed. Then the engines take turns
+    for each source, starting with a different one each time, so noise affects all engines alike. A time is from the
+    call to the finished answer in the engine's own form.
+
+    Parameters
+    ----------
+    graph : Graph, Edges or anything that `as_graph` takes
+        For a list of edges, a table or a pair of arrays, each engine is also timed end to end: it builds its own graph
+        and searches once. Our engines search a graph over several devices in parts; others search it on one device, or
+        distribute it themselves.
+    sources : int or ids
+        The number of random vertices with an out-edge, or the ids of the sources.
+    engines : names, in a list or separated by commas
+        Default: every engine, with a reason for those that cannot run; for a graph over several devices, those that can
+        search it.
+    baseline : str
+        The engine that ratios refer to. Default: the first of cugraph, cugraph-dask, scipy and networkx that ran, else
+        the first engine that ran.
+    seed : int
+        Seed of the random sources.
+    depth_limit : int, optional
+    progress : callable
+        Called as ``progress(done, total, doing)`` before each step.
+    **graph_options
+        As for `as_graph`.
+
+    Raises
+    ------
+    InputError
+        If an engine is unknown, a source is not a vertex, or the graph has no edges to draw sources from.
+    """
+    from ..adapters import as_graph
+    from .edge_input import GivenEdges
+
+    plan = planned(sources, engines, baseline, seed, depth_limit)
+    edges = graph if isinstance(graph, GivenEdges) else GivenEdges.of(graph, **graph_options)
+    graph = as_graph(graph, **graph_options) if edges is None else edges.graph
+    if isinstance(graph, Graph):
+        graph.check()  # a graph whose arrays were written to would make right engines look wrong
+    elif engines is None:
+        plan = plan._replace(choices=_in_parts().choices_for(graph))
+    if drawn := isinstance(sources, int | np.integer):
+        vertices = sample_sources(graph, sources, seed)
+    else:
+        vertices = source_vertices(graph, sources)
+    comparison = Comparison(
+        graph,
+        [EngineRuns(choice.name) for choice in plan.choices],
+        seed=seed if drawn else None,
+        command=_command(),
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    try:
+        _run(comparison, plan, vertices, progress, edges, asked=engines is not None)
+    except KeyboardInterrupt:
+        comparison.interrupted = True
+    ran = [runs.engine for runs in comparison.engines if runs.runs]
+    preferred = [plan.baseline] if plan.baseline else [*BASELINES, *ran]
+    comparison.baseline = next((name for name in preferred if name in ran), None)
+    return comparison
+
+
+class Plan(NamedTuple):
+    """What is to run, as far as it does not depend on the graph."""
+
+    choices: list[Choice]
+    options: Options
+    baseline: str | None
+
+
+def planned(
+    sources: int | Iterable[Hashable],
+    engines: str | Sequence[str] | None,
+    baseline: str | None,
+    seed: int,
+    depth_limit: int | None,
+) -> Plan:
+    """The arguments of `compare`, checked before there is a graph. Raises `InputError` if one is wrong."""
+    options = Options(depth_limit=checked_depth_limit(depth_limit))
+    choices = _choices(engines)
+    if baseline is not None:
+        baseline = choose(engine_name(baseline)).name
+        names = [choice.name for choice in choices]
+        if baseline not in names:
+            raise InputError(f"the baseline {quoted(baseline)} is not one of the engines: {', '.join(names)}")
+    if isinstance(sources, int | np.integer):
+        _checked_sample(sources, seed)
+    return Plan(choices, options, baseline)
+
+
+def _checked_sample(count: Any, seed: Any) -> tuple[int, int]:
+    return whole_number(count, "the number of sources", 1), whole_number(seed, "the seed")
+
+
+def _choices(engines: str | Sequence[str] | None) -> list[Choice]:
+    if engines is None:
+        return [
+            choose(f"{name}:{algorithm}")
+            for name, engine in registered().items()
+            for algorithm in contender(name).algorithms or engine.algorithms[:1]
+        ]
+    if not isinstance(engines, Sequence) or not engines:
+        raise InputError(f"engines are a list of names, or one string with commas, not {quoted(engines)}")
+    names = engines.split(",") if isinstance(engines, str) else engines
+    return list({choice.name: choice for choice in (choose(engine_name(name)) for name in names)}.values())
+
+
+def _command() -> str:
+    """What was typed, without the folder that the program is in."""
+    program = os.path.basename(sys.argv[0]) or "python"
+    return shlex.join(["rapids-bfs" if program in ("cli.py", "__main__.py") else program, *sys.argv[1:]])
+
+
+def sample_sources(graph: Any, count: int | np.integer[Any], seed: int = SEED) -> np.ndarray:
+    """``count`` distinct vertices with an out-edge, at random, or all of them if there are fewer."""
+    count, seed = _checked_sample(count, seed)
+    if not isinstance(graph, Graph):
+        drawn: np.ndarray = _in_parts().sampled(graph, count, seed)
+        return drawn
+    candidates: Any = np.flatnonzero(graph.degrees)
+    if not len(candidates):
+        raise InputError(f"{graph.name} has no edges: name a source")
+    picked = np.random.default_rng(seed).choice(len(candidates), min(count, len(candidates)), replace=False)
+    return to_host(candidates[moved(picked, graph.device)])
+
+
+def _run(
+    comparison: Comparison,
+    plan: Plan,
+    vertices: np.ndarray,
+    progress: Progress,
+    edges: GivenEdges | None,
+    *,
+    asked: bool,
+) -> None:
+    """Fill in ``comparison``, run by run."""
+    graph, choices, options = comparison.graph, plan.choices, plan.options
+    total = len(choices) * (1 + len(vertices))
+    done = 0
+    ids = graph.ids_of(vertices).tolist()
+    ready: list[tuple[EngineRuns, Traversal]] = []
+    for runs, choice in zip(comparison.engines, choices, strict=True):
+        progress(done, total, f"{choice.name}: prepare and warm up")
+        done += 1
+        with _reason_into(runs):
+            runs.unavailable = _declined(choice, graph, options, asked)
+            if runs.unavailable is None:
+                traversal = _prepared(runs, choice, graph, vertices[:1], options)
+                ready.append((runs, traversal))
+                if edges is not None:
+                    reached = traversal.run(vertices[:1], options).num_reached
+                    _from_edges(runs, choice, edges.making(traversal.graph), ids[0], options, reached)
+        if runs.unavailable:
+            done += len(vertices)
+
+    for turn in range(len(vertices)):
+        first = turn % max(len(ready), 1)
+        for runs, traversal in ready[first:] + ready[:first]:
+            progress(done, total, f"{runs.engine}: source {turn + 1} of {len(vertices)}")
+            done += 1
+            if runs.unavailable:
+                continue
+            with _reason_into(runs):
+                run, result = _timed(traversal, vertices[turn : turn + 1], ids[turn], options)
+                runs.runs.append(run)
+                if turn == 0 and run.valid:
+                    comparison.levels = _levels(result)
+
+    for runs, traversal in ready:
+        if traversal.traces and not runs.unavailable:
+            progress(done, total, f"{runs.engine}: trace")
+            with _reason_into(runs):
+                trace = traversal.run(vertices[:1], replace(options, trace=True)).trace
+                if trace is not None:
+                    trace.engine = runs.engine
+                runs.trace = trace
+
+
+@contextmanager
+def _reason_into(runs: EngineRuns) -> Iterator[None]:
+    """If the engine fails here, note why, so that the others can go on."""
+    try:
+        yield
+    except Exception as error:
+        runs.unavailable = f"failed: {type(error).__name__}: {error}"
+
+
+def _declined(choice: Choice, graph: Any, options: Options, asked: bool) -> str | None:
+    """Why the engine does not run, if it does not; ``asked``: it was asked for by name."""
+    engine = choice.engine
+    if reason := choice.unavailable() or (None if asked else contender(engine.name).left_out(graph)):
+        return reason
+    if isinstance(graph, Graph):
+        return engine.declines(graph, choice.algorithm, options)
+    declined: str | None = _in_parts().declined(choice, graph, options)
+    return declined
+
+
+def _prepared(runs: EngineRuns, choice: Choice, graph: Graph, source: np.ndarray, options: Options) -> Traversal:
+    """A warm traversal of ``graph``. Compilation happens on a graph of two vertices and is part of the warm-up."""
+    if not isinstance(graph, Graph):
+        return _prepared_over(runs, choice, graph, source, options)
+    begin = perf_counter()
+    many = 1 << 12  # edges each way: engines may search a tiny graph in another way
+    offsets = np.array([0, many, 2 * many], graph.offsets.dtype)
+    targets = np.repeat(np.array([1, 0], graph.targets.dtype), many)
+    choice.engine.prepare(Graph(offsets, targets, directed=graph.directed), choice.algorithm).run(ORIGIN, options)
+    with _peak_bytes(choice) as peak:
+        compiled = perf_counter()
+        traversal = choice.engine.prepare(graph._with(), choice.algorithm)  # with what others made of it kept apart
+        prepared = perf_counter()
+    runs.prepare_bytes = peak.bytes if peak else None
+    with _peak_bytes(choice) as peak:
+        again = perf_counter()
+        traversal.search(source, options)
+        warm = perf_counter()
+    runs.run_bytes = peak.bytes if peak else None
+    runs.warmup_ms = 1e3 * (compiled - begin + warm - again)
+    runs.prepare_ms = 1e3 * (prepared - compiled)
+    return traversal
+
+
+def _prepared_over(runs: EngineRuns, choice: Choice, graph: Any, source: np.ndarray, options: Options) -> Traversal:
+    """A warm traversal of a graph in parts. How much memory the devices gave is not known here."""
+    begin = perf_counter()
+    traversal: Traversal = _in_parts().traversal_of(choice, graph)
+    prepared = perf_counter()
+    traversal.search(source, options)
+    runs.prepare_ms, runs.warmup_ms = 1e3 * (prepared - begin), 1e3 * (perf_counter() - prepared)
+    return traversal
+
+
+def _levels(result: Any) -> Trace:
+    if isinstance(result, BFSResult):
+        return Trace.of(result.graph, result.distances, None, result.stopped_at)
+    levels: Trace = _in_parts().levels_of(result)
+    return levels
+
+
+def _in_parts() -> ModuleType:
+    """What graphs over several devices need."""
+    return import_module(".distributed", __package__)
+
+
+def _peak_bytes(choice: Choice) -> AbstractContextManager[PeakDeviceBytes | None]:
+    """What follows the device's memory, if the engine takes any."""
+    return PeakDeviceBytes() if choice.engine.searches_on == CUDA else nullcontext()
+
+
+def _from_edges(
+    runs: EngineRuns, choice: Choice, edges: GivenEdges, id: Hashable, options: Options, reached: int
+) -> None:
+    """Time the run from the edges to an answer, end to end: `END_TO_END` times, or fewer if it is long."""
+    while len(runs.edges_ms) < END_TO_END and sum(runs.edges_ms) < LONG_MS:
+        begin = perf_counter()
+        count = contender(choice.engine.name).end_to_end(choice, edges, id, options)
+        runs.edges_ms.append(1e3 * (perf_counter() - begin))
+        if count() != reached:
+            raise TraversalError(f"reached {count()} vertices from the list of edges, and {reached} from the graph")
+
+
+def _timed(traversal: Traversal, source: np.ndarray, id: Hashable, options: Options) -> tuple[Run, BFSResult]:
+    begin = perf_counter()
+    found = traversal.search(source, options)
+    ms = 1e3 * (perf_counter() - begin)
+    result = traversal.result(found, source, options)
+    verdict = validate(traversal.graph, result)
+    return Run(id, ms, result.num_reached, result.depth, result.num_traversed_edges, str(verdict)), result

@@ -1,0 +1,236 @@
+"""The collectives by which the ranks of an SPMD function communicate, each with a time limit."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from .._core.cuda.arrays import finish, on_device
+from ..errors import TraversalError
+
+LIMIT = 45.0  # seconds that a rank waits for the others
+REDUCTIONS: dict[str, Callable[..., Any]] = {"sum": np.sum, "max": np.max, "min": np.min, "any": np.any}
+
+
+class Stopped(TraversalError):
+    """A collective failed because another rank failed or does not answer."""
+
+
+class Stops:
+    """What is to be called when ranks are stopped, from whichever thread learns of it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._calls: list[Callable[[], None]] = []
+        self._stopped = False
+
+    @contextmanager
+    def calling(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Within it, ``stop`` is called when they are stopped; at once if they were."""
+        with self._lock:
+            self._calls.append(stop)
+            if self._stopped:
+                stop()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._calls.remove(stop)
+
+    def __call__(self) -> None:
+        with self._lock:
+            self._stopped = True
+            for stop in self._calls:
+                stop()
+
+
+class Peers(ABC):
+    """The ranks 0..size-1, as seen by one of them, `rank`.
+
+    All ranks call the same collectives in the same order. Each call waits for the others, at most ``limit`` seconds,
+    and raises `Stopped` if one of them has failed, was stopped, or does not answer; later collectives then fail too.
+    Arrays are NumPy's or CuPy's. Those on a device are read and written in its current stream; they are complete after
+    `wait`.
+    """
+
+    rank: int
+    size: int
+    names: Sequence[str]  # of all ranks, for messages
+    limit: float = LIMIT
+    stops: Stops  # called when the ranks of this process are stopped
+
+    @abstractmethod
+    def share(self, value: Any) -> list[Any]:
+        """The small Python objects of all ranks, by rank."""
+
+    @abstractmethod
+    def gather_slices(self, whole: Any) -> None:
+        """Complete ``whole``, of which each rank has written its own of ``size`` equal slices."""
+
+    @abstractmethod
+    def exchange(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
+        """Write to ``into[r]`` what rank r had in its ``pieces`` for this one, an array of the same shape and type."""
+
+    @abstractmethod
+    def abort(self, reason: str) -> None:
+        """Make all ranks raise `Stopped` with this reason, those that are waiting at once."""
+
+    def all_gather(self, array: Any) -> Any:
+        """The arrays of all ranks, of the same shape and type, as the rows of one array."""
+        whole = _like(array, (self.size, *array.shape))
+        whole[self.rank] = array
+        return self.completed(whole)
+
+    def completed(self, whole: Any) -> Any:
+        """``whole``, of which each rank has written its own of ``size`` equal slices."""
+        self.ready()
+        self.gather_slices(whole)
+        if on_device(whole):
+            self.wait()
+        return whole
+
+    def all_to_all(self, pieces: Sequence[Any]) -> list[Any]:
+        """What each rank had for this one in its ``pieces``, arrays of any shape and one type."""
+        shapes = self.share([piece.shape for piece in pieces])
+        return self.exchanged(pieces, [_like(pieces[0], theirs[self.rank]) for theirs in shapes])
+
+    def exchanged(self, pieces: Sequence[Any], into: list[Any]) -> list[Any]:
+        """``into``, which has what each rank had for this one in its ``pieces``, as by `exchange`."""
+        self.ready()
+        self.exchange(pieces, into)
+        if on_device(into[0]):
+            self.wait()
+        return into
+
+    def all_reduce(self, array: np.ndarray, how: str = "sum") -> np.ndarray:
+        """The "sum", "max", "min" or "any" of a small array over the ranks."""
+        reduced: np.ndarray = REDUCTIONS[how](np.stack(self.share(array)), axis=0)
+        return reduced
+
+    def barrier(self) -> None:
+        """Wait for all ranks."""
+        self.share(None)
+
+    def wait(self, finished: Callable[[], None] = finish) -> None:
+        """Wait, by calling ``finished``, for work on the device; no longer than this rank may wait for others."""
+        finished()
+
+    def ready(self) -> None:  # noqa: B027 - only some kinds of peers need it
+        """To be called before collectives on arrays that follow allocations."""
+
+
+def _like(array: Any, shape: tuple[int, ...]) -> Any:
+    if not on_device(array):
+        return np.empty(shape, array.dtype)
+    import cupy
+
+    return cupy.empty(shape, array.dtype)
+
+
+def no_answer(names: Sequence[str], limit: float) -> str:
+    """The message when these ranks did not answer in time."""
+    return f"no answer for {limit:g} s from {', '.join(names)}: all were stopped; see what keeps its device busy"
+
+
+class Meeting:
+    """A barrier for the threads of one process, at which they exchange references."""
+
+    def __init__(self, names: Sequence[str], limit: float = LIMIT) -> None:
+        self.names = tuple(names)
+        self.limit = limit
+        self.failure: str | None = None
+        self._rounds = [0] * len(self.names)
+        self._values: tuple[list[Any], list[Any]] = ([None] * len(self.names), [None] * len(self.names))
+        self._lock = threading.Lock()  # a condition's own ``with`` can be interrupted on the way in and out
+        self._changed = threading.Condition(self._lock)
+        self.stops = Stops()
+
+    def meet(self, rank: int, value: Any) -> list[Any]:
+        """The values of all ranks in this round."""
+        deadline = monotonic() + self.limit
+        with self._lock:
+            self._rounds[rank] += 1
+            now = self._rounds[rank]
+            values = self._values[now % 2]  # no rank is two rounds ahead of one that still reads
+            values[rank] = value
+            self._changed.notify_all()
+            while self.failure is None and min(self._rounds) < now:
+                if not self._changed.wait(deadline - monotonic()):
+                    late = [name for name, round in zip(self.names, self._rounds, strict=True) if round < now]
+                    self._fail(no_answer(late, self.limit))
+            if self.failure is not None:
+                raise Stopped(self.failure)
+            return values.copy()
+
+    def fail(self, reason: str) -> None:
+        with self._lock:
+            self._fail(reason)
+
+    def _fail(self, reason: str) -> None:
+        if self.failure is None:
+            self.failure = reason
+        self._changed.notify_all()
+        self.stops()
+
+
+class ThreadPeers(Peers):
+    """Ranks that are threads of one process, with arrays in the host's memory or on devices that it uses."""
+
+    def __init__(self, meeting: Meeting, rank: int) -> None:
+        self.meeting = meeting
+        self.rank = rank
+        self.names, self.size = meeting.names, len(meeting.names)
+        self.limit, self.stops = meeting.limit, meeting.stops
+
+    @classmethod
+    def group(cls, names: Sequence[str], limit: float = LIMIT) -> list[ThreadPeers]:
+        """The peers of each rank; messages use these ``names``."""
+        meeting = Meeting(names, limit)
+        return [cls(meeting, rank) for rank in range(len(names))]
+
+    def share(self, value: Any) -> list[Any]:
+        return self.meeting.meet(self.rank, value)
+
+    def ready(self) -> None:
+        self.meeting.meet(self.rank, None)  # on one device an allocation may wait for another rank's kernel
+
+    def wait(self, finished: Callable[[], None] = finish) -> None:
+        finished()
+        if self.meeting.failure is not None:
+            raise Stopped(self.meeting.failure)
+
+    def gather_slices(self, whole: Any) -> None:
+        slices = whole.reshape(self.size, -1)
+        theirs = self._lent(slices[self.rank])
+        for rank, slice in enumerate(theirs):
+            if rank != self.rank:
+                slices[rank] = slice
+        self._done(whole)
+
+    def exchange(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
+        for mine, theirs in zip(into, self._lent(pieces), strict=True):
+            mine[...] = theirs[self.rank]
+        self._done(into[0])
+
+    def _lent(self, arrays: Any) -> list[Any]:
+        """The arrays of all ranks, valid until all have called `_done`."""
+        self._settle(arrays[0] if isinstance(arrays, Sequence) else arrays)
+        return self.meeting.meet(self.rank, arrays)
+
+    def _done(self, array: Any) -> None:
+        self._settle(array)
+        self.meeting.meet(self.rank, None)
+
+    @staticmethod
+    def _settle(array: Any) -> None:
+        if on_device(array):
+            finish()
+
+    def abort(self, reason: str) -> None:
+        self.meeting.fail(reason)

@@ -1,0 +1,303 @@
+"""A graph whose rows are distributed over several devices, and its vertices' ids."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._core import notebook
+from .._core.arguments import engine_name, is_integer, quoted
+from .._core.csr import host as csr
+from .._core.csr.host import Pairs
+from .._core.cuda.arrays import CPU, checked_device, on_device, to_host
+from .._core.dtypes import index_dtype
+from .._core.forks import lock_of_process
+from .._core.formatting import counted, graph_size, size
+from .._core.memory import require_bytes
+from ..errors import InputError
+from ..graph import Graph, Vertices
+from .build import OWN, Part, Plan, build, tools_of
+from .communicators import Peers
+from .gathered import ALONE, deep_from, gather
+from .launchers import Kept, Launcher
+from .level_synchronous import prepare
+from .partitioning import Partition
+
+if TYPE_CHECKING:
+    from ..engines import Options
+    from .result import ResultInParts
+
+_preparing: dict[int, threading.Lock] = {}  # by process
+
+
+class GraphInParts(Vertices):
+    """A graph over several devices. Make one with ``devices=`` of `rapids_bfs.load` or `rapids_bfs.as_graph`.
+
+    Its parts stay on their devices, and so do the results of searches. Internally a vertex has a number that encodes
+    its part and its place there, see `partition`; users only see ids.
+
+    Attributes
+    ----------
+    launcher : Launcher
+    parts : one `Part` on each of the launcher's ranks
+    partition : Partition
+    directed : bool
+    name, columns, frame : as of a `Graph`
+    """
+
+    def __init__(
+        self,
+        parts: Kept,
+        launcher: Launcher,
+        *,
+        labels: np.ndarray | None = None,
+        name: str = "graph",
+        columns: tuple[str, str] = ("source", "target"),
+        frame: str = "pandas",
+    ) -> None:
+        self.parts = parts
+        self.launcher = launcher
+        facts = launcher.run(_facts, each=[parts])
+        self.partition: Partition = facts[0].partition
+        self.directed = facts[0].directed
+        self.num_arcs = sum(facts[0].arcs)
+        self.num_loops = facts[0].loops
+        self.nbytes = sum(fact.nbytes for fact in facts)
+        self.name = name
+        self.columns = columns
+        self.frame = frame
+        self._labels = labels
+        self._prepared = False
+        self._deep = False  # has a search had many levels?
+        self.way = ""  # how it is searched, once prepared: ALONE, ONE_LAUNCH, NCCL and why, or "" on the CPU
+
+    def __repr__(self) -> str:
+        size = graph_size(self.num_vertices, self.num_edges, self.directed)
+        return f"<GraphInParts {self.name!r}: {size}, on {', '.join(self.devices)}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("vertices", f"{self.num_vertices:,}"),
+            ("edges", f"{self.num_edges:,} {'directed' if self.directed else 'undirected'}"),
+            ("devices", ", ".join(self.devices)),
+            ("memory", size(self.nbytes)),
+        ]
+        return notebook.table(rows, caption=self.name)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The device of each part."""
+        return self.launcher.devices
+
+    @property
+    def device(self) -> str:
+        """The kind of device that the parts are on, "cpu" or "cuda"."""
+        return self.launcher.device
+
+    @property
+    def searched(self) -> str:
+        """In how many parts it is, and how it is searched, which the first searches decide."""
+        return self.searched_by(self.way)
+
+    def searched_by(self, way: str) -> str:
+        """The same, where it is searched this way."""
+        return ", ".join(filter(None, (counted(self.launcher.size, "part"), way)))
+
+    @property
+    def num_vertices(self) -> int:
+        return self.partition.n
+
+    @property
+    def num_edges(self) -> int:
+        """The number of edges; an undirected edge counts once."""
+        return int(self.num_arcs if self.directed else (self.num_arcs + self.num_loops) // 2)
+
+    @cached_property
+    def ids(self) -> Graph:
+        """A graph with the same ids and no edges. Labels that are in parts are gathered for it."""
+        n = self.num_vertices
+        labels = self._labels
+        if not self.partition.dealt:
+            require_bytes(16 * n, f"the ids of {counted(n, 'vertex', 'vertices')}")
+            labels = np.sort(np.concatenate(self.launcher.run(_ids, each=[self.parts])))
+        return Graph._trusted(
+            np.broadcast_to(np.int32(0), n + 1),
+            np.empty(0, index_dtype(n)),
+            labels=labels,
+            name=self.name,
+            columns=self.columns,
+            frame=self.frame,
+        )
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """The user's ids in the order of ``on("cpu")``; None when ids are 0..n-1."""
+        return None if self.partition.dealt and self._labels is None else self.ids.labels
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.ids)
+
+    def vertices_of(self, ids: Any) -> np.ndarray:
+        """The numbers (int64) of the vertices with these ids. Raises `InputError` naming the first that is none."""
+        if on_device(ids):
+            ids = to_host(ids)
+        return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
+
+    def _range_of_ids(self) -> str:
+        return f"it has {counted(self.num_vertices, 'vertex', 'vertices')}"
+
+    def _targets_of(self, vertex: int) -> np.ndarray:
+        targets: np.ndarray = self.launcher.run(_targets, vertex, each=[self.parts])[vertex // self.partition.stride]
+        return targets
+
+    def _find(self, id: Any) -> int:
+        if self.partition.dealt:
+            vertex = self.ids._find(id)
+            return vertex if vertex < 0 else int(self.partition.numbers(np.array([vertex]))[0])
+        if not is_integer(id) or not 0 <= id < 1 << 63:
+            return -1
+        return int(max(self.launcher.run(_find, int(id), each=[self.parts])))
+
+    def vertices(self, numbers: np.ndarray) -> np.ndarray:
+        """The vertices of ``on("cpu")`` that have these numbers; -1 stays -1."""
+        if self.partition.dealt:
+            ids: np.ndarray = self.partition.ids(numbers)
+            return ids
+        vertices = np.where(numbers < 0, -1, self._places[numbers])
+        return vertices.astype(index_dtype(self.num_vertices))
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        """The vertex of each number, if there are labels; -1 for unused numbers."""
+        partition = self.partition
+        ids = self.ids._host_labels
+        places = np.full(partition.size * partition.stride, -1, np.int64)
+        for rank, labels in enumerate(self.launcher.run(_ids, each=[self.parts])):
+            first = rank * partition.stride
+            places[first : first + len(labels)] = np.searchsorted(ids, labels)
+        return places
+
+    def ids_of(self, vertices: np.ndarray) -> np.ndarray:
+        return self.ids.ids_of(self.vertices(vertices))
+
+    def on(self, device: str) -> Graph:
+        """The graph in one piece, a `Graph` on "cpu" or "cuda", made once. Raises `InputError` if it does not fit."""
+        checked_device(device)
+        return self._whole.on(device)
+
+    @cached_property
+    def _whole(self) -> Graph:
+        """The graph on the host."""
+        n, m, vertex = self.num_vertices, self.num_arcs, np.dtype(index_dtype(self.num_vertices))
+        require_bytes(m * (2 * vertex.itemsize + 8) + 24 * n, f"{self.name} on {CPU}, in one piece,")
+        rows = self.launcher.run(_rows, each=[self.parts])
+        own = [self.vertices(self.partition.own_numbers(rank)) for rank in range(self.partition.size)]
+        degrees = np.zeros(n, np.int64)
+        for vertices, (offsets, _) in zip(own, rows, strict=True):
+            degrees[vertices] = np.diff(offsets)
+        offsets = csr.offsets_of(degrees)
+        targets = np.empty(m, vertex)
+        for vertices, (starts, ends) in zip(own, rows, strict=True):
+            shifts = np.repeat(offsets[vertices] - starts[:-1], np.diff(starts))
+            targets[shifts + np.arange(len(ends))] = self.vertices(ends)
+        return self.ids._with(offsets=offsets, targets=targets, directed=self.directed)
+
+    def prepare(self) -> None:
+        """Make all ranks prepare for searches, unless they already have; for those of rank 0 alone, once it is deep."""
+        if self._prepared:
+            return
+        with lock_of_process(_preparing):
+            if self._prepared:
+                return
+            if not self._deep:
+                self.way = self.launcher.run(prepare, each=[self.parts])[0]
+            elif self.launcher.run(gather, each=[self.parts])[0]:
+                self.way = ALONE
+            self._prepared = True
+
+    def note_depth(self, depth: int) -> None:
+        """If a search had many levels, let `prepare` prepare for that."""
+        if depth >= deep_from(self.num_arcs) and self.launcher.size > 1 and not self._deep:
+            self._deep, self._prepared = True, False
+
+    def search(self, sources: np.ndarray, options: Options, engine: str = "auto") -> ResultInParts:
+        """`rapids_bfs.bfs` from numbers rather than ids."""
+        from .result import searched
+
+        if engine_name(engine) not in ("auto", OWN[self.device]):
+            raise InputError(
+                f"{self.name} is in parts on {self.device}, which {OWN[self.device]!r} searches, not {quoted(engine)}"
+            )
+        return searched(self, sources, options)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    partition: Partition
+    directed: bool
+    arcs: tuple[int, ...]
+    loops: int
+    nbytes: int
+
+
+def _facts(part: Part, peers: Peers) -> _Facts:
+    return _Facts(part.partition, part.directed, part.arcs, part.loops, part.nbytes)
+
+
+def _ids(part: Part, peers: Peers) -> np.ndarray:
+    return to_host(part.ids)
+
+
+def _find(part: Part, peers: Peers, id: int) -> int:
+    xp = tools_of(part.labels).xp
+    places = xp.flatnonzero(part.labels == id)
+    return part.base + int(places[0]) if len(places) else -1
+
+
+def _targets(part: Part, peers: Peers, number: int) -> np.ndarray:
+    """Where the out-edges of a vertex lead, if it is this part's."""
+    place = number - part.base
+    begin, end = to_host(part.offsets[place : place + 2]).tolist() if 0 <= place < part.own else (0, 0)
+    return to_host(part.targets[begin:end])
+
+
+def _rows(part: Part, peers: Peers) -> tuple[np.ndarray, np.ndarray]:
+    return to_host(part.offsets), to_host(part.targets)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The edges of a `Graph` on the host, of which each rank reads some rows."""
+
+    graph: Graph
+
+    def of_rank(self, rank: int, size: int) -> Iterator[Pairs]:
+        offsets, targets = self.graph.offsets, self.graph.targets
+        n = self.graph.num_vertices
+        first, last = n * rank // size, n * (rank + 1) // size
+        arcs = targets[offsets[first] : offsets[last]]
+        for begin in range(0, len(arcs), csr.BLOCK):
+            block = arcs[begin : begin + csr.BLOCK]
+            sources = np.empty_like(block)
+            row = int(np.searchsorted(offsets, offsets[first] + begin, side="right")) - 1
+            csr._sources(offsets, int(offsets[first]) + begin, row, sources)
+            yield sources, block
+
+
+def from_graph(graph: Graph, launcher: Launcher) -> GraphInParts:
+    """Distribute a `Graph` over several devices."""
+    host = graph.on(CPU)
+    plan = Plan(launcher.device, vertices=graph.num_vertices, directed=graph.directed, name=graph.name)
+    parts = launcher.keep(build, plan, each=[launcher.spread([Rows(host)] * launcher.size)])
+    return GraphInParts(parts, launcher, labels=host.labels, name=graph.name, columns=graph.columns, frame=graph.frame)
+
+
+def from_source(source: Any, launcher: Launcher, plan: Plan, **options: Any) -> GraphInParts:
+    """The graph of a `Source` of which each rank reads its share, such as random edges."""
+    parts = launcher.keep(build, plan, each=[launcher.spread([source] * launcher.size)])
+    return GraphInParts(parts, launcher, name=plan.name, **options)

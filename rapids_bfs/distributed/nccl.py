@@ -1,0 +1,216 @@
+"""Ranks that communicate by NCCL: each has its own GPU and is a thread of one process, or a process."""
+
+from __future__ import annotations
+
+import pickle
+import struct
+import threading
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+
+from .._core.cuda.arrays import finish
+from .._core.forks import generation
+from ..errors import InputError
+from .communicators import LIMIT, Meeting, Peers, Stopped, Stops, no_answer
+
+CHECKS = 20  # times that the watchdog checks within the time limit
+NEVER = float("inf")
+HEADER = struct.Struct("q")
+ROOM = 1024  # bytes of a small object that take one collective; a larger one takes two
+
+
+def library() -> Any:
+    """CuPy's NCCL. Raises `InputError` if it is not installed."""
+    from cupy.cuda import nccl
+
+    if not getattr(nccl, "available", True):
+        raise InputError("several GPUs need NCCL, which is not installed: pip install nvidia-nccl-cu13 (or -cu12)")
+    return nccl
+
+
+def unique_id() -> tuple[int, ...]:
+    """The identifier by which ranks in several processes find each other."""
+    identity: tuple[int, ...] = library().get_unique_id()
+    return identity
+
+
+class Ranks:
+    """The communicators of the ranks in this process, and a watchdog that aborts them when one waits too long.
+
+    After a failure they cannot be used again.
+    """
+
+    def __init__(self, communicators: Mapping[int, Any], names: Sequence[str], limit: float = LIMIT) -> None:
+        self.communicators = dict(communicators)
+        self.names = tuple(names)
+        self.limit = limit
+        self.failure: str | None = None
+        self.calls = dict.fromkeys(self.communicators, 0)
+        self.deadlines = dict.fromkeys(self.communicators, NEVER)
+        self.stops = Stops()
+        self._lock = threading.Lock()
+        threading.Thread(target=_watch, args=(weakref.ref(self), limit / CHECKS), daemon=True).start()
+
+    @classmethod
+    def of_process(cls, ordinals: Sequence[int], names: Sequence[str], limit: float = LIMIT) -> Ranks:
+        """All ranks in this process, one for each of these devices."""
+        return cls(dict(enumerate(library().NcclCommunicator.initAll(list(ordinals)))), names, limit)
+
+    @classmethod
+    def shared(cls, ordinals: Sequence[int], names: Sequence[str], limit: float) -> Ranks:
+        """Those of all graphs on these devices, whose ranks meet but once, which takes longer than a search; after a
+        failure new ones."""
+        key = generation(), tuple(ordinals), limit
+        ranks = _shared.get(key)
+        if ranks is None or ranks.failure is not None:
+            ranks = _shared[key] = cls.of_process(ordinals, names, limit)
+        return ranks
+
+    def fail(self, reason: str) -> None:
+        """Abort all pending collectives."""
+        with self._lock:
+            if self.failure is None:
+                self.failure = reason
+                self.stops()
+                for communicator in self.communicators.values():
+                    communicator.abort()
+
+    def check(self) -> None:
+        """Fail if a rank has been waiting for too long."""
+        if monotonic() < min(self.deadlines.values()):
+            return
+        latest = max(self.calls.values())
+        late = [rank for rank, calls in self.calls.items() if calls < latest]
+        if not late and len(self.calls) < len(self.names):
+            late = [rank for rank in range(len(self.names)) if rank not in self.calls]
+        self.fail(no_answer([self.names[rank] for rank in late or self.calls], self.limit))
+
+
+_shared: weakref.WeakValueDictionary[tuple[int, tuple[int, ...], float], Ranks] = weakref.WeakValueDictionary()
+
+
+def _watch(ranks: weakref.ref[Ranks], pause: float) -> None:
+    while True:
+        sleep(pause)
+        there = ranks()
+        if there is None or there.failure is not None:
+            return
+        there.check()
+        del there
+
+
+class NcclPeers(Peers):
+    """One of the ranks. Collectives on arrays are asynchronous: `wait` waits for them.
+
+    The time limit runs from the first of them until `wait`. With a ``meeting`` all ranks are threads of this process
+    and share small objects there; otherwise they share these by NCCL too.
+    """
+
+    def __init__(self, ranks: Ranks, rank: int, meeting: Meeting | None = None) -> None:
+        self.ranks, self.rank, self.meeting = ranks, rank, meeting
+        self.names, self.size = ranks.names, len(ranks.names)
+        self.limit, self.stops = ranks.limit, ranks.stops
+        self._communicator = ranks.communicators[rank]
+        self._nccl = library()
+
+    @classmethod
+    def group(cls, ranks: Ranks) -> list[NcclPeers]:
+        """The peers of each rank, all in this process."""
+        meeting = Meeting(ranks.names, ranks.limit)
+        meeting.stops = ranks.stops
+        return [cls(ranks, rank, meeting) for rank in ranks.communicators]
+
+    @classmethod
+    def join(
+        cls, size: int, identity: tuple[int, ...], rank: int, names: Sequence[str], limit: float = LIMIT
+    ) -> NcclPeers:
+        """The only rank of this process, on CuPy's current device. All ranks call it; it waits for them."""
+        return cls(Ranks({rank: library().NcclCommunicator(size, identity, rank)}, names, limit), rank)
+
+    def _call(self, begin: Callable[[Any, int], None]) -> None:
+        """Begin a collective on the communicator and the current stream."""
+        from cupy.cuda import get_current_stream
+
+        if self.ranks.failure is not None:
+            raise Stopped(self.ranks.failure)
+        self.ranks.calls[self.rank] += 1
+        self.ranks.deadlines[self.rank] = monotonic() + self.limit
+        try:
+            begin(self._communicator, get_current_stream().ptr)
+        except self._nccl.NcclError as error:
+            raise self._stopped(error) from error
+
+    def _stopped(self, error: Exception) -> Stopped:
+        """The failure that stopped this rank: an earlier one of another rank, otherwise its own."""
+        self.ranks.fail(f"{self.ranks.names[self.rank]} failed: {error}")
+        return Stopped(self.ranks.failure)
+
+    def wait(self, finished: Callable[[], None] = finish) -> None:
+        try:
+            finished()
+        except Exception as error:
+            raise self._stopped(error) from error
+        finally:
+            self.ranks.deadlines[self.rank] = NEVER
+        if self.ranks.failure is not None:
+            raise Stopped(self.ranks.failure)
+
+    def ready(self) -> None:
+        if self.meeting is not None:  # an allocation may block on another thread's collective, which waits for us
+            self.meeting.meet(self.rank, None)
+
+    def share(self, value: Any) -> list[Any]:
+        if self.meeting is not None:
+            return self.meeting.meet(self.rank, value)
+        packed = pickle.dumps(value)
+        rows = self._rows(packed, ROOM)
+        longest = HEADER.size + max(HEADER.unpack_from(row)[0] for row in rows)
+        if longest > ROOM:
+            rows = self._rows(packed, longest)
+        return [pickle.loads(row[HEADER.size :]) for row in rows]  # which ends where the object does
+
+    def _rows(self, packed: bytes, room: int) -> list[bytes]:
+        """The first ``room`` bytes of what each rank has, behind a header that tells how many there are."""
+        import cupy
+
+        row = (HEADER.pack(len(packed)) + packed).ljust(room, b"\0")[:room]
+        everything = cupy.empty((self.size, room), np.uint8)
+        everything[self.rank] = cupy.asarray(np.frombuffer(row, np.uint8))
+        self.gather_slices(everything)
+        self.wait()
+        return [each.tobytes() for each in everything.get()]
+
+    def gather_slices(self, whole: Any) -> None:
+        nbytes = whole.nbytes // self.size
+        start = whole.data.ptr
+
+        def begin(communicator: Any, stream: int) -> None:
+            communicator.allGather(start + nbytes * self.rank, start, nbytes, self._nccl.NCCL_INT8, stream)
+
+        if nbytes:
+            self._call(begin)
+
+    def exchange(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
+        byte = self._nccl.NCCL_INT8
+
+        def begin(communicator: Any, stream: int) -> None:
+            self._nccl.groupStart()
+            try:
+                for peer, (mine, theirs) in enumerate(zip(pieces, into, strict=True)):
+                    if mine.nbytes:
+                        communicator.send(mine.data.ptr, mine.nbytes, byte, peer, stream)
+                    if theirs.nbytes:
+                        communicator.recv(theirs.data.ptr, theirs.nbytes, byte, peer, stream)
+            finally:
+                self._nccl.groupEnd()
+
+        self._call(begin)
+
+    def abort(self, reason: str) -> None:
+        if self.meeting is not None:
+            self.meeting.fail(reason)
+        self.ranks.fail(reason)

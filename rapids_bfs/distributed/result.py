@@ -1,0 +1,282 @@
+"""The result of a search of a graph in parts, which stays in parts until it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .._core.arguments import quoted
+from .._core.cuda.arrays import checked_device, to_host
+from .._core.memory import require_bytes
+from ..engines import Options
+from ..errors import InputError
+from ..result import BFSResult, Distances
+from ..trace import Level, Step, Trace
+from .build import Part, tools_of
+from .communicators import Peers
+from .gathered import ALONE, Totals, searched_alone
+from .graph import GraphInParts
+from .ids import grouped
+from .launchers import Kept, Threads
+from .level_synchronous import ONE_LAUNCH, Answer, search
+
+NUMBER_BITS = 61  # of the numbers that tell searches apart
+_numbers = Random()  # begins where the system says, whatever users do to `random`
+
+
+@dataclass(frozen=True, eq=False)
+class ResultInParts(Distances):
+    """Distances and a tree of shortest paths, in parts. ``result[id]`` and ``id in result`` are those of `BFSResult`.
+
+    Attributes
+    ----------
+    graph : GraphInParts
+    sources : int64 array
+        The numbers of the vertices that the search started from.
+    answers : one `Answer` on each of the launcher's ranks
+    num_reached : int
+        Vertices reached, sources included.
+    depth : int
+        The largest distance.
+    depth_limit, target, trace : as of a `BFSResult`; the target is a number
+    """
+
+    graph: GraphInParts
+    sources: np.ndarray
+    answers: Kept
+    num_reached: int
+    depth: int
+    depth_limit: int | None = None
+    target: int | None = None
+    trace: Trace | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"<ResultInParts on {self.graph.name!r}: {self.num_reached:,} of {self.graph.num_vertices:,} vertices "
+            f"reached, depth {self.depth}, on {', '.join(self.graph.devices)}>"
+        )
+
+    @property
+    def distances(self) -> NoReturn:
+        """Raises `InputError`: they are in parts."""
+        self._refuse("distances")
+
+    @property
+    def predecessors(self) -> NoReturn:
+        """Raises `InputError`: they are in parts."""
+        self._refuse("predecessors")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise InputError(
+            f"the {what} of {self.graph.name} are in {self.graph.launcher.size} parts: ask for result.on('cpu'), which "
+            "brings the graph to the host too, or for result.to_frame()"
+        )
+
+    @property
+    def num_traversed_edges(self) -> int:
+        """Edges of the component that was traversed, as Graph500 counts them: an undirected edge once."""
+        arcs = int(sum(self._each(_traversed)))
+        return arcs if self.graph.directed else arcs // 2
+
+    @property
+    def stopped_at(self) -> int | None:
+        """The distance at which the search stopped early: its depth limit, or that of its target; else None."""
+        limits = [] if self.depth_limit is None else [self.depth_limit]
+        if self.target is not None and (distance := self._at(self.target)[0]) >= 0:
+            limits.append(distance)
+        return min(limits, default=None)
+
+    @property
+    def level_sizes(self) -> np.ndarray:
+        """How many vertices are at each distance."""
+        sizes: np.ndarray = self._levels[0]
+        return sizes
+
+    @property
+    def _levels(self) -> np.ndarray:
+        """The number of vertices at each distance and, in a second row, of their out-edges."""
+        levels: np.ndarray = np.sum(self._each(_levels, self.depth), axis=0)
+        return levels
+
+    def _distance_at(self, vertex: int) -> int:
+        return self._at(vertex)[0]
+
+    def as_dict(self) -> dict[Any, int]:
+        """The distance of each vertex that was reached by its id, the nearest first; the edges stay where they are."""
+        return self._of(self.graph.ids).as_dict()
+
+    def path_to(self, id: Hashable) -> list[Any]:
+        """Ids along a shortest path from a source to the vertex with this id, both ends included.
+
+        Raises `InputError` if it was not reached, or predecessors were not kept.
+        """
+        number = self.graph.vertex_of(id)
+        path = self._each(_path, number)[0]
+        if path is None:
+            raise InputError("the search kept no predecessors: ask for predecessors=True")
+        if not path:
+            raise InputError(f"{quoted(id)} was not reached")
+        ids: list[Any] = self.graph.ids_of(np.array(path)).tolist()
+        return ids
+
+    def on(self, device: str) -> BFSResult:
+        """The result in one piece on "cpu" or "cuda", its graph too."""
+        return self._whole.on(checked_device(device))
+
+    @cached_property
+    def _whole(self) -> BFSResult:
+        return self._of(self.graph.on("cpu"))
+
+    def _of(self, graph: Any) -> BFSResult:
+        """The result in one piece on the host, of a graph with the same vertices."""
+        n, parts = self.graph.num_vertices, self.graph.partition
+        require_bytes(16 * n, f"a result with {n:,} vertices on the host")
+        distances = np.empty(n, np.int32)
+        predecessors = np.empty(n, graph.targets.dtype)
+        kept = True
+        for rank, (mine, their) in enumerate(self._each(_fetch)):
+            vertices = self.graph.vertices(parts.own_numbers(rank))
+            distances[vertices] = mine
+            kept = their is not None
+            if kept:
+                predecessors[vertices] = self.graph.vertices(their)
+        sources = self.graph.vertices(self.sources).astype(np.int64)
+        target = None if self.target is None else int(self.graph.vertices(np.array([self.target]))[0])
+        return BFSResult(
+            graph, sources, distances, predecessors if kept else None, self.depth_limit, target, self.trace
+        )
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with a row for each vertex, as `BFSResult.to_frame` makes it; the edges stay where they are.
+
+        Where the graph came from a frame in parts, the frame is in parts too.
+        """
+        frame = getattr(self.graph.launcher, "frame", None)
+        if frame is not None and (kind or self.graph.frame) == "dask":
+            return frame(self)
+        return self._of(self.graph.ids).to_frame(kind)
+
+    def _at(self, number: int) -> tuple[int, int]:
+        """Distance and predecessor of a vertex."""
+        at: tuple[int, int] = self._each(_at, number)[number // self.graph.partition.stride]
+        return at
+
+    def _each(self, function: Any, *arguments: Any) -> list[Any]:
+        return self.graph.launcher.run(function, *arguments, each=[self.graph.parts, self.answers])
+
+
+def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> ResultInParts:
+    """Search a graph in parts from these numbers."""
+    if options.deterministic:
+        raise InputError(
+            "a graph in parts cannot be searched deterministically: search it on one device, or leave out "
+            "deterministic=True"
+        )
+    if options.check:
+        raise InputError("a search of a graph in parts cannot check its levels: validate the result")
+    graph.prepare()
+    launcher = graph.launcher
+    sources = np.asarray(sources, np.int64)
+    number = 1 + _numbers.getrandbits(NUMBER_BITS)
+    way = graph.way  # of this search: the next may go another way
+    if way == ALONE:
+        answers, totals = searched_alone(launcher, graph.parts, sources, options)
+    elif way == ONE_LAUNCH and isinstance(launcher, Threads):
+        from .persistent import search_together
+
+        answers = launcher.together(search_together, sources, options, number, each=[graph.parts])
+        totals = _totals(answers[0])
+    else:
+        given = sources, options, number
+        answers, (totals, *_) = launcher.keep_and_report(search, _totals, *given, each=[graph.parts])
+    reached, depth, steps = totals
+    trace = None
+    if options.trace:
+        engine = f"{graph.device}, {graph.searched_by(way)}"
+        sizes = launcher.run(_levels, depth, each=[graph.parts, answers])
+        trace = traced(np.sum(sizes, axis=0), steps, engine)
+    graph.note_depth(depth)
+    return ResultInParts(graph, sources, answers, reached, depth, options.depth_limit, options.target, trace)
+
+
+def traced(sizes: np.ndarray, steps: list[Step], engine: str) -> Trace:
+    """The trace of these steps; ``sizes`` has the numbers of vertices and of edges of each level."""
+    vertices, edges = np.zeros((2, len(steps) + 1), np.int64)
+    vertices[: sizes.shape[1]], edges[: sizes.shape[1]] = sizes
+    levels = [
+        Level(level, int(vertices[level - 1]), int(edges[level - 1]), int(vertices[level]), *step)
+        for level, step in enumerate(steps, start=1)
+    ]
+    return Trace(levels, engine)
+
+
+def rows(part: Part, answer: Answer, peers: Peers) -> tuple[Any, Any, Any | None]:
+    """The ids, distances and predecessors' ids of this part's vertices, on its device; -1 for no predecessor."""
+    if answer.predecessors is None:
+        return part.ids, answer.distances, None
+    if part.labels is None:
+        return part.ids, answer.distances, part.partition.ids(answer.predecessors)
+    xp = tools_of(answer.distances).xp
+    stride = part.partition.stride
+    owner = xp.where(answer.predecessors < 0, part.rank, answer.predecessors // stride)
+    wanted, order = grouped(answer.predecessors % stride, owner, peers.size, xp)
+    padded = xp.append(part.labels, xp.zeros(stride - part.own, part.labels.dtype))
+    names = xp.empty_like(part.labels)
+    names[order] = xp.concatenate(peers.all_to_all([padded[places] for places in peers.all_to_all(wanted)]))
+    names[answer.predecessors < 0] = -1
+    return part.labels, answer.distances, names
+
+
+def _totals(answer: Answer) -> Totals:
+    return Totals(answer.reached, answer.depth, answer.steps)
+
+
+def _fetch(part: Part, answer: Answer, peers: Peers) -> tuple[np.ndarray, np.ndarray | None]:
+    return to_host(answer.distances), None if answer.predecessors is None else to_host(answer.predecessors)
+
+
+def _at(part: Part, answer: Answer, peers: Peers, number: int) -> tuple[int, int]:
+    place = number - part.base
+    if not 0 <= place < part.own:
+        return -1, -1
+    before = -1 if answer.predecessors is None else int(answer.predecessors[place])
+    return int(answer.distances[place]), before
+
+
+def _path(part: Part, answer: Answer, peers: Peers, number: int) -> list[int] | None:
+    """The numbers on a path from a source to this one, empty if it was not reached. A collective: all ranks call it."""
+    if answer.predecessors is None:
+        return None
+    path = []
+    for _ in range(answer.depth + 1):
+        distance, before = max(peers.share(_at(part, answer, peers, number)))
+        if distance < 0:
+            break
+        path.append(number)
+        number = before
+        if distance == 0:
+            break
+    return path[::-1]
+
+
+def _traversed(part: Part, answer: Answer, peers: Peers) -> int:
+    xp = tools_of(answer.distances).xp
+    return int(xp.diff(part.offsets)[answer.distances >= 0].sum())
+
+
+def _levels(part: Part, answer: Answer, peers: Peers, depth: int) -> np.ndarray:
+    """The numbers of this part's vertices, and of their out-edges, at each distance."""
+    xp = tools_of(answer.distances).xp
+    reached = answer.distances >= 0
+    at = answer.distances[reached]
+    if not len(at):
+        return np.zeros((2, depth + 1), np.int64)
+    degrees = xp.diff(part.offsets)[reached].astype(np.float64)
+    vertices = xp.bincount(at, minlength=depth + 1)
+    edges = xp.bincount(at, weights=degrees, minlength=depth + 1)
+    return np.stack([to_host(vertices), to_host(edges).astype(np.int64)])

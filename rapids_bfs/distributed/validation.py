@@ -1,0 +1,125 @@
+"""Graph500's rules, checked in parts: each rank checks its own vertices and the edges that lead to them.
+
+Only the distances of all vertices are gathered on every rank.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core.arguments import quoted, whole_number
+from .._core.cuda.arrays import on_device
+from .._core.cuda.kernels import launch
+from ..errors import InputError
+from ..kernels.cpu import parts as kernels
+from ..validation import RULES, VALID_DISTANCES, Verdict, require_kinds
+from .build import Part, tools_of
+from .communicators import Peers
+from .graph import GraphInParts
+from .level_synchronous import Answer
+from .result import ResultInParts
+
+NAMES = tuple(RULES)
+
+
+def validate_in_parts(graph: GraphInParts, result: ResultInParts) -> Verdict:
+    """`rapids_bfs.validate` of a result in parts: the first rule broken, and the first vertex that breaks it."""
+    if not (isinstance(graph, GraphInParts) and isinstance(result, ResultInParts)):
+        require_kinds(graph, result, "validate")
+    if result.graph is not graph:
+        raise InputError(
+            f"this result belongs to another graph, {result.graph.name}: pass that instead of {graph.name}"
+        )
+    stopped_at = result.stopped_at
+    limit = graph.num_vertices if stopped_at is None else whole_number(stopped_at, "depth_limit")
+    found = graph.launcher.run(check, result.sources, limit, each=[graph.parts, result.answers])
+    broken = [each for each in found if each is not None]
+    if not broken:
+        kept = all(graph.launcher.run(_kept, each=[result.answers]))
+        return Verdict() if kept else Verdict(message=VALID_DISTANCES)
+    rule, number, distance, predecessor, above = min(broken)
+    name = graph.ids_of(np.array([number])).tolist()[0]
+    if predecessor is not None and 0 <= predecessor < graph.partition.size * graph.partition.stride:
+        predecessor = graph.ids_of(np.array([predecessor])).tolist()[0]
+    text = RULES[NAMES[rule]].format(distance=distance, predecessor=predecessor, stopped_at=stopped_at, above=above)
+    return Verdict(NAMES[rule], number, f"rule {NAMES[rule]!r} is broken: vertex {quoted(name)} {text}")
+
+
+def _kept(answer: Answer, peers: Peers) -> bool:
+    return answer.predecessors is not None
+
+
+Broken = tuple[int, int, int, int | None, int | None]  # rule, number, its distance and predecessor, distance above it
+
+
+def check(part: Part, answer: Answer, peers: Peers, sources: np.ndarray, stopped_at: int) -> Broken | None:
+    """The first rule that a vertex of this part breaks."""
+    xp = tools_of(answer.distances).xp
+    partition, distances, predecessors = part.partition, answer.distances, answer.predecessors
+    everywhere = xp.full(partition.size * partition.stride, -1, np.int32)
+    everywhere[part.base : part.base + part.own] = distances
+    peers.completed(everywhere)
+
+    def broken(rule: str, breaks: Any, above: Any = None) -> Broken | None:
+        if not breaks.any():
+            return None
+        place = int(breaks.argmax())
+        before = None if predecessors is None else int(predecessors[place])
+        return (
+            *(NAMES.index(rule), part.base + place, int(distances[place]), before),
+            None if above is None else int(above[place]),
+        )
+
+    source = xp.zeros(part.own, bool)
+    source[xp.asarray(sources[sources // partition.stride == part.rank] % partition.stride)] = True
+    for rule, breaks in _vertex_rules(part, answer, source, everywhere, stopped_at, xp):
+        if (found := broken(rule, breaks)) is not None:
+            return found
+    confirmed, above = _edge_rules(part, answer, everywhere, stopped_at, xp)
+    kept = predecessors is not None
+    return (
+        broken("tree-edge" if kept else "tree-level", (distances > 0) & ~confirmed)
+        or broken("edge-level", (above >= 0) & (distances >= 0), above)
+        or broken("edge-reach", (above >= 0) & (distances < 0), above)
+    )
+
+
+def _vertex_rules(part: Part, answer: Answer, source: Any, everywhere: Any, stopped_at: int, xp: Any) -> Any:
+    """The rules about single vertices, each with a mask of this part's vertices that break it."""
+    distances, predecessors, stride = answer.distances, answer.predecessors, part.partition.stride
+    n = part.partition.n
+    yield "distance-range", (distances < -1) | (distances >= n)
+    yield "limit", distances > stopped_at
+    if predecessors is None:
+        yield "source", source & (distances != 0)
+        yield "root", ~source & (distances == 0)
+        return
+    counts = xp.asarray(np.array(part.partition.counts))
+    owner = xp.clip(predecessors // stride, 0, part.partition.size - 1)
+    outside = (predecessors < -1) | (predecessors >= len(everywhere))
+    yield "predecessor-range", outside | ((predecessors >= 0) & (predecessors % stride >= counts[owner]))
+    yield "source", source & ((distances != 0) | (predecessors != -1))
+    yield "root", ~source & (distances == 0)
+    yield "reached", ~source & ((distances >= 0) != (predecessors >= 0))
+    # Without a predecessor this indexes the last number, and the result is ignored.
+    yield "tree-level", (predecessors >= 0) & (everywhere[predecessors] != distances - 1)
+
+
+def _edge_rules(part: Part, answer: Answer, everywhere: Any, stopped_at: int, xp: Any) -> tuple[Any, Any]:
+    """Which vertices of this part have an edge from their predecessor (without predecessors, from any vertex one level
+    up), and the smallest distance from which an edge leads to them although none may, -1 where there is none."""
+    confirmed, above = xp.zeros(part.own, bool), xp.full(part.own, -1, np.int32)
+    predecessors = answer.predecessors
+    if on_device(above):
+        arcs = len(part.in_targets)
+        given = (part.in_offsets, part.in_targets, part.own, arcs, part.base, everywhere, predecessors)
+        unsigned = above.view(np.uint32)  # as which -1 is the largest
+        launch(
+            "parts_validation", "check", part.in_targets.dtype, np.int64, arcs, *given, stopped_at, confirmed, unsigned
+        )
+    else:
+        kept = np.empty(0, part.in_targets.dtype) if predecessors is None else predecessors
+        kernels.check(part.in_offsets, part.in_targets, part.base, everywhere, kept, stopped_at, confirmed, above)
+    return confirmed, above

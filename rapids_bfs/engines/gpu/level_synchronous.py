@@ -1,0 +1,341 @@
+"""The hosts' side of the published GPU kernels: a launch or two for each level, for any library that can launch them.
+
+A `Device` is the library; a `LevelByLevel` is a search on it. The kernels are told apart by name alone, since
+`kernels/cuda` and `kernels/numba_cuda` have the same names and arguments.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._core.cuda.arrays import CUDA
+from ..._core.formatting import size
+from ...errors import InputError, TraversalError
+from ...graph import Graph
+from ...kernels import PROGRESS, TARGET_LEVEL
+from ...result import BFSResult
+from ...trace import Step
+from ..base import Options, Traversal, kernel_limit
+from .launch import CompiledKernel, Within
+from .level_check import LevelCheck
+
+NONE = -1
+SOURCES_AT_ONCE = 1024
+
+Kernel = Callable[..., None]  # called with the number of blocks and the arguments; returns before it is done
+
+
+class Device(ABC):
+    """The memory of a GPU and one stream of work on it, by one library."""
+
+    engine: ClassVar[str]
+    searches_on: str  # what it calls its own: "cuda", or "cpu" where it copies by itself
+    threads: int  # of a block
+    resident_blocks: int  # that run at the same time
+    multiprocessors: int
+    most_shared_bytes: int  # of a block
+    l2_bytes: int
+    small_rows: ClassVar[bool] = False  # has it the kernel `search_small_rows`?
+    context: Any  # the driver's
+    stream_handle: int  # the driver's
+
+    def current(self) -> AbstractContextManager[Any]:
+        """A context manager in which the device is this thread's, for every library."""
+        return Within(self.context)
+
+    @abstractmethod
+    def active(self) -> AbstractContextManager[Any]:
+        """A context manager in which the device is current, and allocations and launches go to the stream."""
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """`active`; an exception waits until the stream has done its work, of which others let go then."""
+        with self.active():
+            try:
+                yield
+            except BaseException:
+                self.synchronize()
+                raise
+
+    @abstractmethod
+    def free_bytes(self) -> float:
+        """Bytes that can still be allocated."""
+
+    @abstractmethod
+    def upload(self, array: np.ndarray) -> Any:
+        """``array`` on the device: the same memory if it is there, else a copy."""
+
+    @abstractmethod
+    def empty(self, length: int, dtype: Any) -> Any:
+        """An array on the device."""
+
+    @abstractmethod
+    def host(self, array: Any) -> np.ndarray:
+        """A copy of a device array in the host's memory."""
+
+    @abstractmethod
+    def found(self, array: Any) -> Any:
+        """``array`` of the device as `Traversal.answer` gives it: CuPy's, or NumPy's."""
+
+    @abstractmethod
+    def mapped(self, length: int, dtype: Any) -> tuple[Any, Any]:
+        """Pinned memory of the host that kernels reach: as an array for the host, and as a kernel's argument."""
+
+    @abstractmethod
+    def absent(self, array: Any) -> Any:
+        """What to pass to a kernel that is to do without ``array``."""
+
+    @abstractmethod
+    def kernels(self, file: str, vertex: np.dtype, offset: np.dtype) -> dict[str, Kernel]:
+        """The kernels of a file by name, for these types."""
+
+    @abstractmethod
+    def compiled(
+        self, file: str, kernel: str, vertex: np.dtype, offset: np.dtype, threads: int, blocks: int
+    ) -> CompiledKernel:
+        """A kernel for these types and blocks of at most so many threads, so many of them on a multiprocessor."""
+
+    def compiled_together(
+        self, file: str, vertex: np.dtype, offset: np.dtype, threads: int
+    ) -> dict[str, CompiledKernel]:
+        """All kernels of a file, for these types and blocks of at most so many threads."""
+        raise NotImplementedError(f"engine {self.engine!r} has no {file}")
+
+    @abstractmethod
+    def synchronize(self) -> None:
+        """Wait until the stream has done its work."""
+
+
+class DeviceTraversal(Traversal):
+    """A search on a `Device`."""
+
+    def __init__(self, graph: Graph, device: Device) -> None:
+        super().__init__(graph)
+        self.device = device
+        self.searches_on = device.searches_on
+
+    def result(self, found: Any, sources: np.ndarray, options: Options, *, own: bool = False) -> BFSResult:
+        with self.device.current():
+            return super().result(found, sources, options, own=own)
+
+
+class LevelByLevel(DeviceTraversal):
+    """A search that returns to the host after each level, to learn whether to go on."""
+
+    traces = True
+    file: ClassVar[str]
+
+    def __init__(self, graph: Graph, device: Device, *buffers: tuple[int, Any]) -> None:
+        """``buffers`` are the lengths and types of what a subclass needs besides the graph and the answer."""
+        super().__init__(graph, device)
+        n, vertex = graph.num_vertices, graph.targets.dtype
+        self.n = vertex.type(n)
+        self.vertex = vertex.type
+        self.blocks = max(1, -(-n // device.threads))
+        needs = [(n, np.int32), (n, vertex), *buffers]
+        require_buffers(device, graph, needs)
+        arrays = self.here.offsets, self.here.targets
+        with device.active():
+            self.offsets, self.targets = (device.upload(array) for array in arrays)
+            self.distances, self.predecessors, *self.buffers = (device.empty(*need) for need in needs)
+            self.no_predecessors = device.absent(self.predecessors)
+            self.status, self.status_on_device = device.mapped(2, np.int64)
+            self.sources, self.sources_on_device = device.mapped(SOURCES_AT_ONCE, vertex)
+            self.kernels = device.kernels(self.file, vertex, graph.offsets.dtype)
+            device.synchronize()
+
+    @abstractmethod
+    def reset(self, predecessors: Any) -> None:
+        """Launch the kernel that resets the arrays."""
+
+    @abstractmethod
+    def seed(self, begin: int, count: int) -> None:
+        """Launch the kernel that adds the next ``count`` of ``sources`` to the frontier, after the first ``begin``."""
+
+    @abstractmethod
+    def advance(self, level: int, target: int, predecessors: Any) -> bool:
+        """Launch a level and wait for it; did it reach any vertex?"""
+
+    @abstractmethod
+    def frontier_vertices(self) -> np.ndarray:
+        """The vertices that the last level reached, by its own account."""
+
+    def search(self, sources: np.ndarray, options: Options) -> bool:
+        target = NONE if options.target is None else options.target
+        limit = kernel_limit(options.depth_limit)
+        predecessors = self.predecessors if options.predecessors else self.no_predecessors
+        self.steps = [] if options.trace else None
+        with self.device.working():
+            self._start(sources, predecessors)
+            if options.trace:
+                self.device.synchronize()
+            check = LevelCheck(self.device.host(self.distances)) if options.check else None
+            level = 0
+            going_on = target not in sources
+            while going_on and level < limit:
+                level += 1
+                if level > self.n:  # as many levels as vertices, if each reaches one and the last none
+                    raise TraversalError(f"level {level} of a graph with {self.n} vertices: it should have ended")
+                began = perf_counter()
+                going_on = self.advance(level, target, predecessors)
+                if self.steps is not None:
+                    self.steps.append(Step("top-down", 1e3 * (perf_counter() - began)))
+                if check:
+                    check.after(level, self.device.host(self.distances), self.frontier_vertices(), going_on)
+                going_on = going_on and self.status[TARGET_LEVEL] != level
+            if level == 0:
+                self.device.synchronize()
+        return options.predecessors
+
+    def _start(self, sources: np.ndarray, predecessors: Any) -> None:
+        """Reset the arrays and put the sources into the frontier."""
+        self.device.synchronize()  # an interrupt may have left a level running
+        self.status[PROGRESS] = self.status[TARGET_LEVEL] = 0
+        self.reset(predecessors)
+        for begin in range(0, len(sources), SOURCES_AT_ONCE):
+            if begin:
+                self.device.synchronize()  # the sources before these may still be read
+            some = sources[begin : begin + SOURCES_AT_ONCE]
+            self.sources[: len(some)] = some
+            self.seed(begin, len(some))
+
+    def answer(self, found: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        with self.device.active():
+            return self.device.found(self.distances), self.device.found(self.predecessors) if found else None
+
+
+class Masks(LevelByLevel):
+    """What `frontier_mask` and `two_kernel` share: a thread per vertex, and three masks over the vertices."""
+
+    def __init__(self, graph: Graph, device: Device) -> None:
+        mask = (graph.num_vertices, np.bool_)
+        super().__init__(graph, device, mask, mask, mask, (1, np.int32))
+        self.frontier, self.upcoming, self.visited, self.announced = self.buffers
+
+    @property
+    def masks(self) -> tuple[Any, Any, Any]:
+        return self.frontier, self.upcoming, self.visited
+
+    def reset(self, predecessors: Any) -> None:
+        self.kernels["reset"](self.blocks, self.n, *self.masks, self.distances, predecessors, self.announced)
+
+    def seed(self, begin: int, count: int) -> None:
+        blocks = -(-count // self.device.threads)
+        sources = (np.int32(count), self.sources_on_device)
+        self.kernels["seed"](blocks, *sources, self.frontier, self.visited, self.distances)
+
+    def frontier_vertices(self) -> np.ndarray:
+        return np.flatnonzero(self.device.host(self.frontier))
+
+
+class FrontierMask(Masks):
+    """`frontier_mask`: the masks of this level and of the next are swapped."""
+
+    file = "frontier_mask"
+
+    def advance(self, level: int, target: int, predecessors: Any) -> bool:
+        self.kernels["expand"](
+            self.blocks,
+            self.offsets,
+            self.targets,
+            self.n,
+            np.int32(level),
+            self.vertex(target),
+            *self.masks,
+            self.distances,
+            predecessors,
+            self.announced,
+            self.status_on_device,
+        )
+        self.device.synchronize()
+        self.frontier, self.upcoming = self.upcoming, self.frontier
+        return bool(self.status[PROGRESS] == level)
+
+
+class TwoKernel(Masks):
+    """`two_kernel`: expand into the second mask, then commit it."""
+
+    file = "two_kernel"
+
+    def advance(self, level: int, target: int, predecessors: Any) -> bool:
+        number = np.int32(level)
+        self.kernels["expand"](
+            self.blocks, self.offsets, self.targets, self.n, number, *self.masks, self.distances, predecessors
+        )
+        self.kernels["commit"](
+            self.blocks, self.n, number, self.vertex(target), *self.masks, self.announced, self.status_on_device
+        )
+        self.device.synchronize()
+        return bool(self.status[PROGRESS] == level)
+
+
+class BlockQueue(LevelByLevel):
+    """`block_queue`: the frontier is a run of a queue, ``queue[begin:end]``."""
+
+    file = "block_queue"
+
+    def __init__(self, graph: Graph, device: Device) -> None:
+        super().__init__(graph, device, (graph.num_vertices, graph.targets.dtype), (1, np.int64), (1, np.uint32))
+        self.queue, self.tail, self.finished = self.buffers
+        self.begin = self.end = 0
+
+    def reset(self, predecessors: Any) -> None:
+        self.kernels["reset"](self.blocks, self.n, self.distances, predecessors, self.finished)
+
+    def seed(self, begin: int, count: int) -> None:
+        blocks = -(-count // self.device.threads)
+        place = self.vertex(begin)
+        self.kernels["seed"](
+            blocks, np.int32(count), self.sources_on_device, place, self.queue, self.tail, self.distances
+        )
+        self.begin, self.end = 0, begin + count
+
+    def advance(self, level: int, target: int, predecessors: Any) -> bool:
+        blocks = 1 << (self.end - self.begin - 1).bit_length()  # a power of two: Numba keeps few launch configurations
+        self.kernels["expand"](
+            min(blocks, self.device.resident_blocks),
+            self.offsets,
+            self.targets,
+            self.vertex(self.begin),
+            self.vertex(self.end),
+            np.int32(level),
+            self.vertex(target),
+            self.queue,
+            self.tail,
+            self.distances,
+            predecessors,
+            self.finished,
+            self.status_on_device,
+        )
+        self.device.synchronize()
+        self.begin, self.end = self.end, int(self.status[PROGRESS])
+        return self.begin < self.end
+
+    def frontier_vertices(self) -> np.ndarray:
+        return self.device.host(self.queue)[self.begin : self.end]
+
+
+def require_buffers(device: Device, graph: Graph, buffers: list[tuple[int, Any]]) -> None:
+    """Raise `InputError` if the graph, unless it is there, and the buffers do not fit into what the device has free."""
+    needed = sum(length * np.dtype(dtype).itemsize for length, dtype in buffers)
+    if not graph.is_on(CUDA):
+        needed += graph.nbytes
+    free = device.free_bytes()
+    if needed > free:
+        raise InputError(
+            f"{graph.name} needs {size(needed)} of device memory on engine {device.engine!r}, "
+            f"and {size(int(free))} are free"
+        )
+
+
+ALGORITHMS: dict[str, Callable[[Graph, Device], LevelByLevel]] = {
+    "block-queue": BlockQueue,  # the simulator's default: the only one whose levels cost no more than their edges
+    "frontier-mask": FrontierMask,
+    "two-kernel": TwoKernel,
+}

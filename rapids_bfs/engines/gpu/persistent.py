@@ -1,0 +1,204 @@
+"""What the hosts of kernels that do a whole search in one launch have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError, TraversalError
+from ...graph import Graph
+from ...kernels.whole_search import LEVELS_SHIFT, LIST, NUMBER_SHIFT, TILE, TILES
+from ...trace import Step, steps_noted
+from ..base import Options
+from .launch import CompiledKernel, address
+from .level_synchronous import Device
+
+STATIC_BYTES = 2048  # no less than they have in shared memory besides what is asked for at the launch
+WARP = 32
+SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
+NUMBERS_OF_SEARCHES = 1 << (63 - NUMBER_SHIFT)  # that `status` has room for
+SPINS = 20_000  # looks at the status before the host waits in the driver
+
+
+class OneLaunch:
+    """A kernel's parameters, of which a search changes a few fields, and what the kernel tells the host.
+
+    ``parameters`` is a structure with the fields ``sources``, ``count``, ``depth_limit``, ``target``, ``trace``,
+    ``status``, ``number`` and ``tile``. Mapped memory of the host has the same address on both sides, as CUDA's unified
+    addressing promises. To be made where the device is active, and used where it is current.
+    """
+
+    def __init__(self, graph: Graph, device: Device, parameters: Any) -> None:
+        self.graph, self.device, self.parameters = graph, device, parameters
+        status = np.asarray(device.mapped(1, np.int64)[0])
+        status.fill(0)
+        parameters.status = status.ctypes.data
+        self.status = status.data  # a view that is looked at sooner than the array
+        self.trace: Any = None  # allocated by the first search that is traced
+        self.no_limit = graph.num_vertices + 2  # levels; the kernel gives up before that
+        self.running = False  # is there a search that nobody has waited for?
+        self.written: Any = None  # arrays that it writes and others may let go of
+        self.options: Options | None = None  # that the parameters are for, but for those of each search
+        self._make_room(1)
+
+    def use(self, kernel: CompiledKernel, tuning: Any, shared: int) -> None:
+        """Launch this kernel from now on, with so many bytes of shared memory a block; in clusters, if there is room
+        for one beside other blocks, after a search that had more than ``tuning.deep`` levels."""
+        graph, device, threads = self.graph, self.device, tuning.threads
+        grid = blocks_of_grid(kernel, device, graph, tuning, shared)
+        self.parameters.tile = words_per_tile(TILE, graph.num_vertices, grid * threads // WARP)
+        rest = threads, shared, device.stream_handle, self.parameters
+        self.deep = tuning.deep
+        self.launch_shallow = self.launch_deep = kernel.launcher(grid, *rest, cooperative=grid > 1)
+        if tuning.cluster > 1 and grid > tuning.cluster:
+            clusters = kernel.resident_clusters(tuning.cluster, threads, shared, device.stream_handle)
+            if clusters:
+                grid = clusters * tuning.cluster
+                self.launch_deep = kernel.launcher(grid, *rest, cooperative=True, cluster=tuning.cluster)
+
+    def search(self, sources: np.ndarray, options: Options, spin: bool = True) -> None:
+        """Search, and wait until it is done."""
+        self.begin(sources, options)
+        try:
+            self.launch()
+            self.finish(spin)
+        finally:
+            self.settle()  # after an interrupt too, or else others let go of what the kernel still writes
+
+    @contextmanager
+    def searching(self, sources: np.ndarray, options: Options, spin: bool, written: Any) -> Iterator[None]:
+        """`search` while the body of the ``with`` runs; ``written`` is kept as long."""
+        self.begin(sources, options)
+        self.written = written
+        try:
+            self.launch()
+            yield
+            self.finish(spin)
+        finally:
+            self.settle()
+
+    def launch(self) -> None:
+        """Start a search; `finish` waits for it."""
+        self.running = True
+        if self.launch_deep is not self.launch_shallow and self.levels > self.deep:
+            try:
+                self.launch_deep()
+            except TraversalError:  # others may have what a cluster needs
+                self.launch_deep = self.launch_shallow
+            else:
+                return
+        self.launch_shallow()
+
+    def settle(self) -> None:
+        """Wait for a search that was left running. To be called before anything is changed that it works on."""
+        if self.running:
+            self.device.synchronize()
+            self.running = False
+        self.written = None
+
+    def _make_room(self, sources: int) -> None:
+        room = np.asarray(self.device.mapped(sources, self.graph.targets.dtype)[0])
+        self.sources = room, room.ctypes.data
+
+    def begin(self, sources: np.ndarray, options: Options) -> None:
+        """Make the parameters those of a search that is about to be launched, from this thread."""
+        if self.running:
+            self.settle()
+        parameters = self.parameters
+        count = parameters.count = len(sources)
+        if count > len(self.sources[0]):
+            self._make_room(count)
+        room, parameters.sources = self.sources
+        if count == 1:
+            room[0] = sources[0]
+        else:
+            room[:count] = sources
+        if options is not self.options or options.target is not None:
+            self._follow(options, sources)
+        # A launch that was refused left no traces, and has no number: the kernel goes by the parity of the last search.
+        parameters.number = (self.number + 1) % NUMBERS_OF_SEARCHES
+
+    def _follow(self, options: Options, sources: np.ndarray) -> None:
+        """Make the parameters those of searches with these options; the sources matter only if there is a target."""
+        self.options = None  # until all of them are
+        parameters = self.parameters
+        limit = self.no_limit
+        if options.depth_limit is not None:
+            limit = min(options.depth_limit, limit)
+        if options.target is None:
+            parameters.target = -1
+        else:
+            parameters.target = options.target
+            if options.target in sources:
+                limit = 0
+        parameters.depth_limit = limit
+        parameters.trace = self._trace_buffer() if options.trace else None
+        self.options = options
+
+    def finish(self, spin: bool = True) -> None:
+        """Wait for the search, at first by looking at mapped memory if it may ``spin``."""
+        status, number = self.status, self.parameters.number
+        for _ in range(SPINS if spin else 0):
+            if status[0] >> NUMBER_SHIFT == number:
+                break
+        else:
+            self.device.synchronize()
+            if self.number != number:
+                raise TraversalError(f"the search of {self.graph.name} did not report that it is done")
+        self.running = False
+        if status[0] & 1:
+            vertices = self.graph.num_vertices
+            raise TraversalError(f"level {self.levels} of a graph with {vertices} vertices: it should have ended")
+
+    @property
+    def number(self) -> int:
+        """The number of the last search that is done."""
+        return int(self.status[0] >> NUMBER_SHIFT)
+
+    @property
+    def levels(self) -> int:
+        """How many levels that search had."""
+        return int(self.status[0] % (1 << NUMBER_SHIFT) >> LEVELS_SHIFT)
+
+    def _trace_buffer(self) -> int:
+        if self.trace is None:
+            with self.device.active():
+                self.trace = self.device.empty(self.graph.num_vertices + 2, np.uint64)
+        return address(self.trace)
+
+    def steps(self) -> list[Step]:
+        """What each level of the last search did, from the device's notes."""
+        with self.device.active():
+            return steps_noted(self.device.host(self.trace[: self.levels + 1]))
+
+
+def blocks_of_grid(
+    kernel: CompiledKernel, device: Device, graph: Graph, tuning: Any, shared: int, words: int = 1
+) -> int:
+    """How many blocks search: as many as the device holds, or one if the graph is small; `tuning.grid` at most.
+
+    An arc is looked at for as many ``words`` of sources at once.
+    """
+    grid = kernel.resident_blocks(tuning.threads, shared) * device.multiprocessors
+    if not grid:
+        raise InputError(f"this device has no room for a block of {tuning.threads} threads and {shared:,} bytes")
+    if tuning.grid is not None:
+        return min(grid, int(tuning.grid))
+    return 1 if graph.num_arcs * words < SMALL_ARCS else grid
+
+
+def bytes_of_tiles(threads: int) -> int:
+    """Shared memory for the tiles of bitmaps that each warp of a block looks through, and its list of vertices."""
+    return int(threads // WARP * (TILES * TILE * 4 + LIST * 2))
+
+
+def words_per_tile(most: int, vertices: int, warps: int) -> int:
+    """A power of two: words of a bitmap that each of so many warps takes at a time, so that all have some."""
+    words = -(-vertices // WARP)
+    tile = 1
+    while tile < most and words > 2 * tile * warps:
+        tile *= 2
+    return tile

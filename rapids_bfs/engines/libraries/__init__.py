@@ -1,0 +1,1 @@
+"""Other libraries' breadth-first search."""

@@ -1,0 +1,42 @@
+"""Engine ``igraph``: `igraph.Graph.bfs`, in C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...graph import Graph
+from ..base import Options, Traversal
+from .base import Peer
+from .tree import cut
+
+
+class IGraph(Peer):
+    name = package = "igraph"
+    algorithms = ("bfs",)
+
+    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
+        return BFS(graph)
+
+
+class BFS(Traversal):
+    """`Graph.bfs` does not stop early: a depth limit and a target cut the answer, not the work."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        import igraph
+
+        edges = np.stack(self.here.vertex_pairs(), axis=1)
+        self.theirs = igraph.Graph(graph.num_vertices, edges, directed=graph.directed)
+
+    def search(self, sources: np.ndarray, options: Options) -> tuple[Any, ...]:
+        return options, *self.theirs.bfs(int(sources[0]), mode="out")
+
+    def answer(self, found: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray | None]:
+        options, vertices, begins, parents = found
+        distances = np.full(self.graph.num_vertices, -1, np.int32)
+        distances[vertices] = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+        predecessors = np.array(parents, self.graph.targets.dtype)
+        predecessors[distances <= 0] = -1
+        return cut(distances, predecessors, options)

@@ -1,0 +1,49 @@
+"""Engine ``networkit``: `networkit.distance.BFS`, in C++."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...graph import Graph
+from ..base import Options, Traversal
+from .base import Peer
+from .tree import cut
+
+
+class NetworKit(Peer):
+    name = "networkit"
+    package = "NetworKit"
+    algorithms = ("bfs",)
+
+    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
+        return BFS(graph)
+
+
+class BFS(Traversal):
+    """`BFS` does not stop early: a depth limit and a target cut the answer, not the work. To tell of predecessors it
+    keeps all that a vertex has, of which this takes the first."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        import networkit
+
+        self.bfs = networkit.distance.BFS
+        sources, targets = (ends.astype(np.uint64) for ends in self.here.vertex_pairs())
+        self.theirs = networkit.GraphFromCoo(
+            (np.ones(len(sources)), (sources, targets)), n=graph.num_vertices, directed=graph.directed
+        )
+
+    def search(self, sources: np.ndarray, options: Options) -> tuple[Any, ...]:
+        return options, self.bfs(self.theirs, int(sources[0]), storePaths=options.predecessors).run()
+
+    def answer(self, found: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray | None]:
+        options, search = found
+        theirs = np.array(search.getDistances())
+        distances = np.where(theirs < len(theirs), theirs, -1).astype(np.int32)
+        predecessors = np.full(len(theirs), -1, self.graph.targets.dtype)
+        if options.predecessors:
+            below = np.flatnonzero(distances > 0)
+            predecessors[below] = [search.getPredecessors(vertex)[0] for vertex in below.tolist()]
+        return cut(distances, predecessors, options)

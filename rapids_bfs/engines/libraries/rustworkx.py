@@ -1,0 +1,61 @@
+"""Engine ``rustworkx``: `rustworkx.bfs_successors` for a tree, `rustworkx.bfs_layers` for distances alone; in Rust."""
+
+from __future__ import annotations
+
+from itertools import chain, repeat
+from typing import Any
+
+import numpy as np
+
+from ...graph import Graph
+from ..base import Options, Traversal
+from .base import Peer
+from .tree import cut, distances_along
+
+
+class RustworkX(Peer):
+    name = package = "rustworkx"
+    algorithms = ("bfs",)
+    supports = (*Peer.supports, "several sources")
+
+    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+        if sources > 1 and options.predecessors:
+            return "rustworkx has distances alone from several sources: leave out the predecessors"
+        return super().declines(graph, algorithm, options, sources)
+
+    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
+        return BFS(graph)
+
+
+class BFS(Traversal):
+    """Neither stops early: a depth limit and a target cut the answer, not the work."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        import rustworkx
+
+        self.rustworkx = rustworkx
+        self.theirs = rustworkx.PyDiGraph()
+        self.theirs.add_nodes_from(range(graph.num_vertices))
+        sources = np.repeat(np.arange(graph.num_vertices), self.here.degrees)
+        self.theirs.add_edges_from_no_data(list(zip(sources.tolist(), self.here.targets.tolist(), strict=True)))
+
+    def search(self, sources: np.ndarray, options: Options) -> tuple[Any, ...]:
+        if options.predecessors:
+            return options, sources, self.rustworkx.bfs_successors(self.theirs, int(sources[0]))
+        return options, sources, self.rustworkx.bfs_layers(self.theirs, sources.tolist())
+
+    def answer(self, found: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray | None]:
+        options, sources, theirs = found
+        predecessors = np.full(self.graph.num_vertices, -1, self.graph.targets.dtype)
+        if not options.predecessors:
+            distances = np.full(self.graph.num_vertices, -1, np.int32)
+            for distance, layer in enumerate(theirs):
+                distances[list(layer)] = distance
+            return cut(distances, predecessors, options)
+        parents = np.fromiter(chain.from_iterable(repeat(parent, len(row)) for parent, row in theirs), np.int64)
+        children = np.fromiter(chain.from_iterable(row for _, row in theirs), np.int64)
+        _, first = np.unique(children, return_index=True)  # all out-neighbours are there, whoever found them first
+        first = np.sort(first[children[first] != sources[0]])
+        predecessors[children[first]] = parents[first]
+        return cut(distances_along(np.append(sources, children[first]), predecessors), predecessors, options)

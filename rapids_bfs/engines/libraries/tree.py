@@ -1,0 +1,31 @@
+"""From what other libraries return to our conventions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...kernels.cpu.compiled import serial
+from ..base import Options
+
+
+@serial
+def distances_along(order, predecessors):
+    """Distances (int32, n) from vertices in the order of discovery and the predecessors (-1: none) of all."""
+    distances = np.full(len(predecessors), -1, np.int32)
+    for vertex in order:
+        predecessor = predecessors[vertex]
+        distances[vertex] = 0 if predecessor < 0 else distances[predecessor] + 1
+    return distances
+
+
+def cut(distances: np.ndarray, predecessors: np.ndarray, options: Options) -> tuple[np.ndarray, np.ndarray | None]:
+    """The answer of a search that stops where ``options`` say, from that of a search that went on."""
+    limit = options.depth_limit
+    if options.target is not None and distances[options.target] >= 0:
+        reached = int(distances[options.target])
+        limit = reached if limit is None else min(limit, reached)
+    if limit is not None:
+        past = distances > limit
+        distances[past] = -1
+        predecessors[past] = -1
+    return distances, predecessors if options.predecessors else None

@@ -1,1 +1,0 @@
-"""The engines of a graph in parts."""

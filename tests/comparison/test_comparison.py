@@ -1,0 +1,254 @@
+"""The side-by-side run, with engines that fail, lie and are interrupted."""
+
+import csv
+import json
+import statistics
+
+import numpy as np
+import pandas as pd
+import pytest
+from strategies import records
+
+import rapids_bfs.engines
+from rapids_bfs import InputError, as_graph, bfs, compare
+from rapids_bfs.comparison.runner import Comparison, EngineRuns, sample_sources
+from rapids_bfs.engines import Engine
+from rapids_bfs.engines.cpu import CPU
+from rapids_bfs.engines.cpu.search import Sequential
+from rapids_bfs.generators import generate
+from rapids_bfs.trace import Step
+
+
+class Broken(Engine):
+    name = "broken"
+    algorithms = ("one",)
+
+    def prepare(self, graph, algorithm):
+        raise RuntimeError("no luck")
+
+
+class Absent(Broken):
+    name = "absent"
+
+    def unavailable(self):
+        return "needs a flux capacitor: pip install flux"
+
+
+class Lying(CPU):
+    """Says that every vertex is one step further than it is."""
+
+    name = "lying"
+
+    def prepare(self, graph, algorithm):
+        class Liar(Sequential):
+            def answer(self, found):
+                distances, predecessors = super().answer(found)
+                return np.where(distances > 0, distances + 1, distances), predecessors
+
+        return Liar(graph)
+
+
+class Watched(CPU):
+    """Notes three levels, if it is asked to."""
+
+    name = "watched"
+
+    def prepare(self, graph, algorithm):
+        class Noting(Sequential):
+            traces = True
+
+            def search(self, sources, options):
+                self.steps = [Step("bottom-up", 0.5)] * 3 if options.trace else None
+                return super().search(sources, options)
+
+        return Noting(graph)
+
+
+class Interrupting(CPU):
+    """Ctrl-C during the third search on the real graph."""
+
+    name = "interrupting"
+
+    def prepare(self, graph, algorithm):
+        class Interrupted(Sequential):
+            searches = 0
+
+            def search(self, sources, options):
+                self.searches += 1
+                if self.searches == 4:  # the first one warms up
+                    raise KeyboardInterrupt
+                return super().search(sources, options)
+
+        return Interrupted(graph)
+
+
+@pytest.fixture
+def engines(monkeypatch):
+    """The registry with the engines above in it."""
+    known = rapids_bfs.engines.registered() | {e.name: e() for e in (Broken, Absent, Lying, Watched, Interrupting)}
+    monkeypatch.setattr(rapids_bfs.engines.registry, "registered", lambda: known)
+    rapids_bfs.engines.choose.cache_clear()
+    yield known
+    rapids_bfs.engines.choose.cache_clear()
+
+
+def test_karate():
+    comparison = compare("karate", 5, engines=["cpu", "cpu:sequential", "scipy", "networkx"])
+    assert comparison.valid
+    assert [runs.engine for runs in comparison.engines] == ["cpu", "cpu:sequential", "scipy", "networkx"]
+    assert comparison.baseline == "scipy"
+    for runs in comparison.engines:
+        assert runs.valid
+        assert runs.unavailable is None
+        assert len(runs.runs) == 5
+        assert runs.reached == 34
+        assert {run.edges for run in runs.runs} == {78}
+        assert [run.source for run in runs.runs] == [run.source for run in comparison["cpu"].runs]
+        assert runs.teps_harmonic_mean == pytest.approx(78 / (1e-3 * statistics.mean(runs.run_ms)))
+        expected = statistics.median(comparison["scipy"].run_ms) / statistics.median(runs.run_ms)
+        assert comparison.ratio_to_baseline(runs.engine) == pytest.approx(expected)
+    assert "karate: 34 vertices, 78 undirected edges, 5 sources" in str(comparison)
+
+
+def test_json_and_csv(tmp_path):
+    comparison = compare("karate", [0, 33], engines="cpu,scipy", baseline="cpu")
+    comparison.to_json(tmp_path / "out.json")
+    comparison.to_csv(tmp_path / "out.csv")
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert found["graph"] == {"name": "karate", "vertices": 34, "edges": 78, "directed": False}
+    assert {"machine", "versions", "command", "engines"} <= found.keys()
+    assert found["machine"]["cores"] >= 1
+    cpu = found["engines"][0]
+    assert cpu["engine"] == "cpu"
+    assert cpu["sources"] == [0, 33]
+    assert len(cpu["run_ms"]) == 2
+    assert cpu["valid"] is True
+    assert cpu["unavailable"] is None
+    assert cpu["ratio_to_baseline"] == 1
+    assert {"prepare_ms", "warmup_ms", "reached", "depth", "teps_harmonic_mean"} <= cpu.keys()
+    with open(tmp_path / "out.csv") as rows:
+        assert [(row["engine"], row["source"]) for row in csv.DictReader(rows)] == [
+            ("cpu", "0"),
+            ("cpu", "33"),
+            ("scipy", "0"),
+            ("scipy", "33"),
+        ]
+
+
+@pytest.mark.parametrize("kind", [None, "pandas", "polars", "arrow"])
+@pytest.mark.parametrize(
+    "graph", ["karate", {"a": ["b"], "b": ["c"]}, [(5, 9), (9, 5)], as_graph("karate", devices="cpu:2")], ids=str
+)
+def test_a_frame_has_a_row_for_each_search(tmp_path, graph, kind):
+    comparison = compare(graph, 2, engines="cpu,scipy")
+    rows = records(comparison.to_frame(kind))
+    assert rows == [
+        {"engine": each.engine, **vars(run), "teps": run.teps} for each in comparison.engines for run in each.runs
+    ]
+    comparison.to_csv(tmp_path / "a.csv")
+    assert sorted(pd.read_csv(tmp_path / "a.csv").columns) == sorted(rows[0])
+
+
+def test_a_frame_without_searches_has_its_columns():
+    frame = Comparison(as_graph("karate"), [EngineRuns("a", "missing")]).to_frame()
+    assert [(name, dtype.kind) for name, dtype in frame.dtypes.items() if name not in ("engine", "verdict")] == [
+        *(("source", "i"), ("ms", "f"), ("reached", "i"), ("depth", "i"), ("edges", "i"), ("teps", "f")),
+    ]
+    assert len(frame) == 0
+
+
+def test_levels_and_traces(engines):
+    comparison = compare("karate", [0, 33], engines="watched,cpu:sequential,cpu")
+    found = np.bincount(bfs("karate", 0).distances).tolist()
+    assert [level.newly_reached for level in comparison.levels] == [*found[1:], 0]
+    assert [level.direction for level in comparison["watched"].trace] == ["bottom-up"] * 3
+    assert comparison["cpu:sequential"].trace is None
+    assert [level.newly_reached for level in comparison["cpu"].trace] == [*found[1:], 0]
+    limited = compare("karate", [0], engines="cpu", depth_limit=2)
+    assert [level.newly_reached for level in limited.levels] == found[1:3]
+    assert (comparison["watched"].trace.engine, comparison["cpu"].trace.engine) == ("watched", "cpu")
+    assert len(comparison["watched"].runs) == 2  # the traced search is not one of those that are timed
+    kept = comparison.to_dict()
+    assert kept["levels"]["newly_reached"] == [*found[1:], 0]
+    assert [engine["trace"] and engine["trace"]["milliseconds"] for engine in kept["engines"][:2]] == [[0.5] * 3, None]
+
+
+def test_labels_are_the_sources():
+    comparison = compare(([10, 20], [20, 30]), 9, engines="cpu")
+    assert sorted(run.source for run in comparison["cpu"].runs) == [10, 20]
+    assert json.loads(json.dumps(comparison.to_dict()))["engines"][0]["sources"]
+
+
+def test_engines_that_cannot_run_are_listed_with_their_reason(engines):
+    comparison = compare("karate", 2, engines="absent,broken,cpu")
+    assert comparison["absent"].unavailable == "needs a flux capacitor: pip install flux"
+    assert comparison["broken"].unavailable == "failed: RuntimeError: no luck"
+    assert len(comparison["cpu"].runs) == 2
+    assert comparison.valid
+    assert "flux capacitor" in str(comparison)
+    assert comparison.baseline == "cpu"
+
+
+def test_a_wrong_answer_is_seen(engines):
+    comparison = compare("karate", 2, engines="lying,cpu")
+    assert not comparison.valid
+    assert comparison["lying"].valid is False
+    assert "NO" in str(comparison)
+    assert "rule 'tree-level' is broken" in str(comparison)
+
+
+def test_an_interrupted_run_shows_what_is_finished(engines):
+    comparison = compare("karate", 8, engines="cpu,interrupting")
+    assert comparison.interrupted
+    assert 2 <= len(comparison["cpu"].runs) < 8
+    assert len(comparison["interrupting"].runs) == 2
+    assert comparison.ratio_to_baseline("interrupting") is not None
+    assert "only finished runs" in str(comparison)
+
+
+def test_networkx_is_left_out_of_large_graphs_unless_asked_for(monkeypatch):
+    monkeypatch.setattr("rapids_bfs.comparison.baselines._NetworkX.LARGEST", 100)
+    assert "ask for this engine by name" in compare("karate", 1)["networkx"].unavailable
+    assert compare("karate", 1, engines="networkx")["networkx"].unavailable is None
+
+
+def test_each_source_starts_with_another_engine(engines):
+    calls = []
+    compare(
+        "karate",
+        3,
+        engines="cpu:sequential,scipy",
+        progress=lambda done, total, doing: calls.append((done, total, doing)),
+    )
+    assert [done for done, _, _ in calls] == list(range(8))
+    assert {total for _, total, _ in calls} == {8}
+    assert [doing.partition(":")[0] for _, _, doing in calls[2:]] == ["cpu", "scipy", "scipy", "cpu", "cpu", "scipy"]
+
+
+def test_sources_are_drawn_by_seed_from_vertices_with_edges():
+    graph = generate("rmat:10")
+    first, again, other = (sample_sources(graph, 16, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert (graph.degrees[first] > 0).all()
+    assert len(set(first.tolist())) == 16
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"engines": "warp"}, "unknown engine 'warp'"),
+        ({"baseline": "networkx", "engines": "cpu"}, "the baseline 'networkx' is not one of the engines: cpu"),
+        ({"sources": [99]}, "99 is not a vertex"),
+        ({"sources": 0}, "at least 1"),
+        ({"depth_limit": -1}, "at least 0"),
+    ],
+)
+def test_bad_input_is_named_before_any_work(arguments, message):
+    with pytest.raises(InputError, match=message):
+        compare("karate", **arguments)
+
+
+def test_a_graph_without_edges_has_no_random_source():
+    with pytest.raises(InputError, match="has no edges: name a source"):
+        compare(({}), 1)

@@ -1,0 +1,312 @@
+"""SPMD functions on the workers of a Dask cluster: what they return and keep, and every way to fail."""
+
+import gc
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from programs import run
+
+from rapids_bfs import InputError, TraversalError
+
+distributed = pytest.importorskip("distributed")
+
+from rapids_bfs.distributed import dask as on_dask  # noqa: E402
+from rapids_bfs.distributed import workers as seats
+from rapids_bfs.distributed.dask import DaskLauncher  # noqa: E402
+from rapids_bfs.distributed.windows import open_windows  # noqa: E402
+
+
+def launcher_of(dask_client, **options):
+    return DaskLauncher(dask_client, sorted(dask_client.nthreads()), **options)
+
+
+def who(peers, offset):
+    return os.getpid(), peers.rank + offset, peers.share(peers.rank)
+
+
+def squares(peers, n):
+    return np.arange(n) * peers.rank
+
+
+def total(mine, theirs, peers):
+    return int(peers.all_reduce(np.array([mine.sum() + theirs])[0:1])[0])
+
+
+def exchanged(peers, n):
+    received = peers.all_to_all([np.full(n, 10 * peers.rank + to) for to in range(peers.size)])
+    whole = peers.all_gather(np.array([peers.rank]))
+    return [array.tolist() for array in received], whole.ravel().tolist()
+
+
+def refuse(peers, rank, error):
+    if peers.rank == rank:
+        raise error
+    peers.barrier()
+
+
+def die(peers, rank):
+    if peers.rank == rank:
+        os.kill(os.getpid(), signal.SIGKILL)
+    peers.barrier()
+
+
+def await_file(peers, rank, begun, path):
+    if peers.rank == rank:
+        open(begun, "w").close()
+    deadline = time.monotonic() + 60
+    while peers.rank == rank and not os.path.exists(path) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    peers.barrier()
+
+
+def stop(peers, rank):
+    if peers.rank == rank:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    peers.barrier()
+
+
+def no_windows(peers):
+    return open_windows(peers, 1000, "cpu")
+
+
+def kept_there(token):
+    """How much the launcher with this token keeps in this process; None if it has no seat."""
+    return {theirs: len(seat.kept) for (theirs, _), seat in seats._seats.items()}.get(token)
+
+
+def eventually(holds):
+    """Wait until it holds: Dask frees what nobody refers to a little later."""
+    deadline = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < deadline
+        gc.collect()
+        time.sleep(0.02)
+
+
+def works(launcher):
+    try:
+        return bool(launcher.run(exchanged, 1))
+    except TraversalError:
+        return False
+
+
+INTERRUPTED = """
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+from distributed import Client
+
+from rapids_bfs.distributed.dask import DaskLauncher
+
+begun, go_on = (Path(os.environ["FOLDER"], name) for name in ("begun", "go on"))
+interrupted = threading.Event()
+
+
+def until(path):
+    while not path.exists():
+        time.sleep(0.02)
+
+
+def wait(peers):
+    if peers.rank == 2:
+        begun.touch()
+        until(go_on)
+    peers.barrier()
+
+
+def press():
+    until(begun)
+    while not interrupted.wait(1):  # again if need be: an interrupt within a finalizer is lost
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+with Client(os.environ["SCHEDULER"], set_as_default=False) as client:
+    launcher = DaskLauncher(client, sorted(client.nthreads()))
+    threading.Thread(target=press, daemon=True).start()
+    try:
+        launcher.run(wait)
+        raise SystemExit("it was not interrupted")
+    except KeyboardInterrupt:
+        interrupted.set()
+    go_on.touch()
+    assert launcher.run(lambda peers: peers.rank) == [0, 1, 2]
+"""
+
+
+class TestCalls:
+    def test_each_worker_is_a_rank(self, dask_client):
+        launcher = launcher_of(dask_client)
+        found = launcher.run(who, 5)
+        assert len({pid for pid, _, _ in found}) == 3
+        assert [rest for _, *rest in found] == [[5 + rank, [0, 1, 2]] for rank in range(3)]
+
+    def test_arrays_go_from_process_to_process(self, dask_client):
+        launcher = launcher_of(dask_client)
+        for n in (0, 3, 1000):
+            expected = [([[10 * other + rank] * n for other in range(3)], [0, 1, 2]) for rank in range(3)]
+            assert launcher.run(exchanged, n) == expected
+
+    def test_processes_share_no_memory_of_the_host(self, dask_client):
+        line = "the parts are in the memory of several processes: 'cpu:4' makes 4 parts in one"
+        assert launcher_of(dask_client).run(no_windows) == [line] * 3
+
+    def test_what_is_kept_stays_until_nobody_refers_to_it(self, dask_client):
+        launcher = launcher_of(dask_client)
+        token = launcher.token
+        kept = launcher.keep(squares, 4)
+        spread = launcher.spread([1, 10, 100])
+        assert launcher.run(total, each=[kept, spread]) == [18 + 111] * 3
+        assert set(dask_client.run(kept_there, token).values()) == {2}
+        del kept
+        eventually(lambda: set(dask_client.run(kept_there, token).values()) == {1})
+        del spread, launcher
+        eventually(lambda: set(dask_client.run(kept_there, token).values()) == {None})
+
+    def test_what_is_forgotten_while_it_is_made_is_not_kept(self, dask_client, tmp_path):
+        launcher = launcher_of(dask_client)
+        making = threading.Thread(
+            target=launcher._called, args=(await_file, (0, str(tmp_path / "begun"), str(tmp_path / "go")), (), "key")
+        )
+        making.start()
+        eventually((tmp_path / "begun").exists)
+        dask_client.run(seats.forget, launcher.token, "key")
+        (tmp_path / "go").touch()
+        making.join()
+        assert set(dask_client.run(kept_there, launcher.token).values()) == {0}
+
+    def test_what_is_kept_can_be_told_of_at_once(self, dask_client):
+        launcher = launcher_of(dask_client)
+        kept, told = launcher.keep_and_report(squares, len, 4)
+        assert told == [4, 4, 4]
+        assert launcher.run(total, each=[kept, launcher.spread([1, 10, 100])]) == [18 + 111] * 3
+
+    def test_graphs_on_the_same_workers_share_one(self, dask_client):
+        """As long as one of them uses it; and not once a worker has gone."""
+        workers = sorted(dask_client.nthreads())
+        launcher = DaskLauncher.shared(dask_client, workers, "cpu")
+        assert DaskLauncher.shared(dask_client, workers, "cpu") is launcher
+        assert DaskLauncher.shared(dask_client, workers[:2], "cpu") is not launcher
+        launcher._seats[1].cancel()
+        other = DaskLauncher.shared(dask_client, workers, "cpu")
+        assert other is not launcher
+        assert other.run(exchanged, 1)
+
+    def test_it_is_freed_when_the_client_goes(self, dask_client):
+        with distributed.Client(dask_client.scheduler.address, set_as_default=False) as other:
+            launcher = launcher_of(other)
+            token = launcher.token
+            kept = launcher.keep(squares, 4)
+        eventually(lambda: set(dask_client.run(kept_there, token).values()) == {None})
+        with pytest.raises(TraversalError, match="client of this graph is closed: make the graph again"):
+            launcher.run(total, each=[kept, kept])
+
+    def test_one_worker(self, dask_client):
+        launcher = DaskLauncher(dask_client, list(dask_client.nthreads())[:1])
+        assert launcher.run(exchanged, 2) == [([[0, 0]], [0])]
+
+    def test_two_graphs_at_the_same_time(self, dask_client):
+        launchers = [launcher_of(dask_client) for _ in range(2)]
+        found = [[], []]
+
+        def work(which):
+            for _ in range(5):
+                found[which].append(launchers[which].run(exchanged, which))
+
+        threads = [threading.Thread(target=work, args=(which,)) for which in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for which in range(2):
+            assert found[which] == [launchers[which].run(exchanged, which)] * 5
+
+    def test_values_that_dask_has_on_the_workers_are_taken_and_given_back(self, dask_client):
+        launcher = launcher_of(dask_client)
+        futures = [
+            [dask_client.submit(int, value, workers=[worker], pure=False) for value in (rank, 7)]
+            for rank, worker in enumerate(launcher.workers)
+        ]
+        kept = launcher.hold(max, futures)
+        taken = launcher.taken(kept)
+        assert dask_client.gather(taken) == [7, 7, 7]
+        assert [next(iter(dask_client.who_has(each).values()))[0] for each in taken] == list(launcher.workers)
+
+    def test_it_is_not_pickled(self, dask_client):
+        import pickle
+
+        with pytest.raises(InputError, match=r"stays there: copy it here by on\('cpu'\)"):
+            pickle.dumps(launcher_of(dask_client))
+
+
+class TestFailures:
+    @pytest.mark.parametrize("rank", [0, 2])
+    def test_an_input_error_comes_out_as_it_is(self, dask_client, rank):
+        launcher = launcher_of(dask_client)
+        with pytest.raises(InputError, match=r"^no such vertex$"):
+            launcher.run(refuse, rank, InputError("no such vertex"))
+        assert launcher.run(exchanged, 1)
+
+    @pytest.mark.parametrize(
+        ("error", "line"),
+        [
+            (ZeroDivisionError("no\nluck"), "failed: no"),
+            (MemoryError("unable to allocate"), "failed: unable to allocate: it does not fit"),
+            (SystemExit(3), "failed: 3"),
+        ],
+    )
+    def test_other_errors_name_the_worker(self, dask_client, error, line):
+        launcher = launcher_of(dask_client)
+        with pytest.raises(TraversalError) as raised:
+            launcher.run(refuse, 1, error)
+        assert str(raised.value).startswith(f"part 1 of 3 (worker {launcher.workers[1]}) {line}")
+        assert "\n" not in str(raised.value)
+        assert launcher.run(exchanged, 1)
+
+    def test_a_rank_that_does_not_come_is_named(self, dask_client, tmp_path, monkeypatch):
+        monkeypatch.setattr(on_dask, "GRACE", 4)
+        rank = 0
+        launcher, other = (launcher_of(dask_client, limit=limit) for limit in (2, 45))
+        with pytest.raises(TraversalError, match=rf"part {rank} of 3 .worker tcp.* does not answer: restart it"):
+            launcher.run(await_file, rank, str(tmp_path / "begun"), str(tmp_path / "go"))
+        with pytest.raises(TraversalError, match=rf"part {rank} of 3 .* has not ended an earlier call: restart"):
+            launcher.run(exchanged, 1)
+        assert other.run(exchanged, 1)
+        (tmp_path / "go").touch()
+        eventually(lambda: works(launcher))
+
+    @pytest.mark.parametrize("rank", [0, 1])
+    def test_a_worker_that_is_killed(self, dask_client, rank):
+        launcher = launcher_of(dask_client)
+        other = DaskLauncher(dask_client, launcher.workers[1 - rank :: 2][:1])
+        kept = other.keep(squares, 3)
+        launcher.run(exchanged, 1)
+        for call in (lambda: launcher.run(die, rank), lambda: launcher.run(exchanged, 1)):
+            with pytest.raises(TraversalError) as raised:
+                call()
+            name = f"part {rank} of 3 (worker {launcher.workers[rank]})"
+            assert str(raised.value) == f"{name} is gone, and with it its part: make the graph again"
+        assert other.run(exchanged, 1)
+        assert [each.tolist() for each in other.run(lambda mine, peers: mine, each=[kept])] == [[0, 0, 0]]
+        assert dask_client.submit(lambda: 5).result() == 5
+
+    def test_a_worker_that_is_stopped(self, dask_client, monkeypatch):
+        monkeypatch.setattr(on_dask, "GRACE", 4)
+        launcher = launcher_of(dask_client, limit=2)
+        pids = dask_client.run(os.getpid)
+        try:
+            with pytest.raises(TraversalError, match=r"part 1 of 3 .*does not answer: restart it"):
+                launcher.run(stop, 1)
+        finally:
+            os.kill(pids[launcher.workers[1]], signal.SIGCONT)
+        eventually(lambda: works(launcher))
+
+    def test_an_interrupt(self, dask_client, tmp_path):
+        """In a process of its own: it reaches the main thread, where pytest-xdist runs no tests."""
+        run(INTERRUPTED, seconds=300, SCHEDULER=dask_client.scheduler.address, FOLDER=str(tmp_path))

@@ -1,0 +1,483 @@
+"""Graphs in parts on the CPU: built, searched, validated and brought back, against SciPy on the graph in one piece."""
+
+import threading
+from contextlib import nullcontext
+from itertools import pairwise
+from queue import SimpleQueue
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import expected_distances
+from strategies import edge_lists, edges_of, graphs
+
+import rapids_bfs
+from rapids_bfs import InputError, TraversalError, as_graph, bfs, load, validate
+from rapids_bfs.distributed import build as building
+from rapids_bfs.distributed import level_synchronous as search
+from rapids_bfs.distributed.build import Plan, Source, build
+from rapids_bfs.distributed.communicators import ThreadPeers
+from rapids_bfs.distributed.gathered import ALONE
+from rapids_bfs.distributed.graph import GraphInParts, from_graph
+from rapids_bfs.distributed.launchers import Threads
+from rapids_bfs.distributed.partitioning import Partition
+from rapids_bfs.testing import assert_valid_bfs
+
+PARTS = st.integers(1, 5)
+
+
+def threads(size):
+    return Threads(["cpu"] * size)
+
+
+@given(st.integers(1, 5000), PARTS)
+def test_numbers_are_one_to_one(n, size):
+    partition = Partition.of(n, size)
+    numbers = partition.numbers(np.arange(n))
+    assert len(set(numbers.tolist())) == n
+    assert (numbers % partition.stride < np.array(partition.counts)[numbers // partition.stride]).all()
+    np.testing.assert_array_equal(partition.ids(numbers), np.arange(n))
+    assert (partition.numbers(np.array([-1, n, 2 * n, 1 << 62])) == -1).all()
+    unused = np.setdiff1d(np.arange(-1, (size + 1) * partition.stride), numbers)
+    assert (partition.ids(unused) == -1).all()
+
+
+def test_scrambling_deals_similar_neighbours_to_all_parts():
+    """Every fourth vertex, which dealing alone would give to one of four parts."""
+    partition = Partition.of(1 << 12, 4)
+    parts = partition.numbers(np.arange(0, 1 << 12, 4)) // partition.stride
+    assert np.bincount(parts, minlength=4).min() > 200
+
+
+@st.composite
+def searches(draw, graph):
+    n = graph.num_vertices
+    vertices = st.integers(0, n - 1)
+    return {
+        "source": draw(st.lists(vertices, min_size=1, max_size=4, unique=True)),
+        "depth_limit": draw(st.none() | st.integers(0, 4)),
+        "target": draw(st.none() | vertices),
+        "predecessors": draw(st.booleans()),
+    }
+
+
+def assert_searched(graph, whole, options):
+    """The search in parts finds what Dijkstra finds in the whole graph, and is valid in parts and in one piece."""
+    result = bfs(graph, **options)
+    expected = expected_distances(whole, options["source"], options["depth_limit"], options["target"])
+    assert validate(graph, result)
+    brought = result.on("cpu")
+    np.testing.assert_array_equal(brought.distances, expected)
+    assert_valid_bfs(brought.graph, brought)
+    assert (brought.predecessors is not None) == options["predecessors"]
+    assert (result.num_reached, result.depth) == (brought.num_reached, brought.depth)
+    assert result.num_traversed_edges == brought.num_traversed_edges
+    assert result.stopped_at == brought.stopped_at
+    farthest = int(expected.argmax())
+    assert result.distance_to(farthest) == expected[farthest]
+    if options["predecessors"]:
+        assert len(result.path_to(farthest)) == expected[farthest] + 1
+    assert result.to_frame().equals(brought.to_frame())
+
+
+@settings(max_examples=150)
+@given(st.data(), graphs(min_vertices=1, max_vertices=40, max_edges=160), PARTS)
+def test_random_graphs(data, whole, size):
+    graph = from_graph(whole, threads(size))
+    assert (graph.num_vertices, graph.num_edges, graph.directed) == (
+        *(whole.num_vertices, whole.num_edges, whole.directed),
+    )
+    assert edges_of(graph.on("cpu")) == edges_of(whole)
+    assert_searched(graph, whole, data.draw(searches(whole)))
+
+
+@settings(max_examples=40)
+@given(st.data(), graphs(min_vertices=1, max_vertices=40, max_edges=160), PARTS)
+def test_without_room_a_level_goes_bottom_up(data, whole, size):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "SHARE", 1 << 20)
+        patch.setattr(search, "LEAST_ROOM", data.draw(st.integers(0, 3)))
+        patch.setattr(search, "ALPHA", data.draw(st.sampled_from([0, 15])))
+        assert_searched(from_graph(whole, threads(size)), whole, data.draw(searches(whole)))
+
+
+@settings(max_examples=40)
+@given(
+    st.data(),
+    graphs(min_vertices=1, max_vertices=40, max_edges=160),
+    PARTS,
+    st.sampled_from([(2, 1), (1 << 20, 1 << 40)]),
+)
+def test_either_direction(data, whole, size, when):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "ALPHA", when[0])
+        patch.setattr(search, "BETA", when[1])
+        assert_searched(from_graph(whole, threads(size)), whole, data.draw(searches(whole)))
+
+
+@settings(max_examples=60)
+@given(st.data(), graphs(min_vertices=1, max_vertices=40, max_edges=160), PARTS)
+def test_rank_0_searches_alone_what_is_deep(data, whole, size):
+    graph = from_graph(whole, threads(size))
+    graph.prepare()
+    graph.note_depth(1 << 30)
+    assert_searched(graph, whole, data.draw(searches(whole)))
+    assert graph.way == (ALONE if size > 1 else "")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_what_is_deep(directed):
+    """A graph whose component of many levels has no vertex of many neighbours."""
+    path, star = np.arange(60, 360), np.arange(1, 60)
+    ends = np.append(path[:-1], np.zeros_like(star)), np.append(path[1:], star)
+    whole = as_graph(ends, directed=directed)
+    graph = from_graph(whole, threads(3))
+    ways = []
+    for source in (0, 60, 60, 0):
+        trace = bfs(graph, source, trace=True).trace
+        ways.append(trace.engine)
+        assert [level[:4] for level in trace] == [level[:4] for level in bfs(whole, source, trace=True).trace]
+    assert ways == ["cpu, 3 parts"] * 2 + [f"cpu, 3 parts, {ALONE}"] * 2
+    for limit in (None, 40):
+        assert_searched(graph, whole, {"source": [0, 99], "depth_limit": limit, "target": None, "predecessors": True})
+
+
+def deep(size, limit=45.0):
+    """A graph after its first search, which had many levels."""
+    graph = from_graph(load("path:300"), Threads(["cpu"] * size, limit))
+    assert bfs(graph, 0).depth == 299
+    return graph
+
+
+def test_one_part_searches_as_before():
+    graph = deep(1)
+    assert (bfs(graph, 299).depth, graph.way) == (299, "")
+
+
+@pytest.mark.parametrize(
+    ("where", "what"),
+    [
+        ("alone._free_bytes", mock.Mock(return_value=1000.0)),
+        ("alone.Rows", mock.Mock(side_effect=MemoryError)),
+        ("alone.Graph._trusted", mock.Mock(side_effect=MemoryError)),
+        ("alone.choose", mock.Mock(side_effect=InputError("too little memory"))),
+    ],
+)
+def test_rank_0_has_no_room(monkeypatch, where, what):
+    graph = deep(3)
+    with monkeypatch.context() as patch:
+        patch.setattr(f"rapids_bfs.distributed.{where}", what)
+        graph.prepare()
+    assert (bfs(graph, 299).depth, graph.way) == (299, "")
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+@pytest.mark.parametrize("call", [1, 2])
+def test_a_rank_that_fails_while_rows_are_gathered(monkeypatch, rank, call):
+    graph = deep(3, limit=10.0)
+    real, calls = ThreadPeers.exchanged, []
+
+    def exchanged(peers, pieces, into):
+        if peers.rank == rank:
+            calls.append(1)
+            if len(calls) == call:
+                raise MemoryError("no memory")
+        return real(peers, pieces, into)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ThreadPeers, "exchanged", exchanged)
+        with pytest.raises(TraversalError, match=rf"part {rank} of 3 \(cpu\) failed: no memory"):
+            bfs(graph, 0)
+    assert (bfs(graph, 299).depth, graph.way) == (299, ALONE)
+
+
+def in_blocks(edges, cuts):
+    """A `Source` for each rank: the edges cut up, in blocks of seven."""
+    sources, targets = edges
+
+    def source(first, last):
+        def blocks():
+            for begin in range(first, last, 7):
+                step = slice(begin, min(begin + 7, last))
+                yield sources[step], targets[step]
+
+        return Source(blocks)
+
+    ends = [0, *cuts, len(sources)]
+    return [source(first, last) for first, last in pairwise(ends)]
+
+
+@settings(max_examples=100)
+@given(
+    st.data(),
+    edge_lists(min_vertices=1, max_vertices=30, max_edges=120),
+    PARTS,
+    st.sampled_from([(1, 0), (1, 5), (3, 0), (10**15, 7)]),
+    st.sampled_from([None, True, False]),
+    st.booleans(),
+    st.sampled_from([0, 2, 1 << 40]),
+)
+def test_edges_in_parts_make_the_graph_that_they_make_in_one_piece(
+    data, drawn, size, spacing, directed, given_n, most_numbers
+):
+    """Ids with gaps, small and large; each rank with any share of the edges, or none; with and without ``vertices``."""
+    factor, summand = spacing
+    n, *ends = drawn
+    edges = [factor * each + summand for each in ends]
+    vertices = n + summand if given_n and factor == 1 else None
+    cuts = sorted(data.draw(st.integers(0, len(edges[0]))) for _ in range(size - 1))
+    whole = as_graph(tuple(edges), vertices=vertices, directed=directed)
+    launcher = threads(size)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(building, "MAX_NUMBERS", most_numbers)
+        parts = launcher.keep(build, Plan(vertices=vertices, directed=directed), each=[in_blocks(edges, cuts)])
+    graph = GraphInParts(parts, launcher)
+    assert (graph.num_vertices, graph.num_edges, graph.directed) == (
+        *(whole.num_vertices, whole.num_edges, whole.directed),
+    )
+    brought = graph.on("cpu")
+    brought.check()
+    assert edges_of(brought) == edges_of(whole)
+    labels = np.arange(whole.num_vertices) if whole.labels is None else whole.labels
+    np.testing.assert_array_equal(brought.ids_of(np.arange(whole.num_vertices)), labels)
+    if len(labels):
+        source = labels[data.draw(st.integers(0, len(labels) - 1))].item()
+        result = bfs(graph, source)
+        assert validate(graph, result)
+        np.testing.assert_array_equal(result.on("cpu").distances, bfs(whole, source).distances)
+        assert result.to_frame().equals(result.on("cpu").to_frame())
+        assert not graph.has_vertex(labels[-1].item() + 1)
+
+
+@pytest.mark.parametrize("spec", ["rmat:9", "urand:8:3", "rmat:0", "path:30", "karate"])
+@pytest.mark.parametrize("size", [1, 3])
+def test_named_graphs(spec, size):
+    graph, whole = load(spec, devices=f"cpu:{size}"), load(spec)
+    assert (graph.name, graph.num_edges) == (whole.name, whole.num_edges)
+    assert edges_of(graph.on("cpu")) == edges_of(whole)
+    source = int(whole.degrees.argmax())
+    id = whole.ids_of(np.array([source])).tolist()[0]
+    result = bfs(graph, id, trace=True)
+    assert validate(graph, result)
+    expected = bfs(whole, id, trace=True)
+    np.testing.assert_array_equal(result.on("cpu").distances, expected.distances)
+    assert [level[1:4] for level in result.trace][: expected.depth] == [level[1:4] for level in expected.trace][
+        : expected.depth
+    ]
+
+
+def test_labels_of_any_kind():
+    graph = as_graph({"a": ["b"], "b": ["c"], "z": []}, devices="cpu:3")
+    result = bfs(graph, "a", target="b")
+    assert result.path_to("b") == ["a", "b"]
+    assert result.distance_to("z") == -1
+    assert result.to_frame()["vertex"].tolist() == ["a", "b", "z", "c"]
+    with pytest.raises(InputError, match="'q' is not a vertex"):
+        bfs(graph, "q")
+    with pytest.raises(InputError, match="was not reached"):
+        result.path_to("z")
+
+
+def test_wide_numbers():
+    """Numbers of 64 bits, as more than 2**31 vertices have."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Partition, "dtype", np.dtype(np.int64))
+        assert_searched(
+            load("rmat:8", devices="cpu:3"),
+            load("rmat:8"),
+            {"source": [1, 9], "depth_limit": None, "target": None, "predecessors": True},
+        )
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda graph: bfs(graph, 0).distances, "result.on\\('cpu'\\)"),
+        (lambda graph: bfs(graph, 0).predecessors, "result.to_frame\\(\\)"),
+        (lambda graph: bfs(graph, 0, deterministic=True), "deterministically"),
+        (lambda graph: bfs(graph, 0, check=True), "check"),
+        (lambda graph: bfs(graph, 0, engine="scipy"), "'cpu' searches, not 'scipy'"),
+        (lambda graph: bfs(graph, 0, depth_limit=-1), "depth limit"),
+        (lambda graph: bfs(graph, 30), "30 is not a vertex"),
+        (lambda graph: bfs(graph, 0, target="x"), "'x' is not a vertex"),
+        (lambda graph: bfs(graph, []), "at least one source"),
+        (lambda graph: bfs(graph, 0, predecessors=False).path_to(1), "kept no predecessors"),
+        (lambda graph: rapids_bfs.bfs_batch(graph, [0]), "3 parts, which only bfs can search"),
+        (lambda graph: as_graph(graph, devices="cpu:2"), "in parts already"),
+        (lambda graph: validate(load("path:3", devices="cpu:2"), bfs(graph, 0)), "another graph"),
+    ],
+)
+def test_errors(call, says):
+    with pytest.raises(InputError, match=says):
+        call(load("path:30", devices="cpu:3"))
+
+
+@pytest.mark.parametrize(
+    "devices",
+    ["cpu:0", "cpu:x", "cpu:257", "cpu:" + "9" * 5000, "cpus", [], 0, 2.5, -1, [0, "1"], 99, 10**30, [99], True],
+)
+def test_devices_that_there_are_not(devices):
+    with pytest.raises(InputError, match=r"device|GPU|parts"):
+        load("path:3", devices=devices)
+
+
+@pytest.mark.parametrize("spacing", [1, 5])
+def test_edges_that_change_while_they_are_read(spacing):
+    reads = iter(range(99))
+
+    def blocks():
+        rng = np.random.default_rng(next(reads))
+        yield spacing * np.append(np.arange(40), rng.integers(0, 40, 400)), spacing * rng.integers(0, 40, 440)
+
+    launcher = threads(1)
+    with pytest.raises(InputError, match="changed while they were read"):
+        launcher.keep(build, Plan(directed=True), each=[[Source(blocks)]])
+
+
+@pytest.mark.parametrize("new", [-1, 41, 10**17])
+def test_an_id_that_was_not_there_when_edges_were_counted(new):
+    reads = iter([0, *[new] * 99])
+
+    def blocks():
+        yield np.arange(41), np.append(np.arange(40)[::-1], next(reads))
+
+    launcher = threads(1)
+    with pytest.raises(InputError, match="changed while they were read"):
+        launcher.keep(build, Plan(), each=[[Source(blocks)]])
+
+
+@pytest.mark.parametrize("new", [1, 10**17])
+def test_an_id_that_was_not_there_when_ids_were_numbered(new):
+    """Between the others, or beyond the last."""
+    reads = iter([0, 0, *[new] * 99])
+
+    def blocks():
+        ids = 10**15 * np.arange(40)
+        ids[7] += next(reads)
+        yield ids, np.roll(ids, 1)
+
+    launcher = threads(1)
+    with pytest.raises(InputError, match="changed while they were read"):
+        launcher.keep(build, Plan("cpu"), each=[[Source(blocks)]])
+
+
+def test_a_graph_without_vertices():
+    graph = from_graph(as_graph(([], []), vertices=0), threads(3))
+    assert (graph.num_vertices, graph.num_edges) == (0, 0)
+    assert graph.on("cpu").num_vertices == 0
+    with pytest.raises(InputError, match="0 is not a vertex"):
+        bfs(graph, 0)
+
+
+@pytest.mark.parametrize("device", [{}, {"device": "cpu"}, {"device": "cuda"}])
+@pytest.mark.parametrize("adjacency", [{}, {"adjacency": "device"}, {"adjacency": "host"}])
+@pytest.mark.parametrize("devices", ["cpu:2", 2, "auto"])
+def test_devices_and_where_a_graph_in_one_piece_lives(device, adjacency, devices):
+    if device or adjacency == {"adjacency": "host"}:
+        with pytest.raises(InputError, match="either devices=, or device= and adjacency="):
+            load("path:3", devices=devices, **device, **adjacency)
+    elif devices == "cpu:2":
+        assert load("path:3", devices=devices, **adjacency).devices == ("cpu", "cpu")
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "says"),
+    [
+        (load("path:3"), {"offsets": [0], "targets": []}, "either a graph, or both offsets= and targets="),
+        (None, {"targets": []}, "either a graph, or both offsets= and targets="),
+        (load("path:3"), {"vertices": 9}, "vertices= does not go with Graph"),
+        (load("path:3"), {"source": "a"}, "source= does not go with Graph"),
+        (load("path:3", devices="cpu:2"), {}, "is in parts already"),
+        ("rmat:3", {"vertices": 9}, "has no vertices to choose"),
+    ],
+)
+def test_no_option_is_dropped_beside_devices(given, options, says):
+    with pytest.raises(InputError, match=says):
+        as_graph(given, devices="cpu:2", **options)
+
+
+def test_a_graph_in_parts_takes_no_options():
+    graph = load("path:3", devices="cpu:2")
+    assert as_graph(graph) is graph
+    with pytest.raises(InputError, match="name= does not go with GraphInParts"):
+        as_graph(graph, name="another")
+
+
+def test_a_bad_id_is_named():
+    ends = np.array([0, 1, 2]), np.array([1, -2, 0])
+    launcher = threads(2)
+    with pytest.raises(InputError, match=r"'target', row 1 \(from 0\): -2 is negative"):
+        launcher.keep(build, Plan(), each=[in_blocks(ends, [3])])
+
+
+def change(answer, part):
+    """Ways to spoil an answer, each with the rule that it breaks; each needs a part with such a vertex."""
+    distances, predecessors = answer.distances, answer.predecessors
+    deep = np.flatnonzero(distances == distances.max())[:1]
+    return {
+        "distance-range": (distances, deep, part.partition.n),
+        "predecessor-range": (predecessors, deep, part.partition.stride - 1),
+        "source": (distances, np.flatnonzero(distances == 0), 1),
+        "root": (distances, deep, 0),
+        "reached": (predecessors, deep, -1),
+        "tree-level": (distances, deep, distances.max() + 1),
+    }
+
+
+@pytest.mark.parametrize("rule", ["distance-range", "predecessor-range", "source", "root", "reached", "tree-level"])
+def test_a_spoilt_answer_is_refused(rule):
+    graph = load("path:30", devices="cpu:3")
+    result = bfs(graph, 15)
+    assert validate(graph, result)
+    rank = 15 and int(graph.vertex_of(15)) // graph.partition.stride
+    array, places, value = change(result.answers[rank], graph.parts[rank])[rule]
+    assert len(places)
+    array[places] = value
+    assert validate(graph, result).rule == rule
+
+
+@pytest.mark.parametrize("predecessors", [True, False])
+def test_edges_that_contradict_an_answer(predecessors):
+    graph = load("path:30", devices="cpu:3")
+    other = as_graph((np.append(np.arange(29), 0), np.append(np.arange(1, 30), 20)), vertices=30, directed=False)
+    spoilt = from_graph(other, graph.launcher)
+    result = bfs(graph, 0, predecessors=predecessors)
+    object.__setattr__(result, "graph", spoilt)  # the same vertices, one edge more
+    assert validate(spoilt, result).rule == "edge-level"
+    assert "at distance 0" in validate(spoilt, result).message
+    fewer = as_graph((np.arange(28), np.arange(1, 29)), vertices=30, directed=False)
+    result = bfs(from_graph(fewer, graph.launcher), 0, predecessors=predecessors)
+    object.__setattr__(result, "graph", graph)
+    assert validate(graph, result).rule == "edge-reach"
+    result = bfs(graph, 0, predecessors=predecessors)
+    less = from_graph(fewer, graph.launcher)
+    object.__setattr__(result, "graph", less)
+    assert validate(less, result).rule == ("tree-edge" if predecessors else "tree-level")
+
+
+def test_graphs_on_gpus_are_searched_one_after_the_other(monkeypatch):
+    """The kernels of two searches on the same GPUs could wait for each other's."""
+    monkeypatch.setattr(Threads, "_current", lambda launcher, rank: nullcontext())
+    entered, go = SimpleQueue(), threading.Event()
+
+    def first(peers):
+        entered.put("first")
+        go.wait(60)
+
+    def second(peers):
+        entered.put("second")
+
+    calls = [
+        threading.Thread(target=Threads([f"cuda:{at}"]).run, args=(each,)) for at, each in ((0, first), (1, second))
+    ]
+    calls[0].start()
+    assert entered.get(timeout=60) == "first"
+    calls[1].start()
+    calls[1].join(0.2)
+    assert entered.empty()
+    go.set()
+    for call in calls:
+        call.join(60)
+    assert entered.get(timeout=60) == "second"

@@ -1,0 +1,265 @@
+"""Ranks that talk by NCCL, with a library that stands for it: addresses, sizes, order, time limits, failures."""
+
+import ctypes
+import gc
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rapids_bfs import TraversalError
+from rapids_bfs.distributed import communicators as peers
+from rapids_bfs.distributed import nccl
+from rapids_bfs.distributed.communicators import Stopped
+from rapids_bfs.distributed.launchers import Threads
+from rapids_bfs.distributed.nccl import NcclPeers, Ranks
+
+NAMES = [f"part {rank} (cuda:{rank})" for rank in range(3)]
+
+
+class OnDevice(np.ndarray):
+    """An array that has its address where CuPy's have it."""
+
+    @property
+    def data(self):
+        return SimpleNamespace(ptr=self.ctypes.data)
+
+    def get(self):
+        return np.array(self)
+
+
+def on_device(array):
+    return np.ascontiguousarray(array).view(OnDevice)
+
+
+class NcclError(RuntimeError):
+    pass
+
+
+class Communicator:
+    """One of a group, whose collectives take place when all have come, unless it is aborted."""
+
+    def __init__(self, rank, meeting):
+        self.rank, self.meeting, self.calls = rank, meeting, []
+
+    def abort(self):
+        self.meeting.fail("aborted")
+
+    def allGather(self, source, target, nbytes, dtype, stream):
+        assert source == target + nbytes * self.rank
+        for rank, theirs in enumerate(self._meet(source)):
+            if rank != self.rank:
+                ctypes.memmove(target + nbytes * rank, theirs, nbytes)
+        self._meet(None)
+
+    def send(self, address, nbytes, dtype, peer, stream):
+        self.calls.append(("send", peer, address, nbytes))
+
+    def recv(self, address, nbytes, dtype, peer, stream):
+        self.calls.append(("recv", peer, address, nbytes))
+
+    def run_group(self):
+        sent = {peer: (address, nbytes) for what, peer, address, nbytes in self.calls if what == "send"}
+        everything = self._meet(sent)
+        for what, peer, address, nbytes in self.calls:
+            if what == "recv":
+                theirs, length = everything[peer][self.rank]
+                assert length == nbytes
+                ctypes.memmove(address, theirs, nbytes)
+        self._meet(None)
+        self.calls = []
+
+    def _meet(self, value):
+        try:
+            return self.meeting.meet(self.rank, value)
+        except Stopped as error:
+            raise NcclError("unhandled system error") from error
+
+
+@pytest.fixture
+def ranks(monkeypatch):
+    """A function that makes the ranks of a group, in one process or each as if in its own."""
+    current = threading.local()
+
+    def stands_for_nccl():
+        return SimpleNamespace(
+            NCCL_INT8=0,
+            NcclError=NcclError,
+            groupStart=lambda: None,
+            groupEnd=lambda: current.communicator.run_group(),
+        )
+
+    def cupy_empty(shape, dtype):
+        return on_device(np.empty(shape, dtype))
+
+    cupy = SimpleNamespace(
+        empty=cupy_empty,
+        asarray=on_device,
+        cuda=SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=0)),
+    )
+    monkeypatch.setitem(__import__("sys").modules, "cupy", cupy)
+    monkeypatch.setitem(__import__("sys").modules, "cupy.cuda", cupy.cuda)
+    monkeypatch.setattr(nccl, "library", stands_for_nccl)
+    monkeypatch.setattr(peers, "on_device", lambda array: isinstance(array, OnDevice))
+    monkeypatch.setattr(peers, "finish", lambda: None)
+    monkeypatch.setattr(NcclPeers.wait, "__defaults__", (lambda: None,))
+
+    def make(together, limit=30.0):
+        meeting = peers.Meeting(NAMES, 60.0)
+        communicators = {rank: Communicator(rank, meeting) for rank in range(len(NAMES))}
+        if together:
+            group = NcclPeers.group(Ranks(communicators, NAMES, limit))
+        else:
+            group = [NcclPeers(Ranks({rank: each}, NAMES, limit), rank) for rank, each in communicators.items()]
+
+        def run(function):
+            """What ``function`` returns or raises on each rank."""
+            outcomes = [None] * len(NAMES)
+
+            def work(rank):
+                current.communicator = communicators[rank]
+                try:
+                    outcomes[rank] = function(group[rank])
+                except Exception as error:
+                    outcomes[rank] = error
+
+            threads = [threading.Thread(target=work, args=(rank,)) for rank in range(len(NAMES))]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            return outcomes
+
+        return run
+
+    return make
+
+
+@pytest.fixture(params=[True, False], ids=["one process", "several"])
+def together(request):
+    return request.param
+
+
+def test_small_objects(ranks, together):
+    values = [("a", 1), {"b": [2] * 100}, None]
+    assert ranks(together)(lambda peers: peers.share(values[peers.rank])) == [values] * 3
+
+
+def test_a_small_object_takes_one_collective(ranks):
+    """A larger one on any rank takes two."""
+
+    def share(peers):
+        small = peers.share(peers.rank), peers.ranks.calls[peers.rank]
+        values = peers.share(bytes(5000 * peers.rank))
+        return small, [len(value) for value in values], peers.ranks.calls[peers.rank]
+
+    assert ranks(False)(share) == [(([0, 1, 2], 1), [0, 5000, 10000], 3)] * 3
+
+
+def test_slices(ranks, together):
+    def gather(peers):
+        whole = on_device(np.zeros(12, np.int32))
+        whole[4 * peers.rank : 4 * peers.rank + 4] = peers.rank + 1
+        peers.gather_slices(whole)
+        return whole.tolist()
+
+    assert ranks(together)(gather) == [[1] * 4 + [2] * 4 + [3] * 4] * 3
+
+
+def test_pieces_of_any_size(ranks, together):
+    """Rank r has r times p elements for rank p, in rows of two."""
+
+    def exchange(peers):
+        pieces = [on_device(np.full((2, peers.rank * to), 10 * peers.rank + to)) for to in range(3)]
+        return [each.tolist() for each in peers.all_to_all(pieces)]
+
+    for rank, received in enumerate(ranks(together)(exchange)):
+        assert received == [[[10 * sender + rank] * (sender * rank)] * 2 for sender in range(3)]
+
+
+def test_who_does_not_answer_is_named(ranks):
+    go = threading.Event()
+
+    def hang(peers):
+        if peers.rank == 1:
+            go.wait()
+        whole = on_device(np.zeros(3, np.uint8))
+        try:
+            peers.gather_slices(whole)
+            peers.wait()
+        finally:
+            go.set()
+
+    for outcome in ranks(True, limit=0.5)(hang):
+        assert isinstance(outcome, TraversalError)
+        assert "no answer for 0.5 s from part 1 (cuda:1)" in str(outcome)
+
+
+def test_in_several_processes_the_others_are_named(ranks):
+    go = threading.Event()
+
+    def hang(peers):
+        if peers.rank == 1:
+            go.wait()
+            return
+        try:
+            peers.gather_slices(on_device(np.zeros(3, np.uint8)))
+        finally:
+            go.set()
+
+    first, _, last = ranks(False, limit=0.5)(hang)
+    assert isinstance(first, Stopped)
+    assert isinstance(last, Stopped)
+
+
+def test_abort(ranks, together):
+    def fail(peers):
+        if peers.rank == 2:
+            peers.abort("part 2 (cuda:2) failed: it broke")
+            return None
+        peers.gather_slices(on_device(np.zeros(3, np.uint8)))
+        return peers.wait()
+
+    first, second, _ = ranks(together)(fail)
+    assert isinstance(first, Stopped)
+    assert isinstance(second, Stopped)
+    if together:
+        assert str(first) == str(second) == "part 2 (cuda:2) failed: it broke"
+
+
+def test_who_only_computes_is_left_alone(ranks):
+    """The limit counts from a collective until `wait`, and not after it."""
+
+    def compute(peers):
+        peers.gather_slices(on_device(np.zeros(3, np.uint8)))
+        begun = peers.ranks.deadlines[peers.rank]
+        peers.wait()
+        return begun < nccl.NEVER, peers.ranks.deadlines[peers.rank]
+
+    assert ranks(True)(compute) == [(True, nccl.NEVER)] * 3
+
+
+def test_graphs_on_the_same_devices_share_communicators(ranks, monkeypatch):
+    """While one of them lives; those of a failed search serve nobody any more."""
+    made = []
+
+    def communicators(ordinals):
+        made.append(ordinals)
+        return [SimpleNamespace(abort=lambda: None) for _ in ordinals]
+
+    stands = nccl.library()
+    stands.NcclCommunicator = SimpleNamespace(initAll=communicators)
+    monkeypatch.setattr(nccl, "library", lambda: stands)
+    graphs = [Threads(["cuda:0", "cuda:1"]) for _ in range(2)]
+    first = [graph._peers()[0].ranks for graph in graphs]
+    assert first[0] is first[1]
+    assert Threads(["cuda:1", "cuda:0"])._peers()[0].ranks is not first[0]
+    assert Threads(["cuda:0", "cuda:1"], 3.0)._peers()[0].limit == 3.0
+    graphs[0]._peers()[0].abort("it broke")
+    again = [graph._peers()[0].ranks for graph in (graphs[1], graphs[0])]
+    assert again[0] is again[1] is not first[0]
+    assert made == [[0, 1], [1, 0], [0, 1], [0, 1]]
+    del again, first, graphs
+    gc.collect()
+    assert not list(nccl._shared)

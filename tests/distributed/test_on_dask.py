@@ -1,0 +1,116 @@
+"""Graphs in parts on the workers of a Dask cluster: built, searched and validated there, against SciPy."""
+
+import os
+import signal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import edges_of, graphs
+from test_distributed import assert_searched, searches
+
+from rapids_bfs import InputError, TraversalError, as_graph, bfs, load, validate
+from rapids_bfs.distributed.graph import from_graph
+
+distributed = pytest.importorskip("distributed")
+
+from rapids_bfs.distributed.dask import DaskLauncher  # noqa: E402
+
+
+def launcher_of(dask_client, size=3):
+    return DaskLauncher(dask_client, sorted(dask_client.nthreads())[:size])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_random_graphs(dask_client, size):
+    launcher = launcher_of(dask_client, size)
+
+    @settings(max_examples=8)
+    @given(data=st.data(), whole=graphs(min_vertices=1, max_vertices=40, max_edges=160))
+    def check(data, whole):
+        graph = from_graph(whole, launcher)
+        assert edges_of(graph.on("cpu")) == edges_of(whole)
+        assert_searched(graph, whole, data.draw(searches(whole)))
+
+    check()
+
+
+def test_rank_0_searches_alone_what_is_deep(dask_client):
+    whole = load("path:300")
+    graph = from_graph(whole, launcher_of(dask_client))
+    for target in (None, 250):
+        assert_searched(graph, whole, {"source": [7], "depth_limit": None, "target": target, "predecessors": True})
+    assert graph.searched == "3 parts, by part 0 alone"
+
+
+def test_validation_names_the_rule_that_an_answer_breaks(dask_client):
+    graph = from_graph(as_graph("karate"), launcher_of(dask_client))
+    result, other = bfs(graph, 0), bfs(graph, 33)
+    assert validate(graph, result)
+    object.__setattr__(result, "answers", other.answers)
+    assert validate(graph, result).rule == "source"
+
+
+def test_errors_are_those_of_one_device(dask_client):
+    graph = from_graph(as_graph({"a": ["b"], "b": ["c"], "z": []}), launcher_of(dask_client))
+    assert bfs(graph, "a").path_to("c") == ["a", "b", "c"]
+    with pytest.raises(InputError, match="'q' is not a vertex"):
+        bfs(graph, "q")
+    with pytest.raises(InputError, match="deterministically"):
+        bfs(graph, "a", deterministic=True)
+    with pytest.raises(InputError, match=r"result.on\('cpu'\)"):
+        bfs(graph, "a").distances  # noqa: B018
+
+
+def die_in_the_second_level(part, peers, rank):
+    """Let this rank's process be killed when it next tells the others how far it is, for the second time."""
+    walk, calls = part.kept["search"], []
+    counters = walk.counters
+
+    def dying(peers):
+        calls.append(1)
+        if len(calls) == 2 and peers.rank == rank:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return counters(peers)
+
+    walk.counters = dying
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+def test_a_worker_killed_in_the_middle_of_a_search(dask_client, rank):
+    whole = as_graph("karate")
+    graph = from_graph(whole, launcher_of(dask_client))
+    other = from_graph(whole, DaskLauncher(dask_client, graph.launcher.workers[1:2]))
+    graph.prepare()
+    graph.launcher.run(die_in_the_second_level, rank, each=[graph.parts])
+    line = rf"^part {rank} of 3 \(worker {graph.launcher.workers[rank]}\) is gone, and with it its part: make the graph"
+    for _ in range(2):
+        with pytest.raises(TraversalError, match=line):
+            bfs(graph, 0)
+    assert bfs(other, 0).on("cpu").distances.tolist() == bfs(whole, 0).distances.tolist()
+    dask_client.wait_for_workers(3, timeout=300)
+    again = from_graph(whole, launcher_of(dask_client))
+    assert bfs(again, 0).num_reached == whole.num_vertices
+
+
+def test_a_rank_out_of_memory(dask_client):
+    graph = from_graph(as_graph("karate"), launcher_of(dask_client))
+    graph.prepare()
+    graph.launcher.run(exhaust, 1, each=[graph.parts])
+    with pytest.raises(TraversalError, match=r"part 1 of 3 \(worker tcp:.*\) failed: .*it does not fit"):
+        bfs(graph, 0)
+    assert bfs(graph, 0).depth == 3
+
+
+def exhaust(part, peers, rank):
+    """Let this rank find no memory in its next search."""
+    walk = part.kept["search"]
+    begin = walk.begin
+
+    def exhausted(*arguments):
+        walk.begin = begin
+        if peers.rank == rank:
+            raise MemoryError("Unable to allocate 3 TiB")
+        begin(*arguments)
+
+    walk.begin = exhausted

@@ -1,0 +1,167 @@
+"""Peers that are processes: each collective over real connections and real shared memory, by ranks in threads."""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rapids_bfs.distributed import processes
+from rapids_bfs.distributed.communicators import Stopped, no_answer
+from rapids_bfs.distributed.processes import Outbox, ProcessPeers
+from rapids_bfs.errors import TraversalError
+
+
+class Group:
+    """Ranks in threads of this process, which know nothing of each other but their connections."""
+
+    def __init__(self, size, limit=20.0):
+        names = [f"part {rank}" for rank in range(size)]
+        first, invitation = ProcessPeers.first(names, limit)
+        others = (ProcessPeers.join(invitation, rank, names, limit) for rank in range(1, size))
+        self.peers = [first, *others]
+        self.pool = ThreadPoolExecutor(size)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        for peers in self.peers:
+            peers.close()
+        self.pool.shutdown()
+
+    def each(self, function):
+        """What ``function(peers)`` returns, by rank; the exception where it raised one."""
+        futures = [self.pool.submit(function, peers) for peers in self.peers]
+        return [future.exception(60) or future.result() for future in futures]
+
+
+DTYPES = (np.uint8, np.int32, np.int64, np.float64)
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_what_is_sent_arrives(data):
+    """Rounds of every collective, with pieces of any length: outboxes grow and are used again."""
+    size = data.draw(st.integers(1, 4))
+    rounds = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        lengths = data.draw(st.lists(st.integers(0, 300), min_size=size * size, max_size=size * size))
+        rounds.append((np.reshape(lengths, (size, size)), data.draw(st.sampled_from(DTYPES)), data.draw(st.booleans())))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    sent = [
+        [[rng.integers(0, 99, (2, n) if wide else n).astype(dtype) for n in row] for row in lengths]
+        for lengths, dtype, wide in rounds
+    ]
+
+    def every_round(peers):
+        received = []
+        for (lengths, dtype, _), pieces in zip(rounds, sent, strict=True):
+            received.append(peers.all_to_all(pieces[peers.rank]))
+            assert [each.dtype for each in received[-1]] == [dtype] * size
+            whole = np.full((size, int(lengths[0, 0])), 100, dtype)
+            whole[peers.rank] = peers.rank
+            peers.gather_slices(whole)
+            assert whole.tolist() == [[rank] * int(lengths[0, 0]) for rank in range(size)]
+            assert peers.share(("x", peers.rank)) == [("x", rank) for rank in range(size)]
+        return received
+
+    with Group(size) as group:
+        for rank, received in enumerate(group.each(every_round)):
+            for pieces, theirs in zip(sent, received, strict=True):
+                for other in range(size):
+                    np.testing.assert_array_equal(theirs[other], pieces[other][rank])
+
+
+def test_what_was_received_is_the_ranks_own():
+    def twice(peers):
+        first = peers.all_to_all([np.full(9, 7)] * 2)
+        peers.all_to_all([np.full(9, 8)] * 2)
+        return [each.tolist() for each in first]
+
+    with Group(2) as group:
+        assert group.each(twice) == [[[7] * 9] * 2] * 2
+
+
+def test_reductions():
+    with Group(3) as group:
+        found = group.each(lambda peers: peers.all_reduce(np.array([peers.rank, 5])).tolist())
+        assert found == [[3, 15]] * 3
+        found = group.each(lambda peers: peers.all_reduce(np.array([peers.rank]), "max").tolist())
+        assert found == [[2]] * 3
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_abort_ends_every_wait_for_good(failing):
+    def work(peers):
+        if peers.rank == failing:
+            peers.abort("part 9 failed: no luck")
+        peers.barrier()
+
+    with Group(3) as group:
+        for _ in range(2):
+            assert [str(error) for error in group.each(work)] == ["part 9 failed: no luck"] * 3
+
+
+@pytest.mark.parametrize("silent", [0, 2])
+def test_who_does_not_answer_is_named(silent):
+    def work(peers):
+        if peers.rank != silent:
+            peers.barrier()
+
+    with Group(3, limit=0.5) as group:
+        errors = [error for error in group.each(work) if error]
+        assert [type(error) for error in errors] == [Stopped] * 2
+        assert {str(error) for error in errors} == {no_answer([f"part {silent}"], 0.5)}
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_connection_that_breaks_ends_every_wait(lost):
+    """As when a process ends; which is tested with Dask's workers."""
+
+    def work(peers):
+        if peers.rank == lost:
+            peers.close()
+        else:
+            peers.barrier()
+
+    with Group(3) as group:
+        errors = [error for error in group.each(work) if error]
+        assert len(errors) == 2
+        assert all("part" in str(error) for error in errors)
+
+
+def test_a_rank_that_never_joins_is_named_and_leaves_no_thread():
+    before = threading.active_count()
+    first, _ = ProcessPeers.first(["part 0", "part 1"], 0.2)
+    with pytest.raises(Stopped, match=r"no answer for 0.2 s from part 1"):
+        first.barrier()
+    first.close()
+    for thread in threading.enumerate()[before:]:
+        thread.join(10)
+    assert threading.active_count() == before
+
+
+def test_shared_memory_has_no_name_once_it_is_mapped(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "FOLDERS", (str(tmp_path),))
+
+    def work(peers):
+        return peers.all_to_all([np.zeros(1 << 12)] * 2)[0].nbytes
+
+    with Group(2) as group:
+        assert group.each(work) == [1 << 15] * 2
+        assert not os.listdir(tmp_path)
+
+
+def test_no_room_for_shared_memory_is_one_line(tmp_path, monkeypatch):
+    def full(handle, start, length):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(processes, "FOLDERS", (str(tmp_path),))
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(TraversalError, match=r"no room for 4.00 KiB in .*: make some"):
+        Outbox().put([np.zeros(512)])
+    assert not os.listdir(tmp_path)
