@@ -21,7 +21,7 @@ from rapids_bfs.generators import generate
 
 SEED = 1
 WORD = 64
-ALONE = Options(predecessors=False)
+GATHERED = Options(predecessors=False)
 
 
 def milliseconds(action, *arguments):
@@ -56,10 +56,10 @@ def measure(graph, name, sizes, runs):
         distances = room(batch, k, graph.num_vertices)
         batch.distances(some, None, distances)
         summary = batch.summary(some, None)
-        singles = [milliseconds(single.search, sources[at : at + 1], ALONE) for at in range(WORD)]
+        singles = [milliseconds(single.search, sources[at : at + 1], GATHERED) for at in range(WORD)]
         whole = [milliseconds(batch.distances, some, None, distances) for _ in range(runs)]
         sums = [milliseconds(batch.summary, some, None) for _ in range(runs)]
-        expected = to_host(single.run(some[-1:], ALONE).distances)
+        expected = to_host(single.run(some[-1:], GATHERED).distances)
         row = {
             "engine": name,
             "sources": k,

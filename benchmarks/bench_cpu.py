@@ -84,7 +84,7 @@ def summarized(times: list[float]) -> dict[str, float]:
 def measure(arguments: argparse.Namespace) -> None:
     """Measure the states of the cores that this process has; keep each question's rows at once."""
     import record
-    from cpu_questions import QUESTIONS, Peers, graph_of
+    from cpu_questions import QUESTIONS, Communicator, graph_of
 
     cores = sorted(os.sched_getaffinity(0))
     about = record.about()
@@ -94,7 +94,7 @@ def measure(arguments: argparse.Namespace) -> None:
             continue
         graph = graph_of(spec)
         with tempfile.TemporaryDirectory() as folder:
-            peers = Peers(graph, Path(folder), arguments.gapbs)
+            peers = Communicator(graph, Path(folder), arguments.gapbs)
             for what, ask in chosen.items():
                 runs = ask(graph, peers)
                 for name, run in runs.items():

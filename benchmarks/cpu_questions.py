@@ -33,7 +33,7 @@ OFTEN = 100  # times that a question about a tiny graph is asked in a run
 FEW_ARCS = 1 << 22  # building other libraries' graphs takes seconds for more
 GAPBS_RUNS = 20
 SERIALIZED = "graph.sg"
-ALONE = ", one thread"
+GATHERED = ", one thread"
 Run = Callable[[], Any]
 
 
@@ -54,7 +54,7 @@ def one_thread(run: Run) -> Run:
 
 
 def with_threads(run: Run) -> dict[str, Run]:
-    return {"cpu": run, "cpu" + ALONE: one_thread(run)}
+    return {"cpu": run, "cpu" + GATHERED: one_thread(run)}
 
 
 def graph_of(spec: str) -> Any:
@@ -63,7 +63,7 @@ def graph_of(spec: str) -> Any:
     return as_graph(nx.barabasi_albert_graph(int(size), 4, seed=SEED)) if size else load(spec)
 
 
-class Peers:
+class Communicator:
     """A graph as other libraries have it, as far as they are installed; their files lie in ``folder``."""
 
     def __init__(self, graph: Any, folder: Path, gapbs: Path | None) -> None:
@@ -99,10 +99,10 @@ class Peers:
         return run
 
 
-Ask = Callable[[Any, Peers], dict[str, Run]]
+Ask = Callable[[Any, Communicator], dict[str, Run]]
 
 
-def search(graph: Any, peers: Peers) -> dict[str, Run]:
+def search(graph: Any, peers: Communicator) -> dict[str, Run]:
     """Searches from one vertex after the other, engines prepared."""
     rng = np.random.default_rng(SEED)
     sources = cycle(rng.choice(np.flatnonzero(graph.degrees), SOURCES).reshape(-1, 1))
@@ -133,7 +133,7 @@ def _layers(graph: Any, source: int) -> Any:
     return rustworkx.bfs_layers(graph, [source])
 
 
-def tiny(graph: Any, peers: Peers) -> dict[str, Run]:
+def tiny(graph: Any, peers: Communicator) -> dict[str, Run]:
     """The same search as the user calls it, many times."""
     matrix = graph.to("scipy")
     from scipy.sparse.csgraph import breadth_first_order
@@ -153,7 +153,7 @@ def tiny(graph: Any, peers: Peers) -> dict[str, Run]:
     return {name: lambda run=run: [run() for _ in range(OFTEN)] for name, run in once.items()}
 
 
-def paths(graph: Any, peers: Peers) -> dict[str, Run]:
+def paths(graph: Any, peers: Communicator) -> dict[str, Run]:
     pairs = np.random.default_rng(3).integers(0, graph.num_vertices, (ASKED, 2)).tolist()
 
     def ours() -> None:
@@ -171,7 +171,7 @@ def paths(graph: Any, peers: Peers) -> dict[str, Run]:
     return runs
 
 
-def hops(graph: Any, peers: Peers) -> dict[str, Run]:
+def hops(graph: Any, peers: Communicator) -> dict[str, Run]:
     sources = np.random.default_rng(3).integers(0, graph.num_vertices, ASKED).tolist()
     runs: dict[str, Run] = {
         "cpu": lambda: [rapids_bfs.bfs(graph, source, depth_limit=2, engine="cpu") for source in sources]
@@ -181,7 +181,7 @@ def hops(graph: Any, peers: Peers) -> dict[str, Run]:
     return runs
 
 
-def components(graph: Any, peers: Peers) -> dict[str, Run]:
+def components(graph: Any, peers: Communicator) -> dict[str, Run]:
     runs = with_threads(lambda: rapids_bfs.connected_components(graph))
     if peers.igraph:
         runs["igraph"] = lambda: peers.igraph.connected_components()
@@ -198,7 +198,7 @@ def components(graph: Any, peers: Peers) -> dict[str, Run]:
     return runs
 
 
-def diameter(graph: Any, peers: Peers) -> dict[str, Run]:
+def diameter(graph: Any, peers: Communicator) -> dict[str, Run]:
     runs = with_threads(lambda: rapids_bfs.diameter(graph, engine="cpu"))
     if peers.networkit:
         from networkit.components import ConnectedComponents
@@ -209,7 +209,7 @@ def diameter(graph: Any, peers: Peers) -> dict[str, Run]:
     return runs
 
 
-def closeness(graph: Any, peers: Peers) -> dict[str, Run]:
+def closeness(graph: Any, peers: Communicator) -> dict[str, Run]:
     def ours() -> Any:
         found = rapids_bfs.bfs_batch(graph, keep="summary", engine="cpu")
         return np.divide(found.reached - 1, found.total, out=np.zeros(len(found.total)), where=found.total > 0)
@@ -228,14 +228,14 @@ def closeness(graph: Any, peers: Peers) -> dict[str, Run]:
     return runs
 
 
-def eccentricity(graph: Any, peers: Peers) -> dict[str, Run]:
+def eccentricity(graph: Any, peers: Communicator) -> dict[str, Run]:
     runs = with_threads(lambda: rapids_bfs.eccentricity(graph, engine="cpu"))
     if peers.igraph:
         runs["igraph"] = lambda: peers.igraph.eccentricity()
     return runs
 
 
-def betweenness(graph: Any, peers: Peers) -> dict[str, Run]:
+def betweenness(graph: Any, peers: Communicator) -> dict[str, Run]:
     runs = with_threads(lambda: rapids_bfs.betweenness(graph, engine="cpu"))
     if peers.igraph:
         runs["igraph"] = lambda: peers.igraph.betweenness()
@@ -250,7 +250,7 @@ def betweenness(graph: Any, peers: Peers) -> dict[str, Run]:
     return runs
 
 
-def some_betweenness(graph: Any, peers: Peers) -> dict[str, Run]:
+def some_betweenness(graph: Any, peers: Communicator) -> dict[str, Run]:
     sources = np.random.default_rng(SEED).choice(np.flatnonzero(graph.degrees), ASKED).tolist()
     runs = with_threads(lambda: rapids_bfs.betweenness(graph, sources, engine="cpu"))
     if peers.networkit:
@@ -263,7 +263,7 @@ def some_betweenness(graph: Any, peers: Peers) -> dict[str, Run]:
 
 
 def many(keep: str) -> Ask:
-    def batch(graph: Any, peers: Peers) -> dict[str, Run]:
+    def batch(graph: Any, peers: Communicator) -> dict[str, Run]:
         sources = np.random.default_rng(SEED).choice(np.flatnonzero(graph.degrees), ASKED).tolist()
         return with_threads(lambda: rapids_bfs.bfs_batch(graph, sources, keep=keep, engine="cpu"))
 
@@ -306,7 +306,7 @@ rustworkx.bfs_layers(graph, [0])""",
 def in_processes(programs: dict[str, str], *, from_start: bool) -> Ask:
     """Each program in a process of its own, its modules' code on disk and kernels compiled."""
 
-    def ask(graph: Any, peers: Peers) -> dict[str, Run]:
+    def ask(graph: Any, peers: Communicator) -> dict[str, Run]:
         edges = peers.folder / "edges.npy"
         np.save(edges, np.stack(graph.vertex_pairs()))
 

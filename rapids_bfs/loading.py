@@ -17,7 +17,7 @@ from .errors import InputError
 from .graph import Graph
 
 if TYPE_CHECKING:
-    from .distributed.graph import GraphInParts
+    from .distributed.graph import DistributedGraph
 
 # Bundled graphs: file and what it is. Sources and licences are in data/SOURCES.md.
 BUNDLED = {
@@ -44,7 +44,7 @@ def load(
     adjacency: str = DEVICE,
     devices: int | str | Sequence[int],
     **options: Any,
-) -> Graph | GraphInParts: ...
+) -> Graph | DistributedGraph: ...
 def load(
     graph: str | os.PathLike[str],
     *,
@@ -52,7 +52,7 @@ def load(
     adjacency: str = DEVICE,
     devices: int | str | Sequence[int] | None = None,
     **options: Any,
-) -> Graph | GraphInParts:
+) -> Graph | DistributedGraph:
     """Load a bundled graph, a generator such as "rmat:20", or a file; an existing file takes precedence over a name.
 
     The graph is on ``device``, "cpu" (the default) or "cuda"; random graphs are generated there. With
@@ -70,9 +70,9 @@ def load(
         return with_adjacency_on_host(load(graph, **options))
     name = file_path(graph)
     if devices is not None:
-        from .distributed.sources import in_parts
+        from .distributed.sources import distribute
 
-        return in_parts(name, devices, **options)
+        return distribute(name, devices, **options)
     if not os.path.exists(name):  # unlike Path.exists, false for a name that is too long for a file
         kind = name.partition(":")[0]
         if name in BUNDLED:

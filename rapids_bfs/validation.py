@@ -24,7 +24,7 @@ from .kernels.cpu.compiled import parallel
 from .result import BFSResult
 
 if TYPE_CHECKING:
-    from .distributed.result import ResultInParts
+    from .distributed.result import DistributedResult
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ RULES = {
 }
 
 
-def validate(graph: Any, result: BFSResult | ResultInParts) -> Verdict:
+def validate(graph: Any, result: BFSResult | DistributedResult) -> Verdict:
     """Check a result by these rules, in this order. The verdict names the first broken rule and its first vertex.
 
     ``graph`` is what was searched: a `Graph`, or anything that `as_graph` takes.
@@ -86,9 +86,9 @@ def validate(graph: Any, result: BFSResult | ResultInParts) -> Verdict:
     if isinstance(result, BFSResult):
         graph = as_graph(graph)
     elif not isinstance(graph, Graph):
-        from .distributed.validation import validate_in_parts
+        from .distributed.validation import validate_distributed
 
-        return validate_in_parts(graph, result)
+        return validate_distributed(graph, result)
     require_kinds(graph, result, "validate")
     assert isinstance(graph, Graph)
     assert isinstance(result, BFSResult)

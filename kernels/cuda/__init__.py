@@ -7,7 +7,7 @@ from posixpath import dirname, join, normpath
 from ..batch import BATCH, WIDTHS
 from ..brandes import BATCH as BRANDES
 from ..deterministic import SEARCH as DETERMINISTIC
-from ..parts import EXCHANGE, RANKS
+from ..distributed import EXCHANGE, RANKS
 from ..whole_search import SEARCH
 
 # The files that are compiled, each with what it includes.
@@ -21,10 +21,10 @@ FILES = {
     "direction_optimizing": "direction_optimizing/search.cu",
     "frontier_mask": "published/frontier_mask.cu",
     "frontier_mask_texture": "published/frontier_mask_texture.cu",
-    "parts": "parts/search.cu",
-    "parts_build": "parts/build.cu",
-    "parts_one_launch": "parts/one_launch.cu",
-    "parts_validation": "parts/validation.cu",
+    "distributed": "distributed/search.cu",
+    "distributed_build": "distributed/build.cu",
+    "distributed_persistent": "distributed/one_launch.cu",
+    "distributed_validation": "distributed/validation.cu",
     "random_edges": "graph/random_edges.cu",
     "two_kernel": "published/two_kernel.cu",
     "validation": "graph/validation.cu",
@@ -78,7 +78,7 @@ KERNELS = {
     },
     "parts": {
         "weigh": "weigh<{offset}>",
-        "prepare_part": "prepare_part<{vertex}, {offset}>",
+        "prepare_partition": "prepare_partition<{vertex}, {offset}>",
         **{
             kernel: f"{kernel}<{{vertex}}, {{offset}}>"
             for kernel in (
@@ -94,7 +94,7 @@ KERNELS = {
             )
         },
     },
-    "parts_build": {
+    "distributed_build": {
         "number": "number<{vertex}, long long>",
         "number_as_int": "number<{vertex}, int>",
         "name": "name<{vertex}, long long>",
@@ -104,8 +104,8 @@ KERNELS = {
         "count_arcs": "count_arcs<{vertex}>",
         "put": "put<{vertex}>",
     },
-    "parts_one_launch": {"search_part": "search_part<{vertex}, {offset}>"},
-    "parts_validation": {
+    "distributed_persistent": {"search_partition": "search_partition<{vertex}, {offset}>"},
+    "distributed_validation": {
         "check": "check<{vertex}, {offset}>",
         "count_loops": "count_loops<{vertex}, {offset}>",
     },
@@ -124,7 +124,7 @@ PARAMETERS = {
     "deterministic": DETERMINISTIC,
     "direction_optimizing": SEARCH,
     "parts": EXCHANGE,
-    "parts_one_launch": RANKS,
+    "distributed_persistent": RANKS,
 }
 TYPES = {4: "int", 8: "long long"}  # by the bytes of an integer
 OPTIONS = ("-std=c++17", "-default-device")  # without the second, NVRTC 12 refuses generic lambdas

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..graph import Graph
 
 if TYPE_CHECKING:
-    from ..distributed.graph import GraphInParts
+    from ..distributed.graph import DistributedGraph
 
 # What each kind of object is taken by: the first module whose `matches` says so.
 IMPORTERS = {
@@ -87,7 +87,7 @@ def as_graph(
     directed: bool | None = None,
     name: str | None = None,
     devices: int | str | Sequence[int],
-) -> Graph | GraphInParts: ...
+) -> Graph | DistributedGraph: ...
 def as_graph(
     graph: Any = None,
     *,
@@ -159,10 +159,10 @@ def as_graph(
     if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
         raise InputError("as_graph takes either a graph, or both offsets= and targets=")
     if devices is not None:
-        from ..distributed.sources import in_parts
+        from ..distributed.sources import distribute
 
         given = {"offsets": offsets, "targets": targets} if graph is None else {}
-        return in_parts(graph, devices, **options, **given)
+        return distribute(graph, devices, **options, **given)
     if graph is None:
         return _call(_function("csr", "from_csr"), offsets, targets, **options)
     if isinstance(graph, Graph):

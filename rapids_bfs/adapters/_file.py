@@ -107,7 +107,7 @@ def file_at(path: str | os.PathLike[str]) -> File:
 
 
 @contextmanager
-def damage_named(file: File, what: str) -> Iterator[None]:
+def file_errors(file: File, what: str) -> Iterator[None]:
     """Turn any exception that a library raises at a damaged file into an `InputError` that names the file."""
     try:
         yield

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import InputError
 from ..graph import Graph
 from ._columnar import parquet_table
-from ._file import File, damage_named
+from ._file import File, file_errors
 from ._formats import OPTIONS, format_of
 from ._tables import Columns, EdgeTable, from_edge_table
 
@@ -34,7 +34,7 @@ def joined(pattern: str, files: Sequence[File], source: str | None, target: str 
     """The edges of all files, one after the other. What `Graph.save` notes besides the edges does not count."""
     tables = []
     for file in files:
-        with damage_named(file, "Parquet"):
+        with file_errors(file, "Parquet"):
             if format_of(file).key != "parquet":
                 raise InputError(f"{file} is not Parquet: a pattern can only name Parquet files")
             tables.append(parquet_table(file, source, target))
@@ -48,7 +48,7 @@ def joined(pattern: str, files: Sequence[File], source: str | None, target: str 
 
     def batches() -> Iterator[Columns]:
         for file, table in zip(files, tables, strict=True):
-            with damage_named(file, "Parquet"):
+            with file_errors(file, "Parquet"):
                 yield from table.batches()
 
     return EdgeTable(pattern, first.columns, first.types, sum(table.rows for table in tables), batches)

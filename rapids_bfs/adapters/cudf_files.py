@@ -10,7 +10,7 @@ import pyarrow as pa
 from .._core.rapids import package_missing
 from ._columnar import chosen_fields
 from ._csv import csv_start, type_of_ids
-from ._file import File, damage_named, file_at, packing_of
+from ._file import File, file_at, file_errors, packing_of
 from ._formats import format_of
 from ._schema_metadata import notes_of
 from ._tables import choose_columns, is_number
@@ -29,7 +29,7 @@ def read_edges(path: str | os.PathLike[str], source: str | None = None, target: 
     if package_missing("cudf") is not None or not os.path.isfile(path):
         return None
     file = file_at(path)
-    with damage_named(file, "a list of edges"):
+    with file_errors(file, "a list of edges"):
         head = file.head()
         if packing_of(head) or head.startswith(BOM):
             return None

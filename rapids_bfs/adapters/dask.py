@@ -15,7 +15,7 @@ from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, is_num
 from .arrow import array_of
 
 if TYPE_CHECKING:
-    from ..distributed.graph import GraphInParts
+    from ..distributed.graph import DistributedGraph
 
 FRAME = "dask"  # `Graph.frame` of what comes from here
 STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
@@ -33,7 +33,7 @@ def from_dask(
     vertices: int | None = None,
     directed: bool | None = None,
     name: str = "frame",
-) -> Graph | GraphInParts:
+) -> Graph | DistributedGraph:
     """A graph from a frame of edges: from pandas's partitions in this process, from cuDF's in parts on their workers.
 
     ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two. The other arguments

@@ -17,8 +17,8 @@ from ._file import (
     PACKED,
     File,
     check_output,
-    damage_named,
     file_at,
+    file_errors,
     packing_of,
     replacing,
     without_packing,
@@ -74,7 +74,7 @@ def read(
 
         return read_several(file_path(path), files, name, **options)
     file = file_at(path)
-    with damage_named(file, "a graph"):
+    with file_errors(file, "a graph"):
         file = File(file.path, packing_of(file.head()))
         if not file.head():
             raise InputError(f"{file} is empty")
@@ -82,7 +82,7 @@ def read(
     for option in options:
         if option not in signature(format.read).parameters:
             raise InputError(f"{file} is {format.name}, which has no {OPTIONS.get(option, option)} to choose")
-    with damage_named(file, format.name):
+    with file_errors(file, format.name):
         graph = format.read(file, **options)
     graph.name = name or without_packing(file.path).name.rpartition(".")[0] or file.path.name
     return graph

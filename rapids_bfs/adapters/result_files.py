@@ -14,7 +14,7 @@ from .._core.arguments import quoted
 from .._core.formatting import counted
 from ..errors import InputError
 from ..graph import Graph
-from ._file import File, check_output, damage_named, file_at, replacing
+from ._file import File, check_output, file_at, file_errors, replacing
 
 SUFFIXES = (".parquet", ".arrow", ".feather", ".csv", ".tsv")
 
@@ -47,7 +47,7 @@ def read_table(path: Path, graph: Graph) -> pa.Table:
     file = file_at(path)
     types = {"vertex": pa.large_string() if graph.has_objects else pa.int64(), "distance": pa.int32()}
     types["predecessor"] = types["vertex"]
-    with damage_named(file, "a result"):
+    with file_errors(file, "a result"):
         table = _read(file, types, graph)
         table.validate(full=True)
         for place, name in enumerate(table.column_names):

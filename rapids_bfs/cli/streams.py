@@ -19,7 +19,7 @@ from ..report.console import line, messages, screen
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..comparison.edge_input import GivenEdges
+    from ..comparison.edge_input import EdgeInput
     from ..graph import Graph
 
 STANDARD = Path("-")  # standard input or output instead of a file
@@ -55,10 +55,10 @@ class GraphInput:
                 graph = load(path, name="standard input", **given)
             return graph
 
-    def edges(self) -> GivenEdges | None:
+    def edges(self) -> EdgeInput | None:
         """The edges of a file, read by cuDF; None without cuDF, or if it cannot read such a file."""
         from ..adapters.cudf_files import read_edges
-        from ..comparison.edge_input import GivenEdges
+        from ..comparison.edge_input import EdgeInput
 
         if not self.header or self.devices is not None:
             return None
@@ -67,7 +67,7 @@ class GraphInput:
             if read is None:
                 return None
             frame, options = read
-            return GivenEdges.of(frame, **options | ({} if self.directed is None else {"directed": self.directed}))
+            return EdgeInput.of(frame, **options | ({} if self.directed is None else {"directed": self.directed}))
 
     def check_outputs(self, force: bool, **outputs: Path | None) -> None:
         """See the function `check_outputs`; the graph's own file is not an output either."""

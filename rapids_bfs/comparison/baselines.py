@@ -7,37 +7,37 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engines import Choice, Options
+from ..engines import EngineSpec, Options
 from ..graph import Graph
 
 if TYPE_CHECKING:
-    from .edge_input import GivenEdges
+    from .edge_input import EdgeInput
 
 
-class Contender:
+class Baseline:
     """An engine of which nothing in particular is known."""
 
     algorithms: tuple[str, ...] = ()  # that run unless `compare` is told otherwise; none: the default alone
 
-    def left_out(self, graph: Graph) -> str | None:
+    def skip_reason(self, graph: Graph) -> str | None:
         """None, or one line: why it does not run on this graph unless it is asked for by name."""
         return None
 
-    def end_to_end(self, choice: Choice, edges: GivenEdges, source: Hashable, options: Options) -> Callable[[], int]:
+    def end_to_end(self, choice: EngineSpec, edges: EdgeInput, source: Hashable, options: Options) -> Callable[[], int]:
         """Build the engine's own kind of graph from a list of edges, as its users do, and search it from the vertex
         with this id. Returns a function that counts the vertices reached."""
         graph = edges.as_graph()
         sources = np.array([graph.vertex_of(source)])
         if not isinstance(graph, Graph):
-            in_parts = graph.search(sources, options, choice.name)
-            return lambda: in_parts.num_reached
+            distribute = graph.search(sources, options, choice.name)
+            return lambda: distribute.num_reached
         traversal = choice.engine.prepare(graph, choice.algorithm)
         found = traversal.search(sources, options)
         return lambda: traversal.result(found, sources, options).num_reached
 
 
-class _CuGraph(Contender):
-    def end_to_end(self, choice: Choice, edges: GivenEdges, source: Hashable, options: Options) -> Callable[[], int]:
+class _CuGraph(Baseline):
+    def end_to_end(self, choice: EngineSpec, edges: EdgeInput, source: Hashable, options: Options) -> Callable[[], int]:
         import cugraph
 
         from ..engines.rapids.base import reached, wait
@@ -50,10 +50,10 @@ class _CuGraph(Contender):
         return lambda: reached(frame["distance"].values)
 
 
-class _PyLibCuGraph(Contender):
+class _PyLibCuGraph(Baseline):
     algorithms = ("top-down", "direction-optimizing")
 
-    def end_to_end(self, choice: Choice, edges: GivenEdges, source: Hashable, options: Options) -> Callable[[], int]:
+    def end_to_end(self, choice: EngineSpec, edges: EdgeInput, source: Hashable, options: Options) -> Callable[[], int]:
         frame = edges.on_device()
         arrays = [frame[column] for column in edges.graph.columns]
         if any(array.dtype not in (np.int32, np.int64) for array in arrays):
@@ -77,13 +77,13 @@ class _PyLibCuGraph(Contender):
         return lambda: reached(found[0])
 
 
-class _CuGraphDask(Contender):
-    def left_out(self, graph: Graph) -> str | None:
+class _CuGraphDask(Baseline):
+    def skip_reason(self, graph: Graph) -> str | None:
         if isinstance(graph, Graph):
             return "cugraph.dask is for several GPUs: compare with --gpus, or name this engine"
         return None
 
-    def end_to_end(self, choice: Choice, edges: GivenEdges, source: Hashable, options: Options) -> Callable[[], int]:
+    def end_to_end(self, choice: EngineSpec, edges: EdgeInput, source: Hashable, options: Options) -> Callable[[], int]:
         import dask_cudf
         from cugraph.dask import bfs
         from distributed import wait
@@ -100,37 +100,37 @@ class _CuGraphDask(Contender):
         return lambda: reached(found["distance"].compute().values)
 
 
-class _RustworkX(Contender):
+class _RustworkX(Baseline):
     LARGEST = 5_000_000  # edges: a tree takes a Python object for each
 
-    def left_out(self, graph: Graph) -> str | None:
+    def skip_reason(self, graph: Graph) -> str | None:
         if graph.num_arcs <= self.LARGEST:
             return None
         return f"more than {self.LARGEST:,} edges become as many Python objects: ask for this engine by name"
 
 
-class _NetworkX(Contender):
+class _NetworkX(Baseline):
     LARGEST = 5_000_000  # edges: building more takes minutes and gigabytes
 
-    def left_out(self, graph: Graph) -> str | None:
+    def skip_reason(self, graph: Graph) -> str | None:
         if graph.num_arcs <= self.LARGEST:
             return None
         return f"more than {self.LARGEST:,} edges take minutes to build: ask for this engine by name to wait for them"
 
 
-class _NxCuGraph(Contender):
+class _NxCuGraph(Baseline):
     LARGEST = 1_000_000  # vertices: a tuple of Python's for each takes seconds a search
 
-    def left_out(self, graph: Graph) -> str | None:
+    def skip_reason(self, graph: Graph) -> str | None:
         if graph.num_vertices <= self.LARGEST:
             return None
         return f"more than {self.LARGEST:,} vertices take it seconds a search; name it in --engines to wait for it"
 
 
-class _NumbaCUDA(Contender):
+class _NumbaCUDA(Baseline):
     SIMULATED = 5_000  # vertices of the largest graph that the simulator searches in bearable time
 
-    def left_out(self, graph: Graph) -> str | None:
+    def skip_reason(self, graph: Graph) -> str | None:
         from ..engines.gpu.simulator import simulated
 
         if simulated() and graph.num_vertices > self.SIMULATED:
@@ -138,7 +138,7 @@ class _NumbaCUDA(Contender):
         return None
 
 
-UNKNOWN = Contender()
+UNKNOWN = Baseline()
 KNOWN = {
     "cugraph": _CuGraph(),
     "cugraph-dask": _CuGraphDask(),
@@ -150,6 +150,6 @@ KNOWN = {
 }
 
 
-def contender(engine: str) -> Contender:
+def baseline_of(engine: str) -> Baseline:
     """How the engine of this name is compared."""
     return KNOWN.get(engine, UNKNOWN)

@@ -1,4 +1,4 @@
-"""Measuring searches of a graph in parts, for `rapids_bfs.compare` and the Graph500 benchmark."""
+"""Measuring searches of a graph in partitions, for `rapids_bfs.compare` and the Graph500 benchmark."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from .._core.cuda.arrays import CPU, CUDA, to_host
-from ..distributed.build import OWN, Builder, Part, Plan, tools_of
-from ..distributed.communicators import Peers
-from ..distributed.graph import GraphInParts
+from ..distributed.build import OWN, Builder, Partition, Plan, tools_of
+from ..distributed.communicators import Communicator
+from ..distributed.graph import DistributedGraph
 from ..distributed.launchers import device_names
-from ..distributed.result import ResultInParts, searched, traced
+from ..distributed.result import DistributedResult, searched, traced
 from ..distributed.sources import Drawn, drawn
-from ..distributed.validation import validate_in_parts
-from ..engines import DEFAULT, Choice, Options, Traversal, choose
+from ..distributed.validation import validate_distributed
+from ..engines import DEFAULT, EngineSpec, Options, Traversal, choose
 from ..errors import InputError, TraversalError
 from ..trace import Step, Trace, expansions
 
@@ -30,27 +30,27 @@ BESIDE = {
 }
 
 
-def choices_for(graph: GraphInParts) -> list[Choice]:
-    """The engines that `compare` runs on a graph in parts by default."""
+def choices_for(graph: DistributedGraph) -> list[EngineSpec]:
+    """The engines that `compare` runs on a graph in partitions by default."""
     return [choose(name) for name in (OWN[graph.device], *BESIDE[graph.device])]
 
 
-def declined(choice: Choice, graph: GraphInParts, options: Options) -> str | None:
-    """`Engine.declines`, for the graph that `traversal_of` has the engine search."""
+def declined(choice: EngineSpec, graph: DistributedGraph, options: Options) -> str | None:
+    """`Engine.unsupported`, for the graph that `traversal_of` has the engine search."""
     if choice.name == OWN[graph.device]:
         return None
-    return choice.engine.declines(graph.on(CPU), choice.algorithm, options)
+    return choice.engine.unsupported(graph.on(CPU), choice.algorithm, options)
 
 
-def traversal_of(choice: Choice, graph: GraphInParts) -> Traversal:
-    """Prepare an engine: ours for the graph in parts, any other for the graph in one piece."""
+def traversal_of(choice: EngineSpec, graph: DistributedGraph) -> Traversal:
+    """Prepare an engine: ours for the graph in partitions, any other for the graph in one piece."""
     if choice.name == OWN[graph.device]:
-        return InParts(graph)
-    return InOnePiece(graph, choice)
+        return DistributedTraversal(graph)
+    return GatheredTraversal(graph, choice)
 
 
-class InParts(Traversal):
-    """Our search of a graph in parts."""
+class DistributedTraversal(Traversal):
+    """Our search of a graph in partitions."""
 
     graph: Any
 
@@ -58,22 +58,22 @@ class InParts(Traversal):
         super().__init__(graph)
         graph.prepare()
 
-    def search(self, sources: np.ndarray, options: Options) -> ResultInParts:
+    def search(self, sources: np.ndarray, options: Options) -> DistributedResult:
         return searched(self.graph, sources, options)
 
     def answer(self, found: Any) -> NoReturn:
-        raise InputError("the answer is in parts")
+        raise InputError("the answer is in partitions")
 
     def result(self, found: Any, sources: np.ndarray, options: Options, *, own: bool = False) -> Any:
         return found
 
 
-class InOnePiece(Traversal):
+class GatheredTraversal(Traversal):
     """Another engine's search of the graph in one piece, which it may itself distribute over as many GPUs."""
 
-    def __init__(self, graph: GraphInParts, choice: Choice) -> None:
+    def __init__(self, graph: DistributedGraph, choice: EngineSpec) -> None:
         super().__init__(graph.on(CPU))
-        self.parts = graph
+        self.partitions = graph
         self.traversal = choice.engine.prepare_over(self.graph, choice.algorithm, graph.launcher.size)
 
     def search(self, sources: np.ndarray, options: Options) -> Any:
@@ -86,41 +86,41 @@ class InOnePiece(Traversal):
         return self.traversal.result(found, self._vertices(sources), options, own=own)
 
     def _vertices(self, sources: np.ndarray) -> np.ndarray:
-        return self.parts.vertices(sources).astype(np.int64)
+        return self.partitions.vertices(sources).astype(np.int64)
 
 
-def levels_of(result: ResultInParts) -> Trace:
+def levels_of(result: DistributedResult) -> Trace:
     """The levels that a search found."""
     return traced(result._levels, [Step()] * expansions(result.depth, result.stopped_at), "")
 
 
-def sampled(graph: GraphInParts, count: int, seed: int) -> np.ndarray:
+def sampled(graph: DistributedGraph, count: int, seed: int) -> np.ndarray:
     """The numbers of ``count`` distinct vertices with an out-edge, at random, or of all if there are fewer."""
-    candidates = graph.launcher.run(_candidates, each=[graph.parts])
+    candidates = graph.launcher.run(_candidates, each=[graph.partitions])
     first = np.concatenate([[0], np.cumsum(candidates)])
     if not first[-1]:
         raise InputError(f"{graph.name} has no edges: name a source")
     picked = np.random.default_rng(seed).choice(first[-1], min(count, int(first[-1])), replace=False)
     owners = np.searchsorted(first, picked, side="right") - 1
     numbers = np.empty(len(picked), np.int64)
-    for rank, found in enumerate(graph.launcher.run(_picked, picked - first[owners], owners, each=[graph.parts])):
+    for rank, found in enumerate(graph.launcher.run(_picked, picked - first[owners], owners, each=[graph.partitions])):
         numbers[owners == rank] = found
     return numbers
 
 
-def _candidates(part: Part, peers: Peers) -> int:
-    return int((tools_of(part.offsets).xp.diff(part.offsets) > 0).sum())
+def _candidates(partition: Partition, communicator: Communicator) -> int:
+    return int((tools_of(partition.offsets).xp.diff(partition.offsets) > 0).sum())
 
 
-def _picked(part: Part, peers: Peers, picked: np.ndarray, owners: np.ndarray) -> np.ndarray:
+def _picked(partition: Partition, communicator: Communicator, picked: np.ndarray, owners: np.ndarray) -> np.ndarray:
     """The numbers of the vertices picked on this rank, by their position among its vertices with an out-edge."""
-    xp = tools_of(part.offsets).xp
-    places = xp.flatnonzero(xp.diff(part.offsets) > 0)
-    return to_host(places[xp.asarray(picked[owners == peers.rank])]) + part.base
+    xp = tools_of(partition.offsets).xp
+    places = xp.flatnonzero(xp.diff(partition.offsets) > 0)
+    return to_host(places[xp.asarray(picked[owners == communicator.rank])]) + partition.base
 
 
-def graph500_in_parts(run: Graph500, devices: int | str | Sequence[int], roots: int, progress: Progress) -> Graph500:
-    """Complete the benchmark that ``run`` begins on several devices: draw, build, search and validate in parts.
+def distributed_graph500(run: Graph500, devices: int | str | Sequence[int], roots: int, progress: Progress) -> Graph500:
+    """Complete the benchmark that ``run`` begins on several devices: draw, build, search and validate in partitions.
 
     The build draws each edge again whenever it needs it, so that the whole edge list is never in memory.
     """
@@ -147,7 +147,7 @@ def graph500_in_parts(run: Graph500, devices: int | str | Sequence[int], roots: 
     graph.prepare()
     run.construction_time = perf_counter() - begin
     run.engine = f"{own}, {graph.searched}"
-    degrees = graph.launcher.keep(_drawn_degrees, source, each=[graph.parts])
+    degrees = graph.launcher.keep(_drawn_degrees, source, each=[graph.partitions])
 
     numbers = sampled(graph, roots, run.seed)
     run.roots = graph.ids_of(numbers).tolist()
@@ -161,28 +161,28 @@ def graph500_in_parts(run: Graph500, devices: int | str | Sequence[int], roots: 
     return run
 
 
-def _searched(graph: Any, number: int) -> tuple[ResultInParts, float, float]:
+def _searched(graph: Any, number: int) -> tuple[DistributedResult, float, float]:
     """A search's result, and the seconds that it and its validation took. Raises `TraversalError` if it is wrong."""
     begin = perf_counter()
     result = searched(graph, np.array([number]), DEFAULT)
     end = perf_counter()
-    verdict = validate_in_parts(graph, result)
+    verdict = validate_distributed(graph, result)
     if not verdict:
         raise TraversalError(f"from root {graph.ids_of(np.array([number]))[0]} of {graph.name}: {verdict}")
     return result, end - begin, perf_counter() - end
 
 
-def _draw(peers: Peers, source: Drawn) -> None:
-    for ends in source.of_rank(peers.rank, peers.size):
+def _draw(communicator: Communicator, source: Drawn) -> None:
+    for ends in source.of_rank(communicator.rank, communicator.size):
         del ends
-    peers.barrier()
+    communicator.barrier()
 
 
-def _drawn_degrees(part: Part, peers: Peers, source: Drawn) -> Any:
-    """How many edges were drawn from each vertex of this part."""
-    builder = Builder(source, peers, Plan(source.device, part.partition.n))
-    return builder.degrees(part.partition.numbers, part.partition, False)[0]
+def _drawn_degrees(partition: Partition, communicator: Communicator, source: Drawn) -> Any:
+    """How many edges were drawn from each vertex of this partition."""
+    builder = Builder(source, communicator, Plan(source.device, partition.partitioning.n))
+    return builder.degrees(partition.partitioning.numbers, partition.partitioning, False)[0]
 
 
-def _reached_edges(answer: Any, degrees: Any, peers: Peers) -> int:
+def _reached_edges(answer: Any, degrees: Any, communicator: Communicator) -> int:
     return int(degrees[answer.distances >= 0].sum())

@@ -12,7 +12,7 @@ TABLES = ("cudf", "pylibcudf", "arrow")  # adapters of tables, which are no grap
 
 
 @dataclass(frozen=True)
-class GivenEdges:
+class EdgeInput:
     """Edges as they were given, the options of `as_graph` that came with them, and the graph that they make."""
 
     given: Any  # a table, or a pair of arrays
@@ -20,7 +20,7 @@ class GivenEdges:
     graph: Graph
 
     @classmethod
-    def of(cls, given: Any, **options: Any) -> GivenEdges | None:
+    def of(cls, given: Any, **options: Any) -> EdgeInput | None:
         """The edges, if ``given`` is a list of them: a table, or a pair of arrays."""
         is_list = importer_of(given) in TABLES or (isinstance(given, tuple) and len(given) == 2)
         return cls(given, options, as_graph(given, **options)) if is_list else None
@@ -29,7 +29,7 @@ class GivenEdges:
         """A new graph of the edges, in parts if its options say so."""
         return as_graph(self.given, **self.options)
 
-    def making(self, graph: Any) -> GivenEdges:
+    def making(self, graph: Any) -> EdgeInput:
         """These edges as they make ``graph``: in one piece if it is, even if their own graph is in parts."""
         if isinstance(graph, Graph) == isinstance(self.graph, Graph):
             return self

@@ -17,7 +17,7 @@ from .._core.arguments import whole_number
 from .._core.cuda.arrays import CUDA, finish
 from .._core.dtypes import index_dtype
 from .._core.statistics import HarmonicSummary, Statistics
-from ..engines import DEFAULT, Choice, Traversal, ready
+from ..engines import DEFAULT, EngineSpec, Traversal, ready
 from ..errors import TraversalError
 from ..generators import EDGE_FACTOR, SEED, Drawing, rmat_edges
 from ..graph import Graph
@@ -106,9 +106,9 @@ def graph500(
     """
     roots = whole_number(roots, "the number of roots", 1)
     if devices is not None:
-        from .distributed import graph500_in_parts
+        from .distributed import distributed_graph500
 
-        return graph500_in_parts(Graph500(scale, edge_factor, seed, engine), devices, roots, progress)
+        return distributed_graph500(Graph500(scale, edge_factor, seed, engine), devices, roots, progress)
     choice = ready(engine)
     device = choice.engine.searches_on
     run = Graph500(scale, edge_factor, seed, choice.name)
@@ -142,7 +142,7 @@ def graph500(
     return run
 
 
-def _compile(choice: Choice, drawing: Drawing) -> None:
+def _compile(choice: EngineSpec, drawing: Drawing) -> None:
     """Build and search a small graph, with the types that the large one takes, so that no compilation is timed."""
     small = rmat_edges(4, device=drawing.device)
     graph = small.graph_of(*small.edges())

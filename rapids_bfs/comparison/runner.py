@@ -20,17 +20,17 @@ from .._core.arguments import engine_name, quoted, whole_number
 from .._core.cuda.arrays import CUDA, moved, to_host
 from .._core.memory import PeakDeviceBytes
 from ..algorithms.bfs import checked_depth_limit, source_vertices
-from ..engines import Choice, Options, Traversal, choose, registered
+from ..engines import EngineSpec, Options, Traversal, choose, registered
 from ..errors import InputError, TraversalError
 from ..graph import Graph
 from ..result import BFSResult
 from ..trace import Trace
 from ..validation import validate
-from .baselines import contender
+from .baselines import baseline_of
 from .records import Comparison, EngineRuns, Run
 
 if TYPE_CHECKING:
-    from .edge_input import GivenEdges
+    from .edge_input import EdgeInput
 
 SOURCES = 16
 SEED = 1
@@ -95,15 +95,15 @@ def compare(
         If an engine is unknown, a source is not a vertex, or the graph has no edges to draw sources from.
     """
     from ..adapters import as_graph
-    from .edge_input import GivenEdges
+    from .edge_input import EdgeInput
 
     plan = planned(sources, engines, baseline, seed, depth_limit)
-    edges = graph if isinstance(graph, GivenEdges) else GivenEdges.of(graph, **graph_options)
+    edges = graph if isinstance(graph, EdgeInput) else EdgeInput.of(graph, **graph_options)
     graph = as_graph(graph, **graph_options) if edges is None else edges.graph
     if isinstance(graph, Graph):
         graph.check()  # a graph whose arrays were written to would make right engines look wrong
     elif engines is None:
-        plan = plan._replace(choices=_in_parts().choices_for(graph))
+        plan = plan._replace(choices=_distributed().choices_for(graph))
     if drawn := isinstance(sources, int | np.integer):
         vertices = sample_sources(graph, sources, seed)
     else:
@@ -128,7 +128,7 @@ def compare(
 class Plan(NamedTuple):
     """What is to run, as far as it does not depend on the graph."""
 
-    choices: list[Choice]
+    choices: list[EngineSpec]
     options: Options
     baseline: str | None
 
@@ -157,12 +157,12 @@ def _checked_sample(count: Any, seed: Any) -> tuple[int, int]:
     return whole_number(count, "the number of sources", 1), whole_number(seed, "the seed")
 
 
-def _choices(engines: str | Sequence[str] | None) -> list[Choice]:
+def _choices(engines: str | Sequence[str] | None) -> list[EngineSpec]:
     if engines is None:
         return [
             choose(f"{name}:{algorithm}")
             for name, engine in registered().items()
-            for algorithm in contender(name).algorithms or engine.algorithms[:1]
+            for algorithm in baseline_of(name).algorithms or engine.algorithms[:1]
         ]
     if not isinstance(engines, Sequence) or not engines:
         raise InputError(f"engines are a list of names, or one string with commas, not {quoted(engines)}")
@@ -180,7 +180,7 @@ def sample_sources(graph: Any, count: int | np.integer[Any], seed: int = SEED) -
     """``count`` distinct vertices with an out-edge, at random, or all of them if there are fewer."""
     count, seed = _checked_sample(count, seed)
     if not isinstance(graph, Graph):
-        drawn: np.ndarray = _in_parts().sampled(graph, count, seed)
+        drawn: np.ndarray = _distributed().sampled(graph, count, seed)
         return drawn
     candidates: Any = np.flatnonzero(graph.degrees)
     if not len(candidates):
@@ -194,7 +194,7 @@ def _run(
     plan: Plan,
     vertices: np.ndarray,
     progress: Progress,
-    edges: GivenEdges | None,
+    edges: EdgeInput | None,
     *,
     asked: bool,
 ) -> None:
@@ -250,18 +250,18 @@ def _reason_into(runs: EngineRuns) -> Iterator[None]:
         runs.unavailable = f"failed: {type(error).__name__}: {error}"
 
 
-def _declined(choice: Choice, graph: Any, options: Options, asked: bool) -> str | None:
+def _declined(choice: EngineSpec, graph: Any, options: Options, asked: bool) -> str | None:
     """Why the engine does not run, if it does not; ``asked``: it was asked for by name."""
     engine = choice.engine
-    if reason := choice.unavailable() or (None if asked else contender(engine.name).left_out(graph)):
+    if reason := choice.unavailable() or (None if asked else baseline_of(engine.name).skip_reason(graph)):
         return reason
     if isinstance(graph, Graph):
-        return engine.declines(graph, choice.algorithm, options)
-    declined: str | None = _in_parts().declined(choice, graph, options)
+        return engine.unsupported(graph, choice.algorithm, options)
+    declined: str | None = _distributed().declined(choice, graph, options)
     return declined
 
 
-def _prepared(runs: EngineRuns, choice: Choice, graph: Graph, source: np.ndarray, options: Options) -> Traversal:
+def _prepared(runs: EngineRuns, choice: EngineSpec, graph: Graph, source: np.ndarray, options: Options) -> Traversal:
     """A warm traversal of ``graph``. Compilation happens on a graph of two vertices and is part of the warm-up."""
     if not isinstance(graph, Graph):
         return _prepared_over(runs, choice, graph, source, options)
@@ -285,10 +285,10 @@ def _prepared(runs: EngineRuns, choice: Choice, graph: Graph, source: np.ndarray
     return traversal
 
 
-def _prepared_over(runs: EngineRuns, choice: Choice, graph: Any, source: np.ndarray, options: Options) -> Traversal:
+def _prepared_over(runs: EngineRuns, choice: EngineSpec, graph: Any, source: np.ndarray, options: Options) -> Traversal:
     """A warm traversal of a graph in parts. How much memory the devices gave is not known here."""
     begin = perf_counter()
-    traversal: Traversal = _in_parts().traversal_of(choice, graph)
+    traversal: Traversal = _distributed().traversal_of(choice, graph)
     prepared = perf_counter()
     traversal.search(source, options)
     runs.prepare_ms, runs.warmup_ms = 1e3 * (prepared - begin), 1e3 * (perf_counter() - prepared)
@@ -298,27 +298,27 @@ def _prepared_over(runs: EngineRuns, choice: Choice, graph: Any, source: np.ndar
 def _levels(result: Any) -> Trace:
     if isinstance(result, BFSResult):
         return Trace.of(result.graph, result.distances, None, result.stopped_at)
-    levels: Trace = _in_parts().levels_of(result)
+    levels: Trace = _distributed().levels_of(result)
     return levels
 
 
-def _in_parts() -> ModuleType:
+def _distributed() -> ModuleType:
     """What graphs over several devices need."""
     return import_module(".distributed", __package__)
 
 
-def _peak_bytes(choice: Choice) -> AbstractContextManager[PeakDeviceBytes | None]:
+def _peak_bytes(choice: EngineSpec) -> AbstractContextManager[PeakDeviceBytes | None]:
     """What follows the device's memory, if the engine takes any."""
     return PeakDeviceBytes() if choice.engine.searches_on == CUDA else nullcontext()
 
 
 def _from_edges(
-    runs: EngineRuns, choice: Choice, edges: GivenEdges, id: Hashable, options: Options, reached: int
+    runs: EngineRuns, choice: EngineSpec, edges: EdgeInput, id: Hashable, options: Options, reached: int
 ) -> None:
     """Time the run from the edges to an answer, end to end: `END_TO_END` times, or fewer if it is long."""
     while len(runs.edges_ms) < END_TO_END and sum(runs.edges_ms) < LONG_MS:
         begin = perf_counter()
-        count = contender(choice.engine.name).end_to_end(choice, edges, id, options)
+        count = baseline_of(choice.engine.name).end_to_end(choice, edges, id, options)
         runs.edges_ms.append(1e3 * (perf_counter() - begin))
         if count() != reached:
             raise TraversalError(f"reached {count()} vertices from the list of edges, and {reached} from the graph")

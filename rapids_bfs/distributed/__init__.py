@@ -1,1 +1,1 @@
-"""Graphs in parts: one search over several GPUs, or over several threads or processes of the CPU."""
+"""Graphs in partitions: one search over several GPUs, or over several threads or processes of the CPU."""

@@ -1,4 +1,4 @@
-"""Builds a graph in parts from edges in parts: they are counted, exchanged and placed, a block at a time.
+"""Builds a graph in partitions from edges in partitions: they are counted, exchanged and placed, a block at a time.
 
 Each rank reads some of the edges. What it knows of an edge goes to the owners of its ends twice: first they count,
 then, with their offsets made, they place. So no rank ever holds more than its own rows and a block.
@@ -9,8 +9,8 @@ Bytes at the peak, while arcs are placed, of all ranks together; an undirected e
 ==========================  ====================================================================
 targets                     4 an arc
 offsets, cursors            16 a vertex; of a directed graph 24
-`labels.Occurring`          4 a vertex and rank, and the ids, where some ids below the highest do not occur
-`labels.Labels`             8 a vertex, where ids are far apart
+`labels.CompactIds`          4 a vertex and rank, and the ids, where some ids below the highest do not occur
+`labels.HashedIds`             8 a vertex, where ids are far apart
 a block of each rank        at most 48 for each of its `BLOCK` edges: read, numbered, dealt, received
 ==========================  ====================================================================
 
@@ -34,9 +34,9 @@ from .._core.dtypes import index_dtype
 from .._core.formatting import counted
 from ..adapters._edge_list import vertex_ids
 from ..errors import InputError
-from .communicators import Peers
-from .ids import Labels, Occurring
-from .partitioning import Partition
+from .communicators import Communicator
+from .ids import CompactIds, HashedIds
+from .partitioning import Partitioning
 
 OWN = {CPU: "cpu", CUDA: "cupy"}  # our engine on this device
 MAX_NUMBERS = 2  # for each edge, that all ranks together may hold to renumber ids that occur
@@ -68,10 +68,10 @@ class Plan:
 
 
 @dataclass
-class Part:
-    """The rows of one part's vertices, indexed by place; targets are vertex numbers, see `partition`."""
+class Partition:
+    """The rows of one partition's vertices, indexed by place; targets are vertex numbers, see `partitioning`."""
 
-    partition: Partition
+    partitioning: Partitioning
     rank: int
     directed: bool
     offsets: Any  # int64
@@ -79,18 +79,18 @@ class Part:
     in_offsets: Any  # the same arrays if undirected
     in_targets: Any
     labels: Any = None  # the ids of its vertices, by place, where they are not dealt
-    arcs: tuple[int, ...] = ()  # of each part
-    loops: int = 0  # edges from a vertex to itself, in all parts
+    arcs: tuple[int, ...] = ()  # of each partition
+    loops: int = 0  # edges from a vertex to itself, in all partitions
     kept: dict[str, Any] = field(default_factory=dict)  # what searches prepare
 
     @property
     def own(self) -> int:
-        return self.partition.counts[self.rank]
+        return self.partitioning.counts[self.rank]
 
     @property
     def base(self) -> int:
         """The first of its vertex numbers."""
-        return self.rank * self.partition.stride
+        return self.rank * self.partitioning.stride
 
     @property
     def nbytes(self) -> int:
@@ -102,7 +102,7 @@ class Part:
         """The ids of its vertices, indexed by place."""
         if self.labels is not None:
             return self.labels
-        return self.partition.ids(self.partition.own_numbers(self.rank, tools_of(self.targets).xp))
+        return self.partitioning.ids(self.partitioning.own_numbers(self.rank, tools_of(self.targets).xp))
 
 
 def tools_for(device: str) -> ModuleType:
@@ -114,7 +114,7 @@ def tools_of(array: Any) -> ModuleType:
     return tools_for(CPU if isinstance(array, np.ndarray) else CUDA)
 
 
-class Seen(NamedTuple):
+class EdgeStatistics(NamedTuple):
     """What the first pass over all edges finds."""
 
     rows: int
@@ -122,36 +122,36 @@ class Seen(NamedTuple):
     symmetric: bool
 
 
-def build(source: Any, peers: Peers, plan: Plan) -> Part:
-    """This rank's part of the graph that the edges of all ranks form."""
-    builder = Builder(source, peers, plan)
+def build(source: Any, communicator: Communicator, plan: Plan) -> Partition:
+    """This rank's partition of the graph that the edges of all ranks form."""
+    builder = Builder(source, communicator, plan)
     with builder.tools.working():
-        return _built(builder, peers, plan)
+        return _built(builder, communicator, plan)
 
 
-def _built(builder: Builder, peers: Peers, plan: Plan) -> Part:
+def _built(builder: Builder, communicator: Communicator, plan: Plan) -> Partition:
     builder.require_room()
     seen = builder.look()
     directed = not seen.symmetric if plan.directed is None else plan.directed
     builder.mirror = not directed and not seen.symmetric
     if plan.vertices is None and seen.highest >= 2 * seen.rows:  # the ids below the highest cannot all occur
         return builder.labelled(directed)
-    dealt = Partition.of(seen.highest + 1 if plan.vertices is None else plan.vertices, peers.size)
+    dealt = Partitioning.of(seen.highest + 1 if plan.vertices is None else plan.vertices, communicator.size)
     degrees = builder.degrees(dealt.numbers, dealt, directed)
     if plan.vertices is not None:
         return builder.place(dealt.numbers, dealt, degrees)
     occurs = degrees[0] > 0
     occurs |= degrees[-1] > 0
-    if all(peers.share(bool(occurs.all()))):
+    if all(communicator.share(bool(occurs.all()))):
         return builder.place(dealt.numbers, dealt, degrees)
-    if dealt.n * peers.size > MAX_NUMBERS * seen.rows:
+    if dealt.n * communicator.size > MAX_NUMBERS * seen.rows:
         del degrees
         return builder.labelled(directed)
-    occurring = Occurring.of(dealt, occurs, peers, builder.tools)
+    occurring = CompactIds.of(dealt, occurs, communicator, builder.tools)
     for side in range(len(degrees)):
         degrees[side] = degrees[side][occurs]
     del occurs
-    return builder.place(occurring.numbers, occurring.partition, degrees, occurring.own)
+    return builder.place(occurring.numbers, occurring.partitioning, degrees, occurring.own)
 
 
 Numbers = Callable[[Any], Any]  # of ids
@@ -162,24 +162,24 @@ class Builder:
 
     mirror = False  # place each edge in both directions?
 
-    def __init__(self, source: Any, peers: Peers, plan: Plan) -> None:
+    def __init__(self, source: Any, communicator: Communicator, plan: Plan) -> None:
         self.source = source
-        self.peers = peers
+        self.communicator = communicator
         self.plan = plan
         self.tools = tools_for(plan.device)
         self.highest = (1 << 63 if plan.vertices is None else plan.vertices) - 1  # id that `look` saw, or may see
 
     def require_room(self) -> None:
         """Raise `InputError` if the graph will not fit, as far as that is known before the edges are read, which may
-        take long. On the CPU all parts share its memory."""
+        take long. On the CPU all partitions share its memory."""
         n, edges = self.plan.vertices or 0, self.plan.edges or 0
         needed = 16 * n + 2 * edges * np.dtype(index_dtype(n)).itemsize
-        sharing = 1 if self.plan.device == CPU else self.peers.size
-        self.tools.require(needed // sharing, f"{self.plan.name} in {counted(self.peers.size, 'part')}")
+        sharing = 1 if self.plan.device == CPU else self.communicator.size
+        self.tools.require(needed // sharing, f"{self.plan.name} in {counted(self.communicator.size, 'partition')}")
 
     def blocks(self) -> Iterator[Pairs]:
         """The edges of this rank as they are read, at most so many at a time."""
-        for sources, targets in self.source.of_rank(self.peers.rank, self.peers.size):
+        for sources, targets in self.source.of_rank(self.communicator.rank, self.communicator.size):
             for first in range(0, len(sources), self.tools.BLOCK):
                 block = slice(first, first + self.tools.BLOCK)
                 yield sources[block], targets[block]
@@ -197,7 +197,7 @@ class Builder:
         blocks = self.blocks()
         while True:
             block = next(blocks, None)
-            if not any(self.peers.share(block is not None)):
+            if not any(self.communicator.share(block is not None)):
                 return
             yield (nothing, nothing) if block is None else self._seen(self.integers(block))
 
@@ -208,9 +208,9 @@ class Builder:
                 raise InputError(csr.CHANGED)
         return pair
 
-    def look(self) -> Seen:
+    def look(self) -> EdgeStatistics:
         """What the edges of all ranks are like. Raises `InputError` at the first id that is none."""
-        key = self.peers.share(csr.KEY)[0]
+        key = self.communicator.share(csr.KEY)[0]
         columns = getattr(self.source, "columns", ("source", "target"))
         rows, highest, asymmetry = 0, -1, 0
         for pair in self.blocks():
@@ -222,69 +222,71 @@ class Builder:
         limit = self.plan.vertices
         if limit is not None and highest >= limit:
             raise InputError(f"{self.plan.name}: the id {highest} is past the last of {limit} vertices, {limit - 1}")
-        counts, highests, asymmetries = zip(*self.peers.share((rows, highest, asymmetry)), strict=True)
+        counts, highests, asymmetries = zip(*self.communicator.share((rows, highest, asymmetry)), strict=True)
         self.highest = max(highests)
-        return Seen(sum(counts), self.highest, sum(asymmetries) % 2**64 == 0)
+        return EdgeStatistics(sum(counts), self.highest, sum(asymmetries) % 2**64 == 0)
 
-    def arcs(self, numbers: Numbers, partition: Partition, *, turned: bool = False) -> Iterator[Any]:
+    def arcs(self, numbers: Numbers, partitioning: Partitioning, *, turned: bool = False) -> Iterator[Any]:
         """The arcs that this rank owns, some at a time: places and targets; ``turned``: by their targets."""
         for block in self.in_step():
-            yield from self.peers.all_to_all(self._dealt(block[::-1] if turned else block, numbers, partition))
+            yield from self.communicator.all_to_all(
+                self._dealt(block[::-1] if turned else block, numbers, partitioning)
+            )
 
-    def _dealt(self, block: Pairs, numbers: Numbers, partition: Partition) -> list[Any]:
+    def _dealt(self, block: Pairs, numbers: Numbers, partitioning: Partitioning) -> list[Any]:
         """The arcs of each rank in this block."""
         sources, targets = (numbers(ids) for ids in block)
         loops = not self.plan.simple
         dealt: list[Any] = self.tools.deal(
-            (sources, targets), partition.size, partition.stride, mirror=self.mirror, loops=loops
+            (sources, targets), partitioning.size, partitioning.stride, mirror=self.mirror, loops=loops
         )
         return dealt
 
-    def degrees(self, numbers: Numbers, partition: Partition, directed: bool) -> list[Any]:
+    def degrees(self, numbers: Numbers, partitioning: Partitioning, directed: bool) -> list[Any]:
         """The out-degrees of this rank's vertices, and where the graph is directed the in-degrees."""
-        own = partition.counts[self.peers.rank]
-        self.tools.require(16 * own, f"a part of {counted(own, 'vertex', 'vertices')}")
+        own = partitioning.counts[self.communicator.rank]
+        self.tools.require(16 * own, f"a partition of {counted(own, 'vertex', 'vertices')}")
         degrees = []
         for turned in (False, True) if directed else (False,):
             counts = self.tools.xp.zeros(own, np.int64)
-            for places, _ in self.arcs(numbers, partition, turned=turned):
+            for places, _ in self.arcs(numbers, partitioning, turned=turned):
                 self.tools.count(places, counts)
                 del places  # before others are dealt
             degrees.append(counts)
         return degrees
 
-    def labelled(self, directed: bool) -> Part:
-        """The part, where ids are far apart."""
-        labels = Labels.of(self.in_step(), self.peers, self.tools)
-        degrees = self.degrees(labels.numbers, labels.partition, directed)
-        return self.place(labels.numbers, labels.partition, degrees, labels.own)
+    def labelled(self, directed: bool) -> Partition:
+        """The partition, where ids are far apart."""
+        labels = HashedIds.of(self.in_step(), self.communicator, self.tools)
+        degrees = self.degrees(labels.numbers, labels.partitioning, directed)
+        return self.place(labels.numbers, labels.partitioning, degrees, labels.own)
 
-    def place(self, numbers: Numbers, partition: Partition, degrees: list[Any], labels: Any = None) -> Part:
-        """The part with these degrees, of which nothing remains."""
+    def place(self, numbers: Numbers, partitioning: Partitioning, degrees: list[Any], labels: Any = None) -> Partition:
+        """The partition with these degrees, of which nothing remains."""
         directed = len(degrees) == 2
-        offsets, targets = in_offsets, in_targets = self._rows(numbers, partition, degrees.pop(0), turned=False)
+        offsets, targets = in_offsets, in_targets = self._rows(numbers, partitioning, degrees.pop(0), turned=False)
         if directed:
-            in_offsets, in_targets = self._rows(numbers, partition, degrees.pop(), turned=True)
-        arcs = tuple(self.peers.share(len(targets)))
+            in_offsets, in_targets = self._rows(numbers, partitioning, degrees.pop(), turned=True)
+        arcs = tuple(self.communicator.share(len(targets)))
         rows = offsets, targets, in_offsets, in_targets
-        part = Part(partition, self.peers.rank, directed, *rows, labels, arcs)
-        part.loops = sum(self.peers.share(self.tools.count_loops(offsets, targets, part.base)))
-        return part
+        partition = Partition(partitioning, self.communicator.rank, directed, *rows, labels, arcs)
+        partition.loops = sum(self.communicator.share(self.tools.count_loops(offsets, targets, partition.base)))
+        return partition
 
-    def _rows(self, numbers: Numbers, partition: Partition, degrees: Any, *, turned: bool) -> Pairs:
+    def _rows(self, numbers: Numbers, partitioning: Partitioning, degrees: Any, *, turned: bool) -> Pairs:
         xp = self.tools.xp
         offsets = xp.zeros(len(degrees) + 1, np.int64)
         xp.cumsum(degrees, out=offsets[1:])
         arcs = int(offsets[-1])
-        self.tools.require(arcs * partition.dtype.itemsize, f"a part of {counted(arcs, 'edge')}")
-        targets = xp.empty(arcs, partition.dtype)
+        self.tools.require(arcs * partitioning.dtype.itemsize, f"a partition of {counted(arcs, 'edge')}")
+        targets = xp.empty(arcs, partitioning.dtype)
         cursors = degrees
         cursors[:] = offsets[:-1]
-        for places, some in self.arcs(numbers, partition, turned=turned):
+        for places, some in self.arcs(numbers, partitioning, turned=turned):
             self.tools.put(places, some, cursors, targets)
             del places, some
         if not bool((cursors == offsets[1:]).all()):
             raise InputError(csr.CHANGED)
         if self.plan.simple:
-            offsets, targets = self.tools.simplified(offsets, targets, partition.size * partition.stride)
+            offsets, targets = self.tools.simplified(offsets, targets, partitioning.size * partitioning.stride)
         return offsets, targets

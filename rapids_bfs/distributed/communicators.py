@@ -18,11 +18,11 @@ LIMIT = 45.0  # seconds that a rank waits for the others
 REDUCTIONS: dict[str, Callable[..., Any]] = {"sum": np.sum, "max": np.max, "min": np.min, "any": np.any}
 
 
-class Stopped(TraversalError):
+class Aborted(TraversalError):
     """A collective failed because another rank failed or does not answer."""
 
 
-class Stops:
+class AbortCallbacks:
     """What is to be called when ranks are stopped, from whichever thread learns of it."""
 
     def __init__(self) -> None:
@@ -50,11 +50,11 @@ class Stops:
                 stop()
 
 
-class Peers(ABC):
+class Communicator(ABC):
     """The ranks 0..size-1, as seen by one of them, `rank`.
 
     All ranks call the same collectives in the same order. Each call waits for the others, at most ``limit`` seconds,
-    and raises `Stopped` if one of them has failed, was stopped, or does not answer; later collectives then fail too.
+    and raises `Aborted` if one of them has failed, was stopped, or does not answer; later collectives then fail too.
     Arrays are NumPy's or CuPy's. Those on a device are read and written in its current stream; they are complete after
     `wait`.
     """
@@ -63,14 +63,14 @@ class Peers(ABC):
     size: int
     names: Sequence[str]  # of all ranks, for messages
     limit: float = LIMIT
-    stops: Stops  # called when the ranks of this process are stopped
+    stops: AbortCallbacks  # called when the ranks of this process are stopped
 
     @abstractmethod
     def share(self, value: Any) -> list[Any]:
         """The small Python objects of all ranks, by rank."""
 
     @abstractmethod
-    def gather_slices(self, whole: Any) -> None:
+    def allgather(self, whole: Any) -> None:
         """Complete ``whole``, of which each rank has written its own of ``size`` equal slices."""
 
     @abstractmethod
@@ -79,9 +79,9 @@ class Peers(ABC):
 
     @abstractmethod
     def abort(self, reason: str) -> None:
-        """Make all ranks raise `Stopped` with this reason, those that are waiting at once."""
+        """Make all ranks raise `Aborted` with this reason, those that are waiting at once."""
 
-    def all_gather(self, array: Any) -> Any:
+    def allgather_rows(self, array: Any) -> Any:
         """The arrays of all ranks, of the same shape and type, as the rows of one array."""
         whole = _like(array, (self.size, *array.shape))
         whole[self.rank] = array
@@ -90,7 +90,7 @@ class Peers(ABC):
     def completed(self, whole: Any) -> Any:
         """``whole``, of which each rank has written its own of ``size`` equal slices."""
         self.ready()
-        self.gather_slices(whole)
+        self.allgather(whole)
         if on_device(whole):
             self.wait()
         return whole
@@ -121,7 +121,7 @@ class Peers(ABC):
         """Wait, by calling ``finished``, for work on the device; no longer than this rank may wait for others."""
         finished()
 
-    def ready(self) -> None:  # noqa: B027 - only some kinds of peers need it
+    def ready(self) -> None:  # noqa: B027 - only some kinds of communicator need it
         """To be called before collectives on arrays that follow allocations."""
 
 
@@ -149,7 +149,7 @@ class Meeting:
         self._values: tuple[list[Any], list[Any]] = ([None] * len(self.names), [None] * len(self.names))
         self._lock = threading.Lock()  # a condition's own ``with`` can be interrupted on the way in and out
         self._changed = threading.Condition(self._lock)
-        self.stops = Stops()
+        self.stops = AbortCallbacks()
 
     def meet(self, rank: int, value: Any) -> list[Any]:
         """The values of all ranks in this round."""
@@ -165,7 +165,7 @@ class Meeting:
                     late = [name for name, round in zip(self.names, self._rounds, strict=True) if round < now]
                     self._fail(no_answer(late, self.limit))
             if self.failure is not None:
-                raise Stopped(self.failure)
+                raise Aborted(self.failure)
             return values.copy()
 
     def fail(self, reason: str) -> None:
@@ -179,7 +179,7 @@ class Meeting:
         self.stops()
 
 
-class ThreadPeers(Peers):
+class ThreadCommunicator(Communicator):
     """Ranks that are threads of one process, with arrays in the host's memory or on devices that it uses."""
 
     def __init__(self, meeting: Meeting, rank: int) -> None:
@@ -189,8 +189,8 @@ class ThreadPeers(Peers):
         self.limit, self.stops = meeting.limit, meeting.stops
 
     @classmethod
-    def group(cls, names: Sequence[str], limit: float = LIMIT) -> list[ThreadPeers]:
-        """The peers of each rank; messages use these ``names``."""
+    def group(cls, names: Sequence[str], limit: float = LIMIT) -> list[ThreadCommunicator]:
+        """The communicator of each rank; messages use these ``names``."""
         meeting = Meeting(names, limit)
         return [cls(meeting, rank) for rank in range(len(names))]
 
@@ -203,9 +203,9 @@ class ThreadPeers(Peers):
     def wait(self, finished: Callable[[], None] = finish) -> None:
         finished()
         if self.meeting.failure is not None:
-            raise Stopped(self.meeting.failure)
+            raise Aborted(self.meeting.failure)
 
-    def gather_slices(self, whole: Any) -> None:
+    def allgather(self, whole: Any) -> None:
         slices = whole.reshape(self.size, -1)
         theirs = self._lent(slices[self.rank])
         for rank, slice in enumerate(theirs):

@@ -1,4 +1,4 @@
-"""A part of a graph searched by one thread of the CPU, see `kernels.cpu.parts`."""
+"""A partition of a graph searched by one thread of the CPU, see `kernels.cpu.distributed`."""
 
 from __future__ import annotations
 
@@ -8,62 +8,62 @@ from typing import Any
 import numpy as np
 
 from .._core.memory import require_bytes
-from ..kernels.cpu import parts as kernels
+from ..kernels.cpu import distributed as kernels
 from ..kernels.cpu.bits import WORD, bit_of, word_of
-from .build import Part
-from .communicators import Peers
-from .level_synchronous import Walk
+from .build import Partition
+from .communicators import Communicator
+from .level_synchronous import LevelSynchronousSearch
 
 
-class HostWalk(Walk):
-    """One part's buffers, and the search's steps on them."""
+class HostSearch(LevelSynchronousSearch):
+    """One partition's buffers, and the search's steps on them."""
 
-    def __init__(self, part: Part, peers: Peers) -> None:
-        super().__init__(part)
-        size, stride, dtype = part.partition.size, part.partition.stride, part.partition.dtype
+    def __init__(self, partition: Partition, communicator: Communicator) -> None:
+        super().__init__(partition)
+        size, stride, dtype = partition.partitioning.size, partition.partitioning.stride, partition.partitioning.dtype
         pair_bytes = 2 * size * (self.room + 1) * dtype.itemsize
-        require_bytes(pair_bytes + stride * (size + 3) // 8 + 8 * stride, "a search of a graph in parts")
+        require_bytes(pair_bytes + stride * (size + 3) // 8 + 8 * stride, "a search of a graph in partitions")
         self.seen = np.zeros(size * stride // WORD, np.uint64)
         self.excluded, self.visited, self.fresh = np.zeros((3, stride // WORD), np.uint64)
-        self.queue = np.empty(part.own, dtype)
+        self.queue = np.empty(partition.own, dtype)
         self.pairs = np.empty((size, 1 + self.room, 2), dtype)  # the first pair of each row holds their number
-        kernels.exclude(part.offsets, part.in_offsets, self.excluded)
+        kernels.exclude(partition.offsets, partition.in_offsets, self.excluded)
         self.found = np.zeros(4, np.int64)
 
     def active(self) -> nullcontext[None]:
         return nullcontext()
 
     def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
-        part = self.part
-        self.distances = np.full(part.own, -1, np.int32)
-        self.predecessors = np.full(part.own if predecessors else 0, -1, part.partition.dtype)
+        partition = self.partition
+        self.distances = np.full(partition.own, -1, np.int32)
+        self.predecessors = np.full(partition.own if predecessors else 0, -1, partition.partitioning.dtype)
         self.kept_predecessors = predecessors
         self.seen[:] = 0
         self.visited[:] = self.excluded
         self.target = -1 if target < 0 or _is_set(self.excluded, target) else target
         self.first, self.last = 0, len(sources)
-        edges = kernels.seed(sources, part.offsets, self.visited, self.queue, self.distances, self.predecessors)
+        edges = kernels.seed(sources, partition.offsets, self.visited, self.queue, self.distances, self.predecessors)
         self._found(len(sources), edges)
 
     def _found(self, vertices: int, edges: int = 0, *, overflown: bool = False) -> None:
         at_target = self.target >= 0 and _is_set(self.visited, self.target)
         self.found[:] = vertices, edges, at_target, overflown
 
-    def counters(self, peers: Peers) -> np.ndarray:
-        return np.stack(peers.share(self.found.copy()))
+    def counters(self, communicator: Communicator) -> np.ndarray:
+        return np.stack(communicator.share(self.found.copy()))
 
-    def replicate(self, peers: Peers) -> None:
-        self.seen.reshape(peers.size, -1)[peers.rank] = self.visited
-        peers.gather_slices(self.seen)
+    def replicate(self, communicator: Communicator) -> None:
+        self.seen.reshape(communicator.size, -1)[communicator.rank] = self.visited
+        communicator.allgather(self.seen)
 
-    def top_down(self, level: int, edges: tuple[int, ...], peers: Peers) -> None:
-        part, stride = self.part, self.part.partition.stride
+    def top_down(self, level: int, edges: tuple[int, ...], communicator: Communicator) -> None:
+        partition, stride = self.partition, self.partition.partitioning.stride
         kernels.expand(
-            *(part.offsets, part.targets, self.queue, self.first, self.last),
-            *(part.base, stride, self.seen, self.pairs),
+            *(partition.offsets, partition.targets, self.queue, self.first, self.last),
+            *(partition.base, stride, self.seen, self.pairs),
         )
         held = np.minimum(self.pairs[:, 0, 0], self.room)
-        received = peers.all_to_all([pairs[: 1 + count] for pairs, count in zip(self.pairs, held, strict=True)])
+        received = communicator.all_to_all([pairs[: 1 + count] for pairs, count in zip(self.pairs, held, strict=True)])
         self.first = end = self.last
         if overflown := any(pairs[0, 1] for pairs in received):
             self._found(0, overflown=overflown)
@@ -71,7 +71,7 @@ class HostWalk(Walk):
         reached = 0
         for pairs in received:
             end, more = kernels.settle(
-                *(pairs[1:], part.offsets, stride, level),
+                *(pairs[1:], partition.offsets, stride, level),
                 *(self.visited, self.queue, end, self.distances, self.predecessors),
             )
             reached += more
@@ -79,16 +79,16 @@ class HostWalk(Walk):
         self._found(end - self.first, reached)
 
     def bottom_up(self, level: int) -> None:
-        part = self.part
+        partition = self.partition
         found = kernels.sweep(
-            *(part.in_offsets, part.in_targets, self.seen, level),
+            *(partition.in_offsets, partition.in_targets, self.seen, level),
             *(self.visited, self.fresh, self.distances, self.predecessors),
         )
         self._found(found)
 
     def enqueue(self) -> None:
         self.first = 0
-        self.last, edges = kernels.enqueue(self.part.offsets, self.fresh, self.queue)
+        self.last, edges = kernels.enqueue(self.partition.offsets, self.fresh, self.queue)
         self._found(self.last, edges)
 
     def answer(self) -> tuple[Any, Any | None]:

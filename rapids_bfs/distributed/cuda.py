@@ -1,4 +1,4 @@
-"""A part of a graph searched on a GPU, see `kernels/cuda/parts/search.cu`: a few launches and one wait per level."""
+"""A partition of a graph searched on a GPU, see `kernels/cuda/distributed/search.cu`: a few launches and one wait per level."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..engines.gpu.launch import address, copy, fill
 from ..engines.gpu.level_synchronous import Device
 from ..engines.gpu.persistent import WARP, bytes_of_tiles, words_per_tile
 from ..errors import InputError
-from ..kernels.parts import COLUMNS, EXCHANGE
+from ..kernels.distributed import COLUMNS, EXCHANGE
 from ..kernels.whole_search import GROUP, SEARCH, TILE
-from .build import Part
-from .communicators import Peers
-from .level_synchronous import Walk
+from .build import Partition
+from .communicators import Communicator
+from .level_synchronous import LevelSynchronousSearch
 
-FILE = "parts"
+FILE = "distributed"
 SLACK = 256  # room for this many pairs beyond the expected number
-ROWS = ("offsets", "in_offsets", "in_targets")  # arguments of the kernel `prepare_part`
+ROWS = ("offsets", "in_offsets", "in_targets")  # arguments of the kernel `prepare_partition`
 PREPARED = ("hub", "heavy", "isolated")  # the arrays that it fills
 Search: Any = SEARCH.in_memory()
 Exchange: Any = EXCHANGE.in_memory()
@@ -49,28 +49,30 @@ class Answers(NamedTuple):
 
 def expected(edges: int, size: int) -> int:
     """A bound, since vertices are scrambled, on the pairs that a frontier with so many edges sends to one of ``size``
-    parts."""
+    partitions."""
     return min(edges, edges // size + 8 * isqrt(edges) + SLACK)
 
 
-class DevicePart:
-    """A part's rows on its device, and what every search of them needs besides: made once, for searches of either kind.
+class DevicePartition:
+    """A partition's rows on its device, and what every search of them needs besides: made once, for searches of either kind.
 
     ``s`` are the kernels' parameters that do not depend on the search.
     """
 
-    def __init__(self, part: Part, peers: Peers, device: Device | None = None, tuning: Tuning = Tuning()) -> None:
+    def __init__(
+        self, partition: Partition, communicator: Communicator, device: Device | None = None, tuning: Tuning = Tuning()
+    ) -> None:
         if device is None:
             from ..engines.gpu.cupy import CuPyDevice
 
             device = CuPyDevice()
-        self.part, self.device, self.tuning = part, device, tuning
-        own, dtype = part.own, part.partition.dtype
-        self.own_words = part.partition.stride // WARP
-        self.words = part.partition.size * self.own_words
-        edge_bits = max(len(part.targets), len(part.in_targets), 1).bit_length()
+        self.partition, self.device, self.tuning = partition, device, tuning
+        own, dtype = partition.own, partition.partitioning.dtype
+        self.own_words = partition.partitioning.stride // WARP
+        self.words = partition.partitioning.size * self.own_words
+        edge_bits = max(len(partition.targets), len(partition.in_targets), 1).bit_length()
         if own.bit_length() + edge_bits > 64:
-            raise InputError("a part has too many vertices and edges to count both in 64 bits: use more devices")
+            raise InputError("a partition has too many vertices and edges to count both in 64 bits: use more devices")
         with device.working():
             self.arrays = self.room_for(
                 {
@@ -84,23 +86,23 @@ class DevicePart:
             self.rows = self._uploaded()
             self.kernels = device.compiled_together(FILE, dtype, np.dtype(np.int64), tuning.threads)
             at = {name: address(array) for name, array in (self.arrays | self.rows).items()}
-            self.s = Search(**at, n=own, m=len(part.in_targets), edge_bits=edge_bits, target=-1)
-            self._prepare(peers)
+            self.s = Search(**at, n=own, m=len(partition.in_targets), edge_bits=edge_bits, target=-1)
+            self._prepare(communicator)
             device.synchronize()
 
     def room_for(self, needs: dict[str, tuple[int, Any]]) -> dict[str, Any]:
         """Arrays of these lengths and types. Raises `InputError` if they do not fit beside a search's answer."""
-        device, part = self.device, self.part
-        answer = 2 * part.own * (4 + part.partition.dtype.itemsize)
+        device, partition = self.device, self.partition
+        answer = 2 * partition.own * (4 + partition.partitioning.dtype.itemsize)
         needed = sum(length * np.dtype(kind).itemsize for length, kind in needs.values()) + answer
         if needed > device.free_bytes():
-            raise InputError(f"a search of this part needs {size(needed)} of device memory: use more devices")
+            raise InputError(f"a search of this partition needs {size(needed)} of device memory: use more devices")
         return {name: device.empty(*need) for name, need in needs.items()}
 
     def room_for_answers(self, predecessors: bool) -> Answers:
         """New arrays for distances and predecessors."""
-        tree = self.device.empty(self.part.own, self.part.partition.dtype) if predecessors else None
-        distances = self.device.empty(self.part.own, np.int32)
+        tree = self.device.empty(self.partition.own, self.partition.partitioning.dtype) if predecessors else None
+        distances = self.device.empty(self.partition.own, np.int32)
         return Answers(distances, tree, address(distances), None if tree is None else address(tree))
 
     def answer_in(self, answers: Answers) -> None:
@@ -108,50 +110,50 @@ class DevicePart:
         self.s.distances, self.s.predecessors = answers.at_distances, answers.at_predecessors
 
     def _uploaded(self) -> dict[str, Any]:
-        """The part's rows. They are already on the device, where work that writes them may be pending."""
-        part, upload = self.part, self.device.upload
-        offsets, targets = upload(part.offsets), upload(part.targets)
-        same = part.in_targets is part.targets
+        """The partition's rows. They are already on the device, where work that writes them may be pending."""
+        partition, upload = self.partition, self.device.upload
+        offsets, targets = upload(partition.offsets), upload(partition.targets)
+        same = partition.in_targets is partition.targets
         return {
             "offsets": offsets,
             "targets": targets,
-            "in_offsets": offsets if same else upload(part.in_offsets),
-            "in_targets": targets if same else upload(part.in_targets),
+            "in_offsets": offsets if same else upload(partition.in_offsets),
+            "in_targets": targets if same else upload(partition.in_targets),
         }
 
-    def _prepare(self, peers: Peers) -> None:
-        """Find the in-neighbours of highest degree, over all parts, and the vertices without edges."""
-        part, device, rows = self.part, self.device, self.rows
-        stream, stride = device.stream_handle, part.partition.stride
-        weights = device.empty(part.partition.size * stride, np.uint8)
+    def _prepare(self, communicator: Communicator) -> None:
+        """Find the in-neighbours of highest degree, over all partitions, and the vertices without edges."""
+        partition, device, rows = self.partition, self.device, self.rows
+        stream, stride = device.stream_handle, partition.partitioning.stride
+        weights = device.empty(partition.partitioning.size * stride, np.uint8)
         fill(weights, 0, stream)
         fill(self.arrays["isolated"], 0xFF, stream)
-        pointer, vertex = ctypes.c_void_p, np.ctypeslib.as_ctypes_type(part.partition.dtype)
+        pointer, vertex = ctypes.c_void_p, np.ctypeslib.as_ctypes_type(partition.partitioning.dtype)
         many = self.tuning.blocks * device.multiprocessors
-        own = weights[part.base :]
-        given = pointer(address(rows["offsets"])), ctypes.c_int64(part.own), pointer(address(own))
+        own = weights[partition.base :]
+        given = pointer(address(rows["offsets"])), ctypes.c_int64(partition.own), pointer(address(own))
         self.kernels["weigh"].launcher(many, self.tuning.others, 0, stream, *given)()
         device.synchronize()
-        peers.ready()
-        peers.gather_slices(weights)
-        peers.wait(device.synchronize)
+        communicator.ready()
+        communicator.allgather(weights)
+        communicator.wait(device.synchronize)
         arrays = (*(rows[name] for name in ROWS), weights, *(self.arrays[name] for name in PREPARED))
-        given = vertex(part.own), vertex(part.base), *(pointer(address(each)) for each in arrays)
-        self.kernels["prepare_part"].launcher(many, self.tuning.others, 0, stream, *given)()
+        given = vertex(partition.own), vertex(partition.base), *(pointer(address(each)) for each in arrays)
+        self.kernels["prepare_partition"].launcher(many, self.tuning.others, 0, stream, *given)()
         device.synchronize()
 
 
-class DeviceWalk(Walk):
-    """The buffers of one part, and its kernels' parameters in two structures, of which a step changes a few fields."""
+class DeviceSearch(LevelSynchronousSearch):
+    """The buffers of one partition, and its kernels' parameters in two structures, of which a step changes a few fields."""
 
-    def __init__(self, there: DevicePart, reason: str) -> None:
-        """``reason`` is why the parts do not search in one launch."""
-        super().__init__(there.part)
+    def __init__(self, there: DevicePartition, reason: str) -> None:
+        """``reason`` is why the partitions do not search in one launch."""
+        super().__init__(there.partition)
         self.way = f"NCCL ({reason})"
         self.there, self.device, self.tuning, self.s = there, there.device, there.tuning, there.s
-        part, words = there.part, there.own_words
-        dtype, parts = part.partition.dtype, part.partition.size
-        pairs = 2 * (1 + self.room) * parts
+        partition, words = there.partition, there.own_words
+        dtype, partitions = partition.partitioning.dtype, partition.partitioning.size
+        pairs = 2 * (1 + self.room) * partitions
         with self.device.working():
             self.arrays = there.room_for(
                 {
@@ -162,15 +164,15 @@ class DeviceWalk(Walk):
                     "sent": (pairs, dtype),
                     "received": (pairs, dtype),
                     "counters": (3, np.uint64),
-                    "gathered": (parts * COLUMNS, np.int64),
+                    "gathered": (partitions * COLUMNS, np.int64),
                 }
             )
-            self.on_host = self.device.mapped(parts * COLUMNS, np.int64)[0]
+            self.on_host = self.device.mapped(partitions * COLUMNS, np.int64)[0]
             self._fill_in()
             self._make_launchers()
 
     def _fill_in(self) -> None:
-        part, at = self.part, {name: address(array) for name, array in self.arrays.items()}
+        partition, at = self.partition, {name: address(array) for name, array in self.arrays.items()}
         self.s.visited = at["visited"]
         self.x = Exchange(
             **{name: at[name] for name in ("seen", "upcoming", "fresh", "sent", "received", "gathered")},
@@ -178,9 +180,9 @@ class DeviceWalk(Walk):
             found=at["counters"] + 8,
             left=at["counters"] + 16,
             on_host=np.asarray(self.on_host).ctypes.data,  # with unified addressing, the device's address too
-            parts=part.partition.size,
-            rank=part.rank,
-            stride=part.partition.stride,
+            partitions=partition.partitioning.size,
+            rank=partition.rank,
+            stride=partition.partitioning.stride,
             room=self.room,
         )
 
@@ -189,7 +191,7 @@ class DeviceWalk(Walk):
         stream = device.stream_handle
         shared = bytes_of_tiles(tuning.threads)
         grid = max(kernels["sweep"].resident_blocks(tuning.threads, shared), 1) * device.multiprocessors
-        self.s.tile = words_per_tile(TILE, self.part.own, grid * tuning.threads // WARP)
+        self.s.tile = words_per_tile(TILE, self.partition.own, grid * tuning.threads // WARP)
         many = tuning.blocks * device.multiprocessors
         grids = {"begin": 1, "report": 1, "expand": many, "settle_received": many}
         grids |= dict.fromkeys(("sweep_rows", "note", "list"), many)
@@ -213,7 +215,7 @@ class DeviceWalk(Walk):
         fill(self.arrays["seen"], 0, stream)
         isolated = address(self.there.arrays["isolated"])
         copy(address(self.arrays["visited"]), isolated, 4 * self.there.own_words, stream)
-        self.sources = device.upload(np.ascontiguousarray(sources, self.part.partition.dtype))
+        self.sources = device.upload(np.ascontiguousarray(sources, self.partition.partitioning.dtype))
         self.s.sources, self.s.count = address(self.sources), len(sources)
         self.x.target = self._findable(target)
         self.x.begin = self.x.end = 0
@@ -226,32 +228,32 @@ class DeviceWalk(Walk):
         bounds = [self.device.host(self.there.rows[name][target : target + 2]) for name in ("offsets", "in_offsets")]
         return target if any(ends[0] != ends[1] for ends in bounds) else -1
 
-    def counters(self, peers: Peers) -> np.ndarray:
+    def counters(self, communicator: Communicator) -> np.ndarray:
         self.launch["report"]()
-        peers.gather_slices(self.arrays["gathered"])
+        communicator.allgather(self.arrays["gathered"])
         self.launch["copy_to_host"]()
-        peers.wait(self.device.synchronize)
+        communicator.wait(self.device.synchronize)
         rows = np.asarray(self.on_host).reshape(-1, COLUMNS)
-        self.queued = int(rows[self.part.rank, -1])
+        self.queued = int(rows[self.partition.rank, -1])
         return rows[:, :-1]
 
-    def replicate(self, peers: Peers) -> None:
+    def replicate(self, communicator: Communicator) -> None:
         seen, words = self.arrays["seen"], self.there.own_words
-        mine = address(seen) + 4 * words * self.part.rank
+        mine = address(seen) + 4 * words * self.partition.rank
         copy(mine, address(self.arrays["visited"]), 4 * words, self.device.stream_handle)
-        peers.gather_slices(seen)
+        communicator.allgather(seen)
 
-    def top_down(self, level: int, edges: tuple[int, ...], peers: Peers) -> None:
+    def top_down(self, level: int, edges: tuple[int, ...], communicator: Communicator) -> None:
         x = self.x
-        shares = [min(expected(each, peers.size), self.room) for each in edges]
-        x.level, x.share = level, shares[peers.rank]
-        x.vertices, x.edges = self.queued, edges[peers.rank]
+        shares = [min(expected(each, communicator.size), self.room) for each in edges]
+        x.level, x.share = level, shares[communicator.rank]
+        x.vertices, x.edges = self.queued, edges[communicator.rank]
         x.begin, x.end = x.end, x.end + self.queued
         if x.edges:
             self.launch["expand"]()
         segment = 2 * (1 + self.room)
         sent, received = (self.arrays[name].reshape(-1, segment) for name in ("sent", "received"))
-        peers.exchange(
+        communicator.exchange(
             [pairs[: 2 * (1 + x.share)] for pairs in sent],
             [pairs[: 2 * (1 + share)] for pairs, share in zip(received, shares, strict=True)],
         )

@@ -41,7 +41,7 @@ class DaskLauncher(Launcher):
         self.token = secrets.token_hex(8)
         self._together = False  # are the ranks connected, and has none failed since?
         self._meeting = 0  # how many times they have connected
-        self._names = [f"part {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
+        self._names = [f"partition {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
         self._seats = [self._task(rank, Seat, self.token, rank, self._names, device, limit) for rank in self._ranks]
         self._settled([self._task(rank, seats.settle, seat) for rank, seat in enumerate(self._seats)], limit)
 
@@ -61,9 +61,9 @@ class DaskLauncher(Launcher):
         raise InputError("a graph on the workers of a Dask cluster stays there: copy it here by on('cpu') first")
 
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> OnWorkers:
-        return self.keep_and_report(function, nothing, *arguments, each=each)[0]
+        return self.map_and_report(function, nothing, *arguments, each=each)[0]
 
-    def keep_and_report(
+    def map_and_report(
         self,
         function: Callable[..., Any],
         report: Callable[[Any], Any],
@@ -84,7 +84,7 @@ class DaskLauncher(Launcher):
 
     def hold(self, function: Callable[..., Any], futures: Sequence[Sequence[Any]]) -> OnWorkers:
         """Let each rank keep ``function(*values)`` of the values of its Dask ``futures``, which are on its worker. The
-        function gets no peers."""
+        function gets no communicator."""
         kept = OnWorkers(self)
         self._settled(
             [
@@ -227,7 +227,7 @@ class DaskLauncher(Launcher):
             return Outcome(f"{self._names[rank]} failed: {said(error)}", TraversalError)
 
     def _lost(self, rank: int) -> Outcome:
-        return Outcome(f"{self._names[rank]} is gone, and with it its part: make the graph again", TraversalError)
+        return Outcome(f"{self._names[rank]} is gone, and with it its partition: make the graph again", TraversalError)
 
     def _silent(self, rank: int) -> Outcome:
         return Outcome(f"{self._names[rank]} does not answer: restart it and make the graph again", TraversalError)

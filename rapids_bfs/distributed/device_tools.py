@@ -42,29 +42,29 @@ def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int]:
 
 
 def deal(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
-    """The arcs of a block of edges, grouped by the part that owns them: arrays of two rows, places and targets."""
+    """The arcs of a block of edges, grouped by the partition that owns them: arrays of two rows, places and targets."""
     sources, targets = edges
     count, vertex = len(sources), sources.dtype
     counts = cupy.zeros(size, np.int64)
     given = (sources, targets, count, stride, int(mirror), int(loops))
-    launch("parts_build", "count_owners", vertex, np.int64, count, *given, size, counts)
+    launch("distributed_build", "count_owners", vertex, np.int64, count, *given, size, counts)
     starts = [0, *np.cumsum(counts.tolist()).tolist()]
     arcs = cupy.empty(2 * starts[-1], vertex)
     cursors = cupy.zeros(size, np.int64)
-    launch("parts_build", "deal", vertex, np.int64, count, *given, cupy.array(starts), cursors, arcs)
+    launch("distributed_build", "deal", vertex, np.int64, count, *given, cupy.array(starts), cursors, arcs)
     return [arcs[2 * first : 2 * last].reshape(2, -1) for first, last in pairwise(starts)]
 
 
 def count(places: Any, counts: Any) -> None:
     """Count the occurrences of each place, in addition to what ``counts`` holds."""
     size = len(places)
-    launch("parts_build", "count_arcs", places.dtype, np.int64, size, places, size, len(counts), counts)
+    launch("distributed_build", "count_arcs", places.dtype, np.int64, size, places, size, len(counts), counts)
 
 
 def put(places: Any, targets: Any, cursors: Any, placed: Any) -> None:
     """Write each target at the cursor of its source, and advance the cursor."""
     given = (places, targets, len(places), len(cursors), len(placed), cursors, placed)
-    launch("parts_build", "put", places.dtype, np.int64, len(places), *given)
+    launch("distributed_build", "put", places.dtype, np.int64, len(places), *given)
 
 
 def simplified(offsets: Any, targets: Any, limit: int) -> Pairs:
@@ -79,5 +79,5 @@ def count_loops(offsets: Any, targets: Any, base: int) -> int:
     loops = cupy.zeros(1, np.int64)
     arcs = len(targets)
     given = (offsets, targets, len(offsets) - 1, arcs, base, loops)
-    launch("parts_validation", "count_loops", targets.dtype, np.int64, arcs, *given)
+    launch("distributed_validation", "count_loops", targets.dtype, np.int64, arcs, *given)
     return int(loops[0])

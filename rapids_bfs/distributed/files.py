@@ -1,4 +1,4 @@
-"""Parquet files as a graph in parts: each rank reads its share of the row groups, and no rank holds the whole graph."""
+"""Parquet files as a graph in partitions: each rank reads its share of the row groups, and no rank holds the whole graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from .._core.csr.host import CHANGED, Pairs
 from .._core.cuda.arrays import CUDA, to_device
 from ..adapters._columnar import parquet_table
-from ..adapters._file import File, State, damage_named
+from ..adapters._file import File, State, file_errors
 from ..adapters._several_files import joined, name_of
 from ..adapters._tables import is_number
 from ..adapters.files import files_matching
@@ -31,7 +31,7 @@ class ParquetEdges:
 
     def of_rank(self, rank: int, size: int) -> Iterator[Pairs]:
         for place, (file, state) in enumerate(zip(self.files, self.states, strict=True)):
-            with damage_named(file, "Parquet"):
+            with file_errors(file, "Parquet"):
                 table = parquet_table(file, *self.columns, range((rank - place) % size, MAX_GROUPS, size).__contains__)
                 for source, target in table.numbers():
                     yield (to_device(source), to_device(target)) if self.device == CUDA else (source, target)

@@ -11,12 +11,12 @@ import numpy as np
 from .._core.csr.host import Pairs
 from .._core.cuda.arrays import CUDA
 from ..errors import InputError
-from .build import Part, Plan, Source, build
-from .communicators import Peers
+from .build import Partition, Plan, Source, build
+from .communicators import Communicator
 from .dask import DaskLauncher
-from .graph import GraphInParts
+from .graph import DistributedGraph
 from .level_synchronous import Answer
-from .result import ResultInParts, rows
+from .result import DistributedResult, rows
 
 NUMBERS = "iuf"  # kinds of dtypes that vertex ids may have
 START = "client = distributed.Client(dask_cuda.LocalCUDACluster())"
@@ -30,8 +30,8 @@ def from_dask_frame(
     directed: bool | None = None,
     name: str = "frame",
     device: str = CUDA,
-) -> GraphInParts:
-    """A graph with one part on each worker of the cluster, from a frame with two columns of integers."""
+) -> DistributedGraph:
+    """A graph with one partition on each worker of the cluster, from a frame with two columns of integers."""
     from ..adapters.dask import FRAME, client_here
 
     client = client_here()
@@ -40,8 +40,8 @@ def from_dask_frame(
     launcher = DaskLauncher.shared(client, sorted(client.nthreads()), device)
     edges = launcher.hold(partial(source_of, columns, name), _by_worker(client, frame, launcher.workers))
     plan = Plan(device, vertices, directed, name=name)
-    parts = launcher.keep(build, plan, each=[edges])
-    return GraphInParts(parts, launcher, name=name, columns=columns, frame=FRAME)
+    partitions = launcher.keep(build, plan, each=[edges])
+    return DistributedGraph(partitions, launcher, name=name, columns=columns, frame=FRAME)
 
 
 def _by_worker(client: Any, frame: Any, workers: Sequence[str]) -> list[list[Any]]:
@@ -64,10 +64,10 @@ def source_of(columns: tuple[str, str], name: str, *partitions: Any) -> Source:
     """The edges of a rank's partitions, which are not copied."""
     arrays = [
         tuple(
-            _numbers(part.iloc[:, side], f"{name}, column {columns[side]!r}, partition {place} of this worker")
+            _numbers(partition.iloc[:, side], f"{name}, column {columns[side]!r}, partitioning {place} of this worker")
             for side in range(2)
         )
-        for place, part in enumerate(partitions)
+        for place, partition in enumerate(partitions)
     ]
 
     def blocks() -> Iterator[Pairs]:
@@ -86,17 +86,17 @@ def _numbers(ids: Any, where: str) -> Any:
     return ids.values
 
 
-def frame_of_result(launcher: DaskLauncher, result: ResultInParts) -> Any:
-    """A result as a frame with one partition on each worker; see `ResultInParts.to_frame`."""
+def frame_of_result(launcher: DaskLauncher, result: DistributedResult) -> Any:
+    """A result as a frame with one partitioning on each worker; see `DistributedResult.to_frame`."""
     import dask.dataframe as dd
 
-    kept = launcher.keep(frame_of_part, each=[result.graph.parts, result.answers])
+    kept = launcher.keep(frame_of_partition, each=[result.graph.partitions, result.answers])
     return dd.from_delayed(launcher.taken(kept), verify_meta=False)
 
 
-def frame_of_part(part: Part, answer: Answer, peers: Peers) -> Any:
-    """The rows of this part's vertices, as a pandas frame or, on a GPU, a cuDF frame."""
-    ids, distances, predecessors = rows(part, answer, peers)
+def frame_of_partition(partition: Partition, answer: Answer, communicator: Communicator) -> Any:
+    """The rows of this partition's vertices, as a pandas frame or, on a GPU, a cuDF frame."""
+    ids, distances, predecessors = rows(partition, answer, communicator)
     columns = {"vertex": ids, "distance": distances}
     if predecessors is not None:
         columns["predecessor"] = predecessors

@@ -1,8 +1,8 @@
-"""Graphs in parts whose searches have many levels: rank 0 searches them for all.
+"""Graphs in partitions whose searches have many levels: rank 0 searches them for all.
 
 Ranks that search together wait for each other at every level. Where levels are many and small, they hardly do anything
 else. If rank 0 has the memory, it then holds the rows of all, as a graph whose vertices are the numbers, and the other
-ranks only get their part of what it finds. Such a search is one of an engine for one device: it cannot be stopped.
+ranks only get their partition of what it finds. Such a search is one of an engine for one device: it cannot be stopped.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from ..errors import InputError
 from ..graph import Graph
 from ..result import BFSResult
 from ..trace import Step
-from .build import OWN, Part, tools_of
-from .communicators import Peers
+from .build import OWN, Partition, tools_of
+from .communicators import Communicator
 from .launchers import Kept, Launcher
 from .level_synchronous import Answer
 
-ALONE = "by part 0 alone"  # how such a graph is searched
+GATHERED = "by partition 0 alone"  # how such a graph is searched
 # Rank 0 searches alone after a search of DEEP + arcs / ARCS_PER_LEVEL levels. A level takes 12 us longer on two H200
 # than on one, which expands some ARCS_PER_LEVEL arcs in that time; DEEP levels make up for handing out the answer.
 DEEP = 64
@@ -42,85 +42,90 @@ def deep_from(arcs: int) -> int:
 
 
 class Rows(NamedTuple):
-    """What is to hold the rows of all parts, on their device."""
+    """What is to hold the rows of all partitions, on their device."""
 
     degrees: Any  # int64, by number
     targets: Any  # numbers
 
 
-def gather(part: Part, peers: Peers) -> bool:
+def gather(partition: Partition, communicator: Communicator) -> bool:
     """Bring all rows to rank 0, and prepare it to search them. True on rank 0 if it can; elsewhere it means nothing."""
-    with tools_of(part.targets).working():
-        rows = _rows(part) if peers.rank == 0 else None
-        if not peers.share(rows is not None)[0]:
+    with tools_of(partition.targets).working():
+        rows = _rows(partition) if communicator.rank == 0 else None
+        if not communicator.share(rows is not None)[0]:
             return False
-        xp, partition = tools_of(part.targets).xp, part.partition
-        degrees = xp.zeros(partition.stride, np.int64)
-        degrees[: part.own] = xp.diff(part.offsets)
-        _to_rank_0(degrees, rows and rows.degrees, [partition.stride] * peers.size, peers)
-        _to_rank_0(part.targets, rows and rows.targets, part.arcs, peers)
+        xp, partitioning = tools_of(partition.targets).xp, partition.partitioning
+        degrees = xp.zeros(partitioning.stride, np.int64)
+        degrees[: partition.own] = xp.diff(partition.offsets)
+        _to_rank_0(degrees, rows and rows.degrees, [partitioning.stride] * communicator.size, communicator)
+        _to_rank_0(partition.targets, rows and rows.targets, partition.arcs, communicator)
         # Nobody waits for what follows, since compiling a kernel may take longer than ranks wait.
         if rows is None:
             return False
         try:
             offsets = xp.zeros(len(rows.degrees) + 1, index_dtype(len(rows.targets)))
             xp.cumsum(rows.degrees, out=offsets[1:])
-            graph = Graph._trusted(offsets, rows.targets, directed=part.directed)
+            graph = Graph._trusted(offsets, rows.targets, directed=partition.directed)
             choose(OWN[graph.device]).traversal(graph)
         except (MemoryError, InputError):  # it takes more than was expected
             return False
-        part.kept["whole"] = graph
+        partition.kept["whole"] = graph
         return True
 
 
-def _rows(part: Part) -> Rows | None:
+def _rows(partition: Partition) -> Rows | None:
     """Room for all rows, unless a search of them would take too much memory."""
-    partition = part.partition
-    per_arc = 2 if part.directed else 1  # a directed graph is searched along its reverse too
-    needed = per_arc * sum(part.arcs) + PER_VERTEX * partition.size * partition.stride
-    if FREE_SHARE * needed * partition.dtype.itemsize > _free_bytes(part):
+    partitioning = partition.partitioning
+    per_arc = 2 if partition.directed else 1  # a directed graph is searched along its reverse too
+    needed = per_arc * sum(partition.arcs) + PER_VERTEX * partitioning.size * partitioning.stride
+    if FREE_SHARE * needed * partitioning.dtype.itemsize > _free_bytes(partition):
         return None
-    xp = tools_of(part.targets).xp
+    xp = tools_of(partition.targets).xp
     try:
-        return Rows(xp.empty(partition.size * partition.stride, np.int64), xp.empty(sum(part.arcs), partition.dtype))
+        return Rows(
+            xp.empty(partitioning.size * partitioning.stride, np.int64),
+            xp.empty(sum(partition.arcs), partitioning.dtype),
+        )
     except MemoryError:
         return None
 
 
-def _free_bytes(part: Part) -> float:
-    """Of the memory that the part is in; all of the device's if a pool of RMM's does not say what it has left."""
-    if not on_device(part.targets):
+def _free_bytes(partition: Partition) -> float:
+    """Of the memory that the partition is in; all of the device's if a pool of RMM's does not say what it has left."""
+    if not on_device(partition.targets):
         return available_bytes()
     import cupy
 
     return float(min(available_device_bytes(), cupy.cuda.Device().mem_info[1]))
 
 
-def _to_rank_0(array: Any, whole: Any, lengths: Sequence[int], peers: Peers) -> None:
+def _to_rank_0(array: Any, whole: Any, lengths: Sequence[int], communicator: Communicator) -> None:
     """Put the ranks' arrays, of these lengths, one after the other into ``whole``, which rank 0 has."""
     nothing = array[:0]
-    into = [nothing] * peers.size
+    into = [nothing] * communicator.size
     if whole is not None:
         into = [whole[end - length : end] for length, end in zip(lengths, accumulate(lengths), strict=True)]
-    peers.exchanged([array] + [nothing] * (peers.size - 1), into)
+    communicator.exchanged([array] + [nothing] * (communicator.size - 1), into)
 
 
 class Totals(NamedTuple):
-    """What a search found in all parts."""
+    """What a search found in all partitions."""
 
     reached: int
     depth: int
     steps: list[Step]
 
 
-def search_whole(part: Part, peers: Peers, sources: np.ndarray, options: Options) -> BFSResult | None:
+def search_whole(
+    partition: Partition, communicator: Communicator, sources: np.ndarray, options: Options
+) -> BFSResult | None:
     """On rank 0, the result of a search of all rows; None elsewhere.
 
     It is a call of its own, since in a collective the other ranks would wait no longer than their limit.
     """
-    if peers.rank:
+    if communicator.rank:
         return None
-    graph = part.kept["whole"]
+    graph = partition.kept["whole"]
     result: BFSResult = search(graph, sources, options, OWN[graph.device])
     return result
 
@@ -133,29 +138,31 @@ def totals_of(result: BFSResult | None) -> Totals | None:
     return Totals(result.num_reached, result.depth, steps)
 
 
-def distribute(part: Part, result: BFSResult | None, peers: Peers, found: Totals, predecessors: bool) -> Answer:
+def distribute(
+    partition: Partition, result: BFSResult | None, communicator: Communicator, found: Totals, predecessors: bool
+) -> Answer:
     """What rank 0 has found of this rank's vertices; ``predecessors``: these too."""
     distances = None if result is None else result.distances
     tree = None if result is None else result.predecessors
     return Answer(
-        _from_rank_0(distances, np.int32, part, peers),
-        _from_rank_0(tree, part.partition.dtype, part, peers) if predecessors else None,
+        _from_rank_0(distances, np.int32, partition, communicator),
+        _from_rank_0(tree, partition.partitioning.dtype, partition, communicator) if predecessors else None,
         *found,
     )
 
 
-def _from_rank_0(array: Any, dtype: Any, part: Part, peers: Peers) -> Any:
+def _from_rank_0(array: Any, dtype: Any, partition: Partition, communicator: Communicator) -> Any:
     """The values of this rank's vertices, by place, in an array by number of this type, which rank 0 has."""
-    xp, partition = tools_of(part.targets).xp, part.partition
+    xp, partitioning = tools_of(partition.targets).xp, partition.partitioning
     nothing = xp.empty(0, dtype)
-    pieces = [nothing] * peers.size
+    pieces = [nothing] * communicator.size
     if array is not None:
-        firsts = range(0, peers.size * partition.stride, partition.stride)
-        pieces = [array[first : first + count] for first, count in zip(firsts, partition.counts, strict=True)]
-    return peers.exchanged(pieces, [xp.empty(part.own, dtype)] + [nothing] * (peers.size - 1))[0]
+        firsts = range(0, communicator.size * partitioning.stride, partitioning.stride)
+        pieces = [array[first : first + count] for first, count in zip(firsts, partitioning.counts, strict=True)]
+    return communicator.exchanged(pieces, [xp.empty(partition.own, dtype)] + [nothing] * (communicator.size - 1))[0]
 
 
-def searched_alone(launcher: Launcher, parts: Kept, sources: np.ndarray, options: Options) -> tuple[Kept, Totals]:
+def search_gathered(launcher: Launcher, partitions: Kept, sources: np.ndarray, options: Options) -> tuple[Kept, Totals]:
     """The answers of a search by rank 0 alone, one on each rank, and what they add up to."""
-    whole, (totals, *_) = launcher.keep_and_report(search_whole, totals_of, sources, options, each=[parts])
-    return launcher.keep(distribute, totals, options.predecessors, each=[parts, whole]), totals
+    whole, (totals, *_) = launcher.map_and_report(search_whole, totals_of, sources, options, each=[partitions])
+    return launcher.keep(distribute, totals, options.predecessors, each=[partitions, whole]), totals

@@ -21,38 +21,38 @@ from .._core.formatting import counted, graph_size, size
 from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph, Vertices
-from .build import OWN, Part, Plan, build, tools_of
-from .communicators import Peers
-from .gathered import ALONE, deep_from, gather
+from .build import OWN, Partition, Plan, build, tools_of
+from .communicators import Communicator
+from .gathered import GATHERED, deep_from, gather
 from .launchers import Kept, Launcher
 from .level_synchronous import prepare
-from .partitioning import Partition
+from .partitioning import Partitioning
 
 if TYPE_CHECKING:
     from ..engines import Options
-    from .result import ResultInParts
+    from .result import DistributedResult
 
 _preparing: dict[int, threading.Lock] = {}  # by process
 
 
-class GraphInParts(Vertices):
+class DistributedGraph(Vertices):
     """A graph over several devices. Make one with ``devices=`` of `rapids_bfs.load` or `rapids_bfs.as_graph`.
 
-    Its parts stay on their devices, and so do the results of searches. Internally a vertex has a number that encodes
-    its part and its place there, see `partition`; users only see ids.
+    Its partitions stay on their devices, and so do the results of searches. Internally a vertex has a number that encodes
+    its partition and its place there, see `partitioning`; users only see ids.
 
     Attributes
     ----------
     launcher : Launcher
-    parts : one `Part` on each of the launcher's ranks
-    partition : Partition
+    partitions : one `Partition` on each of the launcher's ranks
+    partitioning : Partitioning
     directed : bool
     name, columns, frame : as of a `Graph`
     """
 
     def __init__(
         self,
-        parts: Kept,
+        partitions: Kept,
         launcher: Launcher,
         *,
         labels: np.ndarray | None = None,
@@ -60,10 +60,10 @@ class GraphInParts(Vertices):
         columns: tuple[str, str] = ("source", "target"),
         frame: str = "pandas",
     ) -> None:
-        self.parts = parts
+        self.partitions = partitions
         self.launcher = launcher
-        facts = launcher.run(_facts, each=[parts])
-        self.partition: Partition = facts[0].partition
+        facts = launcher.run(_facts, each=[partitions])
+        self.partitioning: Partitioning = facts[0].partitioning
         self.directed = facts[0].directed
         self.num_arcs = sum(facts[0].arcs)
         self.num_loops = facts[0].loops
@@ -74,11 +74,11 @@ class GraphInParts(Vertices):
         self._labels = labels
         self._prepared = False
         self._deep = False  # has a search had many levels?
-        self.way = ""  # how it is searched, once prepared: ALONE, ONE_LAUNCH, NCCL and why, or "" on the CPU
+        self.way = ""  # how it is searched, once prepared: GATHERED, ONE_LAUNCH, NCCL and why, or "" on the CPU
 
     def __repr__(self) -> str:
         size = graph_size(self.num_vertices, self.num_edges, self.directed)
-        return f"<GraphInParts {self.name!r}: {size}, on {', '.join(self.devices)}>"
+        return f"<DistributedGraph {self.name!r}: {size}, on {', '.join(self.devices)}>"
 
     def _repr_html_(self) -> str:
         rows = [
@@ -91,26 +91,26 @@ class GraphInParts(Vertices):
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The device of each part."""
+        """The device of each partition."""
         return self.launcher.devices
 
     @property
     def device(self) -> str:
-        """The kind of device that the parts are on, "cpu" or "cuda"."""
+        """The kind of device that the partitions are on, "cpu" or "cuda"."""
         return self.launcher.device
 
     @property
     def searched(self) -> str:
-        """In how many parts it is, and how it is searched, which the first searches decide."""
+        """In how many partitions it is, and how it is searched, which the first searches decide."""
         return self.searched_by(self.way)
 
     def searched_by(self, way: str) -> str:
         """The same, where it is searched this way."""
-        return ", ".join(filter(None, (counted(self.launcher.size, "part"), way)))
+        return ", ".join(filter(None, (counted(self.launcher.size, "partition"), way)))
 
     @property
     def num_vertices(self) -> int:
-        return self.partition.n
+        return self.partitioning.n
 
     @property
     def num_edges(self) -> int:
@@ -119,12 +119,12 @@ class GraphInParts(Vertices):
 
     @cached_property
     def ids(self) -> Graph:
-        """A graph with the same ids and no edges. Labels that are in parts are gathered for it."""
+        """A graph with the same ids and no edges. HashedIds that are in partitions are gathered for it."""
         n = self.num_vertices
         labels = self._labels
-        if not self.partition.dealt:
+        if not self.partitioning.dealt:
             require_bytes(16 * n, f"the ids of {counted(n, 'vertex', 'vertices')}")
-            labels = np.sort(np.concatenate(self.launcher.run(_ids, each=[self.parts])))
+            labels = np.sort(np.concatenate(self.launcher.run(_ids, each=[self.partitions])))
         return Graph._trusted(
             np.broadcast_to(np.int32(0), n + 1),
             np.empty(0, index_dtype(n)),
@@ -137,7 +137,7 @@ class GraphInParts(Vertices):
     @property
     def labels(self) -> np.ndarray | None:
         """The user's ids in the order of ``on("cpu")``; None when ids are 0..n-1."""
-        return None if self.partition.dealt and self._labels is None else self.ids.labels
+        return None if self.partitioning.dealt and self._labels is None else self.ids.labels
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.ids)
@@ -152,21 +152,23 @@ class GraphInParts(Vertices):
         return f"it has {counted(self.num_vertices, 'vertex', 'vertices')}"
 
     def _targets_of(self, vertex: int) -> np.ndarray:
-        targets: np.ndarray = self.launcher.run(_targets, vertex, each=[self.parts])[vertex // self.partition.stride]
+        targets: np.ndarray = self.launcher.run(_targets, vertex, each=[self.partitions])[
+            vertex // self.partitioning.stride
+        ]
         return targets
 
     def _find(self, id: Any) -> int:
-        if self.partition.dealt:
+        if self.partitioning.dealt:
             vertex = self.ids._find(id)
-            return vertex if vertex < 0 else int(self.partition.numbers(np.array([vertex]))[0])
+            return vertex if vertex < 0 else int(self.partitioning.numbers(np.array([vertex]))[0])
         if not is_integer(id) or not 0 <= id < 1 << 63:
             return -1
-        return int(max(self.launcher.run(_find, int(id), each=[self.parts])))
+        return int(max(self.launcher.run(_find, int(id), each=[self.partitions])))
 
     def vertices(self, numbers: np.ndarray) -> np.ndarray:
         """The vertices of ``on("cpu")`` that have these numbers; -1 stays -1."""
-        if self.partition.dealt:
-            ids: np.ndarray = self.partition.ids(numbers)
+        if self.partitioning.dealt:
+            ids: np.ndarray = self.partitioning.ids(numbers)
             return ids
         vertices = np.where(numbers < 0, -1, self._places[numbers])
         return vertices.astype(index_dtype(self.num_vertices))
@@ -174,11 +176,11 @@ class GraphInParts(Vertices):
     @cached_property
     def _places(self) -> np.ndarray:
         """The vertex of each number, if there are labels; -1 for unused numbers."""
-        partition = self.partition
+        partitioning = self.partitioning
         ids = self.ids._host_labels
-        places = np.full(partition.size * partition.stride, -1, np.int64)
-        for rank, labels in enumerate(self.launcher.run(_ids, each=[self.parts])):
-            first = rank * partition.stride
+        places = np.full(partitioning.size * partitioning.stride, -1, np.int64)
+        for rank, labels in enumerate(self.launcher.run(_ids, each=[self.partitions])):
+            first = rank * partitioning.stride
             places[first : first + len(labels)] = np.searchsorted(ids, labels)
         return places
 
@@ -195,8 +197,8 @@ class GraphInParts(Vertices):
         """The graph on the host."""
         n, m, vertex = self.num_vertices, self.num_arcs, np.dtype(index_dtype(self.num_vertices))
         require_bytes(m * (2 * vertex.itemsize + 8) + 24 * n, f"{self.name} on {CPU}, in one piece,")
-        rows = self.launcher.run(_rows, each=[self.parts])
-        own = [self.vertices(self.partition.own_numbers(rank)) for rank in range(self.partition.size)]
+        rows = self.launcher.run(_rows, each=[self.partitions])
+        own = [self.vertices(self.partitioning.own_numbers(rank)) for rank in range(self.partitioning.size)]
         degrees = np.zeros(n, np.int64)
         for vertices, (offsets, _) in zip(own, rows, strict=True):
             degrees[vertices] = np.diff(offsets)
@@ -215,9 +217,9 @@ class GraphInParts(Vertices):
             if self._prepared:
                 return
             if not self._deep:
-                self.way = self.launcher.run(prepare, each=[self.parts])[0]
-            elif self.launcher.run(gather, each=[self.parts])[0]:
-                self.way = ALONE
+                self.way = self.launcher.run(prepare, each=[self.partitions])[0]
+            elif self.launcher.run(gather, each=[self.partitions])[0]:
+                self.way = GATHERED
             self._prepared = True
 
     def note_depth(self, depth: int) -> None:
@@ -225,49 +227,49 @@ class GraphInParts(Vertices):
         if depth >= deep_from(self.num_arcs) and self.launcher.size > 1 and not self._deep:
             self._deep, self._prepared = True, False
 
-    def search(self, sources: np.ndarray, options: Options, engine: str = "auto") -> ResultInParts:
+    def search(self, sources: np.ndarray, options: Options, engine: str = "auto") -> DistributedResult:
         """`rapids_bfs.bfs` from numbers rather than ids."""
         from .result import searched
 
         if engine_name(engine) not in ("auto", OWN[self.device]):
             raise InputError(
-                f"{self.name} is in parts on {self.device}, which {OWN[self.device]!r} searches, not {quoted(engine)}"
+                f"{self.name} is in partitions on {self.device}, which {OWN[self.device]!r} searches, not {quoted(engine)}"
             )
         return searched(self, sources, options)
 
 
 @dataclass(frozen=True)
 class _Facts:
-    partition: Partition
+    partitioning: Partitioning
     directed: bool
     arcs: tuple[int, ...]
     loops: int
     nbytes: int
 
 
-def _facts(part: Part, peers: Peers) -> _Facts:
-    return _Facts(part.partition, part.directed, part.arcs, part.loops, part.nbytes)
+def _facts(partition: Partition, communicator: Communicator) -> _Facts:
+    return _Facts(partition.partitioning, partition.directed, partition.arcs, partition.loops, partition.nbytes)
 
 
-def _ids(part: Part, peers: Peers) -> np.ndarray:
-    return to_host(part.ids)
+def _ids(partition: Partition, communicator: Communicator) -> np.ndarray:
+    return to_host(partition.ids)
 
 
-def _find(part: Part, peers: Peers, id: int) -> int:
-    xp = tools_of(part.labels).xp
-    places = xp.flatnonzero(part.labels == id)
-    return part.base + int(places[0]) if len(places) else -1
+def _find(partition: Partition, communicator: Communicator, id: int) -> int:
+    xp = tools_of(partition.labels).xp
+    places = xp.flatnonzero(partition.labels == id)
+    return partition.base + int(places[0]) if len(places) else -1
 
 
-def _targets(part: Part, peers: Peers, number: int) -> np.ndarray:
-    """Where the out-edges of a vertex lead, if it is this part's."""
-    place = number - part.base
-    begin, end = to_host(part.offsets[place : place + 2]).tolist() if 0 <= place < part.own else (0, 0)
-    return to_host(part.targets[begin:end])
+def _targets(partition: Partition, communicator: Communicator, number: int) -> np.ndarray:
+    """Where the out-edges of a vertex lead, if it is this partition's."""
+    place = number - partition.base
+    begin, end = to_host(partition.offsets[place : place + 2]).tolist() if 0 <= place < partition.own else (0, 0)
+    return to_host(partition.targets[begin:end])
 
 
-def _rows(part: Part, peers: Peers) -> tuple[np.ndarray, np.ndarray]:
-    return to_host(part.offsets), to_host(part.targets)
+def _rows(partition: Partition, communicator: Communicator) -> tuple[np.ndarray, np.ndarray]:
+    return to_host(partition.offsets), to_host(partition.targets)
 
 
 @dataclass(frozen=True)
@@ -289,15 +291,17 @@ class Rows:
             yield sources, block
 
 
-def from_graph(graph: Graph, launcher: Launcher) -> GraphInParts:
+def from_graph(graph: Graph, launcher: Launcher) -> DistributedGraph:
     """Distribute a `Graph` over several devices."""
     host = graph.on(CPU)
     plan = Plan(launcher.device, vertices=graph.num_vertices, directed=graph.directed, name=graph.name)
-    parts = launcher.keep(build, plan, each=[launcher.spread([Rows(host)] * launcher.size)])
-    return GraphInParts(parts, launcher, labels=host.labels, name=graph.name, columns=graph.columns, frame=graph.frame)
+    partitions = launcher.keep(build, plan, each=[launcher.spread([Rows(host)] * launcher.size)])
+    return DistributedGraph(
+        partitions, launcher, labels=host.labels, name=graph.name, columns=graph.columns, frame=graph.frame
+    )
 
 
-def from_source(source: Any, launcher: Launcher, plan: Plan, **options: Any) -> GraphInParts:
+def from_source(source: Any, launcher: Launcher, plan: Plan, **options: Any) -> DistributedGraph:
     """The graph of a `Source` of which each rank reads its share, such as random edges."""
-    parts = launcher.keep(build, plan, each=[launcher.spread([source] * launcher.size)])
-    return GraphInParts(parts, launcher, name=plan.name, **options)
+    partitions = launcher.keep(build, plan, each=[launcher.spread([source] * launcher.size)])
+    return DistributedGraph(partitions, launcher, name=plan.name, **options)

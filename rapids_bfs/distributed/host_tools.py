@@ -10,7 +10,7 @@ import numpy as np
 from .._core.csr import host as csr
 from .._core.csr.host import Pairs
 from .._core.memory import require_bytes
-from ..kernels.cpu import parts as kernels
+from ..kernels.cpu import distributed as kernels
 
 xp = np
 BLOCK = csr.BLOCK
@@ -25,7 +25,7 @@ def summary(sources: np.ndarray, targets: np.ndarray, key: np.ndarray) -> tuple[
 
 
 def deal(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
-    """The arcs of a block of edges, grouped by the part that owns them: arrays of two rows, places and targets."""
+    """The arcs of a block of edges, grouped by the partition that owns them: arrays of two rows, places and targets."""
     sources, targets = edges
     counts = np.zeros(size, np.int64)
     kernels.count_owners(sources, targets, stride, mirror, loops, counts)

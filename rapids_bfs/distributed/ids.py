@@ -1,7 +1,7 @@
-"""Ids that are not 0..n-1. Each part keeps those of its vertices.
+"""Ids that are not 0..n-1. Each partition keeps those of its vertices.
 
 Where they are close together they are dealt as if all below the highest occurred, and numbered again without those that
-do not. Else a hash chooses the part of each, which numbers its ids in ascending order.
+do not. Else a hash chooses the partition of each, which numbers its ids in ascending order.
 """
 
 from __future__ import annotations
@@ -16,44 +16,44 @@ import numpy as np
 from .._core.csr.host import CHANGED, Pairs
 from .._core.formatting import counted
 from ..errors import InputError
-from .communicators import Peers
-from .partitioning import Partition
+from .communicators import Communicator
+from .partitioning import Partitioning
 
 MULTIPLIER = np.int64(0x9E3779B97F4A7C15 - (1 << 64))  # of Fibonacci hashing
 BITS = 31  # of a hash
 
 
 def owners(ids: Any, size: int) -> Any:
-    """The part that each id (int64) belongs to."""
+    """The partition that each id (int64) belongs to."""
     return ((ids * MULTIPLIER >> (64 - BITS)) & ((1 << BITS) - 1)) % size
 
 
 @dataclass
-class Occurring:
+class CompactIds:
     """Those of the ids 0..n-1 that occur."""
 
-    partition: Partition
-    own: Any  # the ids of this part's vertices, by place
-    dealt: Partition  # of all ids
+    partitioning: Partitioning
+    own: Any  # the ids of this partition's vertices, by place
+    dealt: Partitioning  # of all ids
     numbered: Any  # the number by that of ``dealt``, on every rank
 
     @classmethod
-    def of(cls, dealt: Partition, occurs: Any, peers: Peers, tools: ModuleType) -> Occurring:
+    def of(cls, dealt: Partitioning, occurs: Any, communicator: Communicator, tools: ModuleType) -> CompactIds:
         """``occurs`` tells it of the ids that are dealt to this rank, by place."""
         xp = tools.xp
-        partition = Partition(tuple(peers.share(int(occurs.sum()))), dealt=False)
-        own = dealt.ids(dealt.own_numbers(peers.rank, xp)[occurs])
+        partitioning = Partitioning(tuple(communicator.share(int(occurs.sum()))), dealt=False)
+        own = dealt.ids(dealt.own_numbers(communicator.rank, xp)[occurs])
         slots = dealt.size * dealt.stride
-        tools.require(slots * partition.dtype.itemsize, f"the numbers of {counted(dealt.n, 'id')}")
-        numbered = xp.zeros(slots, partition.dtype)
-        first = peers.rank * dealt.stride
+        tools.require(slots * partitioning.dtype.itemsize, f"the numbers of {counted(dealt.n, 'id')}")
+        numbered = xp.zeros(slots, partitioning.dtype)
+        first = communicator.rank * dealt.stride
         mine = numbered[first : first + len(occurs)]
         mine[:] = occurs
         xp.cumsum(mine, dtype=mine.dtype, out=mine)
         mine -= 1
         xp.maximum(mine, 0, out=mine)  # an id that does not occur has the number of another
-        mine += peers.rank * partition.stride
-        return cls(partition, own, dealt, peers.completed(numbered))
+        mine += communicator.rank * partitioning.stride
+        return cls(partitioning, own, dealt, communicator.completed(numbered))
 
     def numbers(self, ids: Any) -> Any:
         """The numbers of ids that occur."""
@@ -61,40 +61,40 @@ class Occurring:
 
 
 @dataclass
-class Labels:
-    """The ids of all parts; each rank keeps those of its own part."""
+class HashedIds:
+    """The ids of all partitions; each rank keeps those of its own partition."""
 
-    partition: Partition
+    partitioning: Partitioning
     own: Any  # int64, ascending
-    peers: Peers
+    communicator: Communicator
     xp: ModuleType
 
     @classmethod
-    def of(cls, blocks: Iterable[Pairs], peers: Peers, tools: ModuleType) -> Labels:
+    def of(cls, blocks: Iterable[Pairs], communicator: Communicator, tools: ModuleType) -> HashedIds:
         """The distinct ids in the blocks of all ranks, which go through their blocks in step."""
         xp = tools.xp
         own = xp.empty(0, np.int64)
         for sources, targets in blocks:
             ids = _distinct(xp.concatenate([sources, targets]).astype(np.int64), xp)
-            received = peers.all_to_all(grouped(ids, owners(ids, peers.size), peers.size, xp)[0])
+            received = communicator.all_to_all(grouped(ids, owners(ids, communicator.size), communicator.size, xp)[0])
             own = _distinct(xp.concatenate([own, *received]), xp)
-        partition = Partition(tuple(peers.share(len(own))), dealt=False)
-        return cls(partition, own, peers, xp)
+        partitioning = Partitioning(tuple(communicator.share(len(own))), dealt=False)
+        return cls(partitioning, own, communicator, xp)
 
     def numbers(self, ids: Any) -> Any:
-        """The vertex numbers of ids, each a label of some part. A collective: all ranks call it."""
+        """The vertex numbers of ids, each a label of some partition. A collective: all ranks call it."""
         distinct = _distinct(ids.astype(np.int64), self.xp)
-        asked, order = grouped(distinct, owners(distinct, self.peers.size), self.peers.size, self.xp)
-        dtype = self.partition.dtype
-        base = self.peers.rank * self.partition.stride
-        received = self.peers.all_to_all(asked)
+        asked, order = grouped(distinct, owners(distinct, self.communicator.size), self.communicator.size, self.xp)
+        dtype = self.partitioning.dtype
+        base = self.communicator.rank * self.partitioning.stride
+        received = self.communicator.all_to_all(asked)
         places = [self._places(some).astype(dtype) + dtype.type(base) for some in received]
         numbers = self.xp.empty(len(distinct), dtype)
-        numbers[order] = self.xp.concatenate(self.peers.all_to_all(places))
+        numbers[order] = self.xp.concatenate(self.communicator.all_to_all(places))
         return numbers[self.xp.searchsorted(distinct, ids.astype(np.int64))]
 
     def _places(self, ids: Any) -> Any:
-        """Where these ids are in this part's. Raises `InputError` if one was not read before."""
+        """Where these ids are in this partition's. Raises `InputError` if one was not read before."""
         places = self.xp.searchsorted(self.own, ids)
         if len(ids) and (int(places.max()) == len(self.own) or not bool((self.own[places] == ids).all())):
             raise InputError(CHANGED)

@@ -1,7 +1,7 @@
 """Launchers run an SPMD function on all ranks and keep what it returns; here, on the threads of one process.
 
-An SPMD function takes values that the rank itself keeps, then its `Peers`, then arguments that are the same on all
-ranks: ``function(*mine, peers, *arguments)``.
+An SPMD function takes values that the rank itself keeps, then its `Communicator`, then arguments that are the same on all
+ranks: ``function(*mine, communicator, *arguments)``.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .._core.cuda.arrays import CPU, CUDA
 from .._core.cuda.driver import driver
 from .._core.forks import generation, lock_of_process
 from ..errors import InputError, TraversalError
-from .communicators import LIMIT, Peers, Stopped, ThreadPeers
+from .communicators import LIMIT, Aborted, Communicator, ThreadCommunicator
 from .peer_memory import at_work
 
-MAX_THREADS = 256  # parts in the host's memory
+MAX_THREADS = 256  # partitions in the host's memory
 GRACE = 10.0  # seconds that the other ranks have to stop after one has failed
 PAUSE = 0.001  # seconds until we look again whether they have
 _turns: dict[int, threading.Lock] = {}  # of graphs on GPUs, whose kernels could wait for each other; by process
@@ -32,7 +32,7 @@ Kept = Any  # a value on each rank; a list by rank if the ranks are in this proc
 
 
 class Launcher(ABC):
-    """The ranks of a graph in parts."""
+    """The ranks of a graph in partitions."""
 
     devices: tuple[str, ...]  # the name of each rank's device in messages
     device: str  # where their arrays live, "cpu" or "cuda"
@@ -49,7 +49,7 @@ class Launcher(ABC):
         """
 
     @abstractmethod
-    def keep_and_report(
+    def map_and_report(
         self,
         function: Callable[..., Any],
         report: Callable[[Any], Any],
@@ -73,7 +73,7 @@ class Call:
     That a rank is at work is known from the rank: an interrupted `Thread.start` cannot tell whether its thread runs.
     """
 
-    def __init__(self, group: Sequence[Peers]) -> None:
+    def __init__(self, group: Sequence[Communicator]) -> None:
         self.group = group
         self.ended = False
         self._working: set[int] = set()
@@ -81,11 +81,11 @@ class Call:
 
     @contextmanager
     def working(self, rank: int) -> Iterator[None]:
-        """Within it, the rank may use its part. Raises `Stopped` if the call has ended before its thread began."""
+        """Within it, the rank may use its partition. Raises `Aborted` if the call has ended before its thread began."""
         self._working.add(rank)
         try:
             if self.ended:  # looked up last: `end` sets it first
-                raise Stopped("the call has ended")
+                raise Aborted("the call has ended")
             yield
         finally:
             self._working.discard(rank)
@@ -114,7 +114,7 @@ class Threads(Launcher):
     def __init__(self, devices: Sequence[str], limit: float = LIMIT) -> None:
         self.devices = tuple(devices)
         self.device = CUDA if self.devices[0].startswith(CUDA) else CPU
-        self.names = [f"part {rank} ({device})" for rank, device in enumerate(self.devices)]
+        self.names = [f"partition {rank} ({device})" for rank, device in enumerate(self.devices)]
         self.limit = limit
         self._turns = _turns if self.device == CUDA else {}
         self._call: Call | None = None  # that is under way, or was not seen to end as it should
@@ -129,7 +129,7 @@ class Threads(Launcher):
     def spread(self, values: Sequence[Any]) -> list[Any]:
         return list(values)
 
-    def keep_and_report(
+    def map_and_report(
         self,
         function: Callable[..., Any],
         report: Callable[[Any], Any],
@@ -148,22 +148,22 @@ class Threads(Launcher):
             call = self._call = Call(self._peers())
             finished: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
 
-            def work(peers: Peers) -> None:
+            def work(communicator: Communicator) -> None:
                 try:
-                    with call.working(peers.rank), self._current(peers.rank):
-                        mine = [kept[peers.rank] for kept in each]
-                        found = function(*mine, peers, *arguments)
+                    with call.working(communicator.rank), self._current(communicator.rank):
+                        mine = [kept[communicator.rank] for kept in each]
+                        found = function(*mine, communicator, *arguments)
                 except BaseException as error:
-                    finished.put((peers.rank, None, error))
+                    finished.put((communicator.rank, None, error))
                     if not call.ended:
-                        peers.abort(f"{self.names[peers.rank]} failed: {said(error)}")
+                        communicator.abort(f"{self.names[communicator.rank]} failed: {said(error)}")
                 else:
-                    finished.put((peers.rank, found, None))
+                    finished.put((communicator.rank, found, None))
 
             values: list[Any] = [None] * self.size
             try:
-                for peers in call.group:
-                    start_new_thread(work, (peers,))
+                for communicator in call.group:
+                    start_new_thread(work, (communicator,))
                 for _ in call.group:
                     number, values[number], error = finished.get()
                     if error is not None:
@@ -203,22 +203,22 @@ class Threads(Launcher):
 
     def _failure(self, rank: int, error: BaseException) -> BaseException:
         """The error that callers see."""
-        if isinstance(error, InputError | Stopped):
+        if isinstance(error, InputError | Aborted):
             return error
-        failure = TraversalError(f"part {rank} of {self.size} ({self.devices[rank]}) failed: {said(error)}")
+        failure = TraversalError(f"partition {rank} of {self.size} ({self.devices[rank]}) failed: {said(error)}")
         failure.__cause__ = error
         return failure
 
-    def _peers(self) -> Sequence[Peers]:
-        """The peers of each rank, which serve one call."""
+    def _peers(self) -> Sequence[Communicator]:
+        """The communicator of each rank, which serve one call."""
         if self.device == CPU or len(set(self.devices)) < self.size or self.size == 1:
-            return ThreadPeers.group(self.names, self.limit)
-        from .nccl import NcclPeers, Ranks
+            return ThreadCommunicator.group(self.names, self.limit)
+        from .nccl import NcclCommunicator, Ranks
 
         if self._communicators is None or self._communicators.failure is not None:
             ordinals = [ordinal(device) for device in self.devices]
             self._communicators = Ranks.shared(ordinals, self.names, self.limit)
-        return NcclPeers.group(self._communicators)
+        return NcclCommunicator.group(self._communicators)
 
     def _current(self, rank: int) -> AbstractContextManager[Any]:
         """A context in which the rank's device is this thread's current one."""
@@ -244,14 +244,14 @@ def said(error: BaseException) -> str:
 
 
 def device_names(devices: Any) -> list[str]:
-    """The device of each part, for a number of GPUs, "all", a list of ordinals, or "cpu:4" for parts on the CPU.
+    """The device of each partition, for a number of GPUs, "all", a list of ordinals, or "cpu:4" for partitions on the CPU.
 
     Raises `InputError` if there are no such devices.
     """
     if isinstance(devices, str) and devices.startswith(f"{CPU}:"):
         count = devices.partition(":")[2]
         if not (re.fullmatch("[0-9]{1,3}", count) and 1 <= int(count) <= MAX_THREADS):
-            raise InputError(f"devices={quoted(devices)}: 'cpu:4' stands for 4 parts, at most {MAX_THREADS}")
+            raise InputError(f"devices={quoted(devices)}: 'cpu:4' stands for 4 partitions, at most {MAX_THREADS}")
         return [CPU] * int(count)
     there = len(driver().devices)
     ordinals: Sequence[int]
@@ -271,6 +271,6 @@ def device_names(devices: Any) -> list[str]:
     if highest >= there:
         raise InputError(
             f"there is no GPU {quoted(highest)}: this machine has {there}"
-            + ("; devices='cpu:4' makes 4 parts in the host's memory" if there == 0 else "")
+            + ("; devices='cpu:4' makes 4 partitions in the host's memory" if there == 0 else "")
         )
     return [f"{CUDA}:{each}" for each in ordinals]

@@ -1,8 +1,8 @@
-"""The search over parts of a graph: one SPMD function, which every launcher of `rapids_bfs.distributed` runs.
+"""The search over partitions of a graph: one SPMD function, which every launcher of `rapids_bfs.distributed` runs.
 
 Levels go top-down or bottom-up; all ranks decide it from the same counters, which they exchange once a level. Before a
-level that goes bottom-up, the bitmap of visited vertices is replicated. Where the parts' devices can write into each
-other's memory, all that happens in one launch, see `one_launch`; else a `Walk` goes back to the host after each step.
+level that goes bottom-up, the bitmap of visited vertices is replicated. Where the partitions' devices can write into each
+other's memory, all that happens in one launch, see `one_launch`; else a `LevelSynchronousSearch` goes back to the host after each step.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from .._core.cuda.arrays import on_device
 from .._core.dtypes import INT32_LIMIT
 from ..engines.base import Options
 from ..trace import Step
-from .build import Part
-from .communicators import Peers
-from .partitioning import Partition
+from .build import Partition
+from .communicators import Communicator
+from .partitioning import Partitioning
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
-SHARE = 8  # a part has room to send pairs to 1/SHARE of the vertices of each part
-LEAST_ROOM = 256  # pairs per part
+SHARE = 8  # a partition has room to send pairs to 1/SHARE of the vertices of each partition
+LEAST_ROOM = 256  # pairs per partition
 NO_PLACES = np.empty(0, np.int64)
-ONE_LAUNCH = "one launch"  # how parts talk: see `one_launch`
+ONE_LAUNCH = "one launch"  # how partitions talk: see `one_launch`
 
 
 class Frontier(NamedTuple):
@@ -43,12 +43,12 @@ class Frontier(NamedTuple):
 
 @dataclass
 class Answer:
-    """What a search found for the vertices of one part, by place."""
+    """What a search found for the vertices of one partition, by place."""
 
     distances: Any  # int32, -1 where not reached
     predecessors: Any | None  # numbers
-    reached: int  # vertices of all parts
-    depth: int  # the largest distance in all parts
+    reached: int  # vertices of all partitions
+    depth: int  # the largest distance in all partitions
     steps: list[Step]
 
 
@@ -63,19 +63,19 @@ class Request(NamedTuple):
     number: int  # of the search: the same on all ranks and unlike that of any other
 
 
-def room_of(part: Part) -> int:
-    """How many pairs each other part may send to this one in a level."""
-    return max(part.partition.stride // SHARE, LEAST_ROOM)
+def room_of(partition: Partition) -> int:
+    """How many pairs each other partition may send to this one in a level."""
+    return max(partition.partitioning.stride // SHARE, LEAST_ROOM)
 
 
-class Walk(ABC):
-    """What a part prepares for searches, and its work between collectives."""
+class LevelSynchronousSearch(ABC):
+    """What a partition prepares for searches, and its work between collectives."""
 
-    way = ""  # how the parts talk, where there are several ways
+    way = ""  # how the partitions talk, where there are several ways
 
-    def __init__(self, part: Part) -> None:
-        self.part = part
-        self.room = room_of(part)
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
+        self.room = room_of(partition)
 
     @abstractmethod
     def active(self) -> AbstractContextManager[Any]:
@@ -83,18 +83,18 @@ class Walk(ABC):
 
     @abstractmethod
     def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
-        """Reset, and start from these sources. They and the target are places in this part; -1 is no target."""
+        """Reset, and start from these sources. They and the target are places in this partition; -1 is no target."""
 
     @abstractmethod
-    def counters(self, peers: Peers) -> np.ndarray:
+    def counters(self, communicator: Communicator) -> np.ndarray:
         """The `COUNTERS` of all ranks, a row each. Waits for earlier steps."""
 
     @abstractmethod
-    def replicate(self, peers: Peers) -> None:
+    def replicate(self, communicator: Communicator) -> None:
         """Replicate the bitmap of visited vertices on all ranks."""
 
     @abstractmethod
-    def top_down(self, level: int, edges: tuple[int, ...], peers: Peers) -> None:
+    def top_down(self, level: int, edges: tuple[int, ...], communicator: Communicator) -> None:
         """Expand the frontier and settle what other ranks sent; nothing if some rank ran out of room."""
 
     @abstractmethod
@@ -113,16 +113,25 @@ class Walk(ABC):
 COUNTERS = ("vertices", "edges", "at_target", "overflown")
 
 
-def search(part: Part, peers: Peers, sources: np.ndarray, options: Options, number: int) -> Answer:
+def search(
+    partition: Partition, communicator: Communicator, sources: np.ndarray, options: Options, number: int
+) -> Answer:
     """Search from these numbers (int64, distinct); ``options.target`` is a number too."""
-    request, search = requests_of_all(part.partition, sources, options, number)[part.rank], part.kept["search"]
-    found: Answer = walked(search, request, peers) if isinstance(search, Walk) else search.search(request, peers)
+    request, search = (
+        requests_of_all(partition.partitioning, sources, options, number)[partition.rank],
+        partition.kept["search"],
+    )
+    found: Answer = (
+        level_synchronous(search, request, communicator)
+        if isinstance(search, LevelSynchronousSearch)
+        else search.search(request, communicator)
+    )
     return found
 
 
-def requests_of_all(partition: Partition, sources: np.ndarray, options: Options, number: int) -> list[Request]:
+def requests_of_all(partitioning: Partitioning, sources: np.ndarray, options: Options, number: int) -> list[Request]:
     """What such a search asks of each rank."""
-    stride = partition.stride
+    stride = partitioning.stride
     limit = INT32_LIMIT if options.depth_limit is None else options.depth_limit
     target_owner, target = -1, -1
     if options.target is not None:
@@ -132,29 +141,29 @@ def requests_of_all(partition: Partition, sources: np.ndarray, options: Options,
     rest = limit, options.predecessors, options.trace, number
     return [
         Request(own, target if rank == target_owner else -1, *rest)
-        for rank, own in enumerate(_places(partition, sources))
+        for rank, own in enumerate(_places(partitioning, sources))
     ]
 
 
-def _places(partition: Partition, numbers: np.ndarray) -> list[np.ndarray]:
+def _places(partitioning: Partitioning, numbers: np.ndarray) -> list[np.ndarray]:
     """The places of these numbers, by owner."""
-    if len(numbers) == 1:  # the usual case; the general one takes a good part of a small search's time
-        owner, place = divmod(int(numbers[0]), partition.stride)
-        places = [NO_PLACES] * partition.size
+    if len(numbers) == 1:  # the usual case; the general one takes a good partition of a small search's time
+        owner, place = divmod(int(numbers[0]), partitioning.stride)
+        places = [NO_PLACES] * partitioning.size
         places[owner] = np.array((place,))
         return places
-    owners, within = np.divmod(numbers, partition.stride)
-    return [within[owners == rank] for rank in range(partition.size)]
+    owners, within = np.divmod(numbers, partitioning.stride)
+    return [within[owners == rank] for rank in range(partitioning.size)]
 
 
-def walked(walk: Walk, request: Request, peers: Peers) -> Answer:
+def level_synchronous(walk: LevelSynchronousSearch, request: Request, communicator: Communicator) -> Answer:
     """What a walk finds."""
-    part = walk.part
+    partition = walk.partition
     with walk.active():
         walk.begin(request.sources, request.target, request.predecessors)
-        peers.ready()
-        frontier = _frontier(walk, peers)
-        unexplored, reached, depth, bottom_up = sum(part.arcs), frontier.vertices, 0, False
+        communicator.ready()
+        frontier = _frontier(walk, communicator)
+        unexplored, reached, depth, bottom_up = sum(partition.arcs), frontier.vertices, 0, False
         steps = []
         while frontier.vertices and depth < request.limit and not frontier.at_target:
             begin, before = perf_counter(), frontier.vertices
@@ -162,34 +171,34 @@ def walked(walk: Walk, request: Request, peers: Peers) -> Answer:
                 bottom_up = sum(frontier.edges) * ALPHA > unexplored
                 unexplored -= sum(frontier.edges)
                 if not bottom_up:
-                    walk.top_down(depth + 1, frontier.edges, peers)
-                    frontier = _frontier(walk, peers)
+                    walk.top_down(depth + 1, frontier.edges, communicator)
+                    frontier = _frontier(walk, communicator)
                     bottom_up = frontier.overflown
             went = "bottom-up" if bottom_up else "top-down"
             if bottom_up:
-                walk.replicate(peers)
+                walk.replicate(communicator)
                 walk.bottom_up(depth + 1)
-                frontier = _frontier(walk, peers)
-                if 0 < frontier.vertices < min(before, part.partition.n // BETA):
+                frontier = _frontier(walk, communicator)
+                if 0 < frontier.vertices < min(before, partition.partitioning.n // BETA):
                     bottom_up = False
-                    walk.replicate(peers)
+                    walk.replicate(communicator)
                     walk.enqueue()
-                    frontier = _frontier(walk, peers)
+                    frontier = _frontier(walk, communicator)
             steps.append(Step(went, 1e3 * (perf_counter() - begin)))
             reached += frontier.vertices
             depth += frontier.vertices > 0
         return Answer(*walk.answer(), reached, depth, steps)
 
 
-def _frontier(walk: Walk, peers: Peers) -> Frontier:
-    vertices, edges, at_target, overflown = walk.counters(peers).T.tolist()
+def _frontier(walk: LevelSynchronousSearch, communicator: Communicator) -> Frontier:
+    vertices, edges, at_target, overflown = walk.counters(communicator).T.tolist()
     return Frontier(sum(vertices), tuple(edges), any(at_target), any(overflown))
 
 
-def prepare(part: Part, peers: Peers) -> str:
-    """Make what the part's searches need; all ranks do it, and then search. Returns how they will."""
-    name, make = (".persistent", "prepared") if on_device(part.targets) else (".cpu", "HostWalk")
-    part.kept.clear()
-    part.kept["search"] = search = getattr(import_module(name, __package__), make)(part, peers)
+def prepare(partition: Partition, communicator: Communicator) -> str:
+    """Make what the partition's searches need; all ranks do it, and then search. Returns how they will."""
+    name, make = (".persistent", "prepared") if on_device(partition.targets) else (".cpu", "HostSearch")
+    partition.kept.clear()
+    partition.kept["search"] = search = getattr(import_module(name, __package__), make)(partition, communicator)
     way: str = search.way
     return way

@@ -15,7 +15,7 @@ import numpy as np
 from .._core.cuda.arrays import finish
 from .._core.forks import generation
 from ..errors import InputError
-from .communicators import LIMIT, Meeting, Peers, Stopped, Stops, no_answer
+from .communicators import LIMIT, AbortCallbacks, Aborted, Communicator, Meeting, no_answer
 
 CHECKS = 20  # times that the watchdog checks within the time limit
 NEVER = float("inf")
@@ -51,7 +51,7 @@ class Ranks:
         self.failure: str | None = None
         self.calls = dict.fromkeys(self.communicators, 0)
         self.deadlines = dict.fromkeys(self.communicators, NEVER)
-        self.stops = Stops()
+        self.stops = AbortCallbacks()
         self._lock = threading.Lock()
         threading.Thread(target=_watch, args=(weakref.ref(self), limit / CHECKS), daemon=True).start()
 
@@ -103,7 +103,7 @@ def _watch(ranks: weakref.ref[Ranks], pause: float) -> None:
         del there
 
 
-class NcclPeers(Peers):
+class NcclCommunicator(Communicator):
     """One of the ranks. Collectives on arrays are asynchronous: `wait` waits for them.
 
     The time limit runs from the first of them until `wait`. With a ``meeting`` all ranks are threads of this process
@@ -118,8 +118,8 @@ class NcclPeers(Peers):
         self._nccl = library()
 
     @classmethod
-    def group(cls, ranks: Ranks) -> list[NcclPeers]:
-        """The peers of each rank, all in this process."""
+    def group(cls, ranks: Ranks) -> list[NcclCommunicator]:
+        """The communicator of each rank, all in this process."""
         meeting = Meeting(ranks.names, ranks.limit)
         meeting.stops = ranks.stops
         return [cls(ranks, rank, meeting) for rank in ranks.communicators]
@@ -127,7 +127,7 @@ class NcclPeers(Peers):
     @classmethod
     def join(
         cls, size: int, identity: tuple[int, ...], rank: int, names: Sequence[str], limit: float = LIMIT
-    ) -> NcclPeers:
+    ) -> NcclCommunicator:
         """The only rank of this process, on CuPy's current device. All ranks call it; it waits for them."""
         return cls(Ranks({rank: library().NcclCommunicator(size, identity, rank)}, names, limit), rank)
 
@@ -136,7 +136,7 @@ class NcclPeers(Peers):
         from cupy.cuda import get_current_stream
 
         if self.ranks.failure is not None:
-            raise Stopped(self.ranks.failure)
+            raise Aborted(self.ranks.failure)
         self.ranks.calls[self.rank] += 1
         self.ranks.deadlines[self.rank] = monotonic() + self.limit
         try:
@@ -144,10 +144,10 @@ class NcclPeers(Peers):
         except self._nccl.NcclError as error:
             raise self._stopped(error) from error
 
-    def _stopped(self, error: Exception) -> Stopped:
+    def _stopped(self, error: Exception) -> Aborted:
         """The failure that stopped this rank: an earlier one of another rank, otherwise its own."""
         self.ranks.fail(f"{self.ranks.names[self.rank]} failed: {error}")
-        return Stopped(self.ranks.failure)
+        return Aborted(self.ranks.failure)
 
     def wait(self, finished: Callable[[], None] = finish) -> None:
         try:
@@ -157,7 +157,7 @@ class NcclPeers(Peers):
         finally:
             self.ranks.deadlines[self.rank] = NEVER
         if self.ranks.failure is not None:
-            raise Stopped(self.ranks.failure)
+            raise Aborted(self.ranks.failure)
 
     def ready(self) -> None:
         if self.meeting is not None:  # an allocation may block on another thread's collective, which waits for us
@@ -180,11 +180,11 @@ class NcclPeers(Peers):
         row = (HEADER.pack(len(packed)) + packed).ljust(room, b"\0")[:room]
         everything = cupy.empty((self.size, room), np.uint8)
         everything[self.rank] = cupy.asarray(np.frombuffer(row, np.uint8))
-        self.gather_slices(everything)
+        self.allgather(everything)
         self.wait()
         return [each.tobytes() for each in everything.get()]
 
-    def gather_slices(self, whole: Any) -> None:
+    def allgather(self, whole: Any) -> None:
         nbytes = whole.nbytes // self.size
         start = whole.data.ptr
 

@@ -1,6 +1,6 @@
-"""A part of a graph searched in one launch, see `kernels/cuda/parts/one_launch.cu`.
+"""A partition of a graph searched in one launch, see `kernels/cuda/distributed/one_launch.cu`.
 
-The parts write into each other's windows and meet there; the host comes back when the search is done.
+The partitions write into each other's windows and meet there; the host comes back when the search is done.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from ..engines.gpu.cupy import CuPyDevice
 from ..engines.gpu.launch import address, copy, fill
 from ..engines.gpu.persistent import SMALL_ARCS, SPINS, WARP, bytes_of_tiles, words_per_tile
 from ..errors import InputError, TraversalError
-from ..kernels.parts import GIVEN_UP, MAX_PARTS, MESSAGE_BYTES, OUTCOME, RANKS, TALLY_BYTES, TRACED
+from ..kernels.distributed import GIVEN_UP, MAX_PARTITIONS, MESSAGE_BYTES, OUTCOME, RANKS, TALLY_BYTES, TRACED
 from ..kernels.whole_search import BITMAPS, STATE_BYTES, TILE
 from ..trace import Step, steps_noted
-from .build import Part
-from .communicators import Peers, Stopped, no_answer
-from .cuda import Answers, DevicePart, DeviceWalk
+from .build import Partition
+from .communicators import Aborted, Communicator, no_answer
+from .cuda import Answers, DevicePartition, DeviceSearch
 from .launchers import At
 from .level_synchronous import ONE_LAUNCH, Answer, Request, requests_of_all, room_of
 from .windows import Place, Windows, open_windows
 
-FILE, KERNEL = "parts_one_launch", "search_part"
+FILE, KERNEL = "distributed_persistent", "search_partition"
 UNREACHED = -1  # the distance where there is none
 ALIGNMENT = 512  # of what is in a window
 NANOSECONDS = 10**9
@@ -37,7 +37,7 @@ Ranks: Any = RANKS.in_memory()
 
 @dataclass(frozen=True)
 class Layout:
-    """What a window holds: where it begins, in bytes, and for how many pairs from each part it has room."""
+    """What a window holds: where it begins, in bytes, and for how many pairs from each partition it has room."""
 
     bitmaps: int
     inboxes: int
@@ -45,11 +45,11 @@ class Layout:
     room: int
 
     @classmethod
-    def of(cls, part: Part) -> Layout:
-        partition, room = part.partition, room_of(part)
-        bitmaps = _aligned(2 * MAX_PARTS * MESSAGE_BYTES)
-        inboxes = bitmaps + _aligned(2 * partition.size * partition.stride // 8)
-        end = inboxes + _aligned(partition.size * room * 2 * partition.dtype.itemsize)
+    def of(cls, partition: Partition) -> Layout:
+        partitioning, room = partition.partitioning, room_of(partition)
+        bitmaps = _aligned(2 * MAX_PARTITIONS * MESSAGE_BYTES)
+        inboxes = bitmaps + _aligned(2 * partitioning.size * partitioning.stride // 8)
+        end = inboxes + _aligned(partitioning.size * room * 2 * partitioning.dtype.itemsize)
         return cls(bitmaps, inboxes, end, room)
 
 
@@ -70,25 +70,25 @@ class Tuning:
     blocks: int = 1  # of a multiprocessor, as the compiler is told
 
 
-class InOneLaunch:
-    """The buffers of one part, its parameters in two structures, and the windows of all."""
+class PersistentSearch:
+    """The buffers of one partition, its parameters in two structures, and the windows of all."""
 
     way = ONE_LAUNCH
 
     def __init__(
         self,
-        there: DevicePart,
-        peers: Peers,
+        there: DevicePartition,
+        communicator: Communicator,
         windows: Windows,
         layout: Layout,
         tuning: Tuning = Tuning(),
         sharing: int = 1,
     ) -> None:
-        """``sharing`` is how many parts are on this part's device, and must find room there at the same time."""
+        """``sharing`` is how many partitions are on this partition's device, and must find room there at the same time."""
         self.there, self.windows, self.layout = there, windows, layout
-        part, device = there.part, there.device
-        self.part, self.device = part, device
-        words = -(-part.own // (4 * WARP)) * 4
+        partition, device = there.partition, there.device
+        self.partition, self.device = partition, device
+        words = -(-partition.own // (4 * WARP)) * 4
         with device.working():
             self.arrays = there.room_for(
                 {
@@ -103,18 +103,18 @@ class InOneLaunch:
             self.outcome = np.asarray(device.mapped(len(OUTCOME), np.int64)[0])
             self.stop_flag = np.asarray(device.mapped(1, np.int64)[0])
             self.outcome[:] = self.stop_flag[:] = 0
-            self._fill_in(peers, tuning)
+            self._fill_in(communicator, tuning)
             self._make_launcher(tuning, sharing)
             self._make_room(1)
-            self._gather_isolated(peers)
+            self._gather_isolated(communicator)
         self.stale = True  # did no search end yet, or not the last one as it should?
         self.running = False
         self.answers: Answers | None = None
         self.ahead: Answers | None = None  # allocated for the next search
         self.trace: Any = None  # allocated by the first search that is traced
 
-    def _fill_in(self, peers: Peers, tuning: Tuning) -> None:
-        part, s = self.part, self.there.s
+    def _fill_in(self, communicator: Communicator, tuning: Tuning) -> None:
+        partition, s = self.partition, self.there.s
         at = {name: address(array) for name, array in self.arrays.items()}
         s.visited, s.state = at["visited"], at["state"]
         s.alpha, s.beta, s.shrinking_levels = tuning.alpha, tuning.beta, tuning.shrinking_levels
@@ -126,44 +126,46 @@ class InOneLaunch:
             windows=address(self.addresses),
             outcome=self.outcome.ctypes.data,  # with unified addressing, the device's address too
             stop=self.stop_flag.ctypes.data,
-            parts=peers.size,
-            rank=peers.rank,
-            stride=part.partition.stride,
+            partitions=communicator.size,
+            rank=communicator.rank,
+            stride=partition.partitioning.stride,
             room=self.layout.room,
             bitmaps=self.layout.bitmaps,
             inboxes=self.layout.inboxes,
-            vertices=part.partition.n,
-            arcs=sum(part.arcs),
+            vertices=partition.partitioning.n,
+            arcs=sum(partition.arcs),
         )
 
     def _make_launcher(self, tuning: Tuning, sharing: int) -> None:
-        device, part = self.device, self.part
-        kernel = device.compiled(FILE, KERNEL, part.partition.dtype, np.dtype(np.int64), tuning.threads, tuning.blocks)
+        device, partition = self.device, self.partition
+        kernel = device.compiled(
+            FILE, KERNEL, partition.partitioning.dtype, np.dtype(np.int64), tuning.threads, tuning.blocks
+        )
         shared = bytes_of_tiles(tuning.threads)
         grid = kernel.resident_blocks(tuning.threads, shared) * device.multiprocessors // sharing
         if not grid:
             raise InputError(
                 f"this device has no room for {sharing} blocks of {tuning.threads} threads: use more devices"
             )
-        if sum(part.arcs) < SMALL_ARCS:
+        if sum(partition.arcs) < SMALL_ARCS:
             grid = 1
-        self.there.s.tile = words_per_tile(TILE, part.own, grid * tuning.threads // WARP)
-        # Cooperative launches of several parts on one device might wait for each other. By their number, all blocks of
-        # all parts find room.
+        self.there.s.tile = words_per_tile(TILE, partition.own, grid * tuning.threads // WARP)
+        # Cooperative launches of several partitions on one device might wait for each other. By their number, all blocks of
+        # all partitions find room.
         how = grid, tuning.threads, shared, device.stream_handle, self.there.s, self.x
         self.start = kernel.launcher(*how, cooperative=grid > 1 and sharing == 1)
 
-    def _gather_isolated(self, peers: Peers) -> None:
-        """Learn which vertices of other parts have no edges."""
+    def _gather_isolated(self, communicator: Communicator) -> None:
+        """Learn which vertices of other partitions have no edges."""
         isolated, own = self.arrays["isolated"], self.there.arrays["isolated"]
-        copy(address(isolated) + peers.rank * own.nbytes, address(own), own.nbytes, self.device.stream_handle)
+        copy(address(isolated) + communicator.rank * own.nbytes, address(own), own.nbytes, self.device.stream_handle)
         self.device.synchronize()
-        peers.ready()
-        peers.gather_slices(isolated)
-        peers.wait(self.device.synchronize)
+        communicator.ready()
+        communicator.allgather(isolated)
+        communicator.wait(self.device.synchronize)
 
     def _make_room(self, sources: int) -> None:
-        self.sources = np.asarray(self.device.mapped(sources, self.part.partition.dtype)[0])
+        self.sources = np.asarray(self.device.mapped(sources, self.partition.partitioning.dtype)[0])
         self.there.s.sources = self.sources.ctypes.data
 
     def _reset(self) -> None:
@@ -171,22 +173,22 @@ class InOneLaunch:
         stream = self.device.stream_handle
         for name in ("tally", "state"):
             fill(self.arrays[name], 0, stream)
-        own_bytes = -(-self.part.own // WARP) * 4
+        own_bytes = -(-self.partition.own // WARP) * 4
         copy(address(self.arrays["visited"]), address(self.there.arrays["isolated"]), own_bytes, stream)
-        self.outcome[:] = 0  # a part that was absent then is not named again
+        self.outcome[:] = 0  # a partition that was absent then is not named again
 
-    def search(self, request: Request, peers: Peers) -> Answer:
+    def search(self, request: Request, communicator: Communicator) -> Answer:
         """What this rank finds; all ranks search at the same time, each in a thread or a process of its own."""
         with self.device.working():
-            self.begin(request, peers.limit)
-            peers.ready()
-            with peers.stops.calling(self.stop):
+            self.begin(request, communicator.limit)
+            communicator.ready()
+            with communicator.stops.calling(self.stop):
                 self.launch()
-                peers.wait(self.settle)
-        return self.finish(peers.names)
+                communicator.wait(self.settle)
+        return self.finish(communicator.names)
 
     def begin(self, request: Request, limit: float) -> None:
-        """Make ready for a launch that waits no longer than ``limit`` seconds for another part's."""
+        """Make ready for a launch that waits no longer than ``limit`` seconds for another partition's."""
         s, x = self.there.s, self.x
         self.settle()
         x.stale = self.stale
@@ -209,7 +211,7 @@ class InOneLaunch:
         x.limit = int(limit * NANOSECONDS)
 
     def launch(self) -> None:
-        """Begin to search. All parts' launches must run at the same time."""
+        """Begin to search. All partitions' launches must run at the same time."""
         self.stale = self.running = True
         with self.device.current():
             self.start()
@@ -242,23 +244,23 @@ class InOneLaunch:
         self.settle()
 
     def finish(self, names: Sequence[str]) -> Answer:
-        """What the search found that has ended. Raises `Stopped` with the name of the part that was missing, if any."""
+        """What the search found that has ended. Raises `Aborted` with the name of the partition that was missing, if any."""
         done, levels, depth, reached, absent = self.outcome.tolist()
         if done != self.request.number:
-            raise Stopped(no_answer([names[absent - 1]], self.limit))
+            raise Aborted(no_answer([names[absent - 1]], self.limit))
         self.stale = False
         assert self.answers is not None
         distances, predecessors = self.answers[:2]
         self.answers = None
         if levels == GIVEN_UP:
-            raise TraversalError("more levels than the graph has vertices: its parts do not fit together")
+            raise TraversalError("more levels than the graph has vertices: its partitions do not fit together")
         steps = self._steps(levels) if self.request.trace else []
         return Answer(distances, predecessors, reached, depth, steps)
 
     def _trace_buffer(self) -> int:
         if self.trace is None:
             with self.device.active():
-                self.trace = self.device.empty(min(self.part.partition.n + 2, TRACED), np.uint64)
+                self.trace = self.device.empty(min(self.partition.partitioning.n + 2, TRACED), np.uint64)
         return address(self.trace)
 
     def _steps(self, levels: int) -> list[Step]:
@@ -268,10 +270,12 @@ class InOneLaunch:
         return noted + [Step()] * (levels - len(noted))
 
 
-def search_together(parts: Sequence[Part], names: Sequence[str], limit: float, at: At, *given: Any) -> list[Answer]:
-    """`search` of all parts, whose launches this thread begins one after the other. See `Threads.together`."""
-    searches: list[InOneLaunch] = [part.kept["search"] for part in parts]
-    requests = requests_of_all(parts[0].partition, *given)
+def search_together(
+    partitions: Sequence[Partition], names: Sequence[str], limit: float, at: At, *given: Any
+) -> list[Answer]:
+    """`search` of all partitions, whose launches this thread begins one after the other. See `Threads.together`."""
+    searches: list[PersistentSearch] = [partition.kept["search"] for partition in partitions]
+    requests = requests_of_all(partitions[0].partitioning, *given)
     for at.rank, each in enumerate(searches):
         each.begin(requests[at.rank], limit)
     try:
@@ -294,16 +298,16 @@ def search_together(parts: Sequence[Part], names: Sequence[str], limit: float, a
     return answers
 
 
-def prepared(part: Part, peers: Peers) -> InOneLaunch | DeviceWalk:
-    """What searches the part: in one launch where all parts have windows, else by NCCL."""
-    places = peers.share(Place.here(CUDA))
-    mine = places[peers.rank]
+def prepared(partition: Partition, communicator: Communicator) -> PersistentSearch | DeviceSearch:
+    """What searches the partition: in one launch where all partitions have windows, else by NCCL."""
+    places = communicator.share(Place.here(CUDA))
+    mine = places[communicator.rank]
     sharing = sum((place.process, place.ordinal) == (mine.process, mine.ordinal) for place in places)
-    there = DevicePart(part, peers, CuPyDevice(own_stream=sharing > 1))
-    if peers.size > MAX_PARTS:
-        return DeviceWalk(there, f"one launch takes at most {MAX_PARTS} parts")
-    layout = Layout.of(part)
-    windows = open_windows(peers, layout.end, CUDA)
+    there = DevicePartition(partition, communicator, CuPyDevice(own_stream=sharing > 1))
+    if communicator.size > MAX_PARTITIONS:
+        return DeviceSearch(there, f"one launch takes at most {MAX_PARTITIONS} partitions")
+    layout = Layout.of(partition)
+    windows = open_windows(communicator, layout.end, CUDA)
     if isinstance(windows, str):
-        return DeviceWalk(there, windows)
-    return InOneLaunch(there, peers, windows, layout, sharing=sharing)
+        return DeviceSearch(there, windows)
+    return PersistentSearch(there, communicator, windows, layout, sharing=sharing)

@@ -1,4 +1,4 @@
-"""Peers that are processes of one machine, with arrays in host memory.
+"""Communicator that are processes of one machine, with arrays in host memory.
 
 Small values are exchanged in the process of rank 0, to which the others hold a connection that breaks as soon as a
 process ends. Arrays are passed through shared memory: each rank has an outbox that the others map.
@@ -22,7 +22,7 @@ import numpy as np
 
 from .._core.formatting import size as bytes_as_text
 from ..errors import TraversalError
-from .communicators import LIMIT, Meeting, Peers, Stopped, Stops, no_answer
+from .communicators import LIMIT, AbortCallbacks, Aborted, Communicator, Meeting, no_answer
 
 MARGIN = 5.0  # further seconds after which rank 0, which enforces the time limit, counts as failed itself
 ALIGNMENT = 64
@@ -68,7 +68,7 @@ class Hub:
                         self.meeting.fail(value)
                     else:
                         connection.send((self.meeting.meet(rank, value), None))
-                except Stopped as error:
+                except Aborted as error:
                     connection.send((None, str(error)))
         self.meeting.fail(f"the process of {self.meeting.names[rank]} has ended")
 
@@ -106,7 +106,7 @@ class Line:
         except LOST:
             self.failure = f"the process of {self.first} has ended"
         if self.failure is not None:
-            raise Stopped(self.failure)
+            raise Aborted(self.failure)
         return values
 
     def abort(self, reason: str) -> None:
@@ -118,25 +118,25 @@ class Line:
         self._connection.close()
 
 
-class ProcessPeers(Peers):
+class ProcessCommunicator(Communicator):
     """A rank that is a process. It calls collectives from one thread only; any thread of rank 0 may call `abort`."""
 
     def __init__(self, rank: int, names: Sequence[str], way: Hub | Line, limit: float = LIMIT) -> None:
         self.rank = rank
         self.names, self.size = names, len(names)
-        self.limit, self.stops = limit, Stops()
+        self.limit, self.stops = limit, AbortCallbacks()
         self._way = way
         self._outbox = Outbox()
         self._inboxes = [Outbox() for _ in names]
 
     @classmethod
-    def first(cls, names: Sequence[str], limit: float = LIMIT) -> tuple[ProcessPeers, Invitation]:
+    def first(cls, names: Sequence[str], limit: float = LIMIT) -> tuple[ProcessCommunicator, Invitation]:
         """Rank 0, and the invitation by which the others `join` it."""
         hub = Hub(names, limit)
         return cls(0, names, hub, limit), hub.invitation
 
     @classmethod
-    def join(cls, invitation: Invitation, rank: int, names: Sequence[str], limit: float = LIMIT) -> ProcessPeers:
+    def join(cls, invitation: Invitation, rank: int, names: Sequence[str], limit: float = LIMIT) -> ProcessCommunicator:
         """One of the other ranks."""
         return cls(rank, names, Line(invitation, rank, names, limit), limit)
 
@@ -150,7 +150,7 @@ class ProcessPeers(Peers):
         """Leave the group: ranks that wait for this one fail."""
         self._way.close()
 
-    def gather_slices(self, whole: Any) -> None:
+    def allgather(self, whole: Any) -> None:
         slices = whole.reshape(self.size, -1)
 
         def take(rank: int, theirs: list[np.ndarray]) -> None:

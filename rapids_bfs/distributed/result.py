@@ -1,4 +1,4 @@
-"""The result of a search of a graph in parts, which stays in parts until it is asked for."""
+"""The result of a search of a graph in partitions, which stays in partitions until it is asked for."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ..engines import Options
 from ..errors import InputError
 from ..result import BFSResult, Distances
 from ..trace import Level, Step, Trace
-from .build import Part, tools_of
-from .communicators import Peers
-from .gathered import ALONE, Totals, searched_alone
-from .graph import GraphInParts
+from .build import Partition, tools_of
+from .communicators import Communicator
+from .gathered import GATHERED, Totals, search_gathered
+from .graph import DistributedGraph
 from .ids import grouped
 from .launchers import Kept, Threads
 from .level_synchronous import ONE_LAUNCH, Answer, search
@@ -30,12 +30,12 @@ _numbers = Random()  # begins where the system says, whatever users do to `rando
 
 
 @dataclass(frozen=True, eq=False)
-class ResultInParts(Distances):
-    """Distances and a tree of shortest paths, in parts. ``result[id]`` and ``id in result`` are those of `BFSResult`.
+class DistributedResult(Distances):
+    """Distances and a tree of shortest paths, in partitions. ``result[id]`` and ``id in result`` are those of `BFSResult`.
 
     Attributes
     ----------
-    graph : GraphInParts
+    graph : DistributedGraph
     sources : int64 array
         The numbers of the vertices that the search started from.
     answers : one `Answer` on each of the launcher's ranks
@@ -46,7 +46,7 @@ class ResultInParts(Distances):
     depth_limit, target, trace : as of a `BFSResult`; the target is a number
     """
 
-    graph: GraphInParts
+    graph: DistributedGraph
     sources: np.ndarray
     answers: Kept
     num_reached: int
@@ -57,23 +57,23 @@ class ResultInParts(Distances):
 
     def __repr__(self) -> str:
         return (
-            f"<ResultInParts on {self.graph.name!r}: {self.num_reached:,} of {self.graph.num_vertices:,} vertices "
+            f"<DistributedResult on {self.graph.name!r}: {self.num_reached:,} of {self.graph.num_vertices:,} vertices "
             f"reached, depth {self.depth}, on {', '.join(self.graph.devices)}>"
         )
 
     @property
     def distances(self) -> NoReturn:
-        """Raises `InputError`: they are in parts."""
+        """Raises `InputError`: they are in partitions."""
         self._refuse("distances")
 
     @property
     def predecessors(self) -> NoReturn:
-        """Raises `InputError`: they are in parts."""
+        """Raises `InputError`: they are in partitions."""
         self._refuse("predecessors")
 
     def _refuse(self, what: str) -> NoReturn:
         raise InputError(
-            f"the {what} of {self.graph.name} are in {self.graph.launcher.size} parts: ask for result.on('cpu'), which "
+            f"the {what} of {self.graph.name} are in {self.graph.launcher.size} partitions: ask for result.on('cpu'), which "
             "brings the graph to the host too, or for result.to_frame()"
         )
 
@@ -134,13 +134,13 @@ class ResultInParts(Distances):
 
     def _of(self, graph: Any) -> BFSResult:
         """The result in one piece on the host, of a graph with the same vertices."""
-        n, parts = self.graph.num_vertices, self.graph.partition
+        n, partitions = self.graph.num_vertices, self.graph.partitioning
         require_bytes(16 * n, f"a result with {n:,} vertices on the host")
         distances = np.empty(n, np.int32)
         predecessors = np.empty(n, graph.targets.dtype)
         kept = True
         for rank, (mine, their) in enumerate(self._each(_fetch)):
-            vertices = self.graph.vertices(parts.own_numbers(rank))
+            vertices = self.graph.vertices(partitions.own_numbers(rank))
             distances[vertices] = mine
             kept = their is not None
             if kept:
@@ -154,7 +154,7 @@ class ResultInParts(Distances):
     def to_frame(self, kind: str | None = None) -> Any:
         """A frame with a row for each vertex, as `BFSResult.to_frame` makes it; the edges stay where they are.
 
-        Where the graph came from a frame in parts, the frame is in parts too.
+        Where the graph came from a frame in partitions, the frame is in partitions too.
         """
         frame = getattr(self.graph.launcher, "frame", None)
         if frame is not None and (kind or self.graph.frame) == "dask":
@@ -163,45 +163,45 @@ class ResultInParts(Distances):
 
     def _at(self, number: int) -> tuple[int, int]:
         """Distance and predecessor of a vertex."""
-        at: tuple[int, int] = self._each(_at, number)[number // self.graph.partition.stride]
+        at: tuple[int, int] = self._each(_at, number)[number // self.graph.partitioning.stride]
         return at
 
     def _each(self, function: Any, *arguments: Any) -> list[Any]:
-        return self.graph.launcher.run(function, *arguments, each=[self.graph.parts, self.answers])
+        return self.graph.launcher.run(function, *arguments, each=[self.graph.partitions, self.answers])
 
 
-def searched(graph: GraphInParts, sources: np.ndarray, options: Options) -> ResultInParts:
-    """Search a graph in parts from these numbers."""
+def searched(graph: DistributedGraph, sources: np.ndarray, options: Options) -> DistributedResult:
+    """Search a graph in partitions from these numbers."""
     if options.deterministic:
         raise InputError(
-            "a graph in parts cannot be searched deterministically: search it on one device, or leave out "
+            "a graph in partitions cannot be searched deterministically: search it on one device, or leave out "
             "deterministic=True"
         )
     if options.check:
-        raise InputError("a search of a graph in parts cannot check its levels: validate the result")
+        raise InputError("a search of a graph in partitions cannot check its levels: validate the result")
     graph.prepare()
     launcher = graph.launcher
     sources = np.asarray(sources, np.int64)
     number = 1 + _numbers.getrandbits(NUMBER_BITS)
     way = graph.way  # of this search: the next may go another way
-    if way == ALONE:
-        answers, totals = searched_alone(launcher, graph.parts, sources, options)
+    if way == GATHERED:
+        answers, totals = search_gathered(launcher, graph.partitions, sources, options)
     elif way == ONE_LAUNCH and isinstance(launcher, Threads):
         from .persistent import search_together
 
-        answers = launcher.together(search_together, sources, options, number, each=[graph.parts])
+        answers = launcher.together(search_together, sources, options, number, each=[graph.partitions])
         totals = _totals(answers[0])
     else:
         given = sources, options, number
-        answers, (totals, *_) = launcher.keep_and_report(search, _totals, *given, each=[graph.parts])
+        answers, (totals, *_) = launcher.map_and_report(search, _totals, *given, each=[graph.partitions])
     reached, depth, steps = totals
     trace = None
     if options.trace:
         engine = f"{graph.device}, {graph.searched_by(way)}"
-        sizes = launcher.run(_levels, depth, each=[graph.parts, answers])
+        sizes = launcher.run(_levels, depth, each=[graph.partitions, answers])
         trace = traced(np.sum(sizes, axis=0), steps, engine)
     graph.note_depth(depth)
-    return ResultInParts(graph, sources, answers, reached, depth, options.depth_limit, options.target, trace)
+    return DistributedResult(graph, sources, answers, reached, depth, options.depth_limit, options.target, trace)
 
 
 def traced(sizes: np.ndarray, steps: list[Step], engine: str) -> Trace:
@@ -215,46 +215,48 @@ def traced(sizes: np.ndarray, steps: list[Step], engine: str) -> Trace:
     return Trace(levels, engine)
 
 
-def rows(part: Part, answer: Answer, peers: Peers) -> tuple[Any, Any, Any | None]:
-    """The ids, distances and predecessors' ids of this part's vertices, on its device; -1 for no predecessor."""
+def rows(partition: Partition, answer: Answer, communicator: Communicator) -> tuple[Any, Any, Any | None]:
+    """The ids, distances and predecessors' ids of this partition's vertices, on its device; -1 for no predecessor."""
     if answer.predecessors is None:
-        return part.ids, answer.distances, None
-    if part.labels is None:
-        return part.ids, answer.distances, part.partition.ids(answer.predecessors)
+        return partition.ids, answer.distances, None
+    if partition.labels is None:
+        return partition.ids, answer.distances, partition.partitioning.ids(answer.predecessors)
     xp = tools_of(answer.distances).xp
-    stride = part.partition.stride
-    owner = xp.where(answer.predecessors < 0, part.rank, answer.predecessors // stride)
-    wanted, order = grouped(answer.predecessors % stride, owner, peers.size, xp)
-    padded = xp.append(part.labels, xp.zeros(stride - part.own, part.labels.dtype))
-    names = xp.empty_like(part.labels)
-    names[order] = xp.concatenate(peers.all_to_all([padded[places] for places in peers.all_to_all(wanted)]))
+    stride = partition.partitioning.stride
+    owner = xp.where(answer.predecessors < 0, partition.rank, answer.predecessors // stride)
+    wanted, order = grouped(answer.predecessors % stride, owner, communicator.size, xp)
+    padded = xp.append(partition.labels, xp.zeros(stride - partition.own, partition.labels.dtype))
+    names = xp.empty_like(partition.labels)
+    names[order] = xp.concatenate(
+        communicator.all_to_all([padded[places] for places in communicator.all_to_all(wanted)])
+    )
     names[answer.predecessors < 0] = -1
-    return part.labels, answer.distances, names
+    return partition.labels, answer.distances, names
 
 
 def _totals(answer: Answer) -> Totals:
     return Totals(answer.reached, answer.depth, answer.steps)
 
 
-def _fetch(part: Part, answer: Answer, peers: Peers) -> tuple[np.ndarray, np.ndarray | None]:
+def _fetch(partition: Partition, answer: Answer, communicator: Communicator) -> tuple[np.ndarray, np.ndarray | None]:
     return to_host(answer.distances), None if answer.predecessors is None else to_host(answer.predecessors)
 
 
-def _at(part: Part, answer: Answer, peers: Peers, number: int) -> tuple[int, int]:
-    place = number - part.base
-    if not 0 <= place < part.own:
+def _at(partition: Partition, answer: Answer, communicator: Communicator, number: int) -> tuple[int, int]:
+    place = number - partition.base
+    if not 0 <= place < partition.own:
         return -1, -1
     before = -1 if answer.predecessors is None else int(answer.predecessors[place])
     return int(answer.distances[place]), before
 
 
-def _path(part: Part, answer: Answer, peers: Peers, number: int) -> list[int] | None:
+def _path(partition: Partition, answer: Answer, communicator: Communicator, number: int) -> list[int] | None:
     """The numbers on a path from a source to this one, empty if it was not reached. A collective: all ranks call it."""
     if answer.predecessors is None:
         return None
     path = []
     for _ in range(answer.depth + 1):
-        distance, before = max(peers.share(_at(part, answer, peers, number)))
+        distance, before = max(communicator.share(_at(partition, answer, communicator, number)))
         if distance < 0:
             break
         path.append(number)
@@ -264,19 +266,19 @@ def _path(part: Part, answer: Answer, peers: Peers, number: int) -> list[int] | 
     return path[::-1]
 
 
-def _traversed(part: Part, answer: Answer, peers: Peers) -> int:
+def _traversed(partition: Partition, answer: Answer, communicator: Communicator) -> int:
     xp = tools_of(answer.distances).xp
-    return int(xp.diff(part.offsets)[answer.distances >= 0].sum())
+    return int(xp.diff(partition.offsets)[answer.distances >= 0].sum())
 
 
-def _levels(part: Part, answer: Answer, peers: Peers, depth: int) -> np.ndarray:
-    """The numbers of this part's vertices, and of their out-edges, at each distance."""
+def _levels(partition: Partition, answer: Answer, communicator: Communicator, depth: int) -> np.ndarray:
+    """The numbers of this partition's vertices, and of their out-edges, at each distance."""
     xp = tools_of(answer.distances).xp
     reached = answer.distances >= 0
     at = answer.distances[reached]
     if not len(at):
         return np.zeros((2, depth + 1), np.int64)
-    degrees = xp.diff(part.offsets)[reached].astype(np.float64)
+    degrees = xp.diff(partition.offsets)[reached].astype(np.float64)
     vertices = xp.bincount(at, minlength=depth + 1)
     edges = xp.bincount(at, weights=degrees, minlength=depth + 1)
     return np.stack([to_host(vertices), to_host(edges).astype(np.int64)])

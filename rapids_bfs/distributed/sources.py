@@ -15,9 +15,9 @@ from ..errors import InputError
 from ..generators import DRAWN, SEED, Drawing, parsed
 from ..graph import Graph
 from .build import Plan, tools_for
-from .graph import GraphInParts, from_graph, from_source
+from .graph import DistributedGraph, from_graph, from_source
 from .launchers import Launcher, Threads, device_names
-from .partitioning import Partition
+from .partitioning import Partitioning
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class Drawn:
             yield drawing.edges(begin, min(begin + step, last))
 
 
-def in_parts(graph: Any, devices: Any, **options: Any) -> Graph | GraphInParts:
+def distribute(graph: Any, devices: Any, **options: Any) -> Graph | DistributedGraph:
     """The graph on the devices that ``devices`` names, see `rapids_bfs.as_graph`."""
     from ..adapters import as_graph
     from ..loading import load
 
-    if isinstance(graph, GraphInParts):
-        raise InputError(f"{graph.name} is in parts already, on {', '.join(graph.devices)}")
+    if isinstance(graph, DistributedGraph):
+        raise InputError(f"{graph.name} is in partitions already, on {', '.join(graph.devices)}")
     if is_random(graph):
         checked_directed(options.pop("directed", None))
         for option in options:
@@ -85,14 +85,14 @@ def is_random(graph: Any) -> bool:
     return isinstance(graph, str) and graph.partition(":")[0] in DRAWN and not os.path.exists(graph)
 
 
-def drawn(spec: str, devices: Any, *, seed: int = SEED) -> Graph | GraphInParts:
-    """A random graph, drawn and built in parts."""
+def drawn(spec: str, devices: Any, *, seed: int = SEED) -> Graph | DistributedGraph:
+    """A random graph, drawn and built in partitions."""
     kind, sizes = parsed(spec)
     if isinstance(devices, str) and devices == "auto":
         from ..generators import generate
 
         drawing = DRAWN[kind](*sizes, checked=False)
-        devices = fewest(3 * 2 * drawing.m * Partition.of(drawing.n, 1).dtype.itemsize, drawing.n)
+        devices = fewest(3 * 2 * drawing.m * Partitioning.of(drawing.n, 1).dtype.itemsize, drawing.n)
         if devices <= 1:
             return generate(spec, seed=seed, device=CUDA if devices else CPU)
     launcher = launcher_for(devices)

@@ -1,4 +1,4 @@
-"""Graph500's rules, checked in parts: each rank checks its own vertices and the edges that lead to them.
+"""Graph500's rules, checked in partitions: each rank checks its own vertices and the edges that lead to them.
 
 Only the distances of all vertices are gathered on every rank.
 """
@@ -13,20 +13,20 @@ from .._core.arguments import quoted, whole_number
 from .._core.cuda.arrays import on_device
 from .._core.cuda.kernels import launch
 from ..errors import InputError
-from ..kernels.cpu import parts as kernels
+from ..kernels.cpu import distributed as kernels
 from ..validation import RULES, VALID_DISTANCES, Verdict, require_kinds
-from .build import Part, tools_of
-from .communicators import Peers
-from .graph import GraphInParts
+from .build import Partition, tools_of
+from .communicators import Communicator
+from .graph import DistributedGraph
 from .level_synchronous import Answer
-from .result import ResultInParts
+from .result import DistributedResult
 
 NAMES = tuple(RULES)
 
 
-def validate_in_parts(graph: GraphInParts, result: ResultInParts) -> Verdict:
-    """`rapids_bfs.validate` of a result in parts: the first rule broken, and the first vertex that breaks it."""
-    if not (isinstance(graph, GraphInParts) and isinstance(result, ResultInParts)):
+def validate_distributed(graph: DistributedGraph, result: DistributedResult) -> Verdict:
+    """`rapids_bfs.validate` of a result in partitions: the first rule broken, and the first vertex that breaks it."""
+    if not (isinstance(graph, DistributedGraph) and isinstance(result, DistributedResult)):
         require_kinds(graph, result, "validate")
     if result.graph is not graph:
         raise InputError(
@@ -34,33 +34,35 @@ def validate_in_parts(graph: GraphInParts, result: ResultInParts) -> Verdict:
         )
     stopped_at = result.stopped_at
     limit = graph.num_vertices if stopped_at is None else whole_number(stopped_at, "depth_limit")
-    found = graph.launcher.run(check, result.sources, limit, each=[graph.parts, result.answers])
+    found = graph.launcher.run(check, result.sources, limit, each=[graph.partitions, result.answers])
     broken = [each for each in found if each is not None]
     if not broken:
         kept = all(graph.launcher.run(_kept, each=[result.answers]))
         return Verdict() if kept else Verdict(message=VALID_DISTANCES)
     rule, number, distance, predecessor, above = min(broken)
     name = graph.ids_of(np.array([number])).tolist()[0]
-    if predecessor is not None and 0 <= predecessor < graph.partition.size * graph.partition.stride:
+    if predecessor is not None and 0 <= predecessor < graph.partitioning.size * graph.partitioning.stride:
         predecessor = graph.ids_of(np.array([predecessor])).tolist()[0]
     text = RULES[NAMES[rule]].format(distance=distance, predecessor=predecessor, stopped_at=stopped_at, above=above)
     return Verdict(NAMES[rule], number, f"rule {NAMES[rule]!r} is broken: vertex {quoted(name)} {text}")
 
 
-def _kept(answer: Answer, peers: Peers) -> bool:
+def _kept(answer: Answer, communicator: Communicator) -> bool:
     return answer.predecessors is not None
 
 
 Broken = tuple[int, int, int, int | None, int | None]  # rule, number, its distance and predecessor, distance above it
 
 
-def check(part: Part, answer: Answer, peers: Peers, sources: np.ndarray, stopped_at: int) -> Broken | None:
-    """The first rule that a vertex of this part breaks."""
+def check(
+    partition: Partition, answer: Answer, communicator: Communicator, sources: np.ndarray, stopped_at: int
+) -> Broken | None:
+    """The first rule that a vertex of this partition breaks."""
     xp = tools_of(answer.distances).xp
-    partition, distances, predecessors = part.partition, answer.distances, answer.predecessors
-    everywhere = xp.full(partition.size * partition.stride, -1, np.int32)
-    everywhere[part.base : part.base + part.own] = distances
-    peers.completed(everywhere)
+    partitioning, distances, predecessors = partition.partitioning, answer.distances, answer.predecessors
+    everywhere = xp.full(partitioning.size * partitioning.stride, -1, np.int32)
+    everywhere[partition.base : partition.base + partition.own] = distances
+    communicator.completed(everywhere)
 
     def broken(rule: str, breaks: Any, above: Any = None) -> Broken | None:
         if not breaks.any():
@@ -68,16 +70,16 @@ def check(part: Part, answer: Answer, peers: Peers, sources: np.ndarray, stopped
         place = int(breaks.argmax())
         before = None if predecessors is None else int(predecessors[place])
         return (
-            *(NAMES.index(rule), part.base + place, int(distances[place]), before),
+            *(NAMES.index(rule), partition.base + place, int(distances[place]), before),
             None if above is None else int(above[place]),
         )
 
-    source = xp.zeros(part.own, bool)
-    source[xp.asarray(sources[sources // partition.stride == part.rank] % partition.stride)] = True
-    for rule, breaks in _vertex_rules(part, answer, source, everywhere, stopped_at, xp):
+    source = xp.zeros(partition.own, bool)
+    source[xp.asarray(sources[sources // partitioning.stride == partition.rank] % partitioning.stride)] = True
+    for rule, breaks in _vertex_rules(partition, answer, source, everywhere, stopped_at, xp):
         if (found := broken(rule, breaks)) is not None:
             return found
-    confirmed, above = _edge_rules(part, answer, everywhere, stopped_at, xp)
+    confirmed, above = _edge_rules(partition, answer, everywhere, stopped_at, xp)
     kept = predecessors is not None
     return (
         broken("tree-edge" if kept else "tree-level", (distances > 0) & ~confirmed)
@@ -86,18 +88,18 @@ def check(part: Part, answer: Answer, peers: Peers, sources: np.ndarray, stopped
     )
 
 
-def _vertex_rules(part: Part, answer: Answer, source: Any, everywhere: Any, stopped_at: int, xp: Any) -> Any:
-    """The rules about single vertices, each with a mask of this part's vertices that break it."""
-    distances, predecessors, stride = answer.distances, answer.predecessors, part.partition.stride
-    n = part.partition.n
+def _vertex_rules(partition: Partition, answer: Answer, source: Any, everywhere: Any, stopped_at: int, xp: Any) -> Any:
+    """The rules about single vertices, each with a mask of this partition's vertices that break it."""
+    distances, predecessors, stride = answer.distances, answer.predecessors, partition.partitioning.stride
+    n = partition.partitioning.n
     yield "distance-range", (distances < -1) | (distances >= n)
     yield "limit", distances > stopped_at
     if predecessors is None:
         yield "source", source & (distances != 0)
         yield "root", ~source & (distances == 0)
         return
-    counts = xp.asarray(np.array(part.partition.counts))
-    owner = xp.clip(predecessors // stride, 0, part.partition.size - 1)
+    counts = xp.asarray(np.array(partition.partitioning.counts))
+    owner = xp.clip(predecessors // stride, 0, partition.partitioning.size - 1)
     outside = (predecessors < -1) | (predecessors >= len(everywhere))
     yield "predecessor-range", outside | ((predecessors >= 0) & (predecessors % stride >= counts[owner]))
     yield "source", source & ((distances != 0) | (predecessors != -1))
@@ -107,19 +109,37 @@ def _vertex_rules(part: Part, answer: Answer, source: Any, everywhere: Any, stop
     yield "tree-level", (predecessors >= 0) & (everywhere[predecessors] != distances - 1)
 
 
-def _edge_rules(part: Part, answer: Answer, everywhere: Any, stopped_at: int, xp: Any) -> tuple[Any, Any]:
-    """Which vertices of this part have an edge from their predecessor (without predecessors, from any vertex one level
+def _edge_rules(partition: Partition, answer: Answer, everywhere: Any, stopped_at: int, xp: Any) -> tuple[Any, Any]:
+    """Which vertices of this partition have an edge from their predecessor (without predecessors, from any vertex one level
     up), and the smallest distance from which an edge leads to them although none may, -1 where there is none."""
-    confirmed, above = xp.zeros(part.own, bool), xp.full(part.own, -1, np.int32)
+    confirmed, above = xp.zeros(partition.own, bool), xp.full(partition.own, -1, np.int32)
     predecessors = answer.predecessors
     if on_device(above):
-        arcs = len(part.in_targets)
-        given = (part.in_offsets, part.in_targets, part.own, arcs, part.base, everywhere, predecessors)
+        arcs = len(partition.in_targets)
+        given = (
+            partition.in_offsets,
+            partition.in_targets,
+            partition.own,
+            arcs,
+            partition.base,
+            everywhere,
+            predecessors,
+        )
         unsigned = above.view(np.uint32)  # as which -1 is the largest
         launch(
-            "parts_validation", "check", part.in_targets.dtype, np.int64, arcs, *given, stopped_at, confirmed, unsigned
+            "distributed_validation",
+            "check",
+            partition.in_targets.dtype,
+            np.int64,
+            arcs,
+            *given,
+            stopped_at,
+            confirmed,
+            unsigned,
         )
     else:
-        kept = np.empty(0, part.in_targets.dtype) if predecessors is None else predecessors
-        kernels.check(part.in_offsets, part.in_targets, part.base, everywhere, kept, stopped_at, confirmed, above)
+        kept = np.empty(0, partition.in_targets.dtype) if predecessors is None else predecessors
+        kernels.check(
+            partition.in_offsets, partition.in_targets, partition.base, everywhere, kept, stopped_at, confirmed, above
+        )
     return confirmed, above

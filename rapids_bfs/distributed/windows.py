@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from .._core.cuda.arrays import CUDA
 from .._core.cuda.driver import pci_bus_id
 from .._core.cuda.peer_access import obstacle
-from .communicators import Peers
+from .communicators import Communicator
 from .launchers import said
 from .peer_memory import DeviceMemory, HostMemory, MappedMemory, Memory, Offer, found, process
 
@@ -60,23 +60,23 @@ class Windows:
         self._memories, self.addresses = (), ()
 
 
-def open_windows(peers: Peers, nbytes: int, device: str = CUDA) -> Windows | str:
+def open_windows(communicator: Communicator, nbytes: int, device: str = CUDA) -> Windows | str:
     """Windows of so many bytes, all zero, at addresses that are multiples of 512; or one line on why there are none.
 
     All ranks call it, on their device, with the same ``device``, "cuda" or "cpu"; all get windows, or all the same
-    line. Raises `Stopped` as every collective does.
+    line. Raises `Aborted` as every collective does.
     """
-    places = peers.share(Place.here(device))
+    places = communicator.share(Place.here(device))
     if reason := unfit(places):
         return reason
-    name = peers.names[peers.rank]
-    own = _tried(name, lambda: _allocated(peers.rank, places, nbytes))
-    offers = peers.share(own if isinstance(own, str) else own.offer)
+    name = communicator.names[communicator.rank]
+    own = _tried(name, lambda: _allocated(communicator.rank, places, nbytes))
+    offers = communicator.share(own if isinstance(own, str) else own.offer)
     if reason := _first(offers):
         return reason
     assert not isinstance(own, str)
-    memories = _tried(name, lambda: [_opened(offer, places[peers.rank]) for offer in offers])
-    if reason := _first(peers.share(memories if isinstance(memories, str) else None)):
+    memories = _tried(name, lambda: [_opened(offer, places[communicator.rank]) for offer in offers])
+    if reason := _first(communicator.share(memories if isinstance(memories, str) else None)):
         return reason
     assert not isinstance(memories, str)
     own.settled()
@@ -87,16 +87,16 @@ def unfit(places: Sequence[Place]) -> str | None:
     """None, or one line: why ranks at these places cannot have windows, wherever one looks from."""
     hosts = {place.boot: place.host for place in places}
     if len(hosts) > 1:
-        return f"the parts are on several hosts: {', '.join(sorted(hosts.values()))}"
+        return f"the partitions are on several hosts: {', '.join(sorted(hosts.values()))}"
     if len({place.process for place in places}) == 1:
         return None
     if places[0].ordinal < 0:
-        return "the parts are in the memory of several processes: 'cpu:4' makes 4 parts in one"
+        return "the partitions are in the memory of several processes: 'cpu:4' makes 4 partitions in one"
     at: dict[str, tuple[int, Place]] = {}
     for rank, place in enumerate(places):
         first, other = at.setdefault(place.gpu, (rank, place))
         if other.process != place.process:
-            return f"part {first} and part {rank} share GPU {place.gpu} from two processes: start one worker a GPU"
+            return f"partition {first} and partition {rank} share GPU {place.gpu} from two processes: start one worker a GPU"
     return None
 
 

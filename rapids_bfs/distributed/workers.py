@@ -11,12 +11,12 @@ from weakref import WeakValueDictionary
 
 from .._core.cuda.arrays import CUDA
 from ..errors import InputError, TraversalError
-from .communicators import Peers, Stopped, ThreadPeers
+from .communicators import Aborted, Communicator, ThreadCommunicator
 from .launchers import said
 from .peer_memory import at_work
-from .processes import ProcessPeers
+from .processes import ProcessCommunicator
 
-SEVERITY = (InputError, TraversalError, Stopped)  # when several ranks fail, the first of these is the cause
+SEVERITY = (InputError, TraversalError, Aborted)  # when several ranks fail, the first of these is the cause
 
 
 class Outcome(NamedTuple):
@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
 
 
 class Seat:
-    """A rank in its worker's process, with its peers and what it keeps.
+    """A rank in its worker's process, with its communicator and what it keeps.
 
     It is the result of a task, so that the worker frees it when the client releases the task or goes away. It cannot
     be pickled, so that Dask neither moves nor spills it.
@@ -40,17 +40,17 @@ class Seat:
         self.limit = limit
         self.kept: dict[str, Any] = {}
         self.forgotten: set[str] = set()  # keys, since something was last kept
-        self.peers: Peers | None = None
+        self.communicator: Communicator | None = None
         self.meeting = 0  # the number of the meeting in which they connected
         self._changed = threading.Condition()
         self._working = False  # an earlier call that was told to stop may still be running
         _seats[token, rank] = self
 
     def __reduce__(self) -> Any:
-        raise TypeError("a part of a graph stays on its worker")
+        raise TypeError("a partition of a graph stays on its worker")
 
     def guarded(self, work: Callable[..., Any], *arguments: Any) -> Outcome:
-        """The outcome of ``work(*arguments)``. If it fails, the peers are told."""
+        """The outcome of ``work(*arguments)``. If it fails, the communicator are told."""
         with self._changed:
             if not self._changed.wait_for(lambda: not self._working, self.limit):
                 message = f"{self.names[self.rank]} has not ended an earlier call: restart this worker"
@@ -60,11 +60,11 @@ class Seat:
             with at_work().working():
                 return Outcome(work(*arguments))
         except BaseException as error:
-            if isinstance(error, Stopped):
-                return Outcome(str(error), Stopped)
+            if isinstance(error, Aborted):
+                return Outcome(str(error), Aborted)
             message = f"{self.names[self.rank]} failed: {said(error)}"
-            if self.peers is not None:
-                self.peers.abort(message)
+            if self.communicator is not None:
+                self.communicator.abort(message)
             return (
                 Outcome(str(error), InputError) if isinstance(error, InputError) else Outcome(message, TraversalError)
             )
@@ -82,29 +82,29 @@ class Seat:
             from .nccl import unique_id
 
             return unique_id()
-        self.peers, invitation = ProcessPeers.first(self.names, self.limit)
+        self.communicator, invitation = ProcessCommunicator.first(self.names, self.limit)
         return invitation
 
     def join(self, meeting: int, invitation: Any) -> None:
         """Connect to the other ranks."""
         size = len(self.names)
         if size == 1:
-            (self.peers,) = ThreadPeers.group(self.names, self.limit)
+            (self.communicator,) = ThreadCommunicator.group(self.names, self.limit)
         elif self.device == CUDA:
-            from .nccl import NcclPeers
+            from .nccl import NcclCommunicator
 
             self._part(meeting)
-            self.peers = NcclPeers.join(size, invitation, self.rank, self.names, self.limit)
+            self.communicator = NcclCommunicator.join(size, invitation, self.rank, self.names, self.limit)
         elif self.rank:
             self._part(meeting)
-            self.peers = ProcessPeers.join(invitation, self.rank, self.names, self.limit)
+            self.communicator = ProcessCommunicator.join(invitation, self.rank, self.names, self.limit)
 
     def _part(self, meeting: int) -> None:
-        """Leave the peers of earlier meetings."""
+        """Leave the communicator of earlier meetings."""
         self.meeting = meeting
-        if isinstance(self.peers, ProcessPeers):
-            self.peers.close()
-        self.peers = None
+        if isinstance(self.communicator, ProcessCommunicator):
+            self.communicator.close()
+        self.communicator = None
 
     def call(
         self,
@@ -116,7 +116,7 @@ class Seat:
     ) -> Any:
         """Call an SPMD function with what is kept under ``keys``. Keep what it returns under ``key``, if there is one,
         and return what ``report`` makes of it."""
-        found = function(*(self.kept[each] for each in keys), self.peers, *arguments)
+        found = function(*(self.kept[each] for each in keys), self.communicator, *arguments)
         if key is not None:
             self.keep(key, found)
         return report(found)
@@ -177,8 +177,8 @@ async def _in_thread(seat: Seat, method: str, *arguments: Any) -> Outcome:
 def abort(token: str, meeting: int, reason: str) -> None:
     """Stop what the ranks in this process are doing, unless they have reconnected since."""
     for (theirs, _), seat in list(_seats.items()):
-        if theirs == token and seat.meeting == meeting and seat.peers is not None:
-            seat.peers.abort(reason)
+        if theirs == token and seat.meeting == meeting and seat.communicator is not None:
+            seat.communicator.abort(reason)
 
 
 def forget(token: str, key: str) -> None:

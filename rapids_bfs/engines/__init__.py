@@ -16,7 +16,7 @@ from .base import Traversal as Traversal
 from .base import kernel_limit as kernel_limit
 from .registry import GROUP as GROUP
 from .registry import PREFERENCE as PREFERENCE
-from .registry import Choice as Choice
+from .registry import EngineSpec as EngineSpec
 from .registry import choose as choose
 from .registry import gpus as gpus
 from .registry import preferred as preferred

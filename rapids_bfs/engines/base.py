@@ -147,7 +147,7 @@ class Engine(ABC):
         """None, or one line: what is missing and how to install it."""
         return None
 
-    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+    def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         """None, or one line: what the engine cannot do of this search, and what to request instead.
 
         This is the only way to refuse a search. It is called if `unavailable` returns None. By default an engine

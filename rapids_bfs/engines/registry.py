@@ -24,7 +24,7 @@ PREFERENCE = {"cupy": "gpu.cupy:CuPy", "numba-cuda": "gpu.numba_cuda:NumbaCUDA",
 
 
 @dataclass(frozen=True)
-class Choice:
+class EngineSpec:
     """An engine and one of its algorithms."""
 
     engine: Engine = field(compare=False)
@@ -53,7 +53,7 @@ class Choice:
 
     def require(self, graph: Graph, options: Options = DEFAULT, sources: int = 1) -> None:
         """Raise `InputError` if the engine cannot run this search."""
-        if reason := self.engine.declines(graph, self.algorithm, options, sources):
+        if reason := self.engine.unsupported(graph, self.algorithm, options, sources):
             raise InputError(f"engine {self.name!r} cannot run this search: {reason}")
 
     def _kept(self, graph: Graph, key: str, prepare: Callable[[Graph, str], Prepared]) -> Prepared:
@@ -119,7 +119,7 @@ def register(engine: Engine) -> None:
 
 
 @cache
-def choose(spec: str, deterministic: bool = False) -> Choice:
+def choose(spec: str, deterministic: bool = False) -> EngineSpec:
     """The choice written ``engine``, ``engine:algorithm`` or ``auto``, which is the first engine that can run here,
     deterministically if that is asked for. Raises `InputError` if there is no such engine."""
     name, _, algorithm = spec.partition(":")
@@ -135,13 +135,13 @@ def choose(spec: str, deterministic: bool = False) -> Choice:
     if algorithm and algorithm not in engine.algorithms:
         raise InputError(f"engine {name!r} has no algorithm {quoted(algorithm)}: it has {', '.join(engine.algorithms)}")
     algorithm = algorithm or engine.algorithms[0]
-    return Choice(engine, algorithm, name if algorithm == engine.algorithms[0] else f"{name}:{algorithm}")
+    return EngineSpec(engine, algorithm, name if algorithm == engine.algorithms[0] else f"{name}:{algorithm}")
 
 
 in_each_child(choose.cache_clear)  # CUDA does not survive a fork
 
 
-def ready(spec: str, deterministic: bool = False) -> Choice:
+def ready(spec: str, deterministic: bool = False) -> EngineSpec:
     """The choice written like this, that can run here. Raises `InputError` if there is no such engine or it cannot."""
     choice = choose(engine_name(spec), bool(deterministic))
     if reason := choice.unavailable():

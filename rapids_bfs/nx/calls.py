@@ -1,7 +1,7 @@
 """How NetworkX's dispatcher calls our functions: they search the conversion of a graph.
 
 NetworkX itself answers the calls that our function leaves to it, and those on graphs that cannot be converted.
-`LeftToNetworkX` is caught here.
+`FallBack` is caught here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from networkx.utils.backends import _registered_algorithms
 from .classes import is_read_as_theirs
 from .current import as_it_is_now
 from .functions import FUNCTIONS, Function
-from .graph import ConvertedGraph, LeftToNetworkX
+from .graph import ConvertedGraph, FallBack
 from .policy import idle_argument
 from .replay import Replay
 from .views import MARK
@@ -47,7 +47,7 @@ def _function(declared: Function, ours: Callable[..., Any], theirs: Callable[...
             call.arguments["G"] = converted = _searchable(declared, call.arguments)
             _keep_nodes(converted, call.arguments)
             return ours(*call.args, **call.kwargs)
-        except LeftToNetworkX:
+        except FallBack:
             call.arguments["G"] = _left(ours, G)
         # Outside of `except`, so that NetworkX's exceptions do not show ours as their context.
         return theirs(*call.args, **call.kwargs)
@@ -74,9 +74,9 @@ def _generator(declared: Function, ours: Callable[..., Any], theirs: Callable[..
                 yield item
                 given += 1
                 if mark() is not unchanged and not declared.per_vertex:
-                    raise LeftToNetworkX
+                    raise FallBack
             return
-        except LeftToNetworkX:
+        except FallBack:
             call.arguments["G"] = _left(ours, G)
         if given:
             yield from Replay(converted).rest(theirs, call.arguments, given)
@@ -90,15 +90,15 @@ def _searchable(declared: Function, arguments: Mapping[str, Any]) -> ConvertedGr
     """The conversion as it is now, if it may be searched for these arguments."""
     graph = arguments["G"]
     if not isinstance(graph, ConvertedGraph) or not is_read_as_theirs(graph.origin):
-        raise LeftToNetworkX
+        raise FallBack
     if idle_argument(declared, graph.origin, arguments) is not None:
-        raise LeftToNetworkX
+        raise FallBack
     try:
         graph = as_it_is_now(graph)
     except Exception:  # raised by a node's own methods, or because another thread changes the graph
-        raise LeftToNetworkX from None
+        raise FallBack from None
     if len(graph) == 0:
-        raise LeftToNetworkX
+        raise FallBack
     return graph
 
 
@@ -113,7 +113,7 @@ def _keep_nodes(graph: ConvertedGraph, arguments: dict[str, Any]) -> None:
 def _change_mark(graph: ConvertedGraph) -> tuple[Callable[[], Any], Any]:
     """A function, and the object that it returns until the graph changes. A call takes no longer than an item."""
     if graph.state is None:  # changes leave no mark
-        raise LeftToNetworkX
+        raise FallBack
     if len(graph.state) > 1:
         return lambda: graph.is_current, True
     return partial(graph.origin.__networkx_cache__.get, MARK), graph.state[0]

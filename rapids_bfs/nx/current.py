@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from .graph import ConvertedGraph, LeftToNetworkX, converted
+from .graph import ConvertedGraph, FallBack, converted
 from .policy import keep, kept
 
 
 def as_it_is_now(conversion: ConvertedGraph) -> ConvertedGraph:
     """The conversion, or a new one if the graph may have changed since.
 
-    `LeftToNetworkX` if it cannot be converted, or is changed meanwhile.
+    `FallBack` if it cannot be converted, or is changed meanwhile.
     """
     known = (conversion, conversion.latest, kept(conversion.origin))
     newest = next((each for each in known if each is not None and each.is_current), None)
@@ -17,5 +17,5 @@ def as_it_is_now(conversion: ConvertedGraph) -> ConvertedGraph:
         newest = conversion.latest = converted(conversion.origin)
         keep(conversion.origin, newest)
     if not newest.is_read:
-        raise LeftToNetworkX
+        raise FallBack
     return newest

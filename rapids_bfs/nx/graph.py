@@ -44,7 +44,7 @@ def many_objects() -> Iterator[None]:
             gc.enable()
 
 
-class LeftToNetworkX(Exception):
+class FallBack(Exception):
     """A call that NetworkX answers best itself, mostly with an exception of its own. It is no answer to anything else:
     `calls` alone catches it."""
 
@@ -74,7 +74,7 @@ class ConvertedGraph:
         rows = origin._adj
         nodes = list(rows)
         if nodes != list(origin._node):
-            raise LeftToNetworkX
+            raise FallBack
         n = len(nodes)
         self.nodes = np.fromiter(nodes, object, n)
         self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(n), strict=True))
@@ -83,7 +83,7 @@ class ConvertedGraph:
         try:
             self.forward = Graph(offsets, targets, directed=directed, name=name)
         except InputError:  # it says that it is undirected, and has an edge in one direction only
-            raise LeftToNetworkX from None
+            raise FallBack from None
 
     @classmethod
     def unread(cls, origin: Any, state: tuple[object, ...] | None = None) -> ConvertedGraph:
@@ -117,20 +117,20 @@ class ConvertedGraph:
     def _compressed(self, rows: Mapping[Any, Mapping[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
         """Offsets and targets of a dict from nodes to the dicts of their neighbors.
 
-        `LeftToNetworkX` if a neighbor is no node, a dict is read in its own way, or another thread changes one.
+        `FallBack` if a neighbor is no node, a dict is read in its own way, or another thread changes one.
         """
         try:
             containers = {type(rows), *map(type, rows.values())}
             if not all(map(is_dict, containers)):
-                raise LeftToNetworkX
+                raise FallBack
             degrees = np.fromiter(map(len, rows.values()), np.int64)
             if len(degrees) != len(self):
-                raise LeftToNetworkX
+                raise FallBack
             targets = np.empty(degrees.sum(), index_dtype(len(self)))
             if not (containers <= {dict} and self._read_directly(rows, degrees, targets)):
                 degrees, targets = self._read_plainly(rows)
         except Exception as error:  # a node's own methods may raise anything
-            raise LeftToNetworkX from error
+            raise FallBack from error
         return offsets_of(degrees), targets
 
     def _read_directly(self, rows: Any, degrees: np.ndarray, targets: np.ndarray) -> bool:
@@ -149,14 +149,14 @@ class ConvertedGraph:
         if self.index is None and set(map(type, flat)) <= {int}:
             targets = np.fromiter(flat, index_dtype(len(self)), len(flat))
             if ((targets < 0) | (targets >= len(self))).any():
-                raise LeftToNetworkX
+                raise FallBack
         else:
             targets = np.fromiter(map(self.lookup.__getitem__, flat), index_dtype(len(self)), len(flat))
             self._check_types(flat, targets)
         return degrees, targets
 
     def _check_types(self, neighbors: list[Any], targets: np.ndarray) -> None:
-        """`LeftToNetworkX` if a neighbor is of another type than the node that it equals, such as 1.0 and 1.
+        """`FallBack` if a neighbor is of another type than the node that it equals, such as 1.0 and 1.
 
         Which of the two appears in an answer depends on the edge.
         """
@@ -164,7 +164,7 @@ class ConvertedGraph:
             return
         types = np.fromiter(map(type, self.nodes), object, len(self))
         if any(map(is_not, map(type, neighbors), types[targets])):
-            raise LeftToNetworkX
+            raise FallBack
 
     @cached_property
     def backward(self) -> Graph:
@@ -173,7 +173,7 @@ class ConvertedGraph:
             return self.forward
         offsets, targets = self._compressed(self.origin._pred)
         if not _are_mirrored((self.forward.offsets, self.forward.targets), (offsets, targets)):
-            raise LeftToNetworkX
+            raise FallBack
         self.forward._reverse = Graph(offsets, targets, name=self.forward.name)
         self.forward._reverse._reverse = self.forward
         return self.forward._reverse
@@ -207,14 +207,14 @@ class ConvertedGraph:
         return (edges + sum(map(len, self.origin._pred.values()))) // 2 if self.is_directed() else edges
 
     def vertex(self, node: Any) -> int:
-        """The vertex of a node; `LeftToNetworkX` if it is none."""
+        """The vertex of a node; `FallBack` if it is none."""
         found = self.find(node)
         if found is None:
-            raise LeftToNetworkX
+            raise FallBack
         return found
 
     def find(self, node: Any) -> int | None:
-        """The vertex of a node; None if it is none, as ``node in G`` says; `LeftToNetworkX` if that fails."""
+        """The vertex of a node; None if it is none, as ``node in G`` says; `FallBack` if that fails."""
         if self.index is None and type(node) is int:
             return node if 0 <= node < len(self.nodes) else None
         try:
@@ -222,7 +222,7 @@ class ConvertedGraph:
         except TypeError:  # as of what has no hash
             return None
         except Exception:
-            raise LeftToNetworkX from None
+            raise FallBack from None
 
     @cached_property
     def lookup(self) -> dict[Any, int]:
@@ -288,7 +288,7 @@ class ConvertedGraph:
 def converted(origin: Any) -> ConvertedGraph:
     """The conversion of a graph as it is now, `unread` if it has to be left to NetworkX.
 
-    `LeftToNetworkX` if it changes during each of `TRIES` readings, by another thread or its nodes' own methods.
+    `FallBack` if it changes during each of `TRIES` readings, by another thread or its nodes' own methods.
     """
     for _ in range(TRIES):
         state = state_of(origin)
@@ -299,7 +299,7 @@ def converted(origin: Any) -> ConvertedGraph:
             new = ConvertedGraph.unread(origin, state)
         if state == state_of(origin):
             return new
-    raise LeftToNetworkX
+    raise FallBack
 
 
 def arcs_from(edges: Graph, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -311,7 +311,7 @@ def arcs_from(edges: Graph, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return np.repeat(vertices, degrees), edges.targets[np.arange(degrees.sum()) + np.repeat(first, degrees)]
 
 
-def closed_part(edges: Graph, vertices: np.ndarray) -> Graph:
+def induced(edges: Graph, vertices: np.ndarray) -> Graph:
     """The graph of these vertices, renumbered in their order; no edge may lead out of them."""
     rank = np.empty(edges.num_vertices, edges.targets.dtype)
     rank[vertices] = np.arange(len(vertices))
@@ -356,7 +356,7 @@ def levels(limit: Any) -> int | None:
     if isinstance(limit, np.generic):
         limit = limit.item()
     if type(limit) not in (bool, int, float):
-        raise LeftToNetworkX  # which compares it with numbers in its own way, or cannot
+        raise FallBack  # which compares it with numbers in its own way, or cannot
     if not limit > 0:  # or not a number
         return 0
     return None if limit > MAX_LEVELS else math.ceil(limit)

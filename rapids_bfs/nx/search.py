@@ -24,7 +24,7 @@ from ..kernels.cpu import sequential
 from ..kernels.cpu.bits import words
 from ..kernels.cpu.networkx import ordered
 from .current import as_it_is_now
-from .graph import ConvertedGraph, LeftToNetworkX, levels, many_objects
+from .graph import ConvertedGraph, FallBack, levels, many_objects
 from .routing import GPU_BETWEENNESS, batch_engine, ends_soon, engine_for, is_wide, note_search, search_engine
 
 VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
@@ -334,5 +334,5 @@ def connected_summary(graph: ConvertedGraph, nodes: Any = None) -> Any:
     """`summary`, if every search reaches every vertex; else NetworkX says that the graph is not connected."""
     found = summary(graph, nodes)
     if (found.reached < len(graph)).any():
-        raise LeftToNetworkX
+        raise FallBack
     return found

@@ -197,7 +197,7 @@ def test_a_console_of_ours_has_no_markup():
 
 
 def test_our_fault_has_a_traceback_and_an_exit_code_of_its_own(here, capsys, monkeypatch):
-    monkeypatch.setattr(CPU, "declines", lambda *arguments: 1 / 0)
+    monkeypatch.setattr(CPU, "unsupported", lambda *arguments: 1 / 0)
     assert run_command(["run", "karate", "--source=0", "--engine=cpu"]) == 70
     assert "ZeroDivisionError" in capsys.readouterr().err
 
@@ -206,7 +206,7 @@ def test_ctrl_c_is_one_line(here, capsys, monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(CPU, "declines", interrupted)
+    monkeypatch.setattr(CPU, "unsupported", interrupted)
     assert run_command(["run", "karate", "--source=0", "--engine=cpu"]) == 130
     assert capsys.readouterr() == ("", "interrupted\n")
 

@@ -24,53 +24,53 @@ def launcher_of(dask_client, **options):
     return DaskLauncher(dask_client, sorted(dask_client.nthreads()), **options)
 
 
-def who(peers, offset):
-    return os.getpid(), peers.rank + offset, peers.share(peers.rank)
+def who(communicator, offset):
+    return os.getpid(), communicator.rank + offset, communicator.share(communicator.rank)
 
 
-def squares(peers, n):
-    return np.arange(n) * peers.rank
+def squares(communicator, n):
+    return np.arange(n) * communicator.rank
 
 
-def total(mine, theirs, peers):
-    return int(peers.all_reduce(np.array([mine.sum() + theirs])[0:1])[0])
+def total(mine, theirs, communicator):
+    return int(communicator.all_reduce(np.array([mine.sum() + theirs])[0:1])[0])
 
 
-def exchanged(peers, n):
-    received = peers.all_to_all([np.full(n, 10 * peers.rank + to) for to in range(peers.size)])
-    whole = peers.all_gather(np.array([peers.rank]))
+def exchanged(communicator, n):
+    received = communicator.all_to_all([np.full(n, 10 * communicator.rank + to) for to in range(communicator.size)])
+    whole = communicator.allgather_rows(np.array([communicator.rank]))
     return [array.tolist() for array in received], whole.ravel().tolist()
 
 
-def refuse(peers, rank, error):
-    if peers.rank == rank:
+def refuse(communicator, rank, error):
+    if communicator.rank == rank:
         raise error
-    peers.barrier()
+    communicator.barrier()
 
 
-def die(peers, rank):
-    if peers.rank == rank:
+def die(communicator, rank):
+    if communicator.rank == rank:
         os.kill(os.getpid(), signal.SIGKILL)
-    peers.barrier()
+    communicator.barrier()
 
 
-def await_file(peers, rank, begun, path):
-    if peers.rank == rank:
+def await_file(communicator, rank, begun, path):
+    if communicator.rank == rank:
         open(begun, "w").close()
     deadline = time.monotonic() + 60
-    while peers.rank == rank and not os.path.exists(path) and time.monotonic() < deadline:
+    while communicator.rank == rank and not os.path.exists(path) and time.monotonic() < deadline:
         time.sleep(0.02)
-    peers.barrier()
+    communicator.barrier()
 
 
-def stop(peers, rank):
-    if peers.rank == rank:
+def stop(communicator, rank):
+    if communicator.rank == rank:
         os.kill(os.getpid(), signal.SIGSTOP)
-    peers.barrier()
+    communicator.barrier()
 
 
-def no_windows(peers):
-    return open_windows(peers, 1000, "cpu")
+def no_windows(communicator):
+    return open_windows(communicator, 1000, "cpu")
 
 
 def kept_there(token):
@@ -114,11 +114,11 @@ def until(path):
         time.sleep(0.02)
 
 
-def wait(peers):
-    if peers.rank == 2:
+def wait(communicator):
+    if communicator.rank == 2:
         begun.touch()
         until(go_on)
-    peers.barrier()
+    communicator.barrier()
 
 
 def press():
@@ -136,7 +136,7 @@ with Client(os.environ["SCHEDULER"], set_as_default=False) as client:
     except KeyboardInterrupt:
         interrupted.set()
     go_on.touch()
-    assert launcher.run(lambda peers: peers.rank) == [0, 1, 2]
+    assert launcher.run(lambda communicator: communicator.rank) == [0, 1, 2]
 """
 
 
@@ -154,7 +154,7 @@ class TestCalls:
             assert launcher.run(exchanged, n) == expected
 
     def test_processes_share_no_memory_of_the_host(self, dask_client):
-        line = "the parts are in the memory of several processes: 'cpu:4' makes 4 parts in one"
+        line = "the partitions are in the memory of several processes: 'cpu:4' makes 4 partitions in one"
         assert launcher_of(dask_client).run(no_windows) == [line] * 3
 
     def test_what_is_kept_stays_until_nobody_refers_to_it(self, dask_client):
@@ -183,7 +183,7 @@ class TestCalls:
 
     def test_what_is_kept_can_be_told_of_at_once(self, dask_client):
         launcher = launcher_of(dask_client)
-        kept, told = launcher.keep_and_report(squares, len, 4)
+        kept, told = launcher.map_and_report(squares, len, 4)
         assert told == [4, 4, 4]
         assert launcher.run(total, each=[kept, launcher.spread([1, 10, 100])]) == [18 + 111] * 3
 
@@ -265,7 +265,7 @@ class TestFailures:
         launcher = launcher_of(dask_client)
         with pytest.raises(TraversalError) as raised:
             launcher.run(refuse, 1, error)
-        assert str(raised.value).startswith(f"part 1 of 3 (worker {launcher.workers[1]}) {line}")
+        assert str(raised.value).startswith(f"partition 1 of 3 (worker {launcher.workers[1]}) {line}")
         assert "\n" not in str(raised.value)
         assert launcher.run(exchanged, 1)
 
@@ -273,9 +273,9 @@ class TestFailures:
         monkeypatch.setattr(on_dask, "GRACE", 4)
         rank = 0
         launcher, other = (launcher_of(dask_client, limit=limit) for limit in (2, 45))
-        with pytest.raises(TraversalError, match=rf"part {rank} of 3 .worker tcp.* does not answer: restart it"):
+        with pytest.raises(TraversalError, match=rf"partition {rank} of 3 .worker tcp.* does not answer: restart it"):
             launcher.run(await_file, rank, str(tmp_path / "begun"), str(tmp_path / "go"))
-        with pytest.raises(TraversalError, match=rf"part {rank} of 3 .* has not ended an earlier call: restart"):
+        with pytest.raises(TraversalError, match=rf"partition {rank} of 3 .* has not ended an earlier call: restart"):
             launcher.run(exchanged, 1)
         assert other.run(exchanged, 1)
         (tmp_path / "go").touch()
@@ -290,10 +290,10 @@ class TestFailures:
         for call in (lambda: launcher.run(die, rank), lambda: launcher.run(exchanged, 1)):
             with pytest.raises(TraversalError) as raised:
                 call()
-            name = f"part {rank} of 3 (worker {launcher.workers[rank]})"
-            assert str(raised.value) == f"{name} is gone, and with it its part: make the graph again"
+            name = f"partition {rank} of 3 (worker {launcher.workers[rank]})"
+            assert str(raised.value) == f"{name} is gone, and with it its partition: make the graph again"
         assert other.run(exchanged, 1)
-        assert [each.tolist() for each in other.run(lambda mine, peers: mine, each=[kept])] == [[0, 0, 0]]
+        assert [each.tolist() for each in other.run(lambda mine, communicator: mine, each=[kept])] == [[0, 0, 0]]
         assert dask_client.submit(lambda: 5).result() == 5
 
     def test_a_worker_that_is_stopped(self, dask_client, monkeypatch):
@@ -301,7 +301,7 @@ class TestFailures:
         launcher = launcher_of(dask_client, limit=2)
         pids = dask_client.run(os.getpid)
         try:
-            with pytest.raises(TraversalError, match=r"part 1 of 3 .*does not answer: restart it"):
+            with pytest.raises(TraversalError, match=r"partition 1 of 3 .*does not answer: restart it"):
                 launcher.run(stop, 1)
         finally:
             os.kill(pids[launcher.workers[1]], signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""Graphs in parts on the CPU: built, searched, validated and brought back, against SciPy on the graph in one piece."""
+"""Graphs in partitions on the CPU: built, searched, validated and brought back, against SciPy on the graph in one piece."""
 
 import threading
 from contextlib import nullcontext
@@ -18,11 +18,11 @@ from rapids_bfs import InputError, TraversalError, as_graph, bfs, load, validate
 from rapids_bfs.distributed import build as building
 from rapids_bfs.distributed import level_synchronous as search
 from rapids_bfs.distributed.build import Plan, Source, build
-from rapids_bfs.distributed.communicators import ThreadPeers
-from rapids_bfs.distributed.gathered import ALONE
-from rapids_bfs.distributed.graph import GraphInParts, from_graph
+from rapids_bfs.distributed.communicators import ThreadCommunicator
+from rapids_bfs.distributed.gathered import GATHERED
+from rapids_bfs.distributed.graph import DistributedGraph, from_graph
 from rapids_bfs.distributed.launchers import Threads
-from rapids_bfs.distributed.partitioning import Partition
+from rapids_bfs.distributed.partitioning import Partitioning
 from rapids_bfs.testing import assert_valid_bfs
 
 PARTS = st.integers(1, 5)
@@ -34,21 +34,21 @@ def threads(size):
 
 @given(st.integers(1, 5000), PARTS)
 def test_numbers_are_one_to_one(n, size):
-    partition = Partition.of(n, size)
-    numbers = partition.numbers(np.arange(n))
+    partitioning = Partitioning.of(n, size)
+    numbers = partitioning.numbers(np.arange(n))
     assert len(set(numbers.tolist())) == n
-    assert (numbers % partition.stride < np.array(partition.counts)[numbers // partition.stride]).all()
-    np.testing.assert_array_equal(partition.ids(numbers), np.arange(n))
-    assert (partition.numbers(np.array([-1, n, 2 * n, 1 << 62])) == -1).all()
-    unused = np.setdiff1d(np.arange(-1, (size + 1) * partition.stride), numbers)
-    assert (partition.ids(unused) == -1).all()
+    assert (numbers % partitioning.stride < np.array(partitioning.counts)[numbers // partitioning.stride]).all()
+    np.testing.assert_array_equal(partitioning.ids(numbers), np.arange(n))
+    assert (partitioning.numbers(np.array([-1, n, 2 * n, 1 << 62])) == -1).all()
+    unused = np.setdiff1d(np.arange(-1, (size + 1) * partitioning.stride), numbers)
+    assert (partitioning.ids(unused) == -1).all()
 
 
 def test_scrambling_deals_similar_neighbours_to_all_parts():
-    """Every fourth vertex, which dealing alone would give to one of four parts."""
-    partition = Partition.of(1 << 12, 4)
-    parts = partition.numbers(np.arange(0, 1 << 12, 4)) // partition.stride
-    assert np.bincount(parts, minlength=4).min() > 200
+    """Every fourth vertex, which dealing alone would give to one of four partitions."""
+    partitioning = Partitioning.of(1 << 12, 4)
+    partitions = partitioning.numbers(np.arange(0, 1 << 12, 4)) // partitioning.stride
+    assert np.bincount(partitions, minlength=4).min() > 200
 
 
 @st.composite
@@ -64,7 +64,7 @@ def searches(draw, graph):
 
 
 def assert_searched(graph, whole, options):
-    """The search in parts finds what Dijkstra finds in the whole graph, and is valid in parts and in one piece."""
+    """The search in partitions finds what Dijkstra finds in the whole graph, and is valid in partitions and in one piece."""
     result = bfs(graph, **options)
     expected = expected_distances(whole, options["source"], options["depth_limit"], options["target"])
     assert validate(graph, result)
@@ -124,7 +124,7 @@ def test_rank_0_searches_alone_what_is_deep(data, whole, size):
     graph.prepare()
     graph.note_depth(1 << 30)
     assert_searched(graph, whole, data.draw(searches(whole)))
-    assert graph.way == (ALONE if size > 1 else "")
+    assert graph.way == (GATHERED if size > 1 else "")
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -139,7 +139,7 @@ def test_what_is_deep(directed):
         trace = bfs(graph, source, trace=True).trace
         ways.append(trace.engine)
         assert [level[:4] for level in trace] == [level[:4] for level in bfs(whole, source, trace=True).trace]
-    assert ways == ["cpu, 3 parts"] * 2 + [f"cpu, 3 parts, {ALONE}"] * 2
+    assert ways == ["cpu, 3 partitions"] * 2 + [f"cpu, 3 partitions, {GATHERED}"] * 2
     for limit in (None, 40):
         assert_searched(graph, whole, {"source": [0, 99], "depth_limit": limit, "target": None, "predecessors": True})
 
@@ -159,10 +159,10 @@ def test_one_part_searches_as_before():
 @pytest.mark.parametrize(
     ("where", "what"),
     [
-        ("alone._free_bytes", mock.Mock(return_value=1000.0)),
-        ("alone.Rows", mock.Mock(side_effect=MemoryError)),
-        ("alone.Graph._trusted", mock.Mock(side_effect=MemoryError)),
-        ("alone.choose", mock.Mock(side_effect=InputError("too little memory"))),
+        ("gathered._free_bytes", mock.Mock(return_value=1000.0)),
+        ("gathered.Rows", mock.Mock(side_effect=MemoryError)),
+        ("gathered.Graph._trusted", mock.Mock(side_effect=MemoryError)),
+        ("gathered.choose", mock.Mock(side_effect=InputError("too little memory"))),
     ],
 )
 def test_rank_0_has_no_room(monkeypatch, where, what):
@@ -177,20 +177,20 @@ def test_rank_0_has_no_room(monkeypatch, where, what):
 @pytest.mark.parametrize("call", [1, 2])
 def test_a_rank_that_fails_while_rows_are_gathered(monkeypatch, rank, call):
     graph = deep(3, limit=10.0)
-    real, calls = ThreadPeers.exchanged, []
+    real, calls = ThreadCommunicator.exchanged, []
 
-    def exchanged(peers, pieces, into):
-        if peers.rank == rank:
+    def exchanged(communicator, pieces, into):
+        if communicator.rank == rank:
             calls.append(1)
             if len(calls) == call:
                 raise MemoryError("no memory")
-        return real(peers, pieces, into)
+        return real(communicator, pieces, into)
 
     with monkeypatch.context() as patch:
-        patch.setattr(ThreadPeers, "exchanged", exchanged)
-        with pytest.raises(TraversalError, match=rf"part {rank} of 3 \(cpu\) failed: no memory"):
+        patch.setattr(ThreadCommunicator, "exchanged", exchanged)
+        with pytest.raises(TraversalError, match=rf"partition {rank} of 3 \(cpu\) failed: no memory"):
             bfs(graph, 0)
-    assert (bfs(graph, 299).depth, graph.way) == (299, ALONE)
+    assert (bfs(graph, 299).depth, graph.way) == (299, GATHERED)
 
 
 def in_blocks(edges, cuts):
@@ -219,7 +219,7 @@ def in_blocks(edges, cuts):
     st.booleans(),
     st.sampled_from([0, 2, 1 << 40]),
 )
-def test_edges_in_parts_make_the_graph_that_they_make_in_one_piece(
+def test_edges_distributed_make_the_graph_that_they_make_in_one_piece(
     data, drawn, size, spacing, directed, given_n, most_numbers
 ):
     """Ids with gaps, small and large; each rank with any share of the edges, or none; with and without ``vertices``."""
@@ -232,8 +232,8 @@ def test_edges_in_parts_make_the_graph_that_they_make_in_one_piece(
     launcher = threads(size)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(building, "MAX_NUMBERS", most_numbers)
-        parts = launcher.keep(build, Plan(vertices=vertices, directed=directed), each=[in_blocks(edges, cuts)])
-    graph = GraphInParts(parts, launcher)
+        partitions = launcher.keep(build, Plan(vertices=vertices, directed=directed), each=[in_blocks(edges, cuts)])
+    graph = DistributedGraph(partitions, launcher)
     assert (graph.num_vertices, graph.num_edges, graph.directed) == (
         *(whole.num_vertices, whole.num_edges, whole.directed),
     )
@@ -283,7 +283,7 @@ def test_labels_of_any_kind():
 def test_wide_numbers():
     """Numbers of 64 bits, as more than 2**31 vertices have."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Partition, "dtype", np.dtype(np.int64))
+        patch.setattr(Partitioning, "dtype", np.dtype(np.int64))
         assert_searched(
             load("rmat:8", devices="cpu:3"),
             load("rmat:8"),
@@ -304,8 +304,8 @@ def test_wide_numbers():
         (lambda graph: bfs(graph, 0, target="x"), "'x' is not a vertex"),
         (lambda graph: bfs(graph, []), "at least one source"),
         (lambda graph: bfs(graph, 0, predecessors=False).path_to(1), "kept no predecessors"),
-        (lambda graph: rapids_bfs.bfs_batch(graph, [0]), "3 parts, which only bfs can search"),
-        (lambda graph: as_graph(graph, devices="cpu:2"), "in parts already"),
+        (lambda graph: rapids_bfs.bfs_batch(graph, [0]), "3 partitions, which only bfs can search"),
+        (lambda graph: as_graph(graph, devices="cpu:2"), "in partitions already"),
         (lambda graph: validate(load("path:3", devices="cpu:2"), bfs(graph, 0)), "another graph"),
     ],
 )
@@ -319,7 +319,7 @@ def test_errors(call, says):
     ["cpu:0", "cpu:x", "cpu:257", "cpu:" + "9" * 5000, "cpus", [], 0, 2.5, -1, [0, "1"], 99, 10**30, [99], True],
 )
 def test_devices_that_there_are_not(devices):
-    with pytest.raises(InputError, match=r"device|GPU|parts"):
+    with pytest.raises(InputError, match=r"device|GPU|partitions"):
         load("path:3", devices=devices)
 
 
@@ -389,7 +389,7 @@ def test_devices_and_where_a_graph_in_one_piece_lives(device, adjacency, devices
         (None, {"targets": []}, "either a graph, or both offsets= and targets="),
         (load("path:3"), {"vertices": 9}, "vertices= does not go with Graph"),
         (load("path:3"), {"source": "a"}, "source= does not go with Graph"),
-        (load("path:3", devices="cpu:2"), {}, "is in parts already"),
+        (load("path:3", devices="cpu:2"), {}, "is in partitions already"),
         ("rmat:3", {"vertices": 9}, "has no vertices to choose"),
     ],
 )
@@ -398,10 +398,10 @@ def test_no_option_is_dropped_beside_devices(given, options, says):
         as_graph(given, devices="cpu:2", **options)
 
 
-def test_a_graph_in_parts_takes_no_options():
+def test_a_graph_distributed_takes_no_options():
     graph = load("path:3", devices="cpu:2")
     assert as_graph(graph) is graph
-    with pytest.raises(InputError, match="name= does not go with GraphInParts"):
+    with pytest.raises(InputError, match="name= does not go with DistributedGraph"):
         as_graph(graph, name="another")
 
 
@@ -412,13 +412,13 @@ def test_a_bad_id_is_named():
         launcher.keep(build, Plan(), each=[in_blocks(ends, [3])])
 
 
-def change(answer, part):
-    """Ways to spoil an answer, each with the rule that it breaks; each needs a part with such a vertex."""
+def change(answer, partition):
+    """Ways to spoil an answer, each with the rule that it breaks; each needs a partition with such a vertex."""
     distances, predecessors = answer.distances, answer.predecessors
     deep = np.flatnonzero(distances == distances.max())[:1]
     return {
-        "distance-range": (distances, deep, part.partition.n),
-        "predecessor-range": (predecessors, deep, part.partition.stride - 1),
+        "distance-range": (distances, deep, partition.partitioning.n),
+        "predecessor-range": (predecessors, deep, partition.partitioning.stride - 1),
         "source": (distances, np.flatnonzero(distances == 0), 1),
         "root": (distances, deep, 0),
         "reached": (predecessors, deep, -1),
@@ -431,8 +431,8 @@ def test_a_spoilt_answer_is_refused(rule):
     graph = load("path:30", devices="cpu:3")
     result = bfs(graph, 15)
     assert validate(graph, result)
-    rank = 15 and int(graph.vertex_of(15)) // graph.partition.stride
-    array, places, value = change(result.answers[rank], graph.parts[rank])[rule]
+    rank = 15 and int(graph.vertex_of(15)) // graph.partitioning.stride
+    array, places, value = change(result.answers[rank], graph.partitions[rank])[rule]
     assert len(places)
     array[places] = value
     assert validate(graph, result).rule == rule
@@ -462,11 +462,11 @@ def test_graphs_on_gpus_are_searched_one_after_the_other(monkeypatch):
     monkeypatch.setattr(Threads, "_current", lambda launcher, rank: nullcontext())
     entered, go = SimpleQueue(), threading.Event()
 
-    def first(peers):
+    def first(communicator):
         entered.put("first")
         go.wait(60)
 
-    def second(peers):
+    def second(communicator):
         entered.put("second")
 
     calls = [

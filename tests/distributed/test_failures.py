@@ -1,4 +1,4 @@
-"""Graphs in parts whose ranks fail, hang or are interrupted: one error that names the rank, and no hang.
+"""Graphs in partitions whose ranks fail, hang or are interrupted: one error that names the rank, and no hang.
 
 Each program runs in a process of its own, which is killed if it hangs.
 """
@@ -21,15 +21,15 @@ from rapids_bfs.distributed.graph import from_graph
 
 graph = from_graph(load("path:60"), launch.Threads(["cpu"] * 3, limit=LIMIT))
 sound = bfs(graph, 0)
-real = cpu.HostWalk.top_down
+real = cpu.HostSearch.top_down
 troubled = True
 
 def at_level(wanted, rank, trouble):
-    def top_down(walk, level, edges, peers):
-        if troubled and level == wanted and peers.rank == rank:
+    def top_down(walk, level, edges, communicator):
+        if troubled and level == wanted and communicator.rank == rank:
             trouble()
-        real(walk, level, edges, peers)
-    cpu.HostWalk.top_down = top_down
+        real(walk, level, edges, communicator)
+    cpu.HostSearch.top_down = top_down
 
 def said_by_bfs():
     try:
@@ -49,9 +49,9 @@ def run(program, limit=60):
 @pytest.mark.parametrize(
     ("error", "says"),
     [
-        ("RuntimeError('it broke')", "part 1 of 3 (cpu) failed: it broke"),
-        ("MemoryError()", "part 1 of 3 (cpu) failed: MemoryError: it does not fit: use more devices"),
-        ("SystemExit(3)", "part 1 of 3 (cpu) failed: 3"),
+        ("RuntimeError('it broke')", "partition 1 of 3 (cpu) failed: it broke"),
+        ("MemoryError()", "partition 1 of 3 (cpu) failed: MemoryError: it does not fit: use more devices"),
+        ("SystemExit(3)", "partition 1 of 3 (cpu) failed: 3"),
     ],
 )
 def test_a_rank_that_fails(error, says):
@@ -81,8 +81,8 @@ def test_a_rank_that_does_not_answer():
         assert (bfs(graph, 0).on("cpu").distances == sound.on("cpu").distances).all()
         """
     first, second = run(program, limit=1).splitlines()
-    assert first.startswith("no answer for 1 s from part 2 (cpu): all were stopped")
-    assert second == "part 2 (cpu) has not ended after an earlier failure: wait, or make the graph again"
+    assert first.startswith("no answer for 1 s from partition 2 (cpu): all were stopped")
+    assert second == "partition 2 (cpu) has not ended after an earlier failure: wait, or make the graph again"
 
 
 def test_interrupted():
@@ -117,7 +117,7 @@ def test_a_thread_that_begins_after_an_interrupt_leaves_its_part_alone():
         except KeyboardInterrupt:
             launch.start_new_thread = start
         assert (bfs(graph, 0).on("cpu").distances == sound.on("cpu").distances).all()
-        cpu.HostWalk.begin = lambda *_: used.append(True)
+        cpu.HostSearch.begin = lambda *_: used.append(True)
         go.set()
         assert ended.wait(60) and not used
         """
@@ -181,4 +181,4 @@ def test_a_graph_that_cannot_fit_is_refused_before_it_is_drawn():
         except InputError as error:
             print(error)
         """
-    assert run(program).startswith("rmat:40:16 in 3 parts needs 272 TiB of memory, and ")
+    assert run(program).startswith("rmat:40:16 in 3 partitions needs 272 TiB of memory, and ")

@@ -1,4 +1,4 @@
-"""Graphs in parts as they are measured: side by side, by the Graph500 benchmark, and from the command line."""
+"""Graphs in partitions as they are measured: side by side, by the Graph500 benchmark, and from the command line."""
 
 import json
 from types import SimpleNamespace
@@ -56,10 +56,10 @@ class TestCompare:
             level.newly_reached for level in compare(whole, [ours.runs[0].source], engines="cpu").levels
         ]
         assert "scipy" in str(comparison)
-        assert "3 sources, 3 parts\n" in str(comparison)
+        assert "3 sources, 3 partitions\n" in str(comparison)
         graph.way = "one launch"
-        assert "3 sources, 3 parts, one launch\n" in str(comparison)
-        assert json.loads(json.dumps(comparison.to_dict()))["graph"]["searched"] == "3 parts, one launch"
+        assert "3 sources, 3 partitions, one launch\n" in str(comparison)
+        assert json.loads(json.dumps(comparison.to_dict()))["graph"]["searched"] == "3 partitions, one launch"
 
     def test_engines_by_name_and_why_one_cannot(self):
         graph = as_graph({"a": ["b"], "b": ["a"]}, devices="cpu:2")
@@ -71,7 +71,7 @@ class TestCompare:
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("gap", [1, 5])
     def test_edges_of_every_kind(self, kind, gap, tmp_path):
-        """Ids with gaps have a number in parts that is no vertex of the graph in one piece."""
+        """Ids with gaps have a number in partitions that is no vertex of the graph in one piece."""
         source, target = gap * np.random.default_rng(gap).integers(0, 400, (2, 900)) + gap
         given = KINDS[kind](tmp_path, source, target)
         engines = "cpu,cpu:sequential,scipy,networkx"
@@ -85,21 +85,21 @@ class TestCompare:
                 reached = distances[np.isfinite(distances)]
                 assert (run.reached, run.depth) == (len(reached), reached.max())
 
-    def test_an_engine_that_would_search_vertices_declines_a_graph_in_parts(self):
+    def test_an_engine_that_would_search_vertices_declines_a_graph_distributed(self):
         graph = load("path:9", devices="cpu:2")
         for engine in registered().values():
             for algorithm in engine.algorithms:
-                assert "in one piece" in engine.declines(graph, algorithm, Options())
+                assert "in one piece" in engine.unsupported(graph, algorithm, Options())
 
     def test_an_engine_that_fails_to_say_whether_it_can_is_left_out(self, monkeypatch):
-        monkeypatch.setattr(type(registered()["scipy"]), "declines", lambda *arguments: 1 / 0)
+        monkeypatch.setattr(type(registered()["scipy"]), "unsupported", lambda *arguments: 1 / 0)
         comparison = compare(load("path:9", devices="cpu:2"), 1)
         assert comparison["scipy"].unavailable == "failed: ZeroDivisionError: division by zero"
         assert comparison["cpu"].valid
 
     def test_a_wrong_answer_shows(self, monkeypatch):
         monkeypatch.setattr(
-            "rapids_bfs.distributed.validation.validate_in_parts", lambda *given: Verdict("root", 0, "no")
+            "rapids_bfs.distributed.validation.validate_distributed", lambda *given: Verdict("root", 0, "no")
         )
         assert not compare(load("path:9", devices="cpu:2"), [3], engines="cpu").valid
 
@@ -125,12 +125,12 @@ class TestGraph500:
         drawn, whole = np.bincount(source, minlength=256), load("rmat:8")
         expected = [drawn[bfs(whole, root).distances >= 0].sum() for root in report.roots]
         assert report.nedges == expected
-        assert report.engine == "cpu, 3 parts"
+        assert report.engine == "cpu, 3 partitions"
         assert len(report.times) == len(report.validate_times) == len(set(report.roots)) == 5
         assert "bfs  harmonic_mean_TEPS:     !" in str(report)
 
     def test_a_wrong_answer_ends_it(self, monkeypatch):
-        monkeypatch.setattr(measure, "validate_in_parts", lambda *given: Verdict("root", 0, "rule 'root' is broken"))
+        monkeypatch.setattr(measure, "validate_distributed", lambda *given: Verdict("root", 0, "rule 'root' is broken"))
         with pytest.raises(TraversalError, match=r"from root .* rule 'root' is broken"):
             graph500(5, roots=1, devices="cpu:2")
 

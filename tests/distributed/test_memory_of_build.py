@@ -23,17 +23,17 @@ def alone():
 
 
 def peak(rows, n, step, plan):
-    """The bytes allocated by Python and NumPy at the peak of a build on one rank, and the vertices of its part."""
+    """The bytes allocated by Python and NumPy at the peak of a build on one rank, and the vertices of its partition."""
     host_tools.BLOCK = BLOCK
     ends = step * np.random.default_rng(1).integers(0, n // step, (2, rows), np.int32)
     source = Source(lambda: [tuple(ends)])
     launcher = Threads(["cpu"])
     launcher.keep(build, plan, each=[[source]])  # compiles
     tracemalloc.start()
-    (part,) = launcher.keep(build, plan, each=[[source]])
+    (partition,) = launcher.keep(build, plan, each=[[source]])
     bytes_at_peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    return bytes_at_peak, part.own
+    return bytes_at_peak, partition.own
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from rapids_bfs import TraversalError
-from rapids_bfs.distributed import communicators as peers
+from rapids_bfs.distributed import communicators as communicator
 from rapids_bfs.distributed import nccl
-from rapids_bfs.distributed.communicators import Stopped
+from rapids_bfs.distributed.communicators import Aborted
 from rapids_bfs.distributed.launchers import Threads
-from rapids_bfs.distributed.nccl import NcclPeers, Ranks
+from rapids_bfs.distributed.nccl import NcclCommunicator, Ranks
 
-NAMES = [f"part {rank} (cuda:{rank})" for rank in range(3)]
+NAMES = [f"partition {rank} (cuda:{rank})" for rank in range(3)]
 
 
 class OnDevice(np.ndarray):
@@ -73,7 +73,7 @@ class Communicator:
     def _meet(self, value):
         try:
             return self.meeting.meet(self.rank, value)
-        except Stopped as error:
+        except Aborted as error:
             raise NcclError("unhandled system error") from error
 
 
@@ -101,17 +101,17 @@ def ranks(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "cupy", cupy)
     monkeypatch.setitem(__import__("sys").modules, "cupy.cuda", cupy.cuda)
     monkeypatch.setattr(nccl, "library", stands_for_nccl)
-    monkeypatch.setattr(peers, "on_device", lambda array: isinstance(array, OnDevice))
-    monkeypatch.setattr(peers, "finish", lambda: None)
-    monkeypatch.setattr(NcclPeers.wait, "__defaults__", (lambda: None,))
+    monkeypatch.setattr(communicator, "on_device", lambda array: isinstance(array, OnDevice))
+    monkeypatch.setattr(communicator, "finish", lambda: None)
+    monkeypatch.setattr(NcclCommunicator.wait, "__defaults__", (lambda: None,))
 
     def make(together, limit=30.0):
-        meeting = peers.Meeting(NAMES, 60.0)
+        meeting = communicator.Meeting(NAMES, 60.0)
         communicators = {rank: Communicator(rank, meeting) for rank in range(len(NAMES))}
         if together:
-            group = NcclPeers.group(Ranks(communicators, NAMES, limit))
+            group = NcclCommunicator.group(Ranks(communicators, NAMES, limit))
         else:
-            group = [NcclPeers(Ranks({rank: each}, NAMES, limit), rank) for rank, each in communicators.items()]
+            group = [NcclCommunicator(Ranks({rank: each}, NAMES, limit), rank) for rank, each in communicators.items()]
 
         def run(function):
             """What ``function`` returns or raises on each rank."""
@@ -143,25 +143,25 @@ def together(request):
 
 def test_small_objects(ranks, together):
     values = [("a", 1), {"b": [2] * 100}, None]
-    assert ranks(together)(lambda peers: peers.share(values[peers.rank])) == [values] * 3
+    assert ranks(together)(lambda communicator: communicator.share(values[communicator.rank])) == [values] * 3
 
 
 def test_a_small_object_takes_one_collective(ranks):
     """A larger one on any rank takes two."""
 
-    def share(peers):
-        small = peers.share(peers.rank), peers.ranks.calls[peers.rank]
-        values = peers.share(bytes(5000 * peers.rank))
-        return small, [len(value) for value in values], peers.ranks.calls[peers.rank]
+    def share(communicator):
+        small = communicator.share(communicator.rank), communicator.ranks.calls[communicator.rank]
+        values = communicator.share(bytes(5000 * communicator.rank))
+        return small, [len(value) for value in values], communicator.ranks.calls[communicator.rank]
 
     assert ranks(False)(share) == [(([0, 1, 2], 1), [0, 5000, 10000], 3)] * 3
 
 
 def test_slices(ranks, together):
-    def gather(peers):
+    def gather(communicator):
         whole = on_device(np.zeros(12, np.int32))
-        whole[4 * peers.rank : 4 * peers.rank + 4] = peers.rank + 1
-        peers.gather_slices(whole)
+        whole[4 * communicator.rank : 4 * communicator.rank + 4] = communicator.rank + 1
+        communicator.allgather(whole)
         return whole.tolist()
 
     assert ranks(together)(gather) == [[1] * 4 + [2] * 4 + [3] * 4] * 3
@@ -170,9 +170,9 @@ def test_slices(ranks, together):
 def test_pieces_of_any_size(ranks, together):
     """Rank r has r times p elements for rank p, in rows of two."""
 
-    def exchange(peers):
-        pieces = [on_device(np.full((2, peers.rank * to), 10 * peers.rank + to)) for to in range(3)]
-        return [each.tolist() for each in peers.all_to_all(pieces)]
+    def exchange(communicator):
+        pieces = [on_device(np.full((2, communicator.rank * to), 10 * communicator.rank + to)) for to in range(3)]
+        return [each.tolist() for each in communicator.all_to_all(pieces)]
 
     for rank, received in enumerate(ranks(together)(exchange)):
         assert received == [[[10 * sender + rank] * (sender * rank)] * 2 for sender in range(3)]
@@ -181,61 +181,61 @@ def test_pieces_of_any_size(ranks, together):
 def test_who_does_not_answer_is_named(ranks):
     go = threading.Event()
 
-    def hang(peers):
-        if peers.rank == 1:
+    def hang(communicator):
+        if communicator.rank == 1:
             go.wait()
         whole = on_device(np.zeros(3, np.uint8))
         try:
-            peers.gather_slices(whole)
-            peers.wait()
+            communicator.allgather(whole)
+            communicator.wait()
         finally:
             go.set()
 
     for outcome in ranks(True, limit=0.5)(hang):
         assert isinstance(outcome, TraversalError)
-        assert "no answer for 0.5 s from part 1 (cuda:1)" in str(outcome)
+        assert "no answer for 0.5 s from partition 1 (cuda:1)" in str(outcome)
 
 
 def test_in_several_processes_the_others_are_named(ranks):
     go = threading.Event()
 
-    def hang(peers):
-        if peers.rank == 1:
+    def hang(communicator):
+        if communicator.rank == 1:
             go.wait()
             return
         try:
-            peers.gather_slices(on_device(np.zeros(3, np.uint8)))
+            communicator.allgather(on_device(np.zeros(3, np.uint8)))
         finally:
             go.set()
 
     first, _, last = ranks(False, limit=0.5)(hang)
-    assert isinstance(first, Stopped)
-    assert isinstance(last, Stopped)
+    assert isinstance(first, Aborted)
+    assert isinstance(last, Aborted)
 
 
 def test_abort(ranks, together):
-    def fail(peers):
-        if peers.rank == 2:
-            peers.abort("part 2 (cuda:2) failed: it broke")
+    def fail(communicator):
+        if communicator.rank == 2:
+            communicator.abort("partition 2 (cuda:2) failed: it broke")
             return None
-        peers.gather_slices(on_device(np.zeros(3, np.uint8)))
-        return peers.wait()
+        communicator.allgather(on_device(np.zeros(3, np.uint8)))
+        return communicator.wait()
 
     first, second, _ = ranks(together)(fail)
-    assert isinstance(first, Stopped)
-    assert isinstance(second, Stopped)
+    assert isinstance(first, Aborted)
+    assert isinstance(second, Aborted)
     if together:
-        assert str(first) == str(second) == "part 2 (cuda:2) failed: it broke"
+        assert str(first) == str(second) == "partition 2 (cuda:2) failed: it broke"
 
 
 def test_who_only_computes_is_left_alone(ranks):
     """The limit counts from a collective until `wait`, and not after it."""
 
-    def compute(peers):
-        peers.gather_slices(on_device(np.zeros(3, np.uint8)))
-        begun = peers.ranks.deadlines[peers.rank]
-        peers.wait()
-        return begun < nccl.NEVER, peers.ranks.deadlines[peers.rank]
+    def compute(communicator):
+        communicator.allgather(on_device(np.zeros(3, np.uint8)))
+        begun = communicator.ranks.deadlines[communicator.rank]
+        communicator.wait()
+        return begun < nccl.NEVER, communicator.ranks.deadlines[communicator.rank]
 
     assert ranks(True)(compute) == [(True, nccl.NEVER)] * 3
 

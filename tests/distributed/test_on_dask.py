@@ -1,4 +1,4 @@
-"""Graphs in parts on the workers of a Dask cluster: built, searched and validated there, against SciPy."""
+"""Graphs in partitions on the workers of a Dask cluster: built, searched and validated there, against SciPy."""
 
 import os
 import signal
@@ -40,7 +40,7 @@ def test_rank_0_searches_alone_what_is_deep(dask_client):
     graph = from_graph(whole, launcher_of(dask_client))
     for target in (None, 250):
         assert_searched(graph, whole, {"source": [7], "depth_limit": None, "target": target, "predecessors": True})
-    assert graph.searched == "3 parts, by part 0 alone"
+    assert graph.searched == "3 partitions, by partition 0 alone"
 
 
 def test_validation_names_the_rule_that_an_answer_breaks(dask_client):
@@ -62,16 +62,16 @@ def test_errors_are_those_of_one_device(dask_client):
         bfs(graph, "a").distances  # noqa: B018
 
 
-def die_in_the_second_level(part, peers, rank):
+def die_in_the_second_level(partition, communicator, rank):
     """Let this rank's process be killed when it next tells the others how far it is, for the second time."""
-    walk, calls = part.kept["search"], []
+    walk, calls = partition.kept["search"], []
     counters = walk.counters
 
-    def dying(peers):
+    def dying(communicator):
         calls.append(1)
-        if len(calls) == 2 and peers.rank == rank:
+        if len(calls) == 2 and communicator.rank == rank:
             os.kill(os.getpid(), signal.SIGKILL)
-        return counters(peers)
+        return counters(communicator)
 
     walk.counters = dying
 
@@ -82,8 +82,8 @@ def test_a_worker_killed_in_the_middle_of_a_search(dask_client, rank):
     graph = from_graph(whole, launcher_of(dask_client))
     other = from_graph(whole, DaskLauncher(dask_client, graph.launcher.workers[1:2]))
     graph.prepare()
-    graph.launcher.run(die_in_the_second_level, rank, each=[graph.parts])
-    line = rf"^part {rank} of 3 \(worker {graph.launcher.workers[rank]}\) is gone, and with it its part: make the graph"
+    graph.launcher.run(die_in_the_second_level, rank, each=[graph.partitions])
+    line = rf"^partition {rank} of 3 \(worker {graph.launcher.workers[rank]}\) is gone, and with it its partition: make the graph"
     for _ in range(2):
         with pytest.raises(TraversalError, match=line):
             bfs(graph, 0)
@@ -96,20 +96,20 @@ def test_a_worker_killed_in_the_middle_of_a_search(dask_client, rank):
 def test_a_rank_out_of_memory(dask_client):
     graph = from_graph(as_graph("karate"), launcher_of(dask_client))
     graph.prepare()
-    graph.launcher.run(exhaust, 1, each=[graph.parts])
-    with pytest.raises(TraversalError, match=r"part 1 of 3 \(worker tcp:.*\) failed: .*it does not fit"):
+    graph.launcher.run(exhaust, 1, each=[graph.partitions])
+    with pytest.raises(TraversalError, match=r"partition 1 of 3 \(worker tcp:.*\) failed: .*it does not fit"):
         bfs(graph, 0)
     assert bfs(graph, 0).depth == 3
 
 
-def exhaust(part, peers, rank):
+def exhaust(partition, communicator, rank):
     """Let this rank find no memory in its next search."""
-    walk = part.kept["search"]
+    walk = partition.kept["search"]
     begin = walk.begin
 
     def exhausted(*arguments):
         walk.begin = begin
-        if peers.rank == rank:
+        if communicator.rank == rank:
             raise MemoryError("Unable to allocate 3 TiB")
         begin(*arguments)
 

@@ -1,4 +1,4 @@
-"""Peers that are processes: each collective over real connections and real shared memory, by ranks in threads."""
+"""Communicator that are processes: each collective over real connections and real shared memory, by ranks in threads."""
 
 import os
 import threading
@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_bfs.distributed import processes
-from rapids_bfs.distributed.communicators import Stopped, no_answer
-from rapids_bfs.distributed.processes import Outbox, ProcessPeers
+from rapids_bfs.distributed.communicators import Aborted, no_answer
+from rapids_bfs.distributed.processes import Outbox, ProcessCommunicator
 from rapids_bfs.errors import TraversalError
 
 
@@ -19,23 +19,23 @@ class Group:
     """Ranks in threads of this process, which know nothing of each other but their connections."""
 
     def __init__(self, size, limit=20.0):
-        names = [f"part {rank}" for rank in range(size)]
-        first, invitation = ProcessPeers.first(names, limit)
-        others = (ProcessPeers.join(invitation, rank, names, limit) for rank in range(1, size))
-        self.peers = [first, *others]
+        names = [f"partition {rank}" for rank in range(size)]
+        first, invitation = ProcessCommunicator.first(names, limit)
+        others = (ProcessCommunicator.join(invitation, rank, names, limit) for rank in range(1, size))
+        self.communicator = [first, *others]
         self.pool = ThreadPoolExecutor(size)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *raised):
-        for peers in self.peers:
-            peers.close()
+        for communicator in self.communicator:
+            communicator.close()
         self.pool.shutdown()
 
     def each(self, function):
-        """What ``function(peers)`` returns, by rank; the exception where it raised one."""
-        futures = [self.pool.submit(function, peers) for peers in self.peers]
+        """What ``function(communicator)`` returns, by rank; the exception where it raised one."""
+        futures = [self.pool.submit(function, communicator) for communicator in self.communicator]
         return [future.exception(60) or future.result() for future in futures]
 
 
@@ -57,16 +57,16 @@ def test_what_is_sent_arrives(data):
         for lengths, dtype, wide in rounds
     ]
 
-    def every_round(peers):
+    def every_round(communicator):
         received = []
         for (lengths, dtype, _), pieces in zip(rounds, sent, strict=True):
-            received.append(peers.all_to_all(pieces[peers.rank]))
+            received.append(communicator.all_to_all(pieces[communicator.rank]))
             assert [each.dtype for each in received[-1]] == [dtype] * size
             whole = np.full((size, int(lengths[0, 0])), 100, dtype)
-            whole[peers.rank] = peers.rank
-            peers.gather_slices(whole)
+            whole[communicator.rank] = communicator.rank
+            communicator.allgather(whole)
             assert whole.tolist() == [[rank] * int(lengths[0, 0]) for rank in range(size)]
-            assert peers.share(("x", peers.rank)) == [("x", rank) for rank in range(size)]
+            assert communicator.share(("x", communicator.rank)) == [("x", rank) for rank in range(size)]
         return received
 
     with Group(size) as group:
@@ -77,9 +77,9 @@ def test_what_is_sent_arrives(data):
 
 
 def test_what_was_received_is_the_ranks_own():
-    def twice(peers):
-        first = peers.all_to_all([np.full(9, 7)] * 2)
-        peers.all_to_all([np.full(9, 8)] * 2)
+    def twice(communicator):
+        first = communicator.all_to_all([np.full(9, 7)] * 2)
+        communicator.all_to_all([np.full(9, 8)] * 2)
         return [each.tolist() for each in first]
 
     with Group(2) as group:
@@ -88,56 +88,56 @@ def test_what_was_received_is_the_ranks_own():
 
 def test_reductions():
     with Group(3) as group:
-        found = group.each(lambda peers: peers.all_reduce(np.array([peers.rank, 5])).tolist())
+        found = group.each(lambda communicator: communicator.all_reduce(np.array([communicator.rank, 5])).tolist())
         assert found == [[3, 15]] * 3
-        found = group.each(lambda peers: peers.all_reduce(np.array([peers.rank]), "max").tolist())
+        found = group.each(lambda communicator: communicator.all_reduce(np.array([communicator.rank]), "max").tolist())
         assert found == [[2]] * 3
 
 
 @pytest.mark.parametrize("failing", [0, 1])
 def test_abort_ends_every_wait_for_good(failing):
-    def work(peers):
-        if peers.rank == failing:
-            peers.abort("part 9 failed: no luck")
-        peers.barrier()
+    def work(communicator):
+        if communicator.rank == failing:
+            communicator.abort("partition 9 failed: no luck")
+        communicator.barrier()
 
     with Group(3) as group:
         for _ in range(2):
-            assert [str(error) for error in group.each(work)] == ["part 9 failed: no luck"] * 3
+            assert [str(error) for error in group.each(work)] == ["partition 9 failed: no luck"] * 3
 
 
 @pytest.mark.parametrize("silent", [0, 2])
 def test_who_does_not_answer_is_named(silent):
-    def work(peers):
-        if peers.rank != silent:
-            peers.barrier()
+    def work(communicator):
+        if communicator.rank != silent:
+            communicator.barrier()
 
     with Group(3, limit=0.5) as group:
         errors = [error for error in group.each(work) if error]
-        assert [type(error) for error in errors] == [Stopped] * 2
-        assert {str(error) for error in errors} == {no_answer([f"part {silent}"], 0.5)}
+        assert [type(error) for error in errors] == [Aborted] * 2
+        assert {str(error) for error in errors} == {no_answer([f"partition {silent}"], 0.5)}
 
 
 @pytest.mark.parametrize("lost", [0, 1])
 def test_a_connection_that_breaks_ends_every_wait(lost):
     """As when a process ends; which is tested with Dask's workers."""
 
-    def work(peers):
-        if peers.rank == lost:
-            peers.close()
+    def work(communicator):
+        if communicator.rank == lost:
+            communicator.close()
         else:
-            peers.barrier()
+            communicator.barrier()
 
     with Group(3) as group:
         errors = [error for error in group.each(work) if error]
         assert len(errors) == 2
-        assert all("part" in str(error) for error in errors)
+        assert all("partition" in str(error) for error in errors)
 
 
 def test_a_rank_that_never_joins_is_named_and_leaves_no_thread():
     before = threading.active_count()
-    first, _ = ProcessPeers.first(["part 0", "part 1"], 0.2)
-    with pytest.raises(Stopped, match=r"no answer for 0.2 s from part 1"):
+    first, _ = ProcessCommunicator.first(["partition 0", "partition 1"], 0.2)
+    with pytest.raises(Aborted, match=r"no answer for 0.2 s from partition 1"):
         first.barrier()
     first.close()
     for thread in threading.enumerate()[before:]:
@@ -148,8 +148,8 @@ def test_a_rank_that_never_joins_is_named_and_leaves_no_thread():
 def test_shared_memory_has_no_name_once_it_is_mapped(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "FOLDERS", (str(tmp_path),))
 
-    def work(peers):
-        return peers.all_to_all([np.zeros(1 << 12)] * 2)[0].nbytes
+    def work(communicator):
+        return communicator.all_to_all([np.zeros(1 << 12)] * 2)[0].nbytes
 
     with Group(2) as group:
         assert group.each(work) == [1 << 15] * 2

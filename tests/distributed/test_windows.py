@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from rapids_bfs._core.cuda import driver, nvml
 from rapids_bfs._core.cuda.peer_access import obstacle_of_all
 from rapids_bfs.distributed import peer_memory
-from rapids_bfs.distributed.communicators import Stopped, ThreadPeers
+from rapids_bfs.distributed.communicators import Aborted, ThreadCommunicator
 from rapids_bfs.distributed.peer_memory import GRANULARITY, AtWork, Lease, at_work, hold, release
 from rapids_bfs.distributed.windows import Place, open_windows, unfit
 
@@ -36,18 +36,18 @@ def cuda(monkeypatch):
 
 
 def on_ranks(cuda, devices, processes, function):
-    """What ``function(peers)`` returns or raises on each rank."""
-    group = ThreadPeers.group([f"part {rank}" for rank in range(len(devices))], LIMIT)
+    """What ``function(communicator)`` returns or raises on each rank."""
+    group = ThreadCommunicator.group([f"partition {rank}" for rank in range(len(devices))], LIMIT)
     outcomes = [None] * len(devices)
 
-    def work(peers):
-        cuda.be(peers.rank, devices[peers.rank], processes[peers.rank])
+    def work(communicator):
+        cuda.be(communicator.rank, devices[communicator.rank], processes[communicator.rank])
         try:
-            outcomes[peers.rank] = function(peers)
+            outcomes[communicator.rank] = function(communicator)
         except Exception as error:
-            outcomes[peers.rank] = error
+            outcomes[communicator.rank] = error
 
-    threads = [threading.Thread(target=work, args=(peers,)) for peers in group]
+    threads = [threading.Thread(target=work, args=(communicator,)) for communicator in group]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -56,7 +56,7 @@ def on_ranks(cuda, devices, processes, function):
 
 
 def opened(cuda, devices, processes, nbytes=1000):
-    return on_ranks(cuda, devices, processes, lambda peers: open_windows(peers, nbytes))
+    return on_ranks(cuda, devices, processes, lambda communicator: open_windows(communicator, nbytes))
 
 
 def eventually(holds):
@@ -157,7 +157,7 @@ def test_one_that_fails_is_the_line_of_all(cuda, call, rank):
     before = leases()
     cuda.failing[call, rank] = 2, "cudaErrorMemoryAllocation: out of memory\nmore"
     processes = "aaa" if call == "deviceEnablePeerAccess" else "abc"
-    assert opened(cuda, [0, 1, 2], processes) == [f"part {rank}: cudaErrorMemoryAllocation: out of memory"] * 3
+    assert opened(cuda, [0, 1, 2], processes) == [f"partition {rank}: cudaErrorMemoryAllocation: out of memory"] * 3
     nothing_left(cuda)
     eventually(lambda: leases() == before)
 
@@ -179,23 +179,23 @@ def test_a_host_without_a_place_for_leases(cuda, monkeypatch):
 def test_a_rank_that_leaves(cuda, shares):
     """After any of the steps: the others are stopped, and nothing is left."""
 
-    def leave(peers):
-        if peers.rank:
-            return open_windows(peers, 100)
-        real, left = peers.share, iter(range(shares))
+    def leave(communicator):
+        if communicator.rank:
+            return open_windows(communicator, 100)
+        real, left = communicator.share, iter(range(shares))
 
         def share(value):
             if next(left, None) is None:
-                peers.abort("part 0 failed: it broke")
+                communicator.abort("partition 0 failed: it broke")
                 raise RuntimeError("it broke")
             return real(value)
 
-        peers.share = share
-        return open_windows(peers, 100)
+        communicator.share = share
+        return open_windows(communicator, 100)
 
     first, *rest = on_ranks(cuda, [0, 1, 2], "aab", leave)
     assert isinstance(first, RuntimeError)
-    assert all(isinstance(each, Stopped) for each in rest)
+    assert all(isinstance(each, Aborted) for each in rest)
     del first, rest
     gc.collect()  # the frames of the error
 
@@ -279,24 +279,24 @@ def places(*rows):
 
 def test_places_that_do_not_fit():
     one = ("h", "b", "p", 0, "0000:00:00.0")
-    assert unfit(places(one, one)) is None  # parts on one device
+    assert unfit(places(one, one)) is None  # partitions on one device
     assert unfit(places(one, ("container", "b", "q", 0, "0000:01:00.0"))) is None
-    assert unfit(places(one, ("g", "c", "q", 0, "0000:01:00.0"))) == "the parts are on several hosts: g, h"
+    assert unfit(places(one, ("g", "c", "q", 0, "0000:01:00.0"))) == "the partitions are on several hosts: g, h"
     assert unfit(places(one, ("h", "b", "p", 1, "x"), ("h", "b", "q", 0, "0000:00:00.0"))) == (
-        "part 0 and part 2 share GPU 0000:00:00.0 from two processes: start one worker a GPU"
+        "partition 0 and partition 2 share GPU 0000:00:00.0 from two processes: start one worker a GPU"
     )
     assert "are in the memory of several processes" in unfit(places(("h", "b", "p", -1, ""), ("h", "b", "q", -1, "")))
 
 
 def test_in_the_memory_of_the_host():
-    """Parts on the CPU of one process, with nothing of CUDA there."""
-    group = ThreadPeers.group(["part 0", "part 1", "part 2"], LIMIT)
+    """Partitions on the CPU of one process, with nothing of CUDA there."""
+    group = ThreadCommunicator.group(["partition 0", "partition 1", "partition 2"], LIMIT)
     windows = [None] * 3
 
-    def work(peers):
-        windows[peers.rank] = open_windows(peers, 5000, "cpu")
+    def work(communicator):
+        windows[communicator.rank] = open_windows(communicator, 5000, "cpu")
 
-    threads = [threading.Thread(target=work, args=(peers,)) for peers in group]
+    threads = [threading.Thread(target=work, args=(communicator,)) for communicator in group]
     for thread in threads:
         thread.start()
     for thread in threads:

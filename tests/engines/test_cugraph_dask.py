@@ -129,8 +129,8 @@ def test_cannot_run_without_rapids():
 )
 def test_declines_what_cugraph_cannot_do(options, sources, reason):
     engine = registered()["cugraph-dask"]
-    assert reason in engine.declines(generate("path:3"), "bfs", options, sources)
-    assert engine.declines(generate("path:3"), "bfs", Options(depth_limit=2)) is None
+    assert reason in engine.unsupported(generate("path:3"), "bfs", options, sources)
+    assert engine.unsupported(generate("path:3"), "bfs", Options(depth_limit=2)) is None
 
 
 def test_right_on_random_graphs(several_gpus):

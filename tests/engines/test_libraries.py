@@ -34,7 +34,7 @@ def test_any_search_is_right_or_declined(peer, data):
         deterministic=data.draw(st.sampled_from([False, False, False, True])),
     )
     choice = choose(peer)
-    if choice.engine.declines(graph, choice.algorithm, options, len(sources)):
+    if choice.engine.unsupported(graph, choice.algorithm, options, len(sources)):
         assert options.deterministic or len(sources) > 1
         return
     result = choice.traversal(graph).run(np.array(sources), options)

@@ -35,7 +35,7 @@ BENIGN = {
     "csr: mark": "threads that mark a vertex store the same",
     "validation: check": "threads that confirm a vertex store the same",
     "deterministic: settle": "as in direction_optimizing",
-    "parts: expand": "a mark is read while others set it: who reads 0 too late loses the atomic OR",
+    "distributed: expand": "a mark is read while others set it: who reads 0 too late loses the atomic OR",
     "announce": "a block may miss that the level is announced already: the atomic exchange decides who stores it",
 }
 SHAPES = ["path:6", "star:5000", "tree:63", "grid:12", "rmat:8"]  # the star fills the shared memory and spills
@@ -116,10 +116,10 @@ def search_in_parts(threads):
     from rapids_bfs.distributed.level_synchronous import ONE_LAUNCH
     from rapids_bfs.generators import generate
 
-    made = one_launch.InOneLaunch
+    made = one_launch.PersistentSearch
     one_launch.SMALL_ARCS = 0  # several blocks for each part
     for size, (alpha, beta) in product((1, 3), ((60, 24), (0, 24), (1 << 30, 1 << 40), (3, 1))):
-        one_launch.InOneLaunch = partial(
+        one_launch.PersistentSearch = partial(
             made, tuning=one_launch.Tuning(alpha, beta, shrinking_levels=1, threads=threads)
         )
         for spec in SHAPES:

@@ -152,17 +152,17 @@ class TestWhatCuPyDeclines:
     @pytest.mark.parametrize("algorithm", cupy.CuPy.checking)
     def test_a_deterministic_tree_of_a_published_kernel(self, algorithm, monkeypatch):
         monkeypatch.setattr(cupy, "CuPyDevice", lambda graph: SimpleNamespace(attribute=lambda name: 1000))
-        declines = registered()["cupy"].declines
-        reason = declines(self.GRAPH, algorithm, Options(deterministic=True))
+        unsupported = registered()["cupy"].unsupported
+        reason = unsupported(self.GRAPH, algorithm, Options(deterministic=True))
         assert reason == f"{algorithm} cannot search deterministically: use engine='cupy' or engine='cpu'"
-        assert declines(self.GRAPH, algorithm, Options(deterministic=True, predecessors=False)) is None
-        assert declines(self.GRAPH, algorithm, Options(check=True)) is None
+        assert unsupported(self.GRAPH, algorithm, Options(deterministic=True, predecessors=False)) is None
+        assert unsupported(self.GRAPH, algorithm, Options(check=True)) is None
 
     def test_what_a_texture_cannot_hold(self, monkeypatch):
         monkeypatch.setattr(cupy, "CuPyDevice", lambda graph: SimpleNamespace(attribute=lambda name: 10))
-        declines = registered()["cupy"].declines
-        assert "a texture of this device holds 10" in declines(self.GRAPH, "frontier-mask-texture", Options())
-        assert declines(self.GRAPH, "frontier-mask", Options()) is None
+        unsupported = registered()["cupy"].unsupported
+        assert "a texture of this device holds 10" in unsupported(self.GRAPH, "frontier-mask-texture", Options())
+        assert unsupported(self.GRAPH, "frontier-mask", Options()) is None
 
 
 def test_auto_takes_an_engine_that_can_search_deterministically(monkeypatch):
@@ -188,8 +188,8 @@ class TestWhatNumbaCUDALeavesOut:
         with pytest.raises(InputError, match=r"does not support deterministic: .* use the engine 'cpu'$"):
             bfs(generate("path:3"), 0, deterministic=True, engine=f"numba-cuda:{algorithm}")
         graph, distances_alone = generate("path:3"), Options(deterministic=True, predecessors=False)
-        assert engine.declines(graph, algorithm, distances_alone) is None  # they are the same in any search
-        assert engine.declines(graph, algorithm, Options()) is None
+        assert engine.unsupported(graph, algorithm, distances_alone) is None  # they are the same in any search
+        assert engine.unsupported(graph, algorithm, Options()) is None
 
     def test_sources_take_turns(self, monkeypatch):
         monkeypatch.setattr(numba_cuda.NumbaCUDA, "prepare", lambda self, *rest: registered()["cpu"].prepare(*rest))

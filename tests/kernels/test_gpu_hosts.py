@@ -16,7 +16,7 @@ from interrupts import at_line
 
 from rapids_bfs import Graph, bfs, bfs_batch
 from rapids_bfs._core import memory
-from rapids_bfs.engines import Choice, Engine, Options
+from rapids_bfs.engines import Engine, EngineSpec, Options
 from rapids_bfs.engines.gpu import betweenness, bit_parallel, cupy, deterministic, direction_optimizing
 from rapids_bfs.engines.gpu import launch as gpu_launch
 from rapids_bfs.engines.gpu import persistent as one_launch
@@ -390,7 +390,7 @@ class Engines(Engine):
 
 @pytest.mark.parametrize("algorithm", Engines.algorithms)
 def test_a_graph_takes_with_it_what_was_prepared_for_it(algorithm):
-    choice, buffers, graphs = Choice(Engines(), algorithm, algorithm), [], []
+    choice, buffers, graphs = EngineSpec(Engines(), algorithm, algorithm), [], []
     gc.disable()
     try:
         for number in range(200):

@@ -15,7 +15,7 @@ import pytest
 from nx_calls import CALLS, CLASSES, close, draw_call, outcome, public, random_graph
 
 from rapids_bfs.nx import _dicts, convert_from_nx
-from rapids_bfs.nx.graph import ConvertedGraph, LeftToNetworkX
+from rapids_bfs.nx.graph import ConvertedGraph, FallBack
 
 BACKEND = "rapids_bfs"
 SOME = ["bfs_edges", "descendants", "single_source_shortest_path_length", "connected_components", "eccentricity"]
@@ -248,7 +248,7 @@ def test_half_of_a_large_graph(read):
 
 def test_a_graph_that_cannot_be_read_is_not_read_again_before_it_changes(monkeypatch):
     graph = edited(nx.path_graph(9))
-    with pytest.raises(LeftToNetworkX):
+    with pytest.raises(FallBack):
         ConvertedGraph(graph)
     expected = nx.descendants(graph, 4, backend="networkx")
     assert nx.descendants(graph, 4, backend=BACKEND) == expected

@@ -23,7 +23,7 @@ import numpy as np
 from nx_calls import CALLS, VERSION, close, draw_call, in_order, public, random_graph, views
 
 from rapids_bfs.nx.functions import FUNCTIONS
-from rapids_bfs.nx.graph import LeftToNetworkX
+from rapids_bfs.nx.graph import FallBack
 
 CONSUMED_AT_ONCE = 400  # items of an answer that are looked at
 LIMITS = [
@@ -301,7 +301,7 @@ def ending(call, consume):
             consume(value, items)
             return kind, items
         except Exception as error:
-            ours = any(isinstance(each, LeftToNetworkX) for each in chain_of(error))
+            ours = any(isinstance(each, FallBack) for each in chain_of(error))
             return type(error), str(error), items, ours
 
 

@@ -17,7 +17,7 @@ from nx_calls import CLASSES, random_graph
 import rapids_bfs.nx
 from rapids_bfs import InputError
 from rapids_bfs.nx.functions import FUNCTIONS, get_info
-from rapids_bfs.nx.graph import ConvertedGraph, LeftToNetworkX
+from rapids_bfs.nx.graph import ConvertedGraph, FallBack
 from rapids_bfs.nx.policy import kept
 from rapids_bfs.nx.routing import engine_for
 
@@ -78,7 +78,7 @@ class TestConversion:
         graph = nx.path_graph(6)
         graph.add_edge(True, 5.0)
         assert list(graph) == list(range(6))
-        with pytest.raises(LeftToNetworkX):  # 5.0 in a row, and 5
+        with pytest.raises(FallBack):  # 5.0 in a row, and 5
             ConvertedGraph(graph)
         converted = ConvertedGraph(nx.path_graph(6))
         assert [converted.find(each) for each in (4.0, True, np.int64(3))] == [4, 1, 3]

@@ -19,7 +19,7 @@ from rapids_bfs.nx import routing
 from rapids_bfs.nx.classes import is_read_as_theirs
 from rapids_bfs.nx.functions import FUNCTIONS
 from rapids_bfs.nx.generators import ego
-from rapids_bfs.nx.graph import ConvertedGraph, LeftToNetworkX, levels
+from rapids_bfs.nx.graph import ConvertedGraph, FallBack, levels
 from rapids_bfs.nx.policy import kept
 
 RANDOM_CALLS = int(os.environ.get("RAPIDS_BFS_ODD_CALLS", "600"))
@@ -86,7 +86,7 @@ class TestLimits:
         assert [levels(each) for each in (math.nan, -math.inf, -1, 0, False, np.float64("nan"))] == [0] * 6
         assert [levels(each) for each in (True, 1.5, np.int8(3), np.float32(0.5))] == [1, 2, 3, 1]
         for odd in ("x", [], 1j, np.array([1])):
-            with pytest.raises(LeftToNetworkX):
+            with pytest.raises(FallBack):
                 levels(odd)
 
 
@@ -131,7 +131,7 @@ class TestClasses:
 
         graph = nx.path_graph(5)
         graph._adj[2] = Rows(graph._adj[2])
-        with pytest.raises(LeftToNetworkX):
+        with pytest.raises(FallBack):
             ConvertedGraph(graph)
         assert nx.descendants(graph, 0, backend="rapids_bfs") == {1, 2, 3, 4}
 

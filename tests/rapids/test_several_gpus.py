@@ -121,9 +121,11 @@ def test_a_worker_that_stands_still_while_kernels_wait(client):
     graph = from_graph(load("rmat:10"), launcher)
     assert bfs(graph, 0).num_reached
     pid = client.run(os.getpid)[launcher.workers[1]]
-    launcher.run(window_checks.at_launch, 1, signal.SIGSTOP, each=[graph.parts])
+    launcher.run(window_checks.at_launch, 1, signal.SIGSTOP, each=[graph.partitions])
     try:
-        with pytest.raises(TraversalError, match=r"part 1 of .* does not answer|no answer for 5 s from part 1"):
+        with pytest.raises(
+            TraversalError, match=r"partition 1 of .* does not answer|no answer for 5 s from partition 1"
+        ):
             bfs(graph, 0)
     finally:
         os.kill(pid, signal.SIGCONT)
@@ -137,8 +139,10 @@ def test_a_worker_that_is_killed_while_kernels_wait(client):
     launcher = on_all(client, limit=600.0)  # nobody waits so long
     graph = from_graph(load("rmat:10"), launcher)
     assert bfs(graph, 0).num_reached
-    launcher.run(window_checks.at_launch, 1, signal.SIGKILL, each=[graph.parts])
-    with pytest.raises(TraversalError, match=r"part 1 of .* is gone, and with it its part: make the graph again"):
+    launcher.run(window_checks.at_launch, 1, signal.SIGKILL, each=[graph.partitions])
+    with pytest.raises(
+        TraversalError, match=r"partition 1 of .* is gone, and with it its partition: make the graph again"
+    ):
         bfs(graph, 0)
     client.run(window_checks.free_bytes, None, workers=[launcher.workers[0]])
     client.wait_for_workers(GPUS, timeout=120)
@@ -153,7 +157,9 @@ def test_a_worker_that_is_killed(client):
     assert bfs(graph, 0).depth == 3
     os.kill(client.run(os.getpid)[graph.launcher.workers[1]], signal.SIGKILL)
     for _ in range(2):
-        with pytest.raises(TraversalError, match=r"part 1 of .* is gone, and with it its part: make the graph again"):
+        with pytest.raises(
+            TraversalError, match=r"partition 1 of .* is gone, and with it its partition: make the graph again"
+        ):
             bfs(graph, 0)
     client.wait_for_workers(GPUS, timeout=120)
     assert client.submit(int, 5, pure=False).result() == 5

@@ -7,7 +7,7 @@ import numpy as np
 from oracle import assert_right, random_graph, random_options
 
 from rapids_bfs import Graph
-from rapids_bfs.comparison.baselines import contender
+from rapids_bfs.comparison.baselines import baseline_of
 from rapids_bfs.engines import registered
 from rapids_bfs.generators import generate
 
@@ -18,7 +18,9 @@ RANDOM_GRAPHS = 24
 def main():
     engine = registered()["numba-cuda"]
     assert engine.unavailable() is None, engine.unavailable()
-    assert contender(engine.name).left_out(generate("path:6000")), "the simulator should be left out for large graphs"
+    assert baseline_of(engine.name).skip_reason(generate("path:6000")), (
+        "the simulator should be left out for large graphs"
+    )
     rng = np.random.default_rng(11)
     for algorithm in engine.algorithms:
         name = f"numba-cuda:{algorithm}"

@@ -55,7 +55,7 @@ class Operations:
             "betweenness": lambda: betweenness(self.small, range(20), engine="cpu").round(6),
             "preparing": lambda: bfs(self.deep.replace(), 3, engine="cpu").distances,
             "preparing a batch": lambda: bfs_batch(self.small.replace(), range(90), engine="cpu").distances,
-            "bfs in parts": lambda: self._in_parts(5),
+            "bfs in parts": lambda: self._distributed(5),
             "preparing parts": lambda: bfs(as_graph(self.small, devices="cpu:2"), 3).on("cpu").distances,
             "as_graph": lambda: as_graph((GRID[:, 1] * 7, GRID[:, 0] * 7)).targets,
             "as_graph of a CSR": lambda: as_graph(offsets=self.deep.offsets, targets=self.deep.targets).reverse.targets,
@@ -73,12 +73,12 @@ class Operations:
         bfs_batch(self.small, range(90), engine="cpu", on_batch=lambda _, some: rows.append(some.copy()))
         return np.concatenate(rows)
 
-    def _in_parts(self, source: int) -> np.ndarray:
+    def _distributed(self, source: int) -> np.ndarray:
         return bfs(self.parts, source).on("cpu").distances
 
     def _searches(self) -> dict[str, object]:
         one = {name: bfs(getattr(self, name), 9, engine="cpu").distances for name in ("wide", "deep")}
-        return of_searches(self.small) | one | {"parts": self._in_parts(1)}
+        return of_searches(self.small) | one | {"parts": self._distributed(1)}
 
     def is_right(self, name: str) -> bool:
         """Does the operation, and every kind of search, still give the answer that it gave before any interrupt?"""

@@ -45,9 +45,9 @@ def kernels():
     return {name: cupy.RawKernel(CODE, name) for name in ("put", "get", "barriers")}
 
 
-def opened(peers):
+def opened(communicator):
     """The windows, or the line that says why not; the first flags and then a segment for each rank."""
-    return open_windows(peers, 8 * WORDS * peers.size)
+    return open_windows(communicator, 8 * WORDS * communicator.size)
 
 
 def pattern(rank, owner, turn):
@@ -62,83 +62,85 @@ def read(address, words):
     return into.get()
 
 
-def written(windows, peers, turn=0):
+def written(windows, communicator, turn=0):
     """Each rank writes its segment of every window and reads all: the pairs of owner and writer that differ."""
     with cupy.cuda.Stream(non_blocking=True) as stream:
         for owner, address in enumerate(windows.addresses):
-            given = np.uint64(address), np.int64(WORDS), np.int64(peers.rank)
-            kernels()["put"]((32,), (256,), (*given, np.uint64(1000 * turn + 100 * peers.rank + owner)))
+            given = np.uint64(address), np.int64(WORDS), np.int64(communicator.rank)
+            kernels()["put"]((32,), (256,), (*given, np.uint64(1000 * turn + 100 * communicator.rank + owner)))
         stream.synchronize()
-        peers.barrier()
+        communicator.barrier()
         wrong = []
         for owner, address in enumerate(windows.addresses):
-            for writer, segment in enumerate(read(address, WORDS * peers.size).reshape(peers.size, WORDS)):
+            for writer, segment in enumerate(
+                read(address, WORDS * communicator.size).reshape(communicator.size, WORDS)
+            ):
                 if not np.array_equal(segment, pattern(writer, owner, turn)):
                     wrong.append((owner, writer))
-        peers.barrier()
+        communicator.barrier()
     return wrong
 
 
-def zeros(windows, peers):
+def zeros(windows, communicator):
     """Does this rank read zeros in all windows?"""
     with cupy.cuda.Stream(non_blocking=True):
-        found = all(not read(address, WORDS * peers.size).any() for address in windows.addresses)
-    peers.barrier()
+        found = all(not read(address, WORDS * communicator.size).any() for address in windows.addresses)
+    communicator.barrier()
     return found
 
 
-def waited(windows, peers, rounds, first=1 << 62):
+def waited(windows, communicator, rounds, first=1 << 62):
     """How many rounds of a barrier by flags all ranks pass while their kernels run, and microseconds for each."""
     with cupy.cuda.Stream(non_blocking=True) as stream:
         addresses, passed = cupy.asarray(np.array(windows.addresses, np.uint64)), cupy.zeros(1, np.int32)
-        sizes = np.int32(peers.size), np.int32(peers.rank), np.int32(rounds), np.int32(SPINS)
+        sizes = np.int32(communicator.size), np.int32(communicator.rank), np.int32(rounds), np.int32(SPINS)
         kernel = kernels()["barriers"]
         kernel((1,), (32,), (addresses, *sizes[:2], np.int32(0), sizes[3], np.uint64(first), passed))  # loads it
         stream.synchronize()
-        peers.barrier()
+        communicator.barrier()
         begin = time.perf_counter()
         kernel((1,), (32,), (addresses, *sizes, np.uint64(first), passed))
         stream.synchronize()
         took = time.perf_counter() - begin
-        peers.barrier()
+        communicator.barrier()
         return int(passed[0]), 1e6 * took / rounds
 
 
-def close(windows, peers, rank):
+def close(windows, communicator, rank):
     """This rank closes its windows, and no other."""
-    if peers.rank == rank:
+    if communicator.rank == rank:
         windows.close()
-    peers.barrier()
+    communicator.barrier()
 
 
-def others_read(windows, peers, closed, turn):
+def others_read(windows, communicator, closed, turn):
     """Do the ranks that are not ``closed`` still read what was written?"""
     right = True
-    if peers.rank not in closed:
+    if communicator.rank not in closed:
         with cupy.cuda.Stream(non_blocking=True):
             for owner, address in enumerate(windows.addresses):
                 segment = read(address, WORDS)
                 right &= np.array_equal(segment, pattern(0, owner, turn))
-    peers.barrier()
+    communicator.barrier()
     return right
 
 
-def free_bytes(peers):
+def free_bytes(communicator):
     """Free memory of the device."""
     return cupy.cuda.runtime.memGetInfo()[0]
 
 
-def at_launch(part, peers, rank, signal):
+def at_launch(partition, communicator, rank, signal):
     """The process of this rank gets a signal in place of its next launch, when the others' kernels wait for its own."""
 
     def launch():
         time.sleep(0.5)
         os.kill(os.getpid(), signal)
 
-    if peers.rank == rank:
-        part.kept["search"].launch = launch
+    if communicator.rank == rank:
+        partition.kept["search"].launch = launch
 
 
-def way(part, peers):
+def way(partition, communicator):
     """How this rank searches."""
-    return part.kept["search"].way
+    return partition.kept["search"].way

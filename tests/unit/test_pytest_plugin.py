@@ -28,7 +28,7 @@ from rapids_bfs.engines.cpu.search import Sequential
 
 
 class Impatient(CPU):
-    '''Stops before the last level.'''
+    '''AbortCallbacks before the last level.'''
     name = "impatient"
     algorithms = ("one",)
 

@@ -21,8 +21,8 @@ from rapids_bfs._core.cuda.driver import driver
 from rapids_bfs.adapters import EXPORTERS, IMPORTERS, cudf, cudf_files, export, importer_of
 from rapids_bfs.adapters.cudf import matches as is_cudf
 from rapids_bfs.adapters.pylibcudf import NamedTable, _device_type, _names
-from rapids_bfs.comparison.baselines import Contender
-from rapids_bfs.comparison.edge_input import GivenEdges
+from rapids_bfs.comparison.baselines import Baseline
+from rapids_bfs.comparison.edge_input import EdgeInput
 from rapids_bfs.engines import Options, choose, registered
 from rapids_bfs.engines.rapids.base import RapidsTraversal
 from rapids_bfs.engines.rapids.pylibcugraph import PyLibCuGraph
@@ -83,25 +83,25 @@ class TestEngines:
     )
     def test_decline_what_cugraph_cannot_do(self, name, options, sources, reason):
         engine = registered()[name]
-        assert reason in engine.declines(generate("path:3"), engine.algorithms[0], Options(**options), sources)
-        assert engine.declines(generate("path:3"), engine.algorithms[0], Options(depth_limit=2)) is None
+        assert reason in engine.unsupported(generate("path:3"), engine.algorithms[0], Options(**options), sources)
+        assert engine.unsupported(generate("path:3"), engine.algorithms[0], Options(depth_limit=2)) is None
 
     def test_depth_limit_0_is_no_limit_in_cugraph_alone(self):
         reasons = [
-            registered()[name].declines(generate("path:3"), "", Options(depth_limit=0)) is None for name in NAMES
+            registered()[name].unsupported(generate("path:3"), "", Options(depth_limit=0)) is None for name in NAMES
         ]
         assert reasons == [False, False, True]
 
     def test_direction_optimizing_wants_a_symmetric_graph(self):
         engine = PyLibCuGraph()
         directed = as_graph(([0], [1]))
-        assert "only on undirected graphs" in engine.declines(directed, "direction-optimizing", Options())
-        assert engine.declines(directed, "top-down", Options()) is None
-        assert engine.declines(generate("path:3"), "direction-optimizing", Options()) is None
+        assert "only on undirected graphs" in engine.unsupported(directed, "direction-optimizing", Options())
+        assert engine.unsupported(directed, "top-down", Options()) is None
+        assert engine.unsupported(generate("path:3"), "direction-optimizing", Options()) is None
 
     def test_what_is_declined_is_a_reason_in_compare_and_an_error_in_bfs(self, monkeypatch):
         engine = choose("cpu").engine
-        monkeypatch.setattr(type(engine), "declines", lambda *arguments: "it does not like mondays")
+        monkeypatch.setattr(type(engine), "unsupported", lambda *arguments: "it does not like mondays")
         comparison = compare(generate("path:3"), 1, engines="cpu,scipy")
         assert comparison["cpu"].unavailable == "it does not like mondays"
         assert comparison["scipy"].valid
@@ -372,10 +372,10 @@ class TestWholeWay:
         comparison = compare(generate("path:4"), 1, engines="cpu")
         assert comparison["cpu"].edges_ms == []
         assert "edges to answer" not in str(comparison)
-        assert GivenEdges.of(nx.path_graph(3)) is None
+        assert EdgeInput.of(nx.path_graph(3)) is None
 
     def test_another_answer_than_the_graphs_is_told(self, monkeypatch):
-        monkeypatch.setattr(Contender, "end_to_end", lambda *arguments: lambda: 1)
+        monkeypatch.setattr(Baseline, "end_to_end", lambda *arguments: lambda: 1)
         reason = compare(self.FRAME, ["a"], engines="cpu", source="u", target="v")["cpu"].unavailable
         assert (
             reason

@@ -28,7 +28,7 @@ CSR = tuple[Any, Any]  # offsets and targets
 Blocks = Callable[[], Iterable[Pairs]]  # the edges, some at a time, each time it is called
 
 
-class Seen(NamedTuple):
+class EdgeStatistics(NamedTuple):
     """What a look at edges tells: lowest id, highest id (-1 if there are no edges), and whether they are symmetric,
     by keyed hashes as in `rapids_bfs._core.csr.host.Degrees`."""
 
@@ -37,7 +37,7 @@ class Seen(NamedTuple):
     symmetric: bool
 
 
-def look(edges: Iterable[Pairs]) -> Seen:
+def look(edges: Iterable[Pairs]) -> EdgeStatistics:
     """One look at all edges."""
     key = [secrets.randbits(63) | 1 for _ in range(2)]  # unknown before, so that nobody can construct a false answer
     seen = cupy.array([LARGEST, -1, 0], np.int64)
@@ -45,7 +45,7 @@ def look(edges: Iterable[Pairs]) -> Seen:
         size = len(sources)
         launch("csr", "summarize", sources.dtype, np.int32, size, sources, targets, size, *key, seen)
     lowest, highest, asymmetry = seen.tolist()
-    return Seen(lowest, highest, asymmetry == 0)
+    return EdgeStatistics(lowest, highest, asymmetry == 0)
 
 
 def mark(ids: Any, present: Any) -> None:

@@ -1,4 +1,4 @@
-"""The host's side of the CPU kernels for many sources: `bit_parallel`, `side_by_side` and `betweenness`."""
+"""The host's side of the CPU kernels for many sources: `bit_parallel`, `parallel_over_sources` and `betweenness`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..._core.cuda.arrays import CPU
 from ..._core.memory import available_bytes, require_bytes
 from ..._core.threads import pool
 from ...graph import Graph
-from ...kernels.cpu import betweenness, bit_parallel, side_by_side
+from ...kernels.cpu import betweenness, bit_parallel, parallel_over_sources
 from ...kernels.cpu.bits import WORD, words
 from ..base import BatchTraversal, Betweenness, OneByOne, Options, Summary, kernel_limit
 from .degree_order import numbered_by_degree
@@ -76,7 +76,7 @@ class ManySources(BatchTraversal):
 
 
 class SideBySide(BatchTraversal):
-    """`side_by_side`, with a queue for each thread."""
+    """`parallel_over_sources`, with a queue for each thread."""
 
     batch_size = WORD
 
@@ -88,7 +88,7 @@ class SideBySide(BatchTraversal):
         require_bytes(each, "a search on a thread")
         self.threads = max(1, min(pool.most, available_bytes() // (2 * each)))
         self.rows = np.empty((self.threads, n), np.int32)
-        self.searches = side_by_side.Searches(
+        self.searches = parallel_over_sources.Searches(
             here.offsets,
             here.targets,
             queues=np.empty((self.threads, n), vertex),
@@ -99,11 +99,11 @@ class SideBySide(BatchTraversal):
 
     def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
         limit = kernel_limit(depth_limit)
-        side_by_side.search(self.searches, sources, limit, distances, *self._team(len(sources)))
+        parallel_over_sources.search(self.searches, sources, limit, distances, *self._team(len(sources)))
 
     def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
         limit, summary = kernel_limit(depth_limit), Summary.of(len(sources))
-        side_by_side.summarize(self.searches, sources, limit, self.rows, summary, *self._team(len(sources)))
+        parallel_over_sources.summarize(self.searches, sources, limit, self.rows, summary, *self._team(len(sources)))
         return summary
 
     def _team(self, k: int) -> tuple[np.ndarray, int]:

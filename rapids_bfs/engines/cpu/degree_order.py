@@ -9,7 +9,7 @@ import numpy as np
 from ..._core.memory import require_bytes
 from ..._core.threads import pool
 from ...graph import Graph
-from ...kernels.cpu import hub_order
+from ...kernels.cpu import degree_order
 
 
 class Numbered(NamedTuple):
@@ -35,8 +35,8 @@ def numbered_by_degree(graph: Graph) -> Numbered:
     offsets, in_offsets = (_offsets(degrees[order], graph.offsets.dtype) for degrees in (out_degrees, in_degrees))
     targets, in_targets = np.empty((2, graph.num_arcs), vertex)
     with pool.work_on() as threads:
-        hub_order.relabel(graph.offsets, graph.targets, rank, order, offsets, targets)
-        hub_order.turn_round(offsets, targets, in_offsets, in_targets, threads)
+        degree_order.relabel(graph.offsets, graph.targets, rank, order, offsets, targets)
+        degree_order.turn_round(offsets, targets, in_offsets, in_targets, threads)
     if not graph.directed:
         targets = in_targets  # the same edges, hubs first
     return Numbered(rank, int(np.count_nonzero(in_degrees)), offsets, targets, in_offsets, in_targets)

@@ -35,10 +35,10 @@ class CuPy(Engine):
     def unavailable(self) -> str | None:
         return cupy_missing()
 
-    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+    def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if options.deterministic and options.predecessors and algorithm != self.algorithms[0]:
             return f"{algorithm} cannot search deterministically: use engine='cupy' or engine='cpu'"
-        reason = super().declines(graph, algorithm, options, sources)
+        reason = super().unsupported(graph, algorithm, options, sources)
         if reason is None and algorithm == TEXTURE:
             longest = CuPyDevice(graph).attribute("MaxTexture1DLinearWidth")
             if graph.num_arcs > longest or graph.targets.dtype != np.int32:

@@ -18,10 +18,10 @@ class RustworkX(Peer):
     algorithms = ("bfs",)
     supports = (*Peer.supports, "several sources")
 
-    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+    def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if sources > 1 and options.predecessors:
             return "rustworkx has distances alone from several sources: leave out the predecessors"
-        return super().declines(graph, algorithm, options, sources)
+        return super().unsupported(graph, algorithm, options, sources)
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return BFS(graph)

@@ -18,10 +18,10 @@ class SciPy(Engine):
     algorithms = ("csgraph",)
     supports = OPTIONAL
 
-    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+    def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if options.deterministic and options.predecessors and sources > 1:
             return "scipy cannot search deterministically from several sources: use the engine 'cpu'"
-        return super().declines(graph, algorithm, options, sources)
+        return super().unsupported(graph, algorithm, options, sources)
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return CSGraph(graph)

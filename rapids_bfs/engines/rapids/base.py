@@ -22,10 +22,10 @@ class RapidsEngine(Engine):
     def unavailable(self) -> str | None:
         return package_missing(self.package)
 
-    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+    def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if options.trace:
             return "cuGraph tells nothing of its levels: trace another engine"
-        return super().declines(graph, algorithm, options, sources)
+        return super().unsupported(graph, algorithm, options, sources)
 
 
 class RapidsTraversal(Traversal):

@@ -17,10 +17,10 @@ class CuGraph(RapidsEngine):
     algorithms = ("bfs",)
     package = "cugraph"
 
-    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+    def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if options.depth_limit == 0:
             return "cuGraph takes a depth limit of 0 for none: give at least 1"
-        return super().declines(graph, algorithm, options, sources)
+        return super().unsupported(graph, algorithm, options, sources)
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return CuGraphBFS(graph)

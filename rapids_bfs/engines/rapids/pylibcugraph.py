@@ -20,12 +20,12 @@ class PyLibCuGraph(RapidsEngine):
     algorithms = ("top-down", DIRECTION_OPTIMIZING)
     package = "pylibcugraph"
 
-    def declines(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+    def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if algorithm == DIRECTION_OPTIMIZING and graph.directed:
             return "cuGraph is direction-optimizing only on undirected graphs: use 'pylibcugraph'"
         if options.depth_limit == 0:
             return "cuGraph takes a depth limit of 0 for none: give at least 1"
-        return super().declines(graph, algorithm, options, sources)
+        return super().unsupported(graph, algorithm, options, sources)
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return PyLibCuGraphBFS(graph, algorithm)

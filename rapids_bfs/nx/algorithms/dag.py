@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.cpu.networkx import ordered
-from ..graph import ConvertedGraph, LeftToNetworkX
+from ..graph import ConvertedGraph, FallBack
 from ..search import reach, searches
 
 
@@ -21,7 +21,7 @@ def ancestors(G: ConvertedGraph, source: Any) -> set[Any]:
 
 def transitive_closure(G: ConvertedGraph, reflexive: bool | None = False) -> Any:
     if reflexive is not None and reflexive is not True and reflexive is not False:
-        raise LeftToNetworkX
+        raise FallBack
     closure = G.origin.copy()
     if reflexive is False:
         for node, found in zip(G.nodes.tolist(), _heads(G), strict=True):
@@ -36,7 +36,7 @@ def transitive_closure(G: ConvertedGraph, reflexive: bool | None = False) -> Any
 
 
 def _heads(G: ConvertedGraph) -> Any:
-    """For each node the ends of the edges that can be walked from it, in the order of a search."""
+    """For each node the ends of the edges that can be level_synchronous from it, in the order of a search."""
     edges, n = G.forward, len(G)
     found, queue = np.zeros(n, bool), np.empty(n, edges.targets.dtype)
     for vertex in range(n):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...algorithms import distances
-from ..graph import ConvertedGraph, LeftToNetworkX
+from ..graph import ConvertedGraph, FallBack
 from ..routing import batch_engine
 from ..search import VERSION, connected_summary, summary
 from .components.connected import is_connected
@@ -43,13 +43,13 @@ def center(G: ConvertedGraph, e: None = None, usebounds: bool = False, weight: N
 def _measured(measure: Callable[..., Any], G: ConvertedGraph) -> Any:
     """What ``measure`` says, if each node reaches every other; else NetworkX says that the graph is not connected."""
     if not (is_strongly_connected(G) if G.is_directed() else is_connected(G)):
-        raise LeftToNetworkX
+        raise FallBack
     return measure(G.forward, engine=batch_engine(G.forward, len(G)))
 
 
 def barycenter(G: ConvertedGraph, weight: None = None, attr: None = None, sp: None = None) -> list[Any]:
     if VERSION >= (3, 6) and not G.is_directed() and G.num_edges == len(G) - 1:
-        raise LeftToNetworkX  # which has a faster way, and an order of its own, for a tree
+        raise FallBack  # which has a faster way, and an order of its own, for a tree
     found = connected_summary(G).total
     return G.nodes_at(np.flatnonzero(found == found.min()))
 
@@ -69,4 +69,4 @@ def _nodes(G: ConvertedGraph, bunch: Any) -> list[Any]:
     try:
         return list(G.origin.nbunch_iter(bunch))
     except Exception:
-        raise LeftToNetworkX from None
+        raise FallBack from None

@@ -7,7 +7,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from ..graph import ConvertedGraph, LeftToNetworkX, arcs_from, many_objects
+from ..graph import ConvertedGraph, FallBack, arcs_from, many_objects
 from ..search import search_from
 
 CLASSES = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
@@ -18,7 +18,7 @@ def ego_graph(
     G: ConvertedGraph, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: None = None
 ) -> Any:
     if not G.is_own(n):  # which of the two objects is in the graph depends on their numbers
-        raise LeftToNetworkX
+        raise FallBack
     search = search_from(G, n, radius, over=G.undirected if undirected else G.forward)
     ego = _part(G, search.order) if _pays(G, search.order) else G.origin.subgraph(search.nodes).copy()
     if not center:

@@ -15,7 +15,7 @@ from rapids_bfs import bfs, validate
 from rapids_bfs.distributed import cuda, validation
 from rapids_bfs.distributed import partitioning as partition
 from rapids_bfs.distributed import persistent as one_launch
-from rapids_bfs.distributed.cuda import DevicePart, DeviceWalk, Tuning
+from rapids_bfs.distributed.cuda import DevicePartition, DeviceSearch, Tuning
 from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.launchers import Threads
 
@@ -41,7 +41,7 @@ def host(monkeypatch):
 
 def by_steps(there, peers):
     """A search that goes back to the host after each step."""
-    return DeviceWalk(there, "asked for")
+    return DeviceSearch(there, "asked for")
 
 
 def on_devices(whole, size, seed, make=by_steps, kind=HostDevice, **threads):
@@ -50,7 +50,7 @@ def on_devices(whole, size, seed, make=by_steps, kind=HostDevice, **threads):
 
     def prepare(part, peers):
         device = kind(seed + peers.rank, blocks=1 + seed % 3)
-        part.kept["search"] = make(DevicePart(part, peers, device, SMALL), peers)
+        part.kept["search"] = make(DevicePartition(part, peers, device, SMALL), peers)
 
     graph.launcher.run(prepare, each=[graph.parts])
     graph._prepared = True

@@ -18,11 +18,11 @@ from parts_on_host import SMALL, assert_finds, assert_right, host, on_devices, r
 from rapids_bfs import TraversalError, as_graph, bfs, validate
 from rapids_bfs.distributed import level_synchronous as search
 from rapids_bfs.distributed import persistent as one_launch
-from rapids_bfs.distributed.cuda import DevicePart
+from rapids_bfs.distributed.cuda import DevicePartition
 from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.partitioning import Partition
-from rapids_bfs.distributed.persistent import InOneLaunch, Layout, Tuning
+from rapids_bfs.distributed.persistent import Layout, PersistentSearch, Tuning
 from rapids_bfs.distributed.windows import open_windows
 from rapids_bfs.generators import generate
 
@@ -35,7 +35,7 @@ def in_one_launch(alpha=15, beta=24, shrinking_levels=1):
     def make(there, peers):
         layout = Layout.of(there.part)
         windows = open_windows(peers, layout.end, "cpu")
-        return InOneLaunch(there, peers, windows, layout, Tuning(alpha, beta, shrinking_levels, threads=64))
+        return PersistentSearch(there, peers, windows, layout, Tuning(alpha, beta, shrinking_levels, threads=64))
 
     return make
 
@@ -145,7 +145,7 @@ def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, refused):
     whole, size = generate("rmat:6"), 3
     monkeypatch.setattr(one_launch, "CUDA", "cpu")
     monkeypatch.setattr(one_launch, "CuPyDevice", lambda own_stream: HostDevice(0, blocks=2 * size))
-    monkeypatch.setattr(one_launch, "DevicePart", lambda *given: DevicePart(*given, SMALL))
+    monkeypatch.setattr(one_launch, "DevicePartition", lambda *given: DevicePartition(*given, SMALL))
     if refused:
         monkeypatch.setattr(one_launch, "open_windows", lambda *_: refused)
     graph = from_graph(whole, Threads(["cpu"] * size))
@@ -191,7 +191,7 @@ def test_one_thread_launches_for_all():
         rng = np.random.default_rng(seed)
         whole = random_graph(rng, most_vertices=60, most_edges=240)
         sources, options = random_options(rng, whole.num_vertices)
-        with mock.patch.object(InOneLaunch, "search", side_effect=AssertionError("in a thread of its own")):
+        with mock.patch.object(PersistentSearch, "search", side_effect=AssertionError("in a thread of its own")):
             assert_finds(in_one_thread(whole, 1 + seed, seed), whole, sources, **options)
 
 
@@ -244,7 +244,7 @@ def test_an_answer_in_one_thread_is_nobody_elses():
 @pytest.mark.parametrize("tree", [True, False])
 def test_where_memory_for_the_next_answer_runs_out_the_search_goes_on(monkeypatch, tree):
     graph = in_one_thread(generate("rmat:6"), 2, 0)
-    real, calls = DevicePart.room_for_answers, []
+    real, calls = DevicePartition.room_for_answers, []
 
     def room_for_answers(part, predecessors):
         calls.append(predecessors)
@@ -252,7 +252,7 @@ def test_where_memory_for_the_next_answer_runs_out_the_search_goes_on(monkeypatc
             raise MemoryError("no more")
         return real(part, predecessors)
 
-    monkeypatch.setattr(DevicePart, "room_for_answers", room_for_answers)
+    monkeypatch.setattr(DevicePartition, "room_for_answers", room_for_answers)
     assert validate(graph, bfs(graph, 1, predecessors=tree))
     with pytest.raises(TraversalError, match=r"part 0 of 2 \(cpu\) failed: no more: it does not fit"):
         bfs(graph, 1, predecessors=tree)
@@ -361,4 +361,4 @@ FAULTS = {
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_seen(name, monkeypatch):
-    assert_seen(monkeypatch, "parts_one_launch", FAULTS, name)
+    assert_seen(monkeypatch, "distributed_persistent", FAULTS, name)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....kernels.cpu.networkx import components
-from ...graph import ConvertedGraph, LeftToNetworkX
+from ...graph import ConvertedGraph, FallBack
 from ..components.connected import is_connected
 from ..components.weakly_connected import is_weakly_connected
 
@@ -16,7 +16,7 @@ from ..components.weakly_connected import is_weakly_connected
 def color(G: ConvertedGraph) -> dict[Any, int]:
     colored = _colors(G)
     if colored is None:
-        raise LeftToNetworkX
+        raise FallBack
     order, colors = colored
     isolated = G.nodes_at(np.flatnonzero(G.mutual.degrees == 0))
     return dict(zip(G.nodes_at(order), colors[order].tolist(), strict=True)) | dict.fromkeys(isolated, 0)
@@ -32,7 +32,7 @@ def sets(G: ConvertedGraph, top_nodes: Iterable[Any] | None = None) -> tuple[set
         return top, G.everything - top
     connected = is_weakly_connected(G) if G.is_directed() else is_connected(G)
     if not connected:
-        raise LeftToNetworkX
+        raise FallBack
     colored = color(G)
     return {node for node, top in colored.items() if top}, {node for node, top in colored.items() if not top}
 

@@ -9,7 +9,7 @@ import numpy as np
 from networkx.algorithms.centrality import betweenness_subset as theirs
 
 from ....kernels.cpu.networkx import ordered
-from ...graph import ConvertedGraph, LeftToNetworkX
+from ...graph import ConvertedGraph, FallBack
 from ...search import ordered_search, shares_of_paths
 from .betweenness import of_edges, rescaled, with_keys
 
@@ -40,9 +40,9 @@ def edge_betweenness_centrality_subset(
 def _vertices(G: ConvertedGraph, sources: Any, targets: Any) -> tuple[np.ndarray, np.ndarray]:
     """The vertices of the sources, as often as they occur, and those of the targets that are nodes."""
     if isinstance(targets, Iterator):  # which NetworkX has used up after the first source
-        raise LeftToNetworkX
+        raise FallBack
     try:
         found = {vertex for end in set(targets) if (vertex := G.find(end)) is not None}
         return G.vertices(sources), np.array(sorted(found), np.int64)
     except Exception:
-        raise LeftToNetworkX from None
+        raise FallBack from None

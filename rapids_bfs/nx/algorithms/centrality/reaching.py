@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import ConvertedGraph, LeftToNetworkX
+from ...graph import ConvertedGraph, FallBack
 from ...search import summary
 
 
@@ -24,7 +24,7 @@ def local_reaching_centrality(
 
 def _reaching(G: ConvertedGraph, nodes: Any = None) -> np.ndarray:
     if G.num_edges == 0 or len(G) == 1:
-        raise LeftToNetworkX
+        raise FallBack
     found = summary(G, nodes)
     reaching: np.ndarray = found.reached - 1 if G.is_directed() else found.harmonic
     return reaching / (len(G) - 1)

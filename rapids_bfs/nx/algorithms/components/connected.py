@@ -12,7 +12,7 @@ from ...._core.cuda.arrays import to_host
 from ....algorithms.components import labelled
 from ....graph import Graph
 from ....kernels.cpu.networkx import components
-from ...graph import ConvertedGraph, closed_part
+from ...graph import ConvertedGraph, induced
 from ...search import reach, search_from
 
 FEW = 16  # 1/FEW of the nodes are few
@@ -43,7 +43,7 @@ def components_of(G: ConvertedGraph, edges: Graph) -> Iterator[set[Any]]:
         first = reach(G, 0, over=edges)
         others = to_host(np.flatnonzero(first.distances < 0))
         if FEW * len(others) <= len(G):
-            members, starts = _found(closed_part(edges, others), components.components)
+            members, starts = _found(induced(edges, others), components.components)
             return chain([first.reached()], _sets(G, others[members], starts))
     return sets_of(G, edges, components.components)
 

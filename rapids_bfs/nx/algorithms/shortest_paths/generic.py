@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 
 from ...calls import implementation
-from ...graph import ConvertedGraph, LeftToNetworkX
+from ...graph import ConvertedGraph, FallBack
 from ...search import VERSION, Search, connected_summary, search_from, searches
 from .unweighted import (
     all_predecessors,
@@ -117,4 +117,4 @@ def _paths_to(target: Any, predecessors: dict[Any, list[Any]]) -> Iterator[list[
 
 def _check(method: str | None, known: tuple[str | None, ...]) -> None:
     if method not in known:
-        raise LeftToNetworkX
+        raise FallBack

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....algorithms.shortest_paths import Bidirectional
 from ....kernels.cpu.networkx import ordered
-from ...graph import ConvertedGraph, LeftToNetworkX, levels, many_objects
+from ...graph import ConvertedGraph, FallBack, levels, many_objects
 from ...search import VERSION, Search, search_from, searches
 
 
@@ -19,7 +19,7 @@ def single_source_shortest_path_length(G: ConvertedGraph, source: Any, cutoff: A
 
 def single_target_shortest_path_length(G: ConvertedGraph, target: Any, cutoff: Any = None) -> dict[Any, int]:
     if VERSION < (3, 5):  # which returns a generator
-        raise LeftToNetworkX
+        raise FallBack
     return search_from(G, target, cutoff, over=G.backward).lengths
 
 
@@ -30,9 +30,9 @@ def all_pairs_shortest_path_length(G: ConvertedGraph, cutoff: Any = None) -> Ite
 def bidirectional_shortest_path(G: ConvertedGraph, source: Any, target: Any) -> list[Any]:
     path = path_between(G, source, target)
     if not len(path):
-        raise LeftToNetworkX
+        raise FallBack
     if not G.is_own(source) or not G.is_own(target):  # which of them are in its path depends on where its searches meet
-        raise LeftToNetworkX
+        raise FallBack
     return G.nodes_at(path)
 
 

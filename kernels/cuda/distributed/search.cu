@@ -1,25 +1,25 @@
-// A search over several parts of a graph: what one part does between two collectives, a kernel for each step of a level.
+// A search over several partitions of a graph: what one partition does between two collectives, a kernel for each step of a level.
 //
-// The vertices of all parts are numbered through: number g is place g % stride of part g / stride. A part has the rows
+// The vertices of all partitions are numbered through: number g is place g % stride of partition g / stride. A partition has the rows
 // of its own vertices, by place; targets are numbers. *Top-down*: `expand` sends a pair (vertex, parent) to the owner of
-// each neighbour that this part has not seen, and after the exchange owners `settle` what they received. *Bottom-up*:
-// `sweep` lets the unvisited vertices of the part look for a visited in-neighbour, see `bottom_up.cuh`, after the
-// bitmaps of all parts were gathered; `note` tells what it found, and `list` makes a queue of that.
+// each neighbour that this partition has not seen, and after the exchange owners `settle` what they received. *Bottom-up*:
+// `sweep` lets the unvisited vertices of the partition look for a visited in-neighbour, see `bottom_up.cuh`, after the
+// bitmaps of all partitions were gathered; `note` tells what it found, and `list` makes a queue of that.
 //
-// `Search` has the part's own arrays: offsets, targets, in_offsets, in_targets, isolated, visited, queue, queued and
+// `Search` has the partition's own arrays: offsets, targets, in_offsets, in_targets, isolated, visited, queue, queued and
 // distances by place; hub, heavy and predecessors hold numbers. It is the structure of a search in one piece, of which
-// this uses a part: n is how many vertices the part owns, and there is no target.
+// this uses a partition: n is how many vertices the partition owns, and there is no target.
 //
-//   seen[words of all]                bitmap over all numbers: visited, or sent to the owner by this part
+//   seen[words of all]                bitmap over all numbers: visited, or sent to the owner by this partition
 //   upcoming, fresh[words of own]     bitmaps of the next level's visited vertices, and of those it found
-//   sent, received[parts][1 + room]   pairs to each part and from each; the first is how many they are, and 1 if the
-//                                     sender had no room for more, for any part: then none settles anything
+//   sent, received[partitions][1 + room]   pairs to each partition and from each; the first is how many they are, and 1 if the
+//                                     sender had no room for more, for any partition: then none settles anything
 //   tail, found                       counters of the vertices enqueued and their edges, and of all found
 //   left                              counter of the rows that a sweep left in the queue for `sweep_rows`
-//   gathered[parts][COLUMNS]          counters of all ranks after a level; on_host: the same, where the host reads
+//   gathered[partitions][COLUMNS]          counters of all ranks after a level; on_host: the same, where the host reads
 //   share                             how many pairs this level has room for, at most `room`
 //   begin, vertices, edges            the frontier in the queue; end: where the next one begins
-//   target                            its place; -1 where there is none, or it is another part's
+//   target                            its place; -1 where there is none, or it is another partition's
 //
 // Work: one bit test per edge of the frontier, a pair per vertex and sender, an atomic OR per pair; or at most one bit
 // test per edge into an unvisited vertex, and reading and writing a bitmap.
@@ -48,13 +48,13 @@ struct Exchange {
     Counter* left;
     long long* gathered;
     volatile long long* on_host;
-    long long parts, rank, stride, room, share, level, begin, end, vertices, edges, target;
+    long long partitions, rank, stride, room, share, level, begin, end, vertices, edges, target;
 };
 
-// The pairs to or from a part, and the two numbers before them.
+// The pairs to or from a partition, and the two numbers before them.
 template <typename Vertex, typename Offset>
-__device__ inline Vertex* segment(const Exchange<Vertex, Offset>& x, Vertex* pairs, long long part) {
-    return pairs + 2 * (1 + x.room) * part;
+__device__ inline Vertex* segment(const Exchange<Vertex, Offset>& x, Vertex* pairs, long long partition) {
+    return pairs + 2 * (1 + x.room) * partition;
 }
 
 // Those pairs, from where a segment begins.
@@ -71,7 +71,7 @@ __device__ inline long long add(long long* counter, int value) {
         atomicAdd(reinterpret_cast<unsigned long long*>(counter), static_cast<unsigned long long>(value)));
 }
 
-// Degrees of this part's vertices in eight bits, rounded down: enough to choose the heaviest among in-neighbours.
+// Degrees of this partition's vertices in eight bits, rounded down: enough to choose the heaviest among in-neighbours.
 template <typename Offset>
 __global__ void weigh(const Offset* offsets, long long own, unsigned char* weights) {
     constexpr int FRACTION = 3;  // bits after the first
@@ -85,23 +85,23 @@ __global__ void weigh(const Offset* offsets, long long own, unsigned char* weigh
 
 // Fill `hub`, `heavy` and `isolated` from the weights of all numbers.
 template <typename Vertex, typename Offset>
-__global__ void prepare_part(Vertex own, Vertex base, const Offset* offsets, const Offset* in_offsets,
+__global__ void prepare_partition(Vertex own, Vertex base, const Offset* offsets, const Offset* in_offsets,
                              const Vertex* in_targets, const unsigned char* weights, Vertex* hub, Vertex* heavy,
                              unsigned* isolated) {
     find_heavy(own, base, Vertex(0), offsets, in_offsets, in_targets, hub, heavy, isolated,
                [=](Vertex neighbor) { return static_cast<int>(weights[neighbor]); });
 }
 
-// No pairs to the part, nor from it.
+// No pairs to the partition, nor from it.
 template <typename Vertex, typename Offset>
-__device__ inline void reset(const Exchange<Vertex, Offset>& x, long long part) {
-    for (int i = 0; i < 2; ++i) segment(x, x.sent, part)[i] = segment(x, x.received, part)[i] = 0;
+__device__ inline void reset(const Exchange<Vertex, Offset>& x, long long partition) {
+    for (int i = 0; i < 2; ++i) segment(x, x.sent, partition)[i] = segment(x, x.received, partition)[i] = 0;
 }
 
-// Begin at the part's own sources; by one block.
+// Begin at the partition's own sources; by one block.
 template <typename Vertex, typename Offset>
 __global__ void begin(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
-    for (long long part = threadIdx.x; part < x.parts; part += blockDim.x) reset(x, part);
+    for (long long partition = threadIdx.x; partition < x.partitions; partition += blockDim.x) reset(x, partition);
     const long long stride = threads_of_grid();
     for (long long start = thread_of_grid() - lane_id(); start < s.count; start += stride) {
         const bool keep[1] = {start + lane_id() < s.count};
@@ -135,7 +135,7 @@ __device__ inline void send(const Exchange<Vertex, Offset>& x, bool won, Vertex 
             if (place < x.share) {
                 pairs_of(pairs)[place] = {vertex, parent};
             } else {
-                for (int part = 0; part < x.parts; ++part) segment(x, x.sent, part)[1] = 1;
+                for (int partition = 0; partition < x.partitions; ++partition) segment(x, x.sent, partition)[1] = 1;
             }
         }
         left &= ~same;
@@ -154,17 +154,17 @@ __global__ void expand(const Search<Vertex, Offset> s, const Exchange<Vertex, Of
                     send_all);
 }
 
-// Settle what other parts and this one sent, unless it was settled before, or some part had no room.
+// Settle what other partitions and this one sent, unless it was settled before, or some partition had no room.
 template <typename Vertex, typename Offset>
 __global__ void settle_received(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
-    for (int part = 0; part < x.parts; ++part) {
-        if (segment(x, x.received, part)[1]) return;
+    for (int partition = 0; partition < x.partitions; ++partition) {
+        if (segment(x, x.received, partition)[1]) return;
     }
     const Vertex base = static_cast<Vertex>(x.rank * x.stride);
     const int level = static_cast<int>(x.level);
     Counter found = 0;
-    for (int part = 0; part < x.parts; ++part) {
-        Vertex* const pairs = segment(x, x.received, part);
+    for (int partition = 0; partition < x.partitions; ++partition) {
+        Vertex* const pairs = segment(x, x.received, partition);
         found += settle_pairs(s, s.visited, pairs_of(pairs), pairs[0], base, level, x.end, x.tail);
     }
     found = warp_sum(found);
@@ -198,7 +198,7 @@ __global__ void sweep_rows(const Search<Vertex, Offset> s, const Exchange<Vertex
     probe_long_rows(s, x.seen, x.upcoming, static_cast<int>(x.level), 0, rows, warp, warps);
 }
 
-// Call visit(bits, first vertex, chunk's words of lane) for runs of 32 words of the part's bitmaps, a run to a warp.
+// Call visit(bits, first vertex, chunk's words of lane) for runs of 32 words of the partition's bitmaps, a run to a warp.
 template <typename Visit>
 __device__ inline void for_each_run(long long own, const Visit& visit) {
     const long long words = (own + WARP - 1) / WARP;
@@ -258,9 +258,9 @@ template <typename Vertex, typename Offset>
 __global__ void report(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
     if (thread_of_grid() != 0) return;
     bool overflown = false;
-    for (int part = 0; part < x.parts; ++part) {
-        overflown = overflown || segment(x, x.received, part)[1];
-        reset(x, part);
+    for (int partition = 0; partition < x.partitions; ++partition) {
+        overflown = overflown || segment(x, x.received, partition)[1];
+        reset(x, partition);
     }
     const Frontier frontier = unpacked(*x.tail, static_cast<int>(s.edge_bits));
     long long* const row = x.gathered + COLUMNS * x.rank;
@@ -275,5 +275,5 @@ __global__ void report(const Search<Vertex, Offset> s, const Exchange<Vertex, Of
 // Copy the counters of all ranks to the host.
 template <typename Vertex, typename Offset>
 __global__ void copy_to_host(const Exchange<Vertex, Offset> x) {
-    for (long long i = thread_of_grid(); i < x.parts * COLUMNS; i += threads_of_grid()) x.on_host[i] = x.gathered[i];
+    for (long long i = thread_of_grid(); i < x.partitions * COLUMNS; i += threads_of_grid()) x.on_host[i] = x.gathered[i];
 }

@@ -1,17 +1,17 @@
-// The numbers of vertices in a graph over several parts, and edges on their way to the parts that own them.
+// The numbers of vertices in a graph over several partitions, and edges on their way to the partitions that own them.
 //
-//   ids[count], numbers[count]        vertices 0..n-1, and their numbers: scrambled, then dealt to the parts in turn;
-//                                     number g is place g % stride of part g / stride; -1 for what is neither
+//   ids[count], numbers[count]        vertices 0..n-1, and their numbers: scrambled, then dealt to the partitions in turn;
+//                                     number g is place g % stride of partition g / stride; -1 for what is neither
 //   sources[count], targets[count]    edges between numbers
-//   counts[parts]                     arcs of each part, by their sources
-//   starts[parts + 1]                 where in `arcs` each part's begin, in arcs; two numbers are there for each
-//   cursors[parts]                    how many of each part have been written; zero before
-//   arcs                              for each part the places of its sources, then its targets
-//   places[count], targets[count]     arcs that a part has received; those at no place of its `own` are left out
+//   counts[partitions]                     arcs of each partition, by their sources
+//   starts[partitions + 1]                 where in `arcs` each partition's begin, in arcs; two numbers are there for each
+//   cursors[partitions]                    how many of each partition have been written; zero before
+//   arcs                              for each partition the places of its sources, then its targets
+//   places[count], targets[count]     arcs that a partition has received; those at no place of its `own` are left out
 //   placed[room]                      its rows; nothing is written beyond them, though edges changed since they were
 //                                     counted
 //
-// Work: one pass over the edges to count, one to write. Lanes of a warp whose arcs go to the same part share an atomic.
+// Work: one pass over the edges to count, one to write. Lanes of a warp whose arcs go to the same partition share an atomic.
 // Races: none but atomics. Source of the scramble: the finaliser of splitmix64, on as many bits as n has; a number that
 // is not below n is scrambled again. One that was not below n at first might never come there.
 
@@ -21,10 +21,10 @@
 
 using Bits = unsigned long long;
 
-constexpr int MAX_PARTS = 256;
+constexpr int MAX_PARTITIONS = 256;
 constexpr int ROUNDS = 2;
 
-// As in kernels/cpu/parts.py.
+// As in kernels/cpu/partitions.py.
 __device__ inline Bits multiplier(int round) { return round ? 0xBF58476D1CE4E5B9ull : 0x9E3779B97F4A7C15ull; }
 
 __device__ inline Bits summand(int round) { return round ? 0xD6E8FEB86659FD93ull : 0x94D049BB133111EBull; }
@@ -70,7 +70,7 @@ struct Scramble {
 };
 
 template <typename Id, typename Vertex>
-__global__ void number(const Id* ids, long long count, long long n, long long parts, long long stride,
+__global__ void number(const Id* ids, long long count, long long n, long long partitions, long long stride,
                        Vertex* numbers) {
     const Scramble scramble(n);
     for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) {
@@ -80,22 +80,22 @@ __global__ void number(const Id* ids, long long count, long long n, long long pa
             continue;
         }
         const Bits x = scramble.there(id);
-        numbers[i] = static_cast<Vertex>(x % parts * stride + x / parts);
+        numbers[i] = static_cast<Vertex>(x % partitions * stride + x / partitions);
     }
 }
 
 // The inverse of `number`.
 template <typename Vertex, typename Id>
-__global__ void name(const Vertex* numbers, long long count, long long n, long long parts, long long stride, Id* ids) {
+__global__ void name(const Vertex* numbers, long long count, long long n, long long partitions, long long stride, Id* ids) {
     const Scramble scramble(n);
     for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) {
-        const Bits g = static_cast<Bits>(numbers[i]), owner = g / stride, x = g % stride * parts + owner;
-        const bool is_number = owner < static_cast<Bits>(parts) && x < scramble.n;
+        const Bits g = static_cast<Bits>(numbers[i]), owner = g / stride, x = g % stride * partitions + owner;
+        const bool is_number = owner < static_cast<Bits>(partitions) && x < scramble.n;
         ids[i] = is_number ? static_cast<Id>(scramble.back(x)) : -1;
     }
 }
 
-// Call visit(wanted, part of the source, source, target) for each arc that `count` edges make, by whole warps: with
+// Call visit(wanted, partition of the source, source, target) for each arc that `count` edges make, by whole warps: with
 // `mirror` in both directions, self-loops once, and unless `loops` not at all.
 template <typename Vertex, typename Visit>
 __device__ inline void for_each_arc_of(const Vertex* sources, const Vertex* targets, long long count, long long stride,
@@ -112,22 +112,22 @@ __device__ inline void for_each_arc_of(const Vertex* sources, const Vertex* targ
 // Add to the counts of arcs.
 template <typename Vertex>
 __global__ void count_owners(const Vertex* sources, const Vertex* targets, long long count, long long stride,
-                             long long mirror, long long loops, long long parts, unsigned long long* counts) {
-    __shared__ unsigned long long mine[MAX_PARTS];
-    for (int part = threadIdx.x; part < parts; part += blockDim.x) mine[part] = 0;
+                             long long mirror, long long loops, long long partitions, unsigned long long* counts) {
+    __shared__ unsigned long long mine[MAX_PARTITIONS];
+    for (int partition = threadIdx.x; partition < partitions; partition += blockDim.x) mine[partition] = 0;
     __syncthreads();
-    for_each_arc_of(sources, targets, count, stride, mirror, loops, [&](bool wanted, int part, Vertex, Vertex) {
+    for_each_arc_of(sources, targets, count, stride, mirror, loops, [&](bool wanted, int partition, Vertex, Vertex) {
         for (unsigned left = __ballot_sync(ALL, wanted); left;) {
             const int leader = __ffs(left) - 1;
-            const int chosen = __shfl_sync(ALL, part, leader);
-            const unsigned same = __ballot_sync(ALL, wanted && part == chosen);
+            const int chosen = __shfl_sync(ALL, partition, leader);
+            const unsigned same = __ballot_sync(ALL, wanted && partition == chosen);
             if (lane_id() == leader) atomicAdd(mine + chosen, static_cast<unsigned long long>(__popc(same)));
             left &= ~same;
         }
     });
     __syncthreads();
-    for (int part = threadIdx.x; part < parts; part += blockDim.x) {
-        if (mine[part]) atomicAdd(counts + part, mine[part]);
+    for (int partition = threadIdx.x; partition < partitions; partition += blockDim.x) {
+        if (mine[partition]) atomicAdd(counts + partition, mine[partition]);
     }
 }
 
@@ -135,19 +135,19 @@ __global__ void count_owners(const Vertex* sources, const Vertex* targets, long 
 template <typename Vertex>
 __global__ void deal(const Vertex* sources, const Vertex* targets, long long count, long long stride, long long mirror,
                      long long loops, const long long* starts, unsigned long long* cursors, Vertex* arcs) {
-    const auto write = [&](bool wanted, int part, Vertex source, Vertex target) {
+    const auto write = [&](bool wanted, int partition, Vertex source, Vertex target) {
         for (unsigned left = __ballot_sync(ALL, wanted); left;) {
             const int leader = __ffs(left) - 1;
-            const int chosen = __shfl_sync(ALL, part, leader);
-            const unsigned same = __ballot_sync(ALL, wanted && part == chosen);
+            const int chosen = __shfl_sync(ALL, partition, leader);
+            const unsigned same = __ballot_sync(ALL, wanted && partition == chosen);
             unsigned long long first = 0;
             if (lane_id() == leader) {
                 first = atomicAdd(cursors + chosen, static_cast<unsigned long long>(__popc(same)));
             }
             first = __shfl_sync(ALL, first, leader);
-            if (wanted && part == chosen) {
-                const long long size = starts[part + 1] - starts[part];
-                const long long place = 2 * starts[part] + static_cast<long long>(first) + __popc(same & lanes_below());
+            if (wanted && partition == chosen) {
+                const long long size = starts[partition + 1] - starts[partition];
+                const long long place = 2 * starts[partition] + static_cast<long long>(first) + __popc(same & lanes_below());
                 arcs[place] = static_cast<Vertex>(source % stride);
                 arcs[place + size] = target;
             }

@@ -1,4 +1,4 @@
-"""Graphs in parts on a device: built, searched and validated by the CUDA C++ and its hosts, run on the host."""
+"""Graphs in partitions on a device: built, searched and validated by the CUDA C++ and its hosts, run on the host."""
 
 from unittest import mock
 
@@ -12,11 +12,11 @@ from strategies import edges_of
 from rapids_bfs import as_graph, bfs
 from rapids_bfs.distributed import host_tools, validation
 from rapids_bfs.distributed import level_synchronous as search
-from rapids_bfs.distributed import partitioning as partition
+from rapids_bfs.distributed import partitioning as partitioning
 from rapids_bfs.distributed.build import Plan, Source, build
-from rapids_bfs.distributed.graph import GraphInParts, from_graph
+from rapids_bfs.distributed.graph import DistributedGraph, from_graph
 from rapids_bfs.distributed.launchers import Threads
-from rapids_bfs.distributed.partitioning import Partition
+from rapids_bfs.distributed.partitioning import Partitioning
 from rapids_bfs.generators import generate
 
 
@@ -84,17 +84,17 @@ def test_more_than_one_run():
 
 
 def test_wide_numbers():
-    with mock.patch.object(Partition, "dtype", np.dtype(np.int64)):
+    with mock.patch.object(Partitioning, "dtype", np.dtype(np.int64)):
         assert_right(generate("rmat:7"), 3, [1, 9])
 
 
 def number_vertices():
     for n in (1, 2, 3, 77, 128, 1000):
         for size in (1, 3, 4):
-            there = Partition.of(n, size)
+            there = Partitioning.of(n, size)
             for ids in (np.arange(n, dtype=np.int32), np.arange(n)):
                 numbers = there.numbers(ids)
-                with mock.patch.object(partition, "on_device", return_value=True):
+                with mock.patch.object(partitioning, "on_device", return_value=True):
                     np.testing.assert_array_equal(there.numbers(ids), numbers)
                     np.testing.assert_array_equal(there.ids(np.append(numbers, -1)), np.append(ids, -1))
                     assert (there.numbers(np.array([-1, n, 1 << 30], ids.dtype)) == -1).all()
@@ -115,7 +115,7 @@ def edges_of_every_kind():
 
 
 def deal_edges():
-    """Each part gets its arcs, in any order."""
+    """Each partition gets its arcs, in any order."""
     for size, stride, ends in edges_of_every_kind():
         for mirror in (False, True):
             for loops in (False, True):
@@ -169,7 +169,7 @@ def test_changed_edges_stay_within_the_rows():
 
 
 def build_graphs():
-    """From edges in parts, ids with gaps or not, each rank with a share of them."""
+    """From edges in partitions, ids with gaps or not, each rank with a share of them."""
     for seed in range(8):
         rng = np.random.default_rng(seed)
         size, factor, directed, simple = 1 + seed % 4, 1 + 2 * (seed % 2), bool(seed & 2), bool(seed & 4)
@@ -179,7 +179,7 @@ def build_graphs():
         shares = [(*each,) for each in np.split(ends, cuts, axis=1)]
         launcher = Threads(["cpu"] * size)
         sources = [Source(lambda share=share: [share]) for share in shares]
-        graph = GraphInParts(
+        graph = DistributedGraph(
             launcher.keep(build, Plan("cuda", directed=directed, simple=simple), each=[sources]), launcher
         )
         assert edges_of(graph.on("cpu")) == edges_of(whole.simple if simple else whole)
@@ -197,12 +197,12 @@ def check_answers():
         whole = random_graph(rng, most_vertices=40, most_edges=200)
         graph = from_graph(whole, Threads(["cpu"] * (1 + seed % 3)))
         result = bfs(graph, 0, predecessors=seed % 3 != 0)
-        everywhere = np.full(graph.partition.size * graph.partition.stride, -1, np.int32)
-        for part, answer in zip(graph.parts, result.answers, strict=True):
-            changed = rng.integers(-1, 6, part.own) if seed % 2 else answer.distances
-            everywhere[part.base : part.base + part.own] = changed
-        for part, answer in zip(graph.parts, result.answers, strict=True):
-            given = part, answer, everywhere, int(rng.integers(6)), np
+        everywhere = np.full(graph.partitioning.size * graph.partitioning.stride, -1, np.int32)
+        for partition, answer in zip(graph.partitions, result.answers, strict=True):
+            changed = rng.integers(-1, 6, partition.own) if seed % 2 else answer.distances
+            everywhere[partition.base : partition.base + partition.own] = changed
+        for partition, answer in zip(graph.partitions, result.answers, strict=True):
+            given = partition, answer, everywhere, int(rng.integers(6)), np
             wanted = validation._edge_rules(*given)
             with mock.patch.object(validation, "on_device", return_value=True):
                 found = validation._edge_rules(*given)
@@ -215,13 +215,13 @@ def test_answers_are_checked():
 
 
 FAULTS = {
-    "parts": {
-        "expand: parents of another part": Fault(
+    "partitions": {
+        "expand: parents of another partition": Fault(
             "base + __shfl_sync(ALL, place, source)", "__shfl_sync(ALL, place, source)", top_down
         ),
         "send: no room for the last": Fault("place < x.share", "place <= x.share", no_room),
-        "send: nobody is told": Fault("segment(x, x.sent, part)[1] = 1;", ";", no_room),
-        "settle: though somebody had no room": Fault("if (segment(x, x.received, part)[1]) return;", ";", no_room),
+        "send: nobody is told": Fault("segment(x, x.sent, partition)[1] = 1;", ";", no_room),
+        "settle: though somebody had no room": Fault("if (segment(x, x.received, partition)[1]) return;", ";", no_room),
         "settle: the wrong level": Fault("s.distances[vertex[k]] = level;", "s.distances[vertex[k]] = 0;", top_down),
         "settle: over the frontier": Fault(
             "found += settle_pairs(s, s.visited, pairs_of(pairs), pairs[0], base, level, x.end, x.tail);",
@@ -238,17 +238,17 @@ FAULTS = {
         ),
         "report: the next level goes on counting": Fault("*x.tail = *x.found = *x.left = 0;", ";", top_down),
     },
-    "parts_build": {
-        "number: parts and places": Fault(
-            "x % parts * stride + x / parts", "x / parts * stride + x % parts", number_vertices
+    "distributed_build": {
+        "number: partitions and places": Fault(
+            "x % partitions * stride + x / partitions", "x / partitions * stride + x % partitions", number_vertices
         ),
         "deal: loops twice": Fault("inside && u != v", "inside", deal_edges),
         "put: beyond the rows": Fault("place < own && slot < room", "place < own", read_changed_edges),
     },
-    "parts_validation": {
+    "distributed_validation": {
         "an edge over two levels": Fault("level > up + 1", "level > up + 2", check_answers),
         "an unreached vertex": Fault("level < 0 && up < stopped_at", "false", check_answers),
-        "loops of another part": Fault("targets[arc] == base + row", "targets[arc] == row", make_rows),
+        "loops of another partition": Fault("targets[arc] == base + row", "targets[arc] == row", make_rows),
     },
 }
 

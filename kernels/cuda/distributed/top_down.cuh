@@ -1,4 +1,4 @@
-// A top-down level of one part: its frontier sends pairs to the owners of neighbours, and owners settle what they
+// A top-down level of one partition: its frontier sends pairs to the owners of neighbours, and owners settle what they
 // received.
 #pragma once
 

@@ -1,31 +1,31 @@
-// A search over several parts of a graph in one launch for each: the parts write into each other's memory and have
+// A search over several partitions of a graph in one launch for each: the partitions write into each other's memory and have
 // barriers without the host.
 //
-// Numbers, places and what the parts hold are those of `search.cu`. *Top-down*: a part marks the neighbours of its
+// Numbers, places and what the partitions hold are those of `search.cu`. *Top-down*: a partition marks the neighbours of its
 // frontier that it has not marked, and writes pairs (vertex, parent) into their owners' inboxes; after a barrier,
-// owners settle what they find there. Where a segment of an inbox has no room, no part settles anything and the level
-// goes bottom-up. *Bottom-up*: each part sweeps its own rows, see `bottom_up.cuh`, and writes its slice of the next
-// bitmap of visited vertices into the windows of all parts meanwhile. All parts choose the same direction, from the
+// owners settle what they find there. Where a segment of an inbox has no room, no partition settles anything and the level
+// goes bottom-up. *Bottom-up*: each partition sweeps its own rows, see `bottom_up.cuh`, and writes its slice of the next
+// bitmap of visited vertices into the windows of all partitions meanwhile. All partitions choose the same direction, from the
 // messages. See `ranks.cuh` for windows, messages and barriers, and `level_bitmaps.cuh` for the distances of levels that
 // went bottom-up.
 //
-// `Search` has the part's own arrays as in `search.cu`, and visited[BITMAPS][words of own] as in direction_optimizing;
-// `target` is a place, -1 where there is none or it is another part's; `number` is that of the search, the same on all
-// parts and unlike that of any other. `sources` are places, in the host's memory.
+// `Search` has the partition's own arrays as in `search.cu`, and visited[BITMAPS][words of own] as in direction_optimizing;
+// `target` is a place, -1 where there is none or it is another partition's; `number` is that of the search, the same on all
+// partitions and unlike that of any other. `sources` are places, in the host's memory.
 //
 //   isolated[words of all]  bitmap over all numbers: those without edges, and those of no vertex
-//   marked[words of all]    bitmap over all numbers: visited, or sent to the owner by this part; like the bitmaps in
+//   marked[words of all]    bitmap over all numbers: visited, or sent to the owner by this partition; like the bitmaps in
 //                           the windows, a search finds only isolated ones in it, and resets it to them
 //   tally                   what the blocks count, see `Tally`
 //   outcome[OUTCOME_FIELDS] in the host's memory: the number of the search when it is done, its levels (GIVEN_UP if
-//                           they have no end), the largest distance, the vertices reached by all parts, and 1 + the
-//                           part that did not arrive, or 0
+//                           they have no end), the largest distance, the vertices reached by all partitions, and 1 + the
+//                           partition that did not arrive, or 0
 //   predecessors            begin at a multiple of 16 bytes; -1 is stored in all of them first
 //   trace[levels + 1]       as in direction_optimizing; levels from TRACED on are not noted
 //
 // Work: as in direction_optimizing; over the links 8 bytes per pair (16 with long numbers), and per bottom-up level
 // what has changed in n / 8 bytes.
-// Synchronisation: two barriers of all parts in a top-down level, one in a bottom-up level, and one more when levels go
+// Synchronisation: two barriers of all partitions in a top-down level, one in a bottom-up level, and one more when levels go
 // bottom-up, go top-down again, or leave rows to the whole grid.
 // Races: as in direction_optimizing. A word of a bitmap in a window is written by one warp of its owner, and read after
 // a barrier.
@@ -54,7 +54,7 @@ struct Worker {
 
 // How far a search has come. Every thread follows it in variables of its own.
 struct Progress {
-    long long vertices = 0;  // of the frontier of all parts
+    long long vertices = 0;  // of the frontier of all partitions
     long long unexplored;    // edges of the vertices that no level has expanded
     int level = 0;
     unsigned phases = 0;  // that have ended
@@ -63,7 +63,7 @@ struct Progress {
     int shrinking = 0;    // small frontiers in a row, bottom-up, each with fewer vertices than the one before
 };
 
-// End a phase in which the lanes found so many vertices. Returns whether all parts arrived; if not, the search is over.
+// End a phase in which the lanes found so many vertices. Returns whether all partitions arrived; if not, the search is over.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool end_phase(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                           const Worker& w, Progress& p, unsigned found) {
@@ -76,7 +76,7 @@ __device__ __forceinline__ bool end_phase(const Search<Vertex, Offset>& s, const
 // Leave bitmaps over all numbers as a search begins with them.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void reset_bitmaps(const Ranks<Vertex, Offset>& x, const Worker& w) {
-    for (long long word = w.thread; word < x.parts * x.stride / WARP; word += w.threads) {
+    for (long long word = w.thread; word < x.partitions * x.stride / WARP; word += w.threads) {
         const unsigned isolated = __ldg(x.isolated + word);
         for (int which = 0; which < 2; ++which) bitmap_of(x, x.rank, which)[word] = isolated;
         x.marked[word] = isolated;
@@ -94,7 +94,7 @@ __device__ __forceinline__ void clear_predecessors(const Search<Vertex, Offset>&
     if (groups * PLACES + w.thread < s.n) s.predecessors[groups * PLACES + w.thread] = -1;
 }
 
-// Begin at this part's own sources.
+// Begin at this partition's own sources.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                                 const Worker& w, Progress& p) {
@@ -118,7 +118,7 @@ __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s,
     return end_phase(s, x, w, p, found);
 }
 
-// Where some part's last search did not end as it should, the windows may differ: reset them, and begin again. By then
+// Where some partition's last search did not end as it should, the windows may differ: reset them, and begin again. By then
 // no kernel of that search writes to them.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
@@ -144,30 +144,30 @@ __device__ __forceinline__ void send_pairs(const Ranks<Vertex, Offset>& x, const
 #pragma unroll
     for (int k = 0; k < UNROLL; ++k)
         owner[k] = won[k] ? static_cast<int>(vertex[k] / static_cast<Vertex>(x.stride)) : -1;
-    for (int part = 0; part < x.parts; ++part) {
+    for (int partition = 0; partition < x.partitions; ++partition) {
         unsigned same[UNROLL];
         int count = 0;
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
-            same[k] = __ballot_sync(ALL, owner[k] == part);
+            same[k] = __ballot_sync(ALL, owner[k] == partition);
             count += __popc(same[k]);
         }
         if (count == 0) continue;
         long long place = 0;
         if (lane_id() == 0)
-            place = static_cast<long long>(atomicAdd(x.tally->sent + part, static_cast<unsigned long long>(count)));
+            place = static_cast<long long>(atomicAdd(x.tally->sent + partition, static_cast<unsigned long long>(count)));
         place = __shfl_sync(ALL, place, 0);
-        Pair<Vertex>* const pairs = inbox_of(x, part, x.rank);
+        Pair<Vertex>* const pairs = inbox_of(x, partition, x.rank);
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             const long long mine = place + __popc(same[k] & lanes_below());
-            if (owner[k] == part && mine < x.room) pairs[mine] = {vertex[k], parent[k]};
+            if (owner[k] == partition && mine < x.room) pairs[mine] = {vertex[k], parent[k]};
             place += __popc(same[k]);
         }
     }
 }
 
-// Expand the frontier and settle what others sent. `room`: or nothing, if some part had none.
+// Expand the frontier and settle what others sent. `room`: or nothing, if some partition had none.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool go_top_down(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                             const Worker& w, Progress& p, const BitmapRing& ring, bool& room) {
@@ -180,8 +180,8 @@ __device__ __forceinline__ bool go_top_down(const Search<Vertex, Offset>& s, con
     room = !w.result->overflown;
     if (!room) return true;
     unsigned found = 0;
-    for (int part = 0; part < x.parts; ++part) {
-        found += settle_pairs(s, ring.visited(), inbox_of(x, x.rank, part), w.result->pairs[part], base, p.level, 0,
+    for (int partition = 0; partition < x.partitions; ++partition) {
+        found += settle_pairs(s, ring.visited(), inbox_of(x, x.rank, partition), w.result->pairs[partition], base, p.level, 0,
                               &x.tally->tail);
     }
     if (!end_phase(s, x, w, p, found)) return false;
@@ -189,7 +189,7 @@ __device__ __forceinline__ bool go_top_down(const Search<Vertex, Offset>& s, con
     return true;
 }
 
-// Let all parts see what this one has visited.
+// Let all partitions see what this one has visited.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void publish_all(const Ranks<Vertex, Offset>& x, const Worker& w, const BitmapRing& ring,
                                             int which) {
@@ -248,7 +248,7 @@ template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool return_to_queue(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                                 const Worker& w, Progress& p, BitmapRing& ring) {
     const unsigned* const visited = bitmap_of(x, x.rank, p.newest);
-    for (long long word = w.thread; word < x.parts * x.stride / WARP; word += w.threads) x.marked[word] = visited[word];
+    for (long long word = w.thread; word < x.partitions * x.stride / WARP; word += w.threads) x.marked[word] = visited[word];
     const unsigned* const before = ring.at(ring.newest - 1);
     const unsigned* const newest = ring.visited();
     queue_from_bitmap(s, before, newest, ring.add(SKIP), 0, &x.tally->tail, w.warp, w.warps, w.list);
@@ -257,7 +257,7 @@ __device__ __forceinline__ bool return_to_queue(const Search<Vertex, Offset>& s,
     return end_phase(s, x, w, p, 0);
 }
 
-// One level. Returns whether all parts arrived at its end.
+// One level. Returns whether all partitions arrived at its end.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p, BitmapRing& ring) {
@@ -307,7 +307,7 @@ __device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, cons
 
 template <typename Vertex, typename Offset>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
-    search_part(const __grid_constant__ Search<Vertex, Offset> s, const __grid_constant__ Ranks<Vertex, Offset> x) {
+    search_partition(const __grid_constant__ Search<Vertex, Offset> s, const __grid_constant__ Ranks<Vertex, Offset> x) {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ GlobalResult result;
     __shared__ unsigned found;

@@ -1,6 +1,6 @@
 """Searches over several GPUs of one machine, in one launch each, by NCCL, by one of them alone, and on one GPU.
 
-python3 benchmarks/bench_parts.py rmat:24 rmat:28 grid:1024 --gpus 2 --json FILE
+python3 benchmarks/bench_distributed.py rmat:24 rmat:28 grid:1024 --gpus 2 --json FILE
 
 Times are medians over roots, the same for all ways, of searches right after each other and, in the column `between`,
 of those between validations. Rates are the harmonic mean of edges as Graph500 counts them: as drawn, where a graph is
@@ -26,7 +26,7 @@ from rapids_bfs._core.cuda.arrays import CUDA
 from rapids_bfs.algorithms.bfs import search
 from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.distributed.build import Builder, Plan
-from rapids_bfs.distributed.cuda import DevicePart, DeviceWalk
+from rapids_bfs.distributed.cuda import DevicePartition, DeviceSearch
 from rapids_bfs.distributed.launchers import ordinal
 from rapids_bfs.distributed.sources import Drawn, is_random
 from rapids_bfs.engines import DEFAULT
@@ -68,21 +68,21 @@ def most_taken(devices, work):
     return took, outcome, int((before - least[0]).max())
 
 
-def drawn_degrees(part, peers, source):
-    """How many edges were drawn from each vertex of the part."""
-    builder = Builder(source, peers, Plan(source.device, part.partition.n))
-    return builder.degrees(part.partition.numbers, part.partition, False)[0]
+def drawn_degrees(partition, communicator, source):
+    """How many edges were drawn from each vertex of the partition."""
+    builder = Builder(source, communicator, Plan(source.device, partition.partitioning.n))
+    return builder.degrees(partition.partitioning.numbers, partition.partitioning, False)[0]
 
 
-def drawn_edges(answer, degrees, peers):
-    """The drawn edges with a reached end in the part, as Graph500 counts them."""
+def drawn_edges(answer, degrees, communicator):
+    """The drawn edges with a reached end in the partition, as Graph500 counts them."""
     return int(degrees[answer.distances >= 0].sum())
 
 
-def by_nccl(part, peers):
-    """Let the part be searched by NCCL from now on."""
-    del part.kept["search"]
-    part.kept["search"] = DeviceWalk(DevicePart(part, peers), "to compare")
+def by_nccl(partition, communicator):
+    """Let the partition be searched by NCCL from now on."""
+    del partition.kept["search"]
+    partition.kept["search"] = DeviceSearch(DevicePartition(partition, communicator), "to compare")
 
 
 def searched(run, check, roots):
@@ -119,7 +119,7 @@ def edges_of(graph, spec, numbers):
     results = (graph.search(np.array([number]), DEFAULT) for number in numbers)
     if not is_random(spec):
         return [result.num_traversed_edges for result in results]
-    degrees = graph.launcher.keep(drawn_degrees, Drawn(graph.name, CUDA), each=[graph.parts])
+    degrees = graph.launcher.keep(drawn_degrees, Drawn(graph.name, CUDA), each=[graph.partitions])
     return [sum(graph.launcher.run(drawn_edges, each=[result.answers, degrees])) for result in results]
 
 
@@ -129,13 +129,13 @@ def measured(spec, gpus, count):
     release()
     devices = sorted({ordinal(device) for device in gpus})
     built, graph, peak = most_taken(devices, lambda: load(spec, devices=[ordinal(device) for device in gpus]))
-    numbers = graph.partition.numbers(np.asarray(roots, np.int64)).astype(np.int64)
+    numbers = graph.partitioning.numbers(np.asarray(roots, np.int64)).astype(np.int64)
     ways = {"one GPU": alone}
     prepared, _ = seconds(graph.prepare)
     edges = edges_of(graph, spec, numbers)
-    for way in dict.fromkeys((graph.way, graph.parts[0].kept["search"].way, NCCL)):
+    for way in dict.fromkeys((graph.way, graph.partitions[0].kept["search"].way, NCCL)):
         if way == NCCL:
-            graph.launcher.run(by_nccl, each=[graph.parts])
+            graph.launcher.run(by_nccl, each=[graph.partitions])
         graph.way = way
         ways[way], found = searched(
             lambda number: graph.search(np.array([number]), DEFAULT), partial(validate, graph), numbers

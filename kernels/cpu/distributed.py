@@ -1,27 +1,27 @@
-"""A breadth-first search over several parts of a graph: what one part does between two collectives.
+"""A breadth-first search over several partitions of a graph: what one partition does between two collectives.
 
-The vertices of all parts are numbered through, ``stride`` numbers for each part: number ``g`` is the vertex at place
-``g % stride`` of part ``g // stride``. A part holds the rows of its own vertices, by place; targets are numbers.
+The vertices of all partitions are numbered through, ``stride`` numbers for each partition: number ``g`` is the vertex at place
+``g % stride`` of partition ``g // stride``. A partition holds the rows of its own vertices, by place; targets are numbers.
 
-Top-down, a part sends a pair (vertex, parent) to the owner of each neighbour that it has not seen, and owners settle
-what they receive. Bottom-up, the unvisited vertices of a part look for a visited in-neighbour: since all levels up to
+Top-down, a partition sends a pair (vertex, parent) to the owner of each neighbour that it has not seen, and owners settle
+what they receive. Bottom-up, the unvisited vertices of a partition look for a visited in-neighbour: since all levels up to
 the last are complete, it is in the frontier.
 
 ====================================  ========================================================================
-``offsets[own + 1], targets[m]``      out-edges of the part's vertices
+``offsets[own + 1], targets[m]``      out-edges of the partition's vertices
 ``in_offsets, in_targets``            in-edges (the same arrays if the graph is symmetric)
-``seen[words of all]``                bitmap over all numbers: visited, or sent to the owner by this part
-``visited[words of own]``             bitmap of the part's visited vertices, and of those without edges
+``seen[words of all]``                bitmap over all numbers: visited, or sent to the owner by this partition
+``visited[words of own]``             bitmap of the partition's visited vertices, and of those without edges
 ``fresh[words of own]``               those of the last level, where it was bottom-up
-``queue[own]``                        places of the part's vertices in the order in which they were found
-``pairs[parts, 1 + capacity, 2]``     vertices and parents for each owner. In place of the first: how many they are,
-                                      and 1 if this part had no room for more, for any owner
+``queue[own]``                        places of the partition's vertices in the order in which they were found
+``pairs[partitions, 1 + capacity, 2]``     vertices and parents for each owner. In place of the first: how many they are,
+                                      and 1 if this partition had no room for more, for any owner
 ====================================  ========================================================================
 
 Work: a bit test per edge of the frontier and a pair per vertex and sender, or at most a bit test per edge into an
-unvisited vertex. One thread runs a part, so nothing is atomic.
+unvisited vertex. One thread runs a partition, so nothing is atomic.
 
-Sources: A. Buluc, K. Madduri, Parallel breadth-first search on distributed memory systems, SC 2011 (1D partition);
+Sources: A. Buluc, K. Madduri, Parallel breadth-first search on distributed memory systems, SC 2011 (1D partitioning);
 S. Beamer et al., Distributed memory breadth-first search revisited, MTAAP 2013.
 """
 
@@ -70,30 +70,30 @@ def _unscrambled(x, n, mask, half):
 
 
 @serial
-def number(ids, n, parts, stride, numbers):
-    """Write the numbers of the vertices ``ids``, 0..n-1: scrambled, then dealt to the parts in turn. -1 for others."""
-    n, parts, stride = np.uint64(n), np.uint64(parts), np.uint64(stride)
+def number(ids, n, partitions, stride, numbers):
+    """Write the numbers of the vertices ``ids``, 0..n-1: scrambled, then dealt to the partitions in turn. -1 for others."""
+    n, partitions, stride = np.uint64(n), np.uint64(partitions), np.uint64(stride)
     mask = _mask_of(n)
     half = np.uint64((count_ones(mask) + 1) // 2)
     for i in range(len(ids)):
         x = np.uint64(ids[i])
         if x < n:
             x = _scrambled(x, n, mask, half)
-            numbers[i] = x % parts * stride + x // parts
+            numbers[i] = x % partitions * stride + x // partitions
         else:
             numbers[i] = -1
 
 
 @serial
-def name(numbers, n, parts, stride, ids):
+def name(numbers, n, partitions, stride, ids):
     """The inverse of `number`; -1 for what is no number."""
-    n, parts, stride = np.uint64(n), np.uint64(parts), np.uint64(stride)
+    n, partitions, stride = np.uint64(n), np.uint64(partitions), np.uint64(stride)
     mask = _mask_of(n)
     half = np.uint64((count_ones(mask) + 1) // 2)
     for i in range(len(numbers)):
         g = np.uint64(numbers[i])
-        owner, x = g // stride, g % stride * parts + g // stride
-        if owner < parts and x < n:
+        owner, x = g // stride, g % stride * partitions + g // stride
+        if owner < partitions and x < n:
             ids[i] = _unscrambled(x, n, mask, half)
         else:
             ids[i] = -1
@@ -101,7 +101,7 @@ def name(numbers, n, parts, stride, ids):
 
 @serial
 def count_owners(sources, targets, stride, mirror, loops, counts):
-    """Add to ``counts[parts]`` how many arcs belong to each part, by their sources; with ``mirror`` in both directions,
+    """Add to ``counts[partitions]`` how many arcs belong to each partition, by their sources; with ``mirror`` in both directions,
     self-loops once, and unless ``loops`` not at all."""
     for i in range(len(sources)):
         u, v = sources[i], targets[i]
@@ -130,7 +130,7 @@ def deal(sources, targets, stride, mirror, loops, cursors, arcs):
 
 @serial
 def count(places, counts):
-    """Count arcs at their sources; those at no place of this part are left out."""
+    """Count arcs at their sources; those at no place of this partition are left out."""
     for i in range(len(places)):
         if places[i] < len(counts):
             counts[places[i]] += 1
@@ -205,7 +205,7 @@ def seed(places, offsets, visited, queue, distances, predecessors):
 @serial
 def expand(offsets, targets, queue, begin, end, base, stride, seen, pairs):
     """Send the unseen neighbours of the frontier ``queue[begin:end]`` to their owners."""
-    parts, capacity = pairs.shape[0], pairs.shape[1] - 1
+    partitions, capacity = pairs.shape[0], pairs.shape[1] - 1
     pairs[:, 0] = 0
     for i in range(begin, end):
         place = queue[i]
@@ -218,8 +218,8 @@ def expand(offsets, targets, queue, begin, end, base, stride, seen, pairs):
             owner = neighbor // stride
             held = pairs[owner, 0, 0]
             if held == capacity:
-                for part in range(parts):
-                    pairs[part, 0, 1] = 1
+                for partition in range(partitions):
+                    pairs[partition, 0, 1] = 1
                 return
             pairs[owner, 0, 0] = held + 1
             pairs[owner, held + 1, 0] = neighbor
@@ -228,7 +228,7 @@ def expand(offsets, targets, queue, begin, end, base, stride, seen, pairs):
 
 @serial
 def settle(pairs, offsets, stride, level, visited, queue, end, distances, predecessors):
-    """Settle what a part has sent here, unless it was settled before. Returns the end of the queue, and the edges that
+    """Settle what a partition has sent here, unless it was settled before. Returns the end of the queue, and the edges that
     leave the vertices settled."""
     edges = 0
     for i in range(len(pairs)):
@@ -289,7 +289,7 @@ def enqueue(offsets, fresh, queue):
 
 @serial
 def check(in_offsets, in_targets, base, distances, predecessors, stopped_at, confirmed, above):
-    """Check the rules of Graph500 on the edges that lead to this part's vertices; ``distances`` are those of all.
+    """Check the rules of Graph500 on the edges that lead to this partition's vertices; ``distances`` are those of all.
 
     ``confirmed`` is set where an edge comes from the predecessor, or without predecessors from one level up. ``above``
     becomes the smallest distance that an edge must not come from.

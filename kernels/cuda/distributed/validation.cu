@@ -1,6 +1,6 @@
-// The rules of a BFS answer that concern edges, for the vertices of one part, one thread per arc that leads to them.
+// The rules of a BFS answer that concern edges, for the vertices of one partition, one thread per arc that leads to them.
 //
-//   in_offsets[own + 1], in_targets[m]  in-edges of the part's vertices, by place; targets are numbers
+//   in_offsets[own + 1], in_targets[m]  in-edges of the partition's vertices, by place; targets are numbers
 //   base                                the number of place 0
 //   distances[all numbers]              -1 where unreached
 //   predecessors[own]                   numbers, -1 where there is none; null if they were not kept

@@ -1,4 +1,4 @@
-"""What the host and the kernels of `cuda/parts` agree on, besides `whole_search.SEARCH`."""
+"""What the host and the kernels of `cuda/distributed` agree on, besides `whole_search.SEARCH`."""
 
 from .parameters import Parameters
 from .whole_search import BITMAPS, SIZES
@@ -21,12 +21,12 @@ EXCHANGE = Parameters(
         "gathered": "long long",
         "on_host": "volatile long long",
     },
-    numbers=("parts", "rank", "stride", "room", "share", "level", "begin", "end", "vertices", "edges", "target"),
+    numbers=("partitions", "rank", "stride", "room", "share", "level", "begin", "end", "vertices", "edges", "target"),
     constants={"COLUMNS": COLUMNS},
 )
 
-# A search in one launch for each part, besides `whole_search.SEARCH`.
-MAX_PARTS = 32
+# A search in one launch for each partition, besides `whole_search.SEARCH`.
+MAX_PARTITIONS = 32
 TRACED = 1 << 20  # levels that are noted, at most
 GIVEN_UP = 1 << 62  # instead of its levels, where a search does not end
 MESSAGE_BYTES = 64
@@ -43,8 +43,8 @@ RANKS = Parameters(
         "stop": "const volatile long long",
         "outcome": "volatile long long",
     },
-    numbers=("parts", "rank", "stride", "room", "bitmaps", "inboxes", "vertices", "arcs", "limit", "stale"),
-    constants={"MAX_PARTS": MAX_PARTS, "TRACED": TRACED, "GIVEN_UP": GIVEN_UP, "BITMAPS": BITMAPS}
+    numbers=("partitions", "rank", "stride", "room", "bitmaps", "inboxes", "vertices", "arcs", "limit", "stale"),
+    constants={"MAX_PARTITIONS": MAX_PARTITIONS, "TRACED": TRACED, "GIVEN_UP": GIVEN_UP, "BITMAPS": BITMAPS}
     | {name.upper(): place for place, name in enumerate((*OUTCOME, "outcome_fields"))},
     sizes=(*SIZES, f"sizeof(Message) == {MESSAGE_BYTES}", f"sizeof(Tally) <= {TALLY_BYTES}"),
 )

@@ -1,29 +1,29 @@
-// What the parts of a search in one launch for each have in each other's memory, and the barrier between phases.
+// What the partitions of a search in one launch for each have in each other's memory, and the barrier between phases.
 //
-// Each part has a window, at windows[rank], which all parts read and write:
+// Each partition has a window, at windows[rank], which all partitions read and write:
 //
-//   messages[2][MAX_PARTS]        from each part, double-buffered: see `Message`
-//   bitmaps[2][parts][slice]      of the visited vertices of all parts, before a level and after it; each part writes
+//   messages[2][MAX_PARTITIONS]        from each partition, double-buffered: see `Message`
+//   bitmaps[2][partitions][slice]      of the visited vertices of all partitions, before a level and after it; each partition writes
 //                                 its slice in all windows, which thus hold the same
-//   inboxes[parts][room]          pairs from each part
+//   inboxes[partitions][room]          pairs from each partition
 //
-// A phase ends at a barrier over the blocks of all parts. The last block of a part to arrive sends the part's message to
-// all parts, and every block waits for the messages of all. They are double-buffered: no part is two phases ahead of one
+// A phase ends at a barrier over the blocks of all partitions. The last block of a partition to arrive sends the partition's message to
+// all partitions, and every block waits for the messages of all. They are double-buffered: no partition is two phases ahead of one
 // that still reads. Each is stamped with the search and the phase, so that none of an earlier search is taken for it.
 // Waiting has a limit, and the host can end it by writing the number of the search to `stop`. Then all blocks end, and
-// `outcome` names the part that did not arrive.
+// `outcome` names the partition that did not arrive.
 #pragma once
 
 #include "../direction_optimizing/parameters.cuh"
 #include "top_down.cuh"
 
-constexpr int MAX_PARTS = WARP;   // a lane waits for each
+constexpr int MAX_PARTITIONS = WARP;   // a lane waits for each
 constexpr int POLLS = 1 << 10;    // of a message between two looks at the clock
 constexpr int ARRIVED_BITS = 16;  // of a count of blocks: fewer than 2^16 are resident on any device
 enum Outcome { DONE, LEVELS, DEPTH, REACHED, ABSENT, OUTCOME_FIELDS };
 enum Mark { OVERFLOWN = 1, AT_TARGET = 2, STALE = 4 };
 
-// What a part sends to another one at the end of a phase.
+// What a partition sends to another one at the end of a phase.
 struct alignas(64) Message {
     long long found;           // vertices that the phase reached
     long long queued, edges;   // of them in the queue, and their edges
@@ -33,14 +33,14 @@ struct alignas(64) Message {
     unsigned long long stamp;  // written last
 };
 
-// What the blocks of a part count in a phase. The last one to arrive at its end resets it.
+// What the blocks of a partition count in a phase. The last one to arrive at its end resets it.
 struct Tally {
     alignas(128) Counter arrived;                     // blocks, and above ARRIVED_BITS the vertices that they found
     alignas(128) Counter tail;                        // of the queue
     alignas(128) Counter left;                        // rows that a sweep left to the whole grid
-    alignas(128) unsigned long long sent[MAX_PARTS];  // pairs to each part, those too many for its inbox included
+    alignas(128) unsigned long long sent[MAX_PARTITIONS];  // pairs to each partition, those too many for its inbox included
     unsigned finished;                                // blocks that are done with the search
-    unsigned absent;                                  // 1 + the first part that did not arrive
+    unsigned absent;                                  // 1 + the first partition that did not arrive
 };
 
 template <typename Vertex, typename Offset>
@@ -51,34 +51,34 @@ struct Ranks {
     Tally* tally;
     const volatile long long* stop;
     volatile long long* outcome;
-    long long parts, rank, stride;
+    long long partitions, rank, stride;
     long long room;              // pairs for which a segment of an inbox has room
     long long bitmaps, inboxes;  // where they begin in a window, in bytes
-    long long vertices, arcs;    // of all parts
-    long long limit;             // nanoseconds to wait for another part
-    long long stale;             // did this part's last search not end as it should?
+    long long vertices, arcs;    // of all partitions
+    long long limit;             // nanoseconds to wait for another partition
+    long long stale;             // did this partition's last search not end as it should?
 };
 
-// The messages of all parts at the end of a phase, combined; in shared memory, which spares registers.
+// The messages of all partitions at the end of a phase, combined; in shared memory, which spares registers.
 struct GlobalResult {
-    long long reached;                       // by all parts, since the search began
-    long long found, edges;                  // of all parts; edges of those in the queues
-    bool overflown, at_target, stale, left;  // on any part
-    bool complete;                           // did all parts arrive?
-    Frontier own, own_left;                  // of this part
-    long long pairs[MAX_PARTS];              // from each part
+    long long reached;                       // by all partitions, since the search began
+    long long found, edges;                  // of all partitions; edges of those in the queues
+    bool overflown, at_target, stale, left;  // on any partition
+    bool complete;                           // did all partitions arrive?
+    Frontier own, own_left;                  // of this partition
+    long long pairs[MAX_PARTITIONS];              // from each partition
 };
 
 template <typename Vertex, typename Offset>
 __device__ inline Message* message_slot(const Ranks<Vertex, Offset>& x, long long receiver, long long sender,
                                         unsigned long long stamp) {
-    return reinterpret_cast<Message*>(x.windows[receiver]) + stamp % 2 * MAX_PARTS + sender;
+    return reinterpret_cast<Message*>(x.windows[receiver]) + stamp % 2 * MAX_PARTITIONS + sender;
 }
 
-// The bitmap over all numbers in this part's window, or in another one's.
+// The bitmap over all numbers in this partition's window, or in another one's.
 template <typename Vertex, typename Offset>
 __device__ inline unsigned* bitmap_of(const Ranks<Vertex, Offset>& x, long long receiver, int which) {
-    return reinterpret_cast<unsigned*>(x.windows[receiver] + x.bitmaps) + which * (x.parts * x.stride / WARP);
+    return reinterpret_cast<unsigned*>(x.windows[receiver] + x.bitmaps) + which * (x.partitions * x.stride / WARP);
 }
 
 template <typename Vertex, typename Offset>
@@ -86,7 +86,7 @@ __device__ inline Pair<Vertex>* inbox_of(const Ranks<Vertex, Offset>& x, long lo
     return reinterpret_cast<Pair<Vertex>*>(x.windows[receiver] + x.inboxes) + sender * x.room;
 }
 
-// Write words of this part's slice into a bitmap in all windows, by a whole warp: up to COUNT a lane, `step` apart,
+// Write words of this partition's slice into a bitmap in all windows, by a whole warp: up to COUNT a lane, `step` apart,
 // from `word` to before `end`. `compare`: unless a warp's words are there already.
 template <int COUNT, typename Vertex, typename Offset>
 __device__ __forceinline__ void publish(const Ranks<Vertex, Offset>& x, int which, long long word, long long step,
@@ -106,19 +106,19 @@ __device__ __forceinline__ void publish(const Ranks<Vertex, Offset>& x, int whic
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
         if (!(changed >> k & 1)) continue;
-        for (long long part = 0; part < x.parts; ++part) {
-            if (word + k * step < end) bitmap_of(x, part, which)[slice + word + k * step] = bits[k];
+        for (long long partition = 0; partition < x.partitions; ++partition) {
+            if (word + k * step < end) bitmap_of(x, partition, which)[slice + word + k * step] = bits[k];
         }
     }
 }
 
-// Send this part's message to all, by a warp of the last block, and reset the tally.
+// Send this partition's message to all, by a warp of the last block, and reset the tally.
 template <typename Vertex, typename Offset>
 __device__ inline void send_messages(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                      unsigned long long stamp, long long found) {
     Tally* const tally = x.tally;
     const int lane = lane_id();
-    const bool to = lane < x.parts;
+    const bool to = lane < x.partitions;
     __syncwarp();  // what the first lane acquired, the others load
     const Frontier queued = unpacked(__ldcg(&tally->tail), static_cast<int>(s.edge_bits));
     const long long left = static_cast<long long>(__ldcg(&tally->left));
@@ -152,12 +152,12 @@ __device__ inline bool wait_for(const Search<Vertex, Offset>& s, const Ranks<Ver
     return true;
 }
 
-// Wait for the messages of all parts, by a warp of each block.
+// Wait for the messages of all partitions, by a warp of each block.
 template <typename Vertex, typename Offset>
 __device__ inline void receive_messages(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                         unsigned long long stamp, GlobalResult* result) {
     const int lane = lane_id();
-    const bool from = lane < x.parts;
+    const bool from = lane < x.partitions;
     const Message* const message = message_slot(x, x.rank, from ? lane : 0, stamp);
     const unsigned absent = __ballot_sync(ALL, from && !wait_for(s, x, message, stamp));
     const long long found = from ? __ldcg(&message->found) : 0, edges = from ? __ldcg(&message->edges) : 0;
@@ -182,12 +182,12 @@ __device__ inline void receive_messages(const Search<Vertex, Offset>& s, const R
     }
 }
 
-// End a phase in which this block found so many vertices: what any part wrote in it, all see afterwards. Returns whether
-// all parts arrived; if not, the search is over.
+// End a phase in which this block found so many vertices: what any partition wrote in it, all see afterwards. Returns whether
+// all partitions arrived; if not, the search is over.
 //
-// Each block releases at GPU scope to the last one to arrive, which releases to all parts at system scope. Causality order
+// Each block releases at GPU scope to the last one to arrive, which releases to all partitions at system scope. Causality order
 // is transitive across scopes (PTX ISA, Memory Consistency Model), so the writes of all blocks are visible, and only a
-// warp of each part pays for a release at system scope.
+// warp of each partition pays for a release at system scope.
 template <typename Vertex, typename Offset>
 __device__ inline bool barrier_of_parts(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                         unsigned long long stamp, unsigned* found, GlobalResult* result) {

@@ -1,4 +1,4 @@
-"""Graphs in parts on devices: several parts on one GPU, and by NCCL on several (marked `gpus`)."""
+"""Graphs in partitions on devices: several partitions on one GPU, and by NCCL on several (marked `gpus`)."""
 
 import threading
 from functools import partial
@@ -15,11 +15,11 @@ from rapids_bfs.distributed import launchers as launch
 from rapids_bfs.distributed import level_synchronous as search
 from rapids_bfs.distributed import persistent as one_launch
 from rapids_bfs.distributed.build import Plan, Source, build
-from rapids_bfs.distributed.gathered import ALONE
-from rapids_bfs.distributed.graph import GraphInParts, from_graph
+from rapids_bfs.distributed.gathered import GATHERED
+from rapids_bfs.distributed.graph import DistributedGraph, from_graph
 from rapids_bfs.distributed.launchers import Threads
-from rapids_bfs.distributed.partitioning import Partition
-from rapids_bfs.distributed.persistent import InOneLaunch
+from rapids_bfs.distributed.partitioning import Partitioning
+from rapids_bfs.distributed.persistent import PersistentSearch
 
 ONE = [[0] * size for size in (1, 2, 3, 5)]
 SEVERAL = [pytest.param(each, marks=pytest.mark.gpus) for each in ([0, 1], [1, 0])] if len(driver().devices) > 1 else []
@@ -77,7 +77,7 @@ def test_directions(devices, monkeypatch, alpha, beta, room):
     monkeypatch.setattr(search, "ALPHA", alpha)
     monkeypatch.setattr(search, "BETA", beta)
     tuning = one_launch.Tuning(alpha, beta, shrinking_levels=1)
-    monkeypatch.setattr(one_launch, "InOneLaunch", partial(InOneLaunch, tuning=tuning))
+    monkeypatch.setattr(one_launch, "PersistentSearch", partial(PersistentSearch, tuning=tuning))
     monkeypatch.setattr(search, "SHARE", 1 << 30)
     monkeypatch.setattr(search, "LEAST_ROOM", room)
     for seed in range(4 if len(devices) == 3 else 1):
@@ -99,12 +99,12 @@ def test_named_graphs(devices, spec, monkeypatch):
 def test_rank_0_searches_alone_what_is_deep(devices, spec):
     graph, whole = load(spec, devices=devices), load(spec)
     assert_right(graph, whole, [0, 17])
-    assert (graph.way == ALONE) == (len(devices) > 1)
+    assert (graph.way == GATHERED) == (len(devices) > 1)
     assert_right(graph, whole, [5], depth_limit=90, predecessors=False)
 
 
 def test_wide_numbers(devices, monkeypatch):
-    monkeypatch.setattr(Partition, "dtype", np.dtype(np.int64))
+    monkeypatch.setattr(Partitioning, "dtype", np.dtype(np.int64))
     graph, whole = load("rmat:10", devices=devices), load("rmat:10")
     assert edges_of(graph.on("cpu")) == edges_of(whole)
     assert_right(graph, whole, [1, 9])
@@ -112,7 +112,7 @@ def test_wide_numbers(devices, monkeypatch):
 
 @pytest.mark.parametrize("directed", [None, True, False])
 @pytest.mark.parametrize("factor", [1, 3, 10**15])
-def test_edges_in_parts(devices, factor, directed):
+def test_edges_distributed(devices, factor, directed):
     """Ids with gaps, small and large; each rank with some of the edges, or none."""
     import cupy
 
@@ -134,8 +134,8 @@ def test_edges_in_parts(devices, factor, directed):
         return blocks
 
     sources = [Source(blocks_of(rank)) for rank in range(launcher.size)]
-    parts = launcher.keep(build, Plan("cuda", directed=directed), each=[sources])
-    graph = GraphInParts(parts, launcher)
+    partitions = launcher.keep(build, Plan("cuda", directed=directed), each=[sources])
+    graph = DistributedGraph(partitions, launcher)
     brought = graph.on("cpu")
     brought.check()
     assert edges_of(brought) == edges_of(whole)
@@ -160,39 +160,43 @@ def test_a_large_graph(devices):
 @pytest.mark.usefixtures("by_steps")
 def test_a_rank_that_fails(devices, monkeypatch):
     """One line names it, and the next search is right."""
-    from rapids_bfs.distributed.cuda import DeviceWalk
+    from rapids_bfs.distributed.cuda import DeviceSearch
 
     graph, whole = load("path:60", devices=devices), load("path:60")
     bfs(graph, 0)
     last = len(devices) - 1
-    real = DeviceWalk.top_down
+    real = DeviceSearch.top_down
 
-    def top_down(walk, level, edges, peers):
-        if level == 5 and peers.rank == last:
+    def top_down(walk, level, edges, communicator):
+        if level == 5 and communicator.rank == last:
             raise RuntimeError("it broke")
-        real(walk, level, edges, peers)
+        real(walk, level, edges, communicator)
 
     with monkeypatch.context() as patch:
-        patch.setattr(DeviceWalk, "top_down", top_down)
-        with pytest.raises(TraversalError, match=rf"part {last} of {len(devices)} \(cuda:{devices[-1]}\).*it broke"):
+        patch.setattr(DeviceSearch, "top_down", top_down)
+        with pytest.raises(
+            TraversalError, match=rf"partition {last} of {len(devices)} \(cuda:{devices[-1]}\).*it broke"
+        ):
             bfs(graph, 0)
     assert_right(graph, whole, [0])
 
 
 def test_a_launch_that_fails(devices, monkeypatch):
-    """One line names the part, and the others' launches end; the next search is right."""
+    """One line names the partition, and the others' launches end; the next search is right."""
     graph, whole = load("path:60", devices=devices), load("path:60")
     assert_right(graph, whole, [0])
-    last, real = len(devices) - 1, InOneLaunch.launch
+    last, real = len(devices) - 1, PersistentSearch.launch
 
     def launch(search):
-        if search.part.rank == last:
+        if search.partition.rank == last:
             raise RuntimeError("it broke")
         real(search)
 
     with monkeypatch.context() as patch:
-        patch.setattr(InOneLaunch, "launch", launch)
-        with pytest.raises(TraversalError, match=rf"part {last} of {len(devices)} \(cuda:{devices[-1]}\).*it broke"):
+        patch.setattr(PersistentSearch, "launch", launch)
+        with pytest.raises(
+            TraversalError, match=rf"partition {last} of {len(devices)} \(cuda:{devices[-1]}\).*it broke"
+        ):
             bfs(graph, 0)
     assert_right(graph, whole, [0])
 
@@ -203,10 +207,10 @@ def test_a_launch_that_does_not_come(devices, monkeypatch):
     whole = load("path:60")
     graph = from_graph(whole, on(devices, limit=3))
     assert_right(graph, whole, [0])
-    real = InOneLaunch.launch
+    real = PersistentSearch.launch
     with monkeypatch.context() as patch:
-        patch.setattr(InOneLaunch, "launch", lambda search: search.part.rank == 1 or real(search))
-        with pytest.raises(TraversalError, match=rf"no answer for 3 s from part 1 \(cuda:{devices[1]}\)"):
+        patch.setattr(PersistentSearch, "launch", lambda search: search.partition.rank == 1 or real(search))
+        with pytest.raises(TraversalError, match=rf"no answer for 3 s from partition 1 \(cuda:{devices[1]}\)"):
             bfs(graph, 0)
     assert_right(graph, whole, [0])
 
@@ -215,24 +219,24 @@ def test_a_launch_that_does_not_come(devices, monkeypatch):
 @pytest.mark.parametrize("devices", [[0, 0], *SEVERAL], ids=str)
 def test_a_rank_that_does_not_answer(devices, monkeypatch):
     """It is named after a limit; the others end; other graphs on the same devices are searched."""
-    from rapids_bfs.distributed.cuda import DeviceWalk
+    from rapids_bfs.distributed.cuda import DeviceSearch
 
     whole = load("path:60")
     other = load("rmat:8", devices=devices)
     graph = from_graph(whole, on(devices, limit=3))
     bfs(graph, 0)
     go = threading.Event()
-    real = DeviceWalk.top_down
+    real = DeviceSearch.top_down
 
-    def top_down(walk, level, edges, peers):
-        if level == 5 and peers.rank == 1:
+    def top_down(walk, level, edges, communicator):
+        if level == 5 and communicator.rank == 1:
             go.wait()
-        real(walk, level, edges, peers)
+        real(walk, level, edges, communicator)
 
     monkeypatch.setattr(launch, "GRACE", 1)
     with monkeypatch.context() as patch:
-        patch.setattr(DeviceWalk, "top_down", top_down)
-        with pytest.raises(TraversalError, match=rf"no answer for 3 s from part 1 \(cuda:{devices[1]}\)"):
+        patch.setattr(DeviceSearch, "top_down", top_down)
+        with pytest.raises(TraversalError, match=rf"no answer for 3 s from partition 1 \(cuda:{devices[1]}\)"):
             bfs(graph, 0)
     with pytest.raises(TraversalError, match="make the graph again"):
         bfs(graph, 0)
