@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from .errors import InputError, NoPathError, TraversalError
 
 if TYPE_CHECKING:
-    from .adapters import as_graph as as_graph
     from .adapters.files import read as read
     from .algorithms.batch import BatchResult as BatchResult
     from .algorithms.batch import bfs_batch as bfs_batch
     from .algorithms.betweenness import betweenness as betweenness
     from .algorithms.bfs import bfs as bfs
+    from .algorithms.bfs import validate as validate
     from .algorithms.components import connected_components as connected_components
     from .algorithms.distances import center as center
     from .algorithms.distances import diameter as diameter
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from .comparison.records import Comparison as Comparison
     from .comparison.runner import compare as compare
     from .graph import Graph as Graph
+    from .loading import as_graph as as_graph
     from .loading import load as load
-    from .report.plots import plot_levels as plot_levels
     from .report.plots import plot_sizes as plot_sizes
+    from .report.search_plot import plot_levels as plot_levels
     from .result import BFSResult as BFSResult
-    from .validation import validate as validate
 
 __version__ = "0.1.0"
 
@@ -49,7 +49,7 @@ _HOMES = {
     "BatchResult": "algorithms.batch",
     "Comparison": "comparison.records",
     "Graph": "graph",
-    "as_graph": "adapters",
+    "as_graph": "loading",
     "betweenness": "algorithms.betweenness",
     "bfs": "algorithms.bfs",
     "bfs_batch": "algorithms.batch",
@@ -60,12 +60,12 @@ _HOMES = {
     "eccentricity": "algorithms.distances",
     "load": "loading",
     "periphery": "algorithms.distances",
-    "plot_levels": "report.plots",
+    "plot_levels": "report.search_plot",
     "plot_sizes": "report.plots",
     "radius": "algorithms.distances",
     "read": "adapters.files",
     "shortest_path": "algorithms.shortest_paths",
-    "validate": "validation",
+    "validate": "algorithms.bfs",
 }
 
 __all__ = ["InputError", "NoPathError", "TraversalError", "__version__", *sorted(_HOMES)]

@@ -131,7 +131,7 @@ def _of_graph(cugraph_graph: Any) -> Searcher:
 
 
 def _of_matrix(matrix: Any, start: Any, depth_limit: int | None, directed: bool, return_predecessors: bool) -> Any:
-    from .adapters import as_graph
+    from .loading import as_graph
 
     graph = as_graph(matrix, directed=directed).on(CUDA)
     index = matrix.row if matrix.format == "coo" else matrix.indices

@@ -41,9 +41,16 @@ class Vertices:
 
     name: str
 
+    num_devices = 1
+    default_engines: tuple[str, ...] | None = None  # those that `rapids_bfs.compare` runs; None: all
+
     @property
     @abstractmethod
     def num_vertices(self) -> int: ...
+
+    @abstractmethod
+    def sample_sources(self, count: int, seed: int) -> np.ndarray:
+        """``count`` distinct vertices with an out-edge (int64), at random, or all of them if there are fewer."""
 
     def __len__(self) -> int:
         return self.num_vertices
@@ -320,6 +327,13 @@ class Graph(Vertices):
     def degrees(self) -> np.ndarray:
         """Out-degree of each vertex, n."""
         return np.diff(self.offsets)
+
+    def sample_sources(self, count: int, seed: int) -> np.ndarray:
+        candidates: Any = np.flatnonzero(self.degrees)
+        if not len(candidates):
+            raise InputError(f"{self.name} has no edges: name a source")
+        picked = np.random.default_rng(seed).choice(len(candidates), min(count, len(candidates)), replace=False)
+        return to_host(candidates[moved(picked, self.device)])
 
     @property
     def nbytes(self) -> int:

@@ -1,4 +1,4 @@
-"""What a GRAPH can be on the command line: a bundled graph, a generator, or a path."""
+"""The one door: `as_graph` makes a graph of any supported input, `load` finds one by name, on one device or several."""
 
 from __future__ import annotations
 
@@ -8,23 +8,145 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from ._core.arguments import checked_directed, file_path, quoted
-from ._core.cuda.arrays import CPU, checked_device, require_device
+from . import adapters
+from ._core.arguments import checked_directed, checked_name, file_path, quoted, whole_number
+from ._core.cuda.arrays import CPU, CUDA, checked_device, require_device
 from .adapters._formats import OPTIONS
 from .adapters.files import read
 from .adapters.pinned import DEVICE, HOST, checked_adjacency, with_adjacency_on_host
 from .errors import InputError
-from .graph import Graph
+from .generators import generate
+from .graph import Graph, Vertices
 
 if TYPE_CHECKING:
     from .distributed.graph import DistributedGraph
 
+PATTERN_OPTIONS = {"source", "target", "directed", "vertices", "name"}  # with which several files are one graph
 # Bundled graphs: file and what it is. Sources and licences are in data/SOURCES.md.
 BUNDLED = {
     "karate": ("karate.mtx", "Zachary's karate club: 34 members, 78 friendships"),
     "moby": ("moby.mtx.gz", "Moby Thesaurus: 15,118 words, 320,192 pairs of mutual synonyms"),
     "wordnet": ("wordnet.mtx.gz", "WordNet 3.0: 117,659 synsets, 183,789 relations"),
 }
+
+
+@overload
+def as_graph(
+    graph: Any = None,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    offsets: Any = None,
+    targets: Any = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    name: str | None = None,
+    devices: None = None,
+) -> Graph: ...
+@overload
+def as_graph(
+    graph: Any = None,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    offsets: Any = None,
+    targets: Any = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    name: str | None = None,
+    devices: int | str | Sequence[int],
+) -> Graph | DistributedGraph: ...
+def as_graph(
+    graph: Any = None,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    offsets: Any = None,
+    targets: Any = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    name: str | None = None,
+    devices: int | str | Sequence[int] | None = None,
+) -> Any:
+    """Make a `Graph` from any supported input. Weights are ignored.
+
+    Parameters
+    ----------
+    graph
+        A `Graph` (returned as it is); a NetworkX graph; a SciPy sparse array or matrix; a dict of neighbour lists;
+        a pandas, Polars, Arrow or Dask table of edges; a pair ``(sources, targets)`` of arrays; a list or an m x 2
+        array with an edge in each row; a path, a generator such as "rmat:20" or a bundled graph's name. On a device,
+        where the graph stays: a cuDF, cudf.pandas or pylibcudf table, an Arrow table, a pair of arrays with
+        ``__cuda_array_interface__`` or DLPack, a CuPy sparse matrix, a graph of cuGraph, pylibcugraph or nx-cugraph.
+
+        A tuple holds columns, a list rows: ``([0, 1], [2, 3])`` are the edges 0-2 and 1-3, ``[[0, 1], [2, 3]]`` are 0-1
+        and 2-3. ``((0, 1), (2, 3))`` may be either, and is refused.
+    source, target : str, optional
+        The columns of a table that hold the edges. Default: a pair with common names, or the only two.
+    offsets, targets : integer arrays, instead of ``graph``
+        An adjacency in CSR. int32 arrays are used without a copy (int64 from 2**31 edges or vertices on): do not write
+        to them while the graph is in use, see `Graph`.
+    vertices : int, optional
+        For edges with integer ids: the number of vertices, whose ids are then 0..vertices-1. Default: the vertices are
+        the ids that occur; 0..n-1 cost nothing, other ids become labels.
+    directed : bool, optional
+        True: directed edges. False: each edge in both directions, unless the edges are symmetric already. Default: as
+        the type or file says, else directed edges; the graph counts as undirected if they are symmetric.
+    name : str, optional
+    devices : int, str or list of int, optional
+        Make a graph in parts: on this number of GPUs, on "all", on the GPUs with these ordinals, or "cpu:4" for four
+        parts in host memory, one thread each. "auto" takes the fewest GPUs that hold the graph, and makes a plain
+        `Graph` for one. Results of `bfs` are in parts too.
+
+    Raises
+    ------
+    InputError
+        If the input is no graph, an id is null, an edge has a negative or fractional id, or ``directed`` is neither
+        bool nor None.
+
+    Examples
+    --------
+    >>> as_graph(([0, 1, 2], [1, 2, 0]))
+    <Graph 'edges': 3 vertices, 3 directed edges>
+    >>> as_graph({"a": ["b"], "b": ["a"]})
+    <Graph 'dict': 2 vertices, 1 undirected edge>
+    >>> as_graph(offsets=[0, 1, 1], targets=[1]).reverse.targets
+    array([0], dtype=int32)
+    """
+    options = {
+        key: value
+        for key, value in {
+            "source": source,
+            "target": target,
+            "vertices": None if vertices is None else whole_number(vertices, "the number of vertices"),
+            "directed": checked_directed(directed),
+            "name": checked_name(name),
+        }.items()
+        if value is not None
+    }
+    if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
+        raise InputError("as_graph takes either a graph, or both offsets= and targets=")
+    if devices is not None:
+        given = {"offsets": offsets, "targets": targets} if graph is None else {}
+        return _distributed(graph, devices, **options, **given)
+    if graph is None:
+        return adapters.from_csr(offsets, targets, **options)
+    if isinstance(graph, Vertices):
+        return adapters.call(_itself, graph, **options)
+    if isinstance(graph, str | os.PathLike):
+        return adapters.call(load, graph, **options)
+    if adapters.importer_of(graph) == "dask":
+        from .adapters.dask import is_on_devices
+
+        if is_on_devices(graph):
+            from .distributed.frames import from_dask_cudf
+
+            return adapters.call(from_dask_cudf, graph, **options)
+    return adapters.from_object(graph, **options)
+
+
+def _itself(graph: Any, *, directed: bool | None = None) -> Any:
+    return graph.undirected if directed is False else graph
 
 
 @overload
@@ -70,9 +192,7 @@ def load(
         return with_adjacency_on_host(load(graph, **options))
     name = file_path(graph)
     if devices is not None:
-        from .distributed.sources import distribute
-
-        return distribute(name, devices, **options)
+        return _distributed(name, devices, **options)
     if not os.path.exists(name):  # unlike Path.exists, false for a name that is too long for a file
         kind = name.partition(":")[0]
         if name in BUNDLED:
@@ -94,9 +214,36 @@ def _bundled(name: str, **options: Any) -> Graph:
 
 
 def _generated(name: str, device: str, *, directed: bool | None = None, **options: Any) -> Graph:
-    from .generators import generate
+    _refuse_options(name, directed, options)
+    return generate(name, device=device)
 
+
+def _refuse_options(name: str, directed: Any, options: dict[str, Any]) -> None:
+    """Raise `InputError` for an option of a random graph, except ``directed``."""
     checked_directed(directed)
     for option in options:
         raise InputError(f"{name} is a generated graph, which has no {OPTIONS.get(option, option)} to choose")
-    return generate(name, device=device)
+
+
+def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
+    """The graph on the devices that ``devices`` names, see `as_graph`."""
+    from .distributed import sources
+    from .distributed.graph import DistributedGraph, from_graph, from_source
+
+    if isinstance(graph, DistributedGraph):
+        raise InputError(f"{graph.name} is distributed already, over {', '.join(graph.devices)}")
+    if sources.is_random(graph):
+        _refuse_options(graph, options.pop("directed", None), options)
+        return sources.drawn(graph, devices)
+    if isinstance(devices, str) and devices == "auto":
+        whole = as_graph(graph, **options)
+        count = sources.fewest(whole.nbytes * (2 if whole.directed else 1), whole.num_vertices)
+        return whole.on(CUDA if count else CPU) if count <= 1 else from_graph(whole, sources.launcher_for(count))
+    launcher = sources.launcher_for(devices)
+    if isinstance(graph, str | os.PathLike) and options.keys() <= PATTERN_OPTIONS:
+        found = sources.files_source(graph, launcher.device, **options)
+        if found is not None:
+            edges, plan = found
+            return from_source(edges, launcher, plan, columns=edges.columns)
+    make: Any = load if isinstance(graph, str | os.PathLike) else as_graph
+    return from_graph(make(graph, **options), launcher)

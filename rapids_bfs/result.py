@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,7 @@ from ._core.cuda.arrays import CPU, finish, moved, on_device, to_host
 from ._core.formatting import counted
 from .errors import InputError
 from .graph import Graph
-
-if TYPE_CHECKING:
-    from .trace import Trace
-
+from .trace import Trace
 
 RESULT_COLUMNS = ("vertex", "distance", "predecessor")
 
@@ -136,6 +133,11 @@ class BFSResult(Distances):
     def level_sizes(self) -> np.ndarray:
         """Number of vertices at each distance."""
         return to_host(np.bincount(self.distances[self.distances >= 0]))
+
+    @property
+    def levels(self) -> Trace:
+        """The levels that the search found, without times."""
+        return Trace.of(self.graph, self.distances, None, self.stopped_at)
 
     @property
     def stopped_at(self) -> int | None:

@@ -19,10 +19,10 @@ import numpy as np
 from ._core.arguments import quoted
 from ._core.cuda.arrays import CPU, to_host
 from ._core.optional import needed
-from .adapters import as_graph
 from .graph import Graph
+from .loading import as_graph
 from .result import BFSResult
-from .validation import validate
+from .validation import verdict_of
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -35,7 +35,7 @@ def assert_valid_bfs(graph: Any, result: BFSResult) -> None:
 
     ``graph`` is any input of `rapids_bfs.as_graph`.
     """
-    verdict = validate(graph, result)
+    verdict = verdict_of(graph, result)
     if not verdict:
         raise AssertionError(str(verdict))
 

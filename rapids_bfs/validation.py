@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -17,14 +18,10 @@ from ._core.csr import csr_for
 from ._core.cuda.arrays import CPU, CUDA, moved, on_device
 from ._core.cuda.kernels import launch
 from ._core.threads import pool
-from .adapters import as_graph
 from .errors import InputError
 from .graph import Graph
 from .kernels.cpu.compiled import parallel
 from .result import BFSResult
-
-if TYPE_CHECKING:
-    from .distributed.result import DistributedResult
 
 
 @dataclass(frozen=True)
@@ -60,38 +57,10 @@ RULES = {
 }
 
 
-def validate(graph: Any, result: BFSResult | DistributedResult) -> Verdict:
-    """Check a result by these rules, in this order. The verdict names the first broken rule and its first vertex.
-
-    ``graph`` is what was searched: a `Graph`, or anything that `as_graph` takes.
-
-    ===================  ==========================================================================================
-    distance-range       a distance is -1 or in 0..n-1
-    limit                none is beyond the depth limit, or beyond the target at which the search stopped
-    predecessor-range    a predecessor is -1 or a vertex
-    source               a source has distance 0 and no predecessor
-    root                 nothing else has distance 0
-    reached              a vertex is reached exactly if it is a source or has a predecessor
-    tree-level           a reached vertex is one level below its predecessor (below some in-neighbour, if
-                         predecessors were not kept)
-    tree-edge            an edge leads from a vertex's predecessor to it
-    edge-level           an edge from u to v means distance(v) <= distance(u) + 1; undirected, both ways
-    edge-reach           no edge leads from a reached vertex to one that is not, unless the search stopped there
-    ===================  ==========================================================================================
-
-    The check runs on the result's device, in parts if the result is in parts. On the host every edge of an undirected
-    graph is checked in both directions, in case its arrays have changed. If predecessors were not kept, the message
-    says that they were not checked. Raises `InputError` if the result's arrays do not fit the graph.
-    """
-    if isinstance(result, BFSResult):
-        graph = as_graph(graph)
-    elif not isinstance(graph, Graph):
-        from .distributed.validation import validate_distributed
-
-        return validate_distributed(graph, result)
+@singledispatch
+def verdict_of(graph: Any, result: Any) -> Verdict:
+    """Check the result of a search of ``graph`` by `RULES`, see `rapids_bfs.validate`."""
     require_kinds(graph, result, "validate")
-    assert isinstance(graph, Graph)
-    assert isinstance(result, BFSResult)
     _require_fitting(graph, result)
     n = graph.num_vertices
     distances, predecessors, stopped_at = result.distances, result.predecessors, result.stopped_at

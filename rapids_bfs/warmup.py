@@ -8,7 +8,6 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
-from .adapters import as_graph
 from .algorithms.batch import bfs_batch
 from .algorithms.betweenness import betweenness
 from .algorithms.bfs import bfs
@@ -19,8 +18,8 @@ from .engines import ready
 from .errors import NoPathError
 from .graph import Graph
 from .kernels.cpu.disk_cache import folder as folder
-from .loading import load
-from .validation import validate
+from .loading import as_graph, load
+from .validation import verdict_of
 
 ENGINE = "cpu"
 GRAPHS = ("karate", "moby", "grid:100")  # tiny; with levels that threads share; of many levels
@@ -63,7 +62,7 @@ def _batches(graph: Graph, width: int) -> None:
 
 QUESTIONS: dict[str, Callable[[Graph], Any]] = {
     "bfs": _search,
-    "validate": lambda graph: validate(graph, bfs(graph, 0, engine=ENGINE)),
+    "validate": lambda graph: verdict_of(graph, bfs(graph, 0, engine=ENGINE)),
     "shortest_path": _path,
     "connected_components": connected_components,
     "eccentricity, diameter, ...": lambda graph: eccentricity(graph, [0], engine=ENGINE),

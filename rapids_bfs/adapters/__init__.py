@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any
 
 from .._core import rapids
-from .._core.arguments import checked_directed, checked_name, quoted, whole_number
+from .._core.arguments import quoted
 from ..errors import InputError
 from ..graph import Graph
-
-if TYPE_CHECKING:
-    from ..distributed.graph import DistributedGraph
 
 # What each kind of object is taken by: the first module whose `matches` says so.
 IMPORTERS = {
@@ -62,123 +58,6 @@ EXPORTERS = {
 }
 
 
-@overload
-def as_graph(
-    graph: Any = None,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    offsets: Any = None,
-    targets: Any = None,
-    vertices: int | None = None,
-    directed: bool | None = None,
-    name: str | None = None,
-    devices: None = None,
-) -> Graph: ...
-@overload
-def as_graph(
-    graph: Any = None,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    offsets: Any = None,
-    targets: Any = None,
-    vertices: int | None = None,
-    directed: bool | None = None,
-    name: str | None = None,
-    devices: int | str | Sequence[int],
-) -> Graph | DistributedGraph: ...
-def as_graph(
-    graph: Any = None,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    offsets: Any = None,
-    targets: Any = None,
-    vertices: int | None = None,
-    directed: bool | None = None,
-    name: str | None = None,
-    devices: int | str | Sequence[int] | None = None,
-) -> Any:
-    """Make a `Graph` from any supported input. Weights are ignored.
-
-    Parameters
-    ----------
-    graph
-        A `Graph` (returned as it is); a NetworkX graph; a SciPy sparse array or matrix; a dict of neighbour lists;
-        a pandas, Polars, Arrow or Dask table of edges; a pair ``(sources, targets)`` of arrays; a list or an m x 2
-        array with an edge in each row; a path, a generator such as "rmat:20" or a bundled graph's name. On a device,
-        where the graph stays: a cuDF, cudf.pandas or pylibcudf table, an Arrow table, a pair of arrays with
-        ``__cuda_array_interface__`` or DLPack, a CuPy sparse matrix, a graph of cuGraph, pylibcugraph or nx-cugraph.
-
-        A tuple holds columns, a list rows: ``([0, 1], [2, 3])`` are the edges 0-2 and 1-3, ``[[0, 1], [2, 3]]`` are 0-1
-        and 2-3. ``((0, 1), (2, 3))`` may be either, and is refused.
-    source, target : str, optional
-        The columns of a table that hold the edges. Default: a pair with common names, or the only two.
-    offsets, targets : integer arrays, instead of ``graph``
-        An adjacency in CSR. int32 arrays are used without a copy (int64 from 2**31 edges or vertices on): do not write
-        to them while the graph is in use, see `Graph`.
-    vertices : int, optional
-        For edges with integer ids: the number of vertices, whose ids are then 0..vertices-1. Default: the vertices are
-        the ids that occur; 0..n-1 cost nothing, other ids become labels.
-    directed : bool, optional
-        True: directed edges. False: each edge in both directions, unless the edges are symmetric already. Default: as
-        the type or file says, else directed edges; the graph counts as undirected if they are symmetric.
-    name : str, optional
-    devices : int, str or list of int, optional
-        Make a graph in parts: on this number of GPUs, on "all", on the GPUs with these ordinals, or "cpu:4" for four
-        parts in host memory, one thread each. "auto" takes the fewest GPUs that hold the graph, and makes a plain
-        `Graph` for one. Results of `bfs` are in parts too.
-
-    Raises
-    ------
-    InputError
-        If the input is no graph, an id is null, an edge has a negative or fractional id, or ``directed`` is neither
-        bool nor None.
-
-    Examples
-    --------
-    >>> as_graph(([0, 1, 2], [1, 2, 0]))
-    <Graph 'edges': 3 vertices, 3 directed edges>
-    >>> as_graph({"a": ["b"], "b": ["a"]})
-    <Graph 'dict': 2 vertices, 1 undirected edge>
-    >>> as_graph(offsets=[0, 1, 1], targets=[1]).reverse.targets
-    array([0], dtype=int32)
-    """
-    options = {
-        key: value
-        for key, value in {
-            "source": source,
-            "target": target,
-            "vertices": None if vertices is None else whole_number(vertices, "the number of vertices"),
-            "directed": checked_directed(directed),
-            "name": checked_name(name),
-        }.items()
-        if value is not None
-    }
-    if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
-        raise InputError("as_graph takes either a graph, or both offsets= and targets=")
-    if devices is not None:
-        from ..distributed.sources import distribute
-
-        given = {"offsets": offsets, "targets": targets} if graph is None else {}
-        return distribute(graph, devices, **options, **given)
-    if graph is None:
-        return _call(_function("csr", "from_csr"), offsets, targets, **options)
-    if isinstance(graph, Graph):
-        return _call(_itself, graph, **options)
-    if hasattr(graph, "launcher"):  # a graph in parts
-        return _call(lambda graph: graph, graph, **options)
-    if isinstance(graph, str | os.PathLike):
-        from ..loading import load
-
-        return _call(load, graph, **options)
-    module = importer_of(graph)
-    if module is not None:
-        return _call(_function(module, IMPORTERS[module]), graph, **options)
-    raise InputError(f"cannot make a graph of {type(graph).__module__}.{type(graph).__qualname__}: {_next_step(graph)}")
-
-
 def _next_step(graph: Any) -> str:
     """What to give instead of something that `as_graph` does not take."""
     for kind in type(graph).__mro__:
@@ -202,7 +81,20 @@ def _function(module: str, name: str) -> Callable[..., Any]:
     return function
 
 
-def _call(function: Callable[..., Graph], *graph: Any, **options: Any) -> Graph:
+def from_object(obj: Any, **options: Any) -> Graph:
+    """A graph from an object that `IMPORTERS` has an adapter for. Raises `InputError` if there is none."""
+    module = importer_of(obj)
+    if module is None:
+        raise InputError(f"cannot make a graph of {type(obj).__module__}.{type(obj).__qualname__}: {_next_step(obj)}")
+    return call(_function(module, IMPORTERS[module]), obj, **options)
+
+
+def from_csr(offsets: Any, targets: Any, **options: Any) -> Graph:
+    """A graph from an adjacency in CSR, see `csr.from_csr`."""
+    return call(_function("csr", "from_csr"), offsets, targets, **options)
+
+
+def call(function: Callable[..., Graph], *graph: Any, **options: Any) -> Graph:
     """Call an adapter. Raises `InputError` for an option that this kind of graph does not have."""
     from inspect import signature
 
@@ -212,10 +104,6 @@ def _call(function: Callable[..., Graph], *graph: Any, **options: Any) -> Graph:
         if option not in known and not takes_any:
             raise InputError(f"{option}= does not go with {type(graph[0]).__qualname__}")
     return function(*graph, **options)
-
-
-def _itself(graph: Graph, *, directed: bool | None = None) -> Graph:
-    return graph.undirected if directed is False else graph
 
 
 def export(graph: Graph, kind: str) -> Any:

@@ -24,7 +24,7 @@ from ..kernels.cpu.compiled import parallel, serial
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ._tables import Columns
+    Columns = tuple[pa.Array, pa.Array]  # source and target ids, equally many
 
 STEP = 1 << 16  # ids numbered between two checks that the table has room
 FREE = -1  # marks a free row of the table; ids are 0 or more

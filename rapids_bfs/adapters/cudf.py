@@ -15,7 +15,6 @@ from ..graph import Graph
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..result import BFSResult
 
 FRAME = "cudf"  # `Graph.frame` of what comes from here
 PROXY = "cudf.pandas"  # the same behind pandas's names
@@ -150,7 +149,7 @@ def to_cudf(graph: Graph) -> Any:
     return frame_of(dict(zip(graph.columns, columns, strict=True)))
 
 
-def result_frame(result: BFSResult, kind: str) -> Any:
+def result_frame(result: Any, kind: str) -> Any:
     """See `BFSResult.to_frame`; ``kind`` is "cudf" or "cudf.pandas"."""
     import cupy
 

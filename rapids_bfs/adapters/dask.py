@@ -1,9 +1,9 @@
-"""Frames of Dask: of pandas, which become a graph in this process, and of cuDF, which become one on their workers."""
+"""Frames of Dask whose partitions are of pandas, which become a graph in this process."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,15 +14,24 @@ from ..graph import Graph
 from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, is_number
 from .arrow import array_of
 
-if TYPE_CHECKING:
-    from ..distributed.graph import DistributedGraph
-
 FRAME = "dask"  # `Graph.frame` of what comes from here
 STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
 def matches(obj: Any) -> bool:
     return type(obj).__name__ == "DataFrame" and type(obj).__module__.partition(".")[0] in ("dask", "dask_cudf")
+
+
+def is_on_devices(obj: Any) -> bool:
+    """Are the partitions of this frame cuDF's? `rapids_bfs.distributed.frames` makes a graph of them, on their workers."""
+    return type(obj._meta).__module__.startswith("cudf.")
+
+
+def edge_columns(obj: Any, source: str | None, target: str | None, name: str) -> tuple[Any, tuple[str, str]]:
+    """The frame of the two columns that hold the edges, and their names."""
+    names = [str(column) for column in obj.columns]
+    i, j = choose_columns(names, source, target, name)
+    return obj[[obj.columns[i], obj.columns[j]]], (names[i], names[j])
 
 
 def from_dask(
@@ -33,19 +42,13 @@ def from_dask(
     vertices: int | None = None,
     directed: bool | None = None,
     name: str = "frame",
-) -> Graph | DistributedGraph:
-    """A graph from a frame of edges: from pandas's partitions in this process, from cuDF's in parts on their workers.
+) -> Graph:
+    """A graph in this process from a frame of edges with partitions of pandas.
 
     ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two. The other arguments
     are those of `rapids_bfs.adapters.edges.from_edges`.
     """
-    names = [str(column) for column in obj.columns]
-    i, j = choose_columns(names, source, target, name)
-    frame, columns = obj[[obj.columns[i], obj.columns[j]]], (names[i], names[j])
-    if type(obj._meta).__module__.startswith("cudf."):
-        from ..distributed.frames import from_dask_frame
-
-        return from_dask_frame(frame, columns, vertices=vertices, directed=directed, name=name)
+    frame, columns = edge_columns(obj, source, target, name)
     partitions = Partitions(frame, columns, name)
     table = EdgeTable(name, columns, partitions.types, partitions.rows, partitions.pairs)
     return from_edge_table(table, vertices=vertices, directed=directed, frame=FRAME)

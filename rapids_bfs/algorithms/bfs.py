@@ -10,10 +10,12 @@ import numpy as np
 from .._core.arguments import elements, flag, whole_number
 from .._core.cuda.arrays import on_device, to_host
 from .._core.dtypes import INT32_LIMIT
-from ..engines import DEFAULT, Options, ready
+from ..engines import DEFAULT, Options, search
 from ..errors import InputError
 from ..graph import Graph
+from ..loading import as_graph
 from ..result import BFSResult
+from ..validation import Verdict, verdict_of
 
 
 def bfs(
@@ -89,31 +91,41 @@ def bfs(
     return result
 
 
-def search(graph: Any, sources: np.ndarray, options: Options, engine: str) -> Any:
-    """`bfs` from vertices (int64, distinct) rather than ids; a graph in parts is searched in parts."""
-    if not isinstance(graph, Graph):
-        return graph.search(sources, options, engine)
-    choice = ready(engine, options.deterministic)
-    choice.require(graph, options, len(sources))
-    traversal = choice.traversal(graph)
-    with traversal.lock:
-        result = traversal.run(sources, options, own=True)
-    if result.trace is not None:
-        result.trace.engine = choice.name
-    return result
+def validate(graph: Any, result: Any) -> Verdict:
+    """Check a result by these rules, in this order. The verdict names the first broken rule and its first vertex.
+
+    ``graph`` is what was searched: a `Graph`, or anything that `as_graph` takes.
+
+    ===================  ==========================================================================================
+    distance-range       a distance is -1 or in 0..n-1
+    limit                none is beyond the depth limit, or beyond the target at which the search stopped
+    predecessor-range    a predecessor is -1 or a vertex
+    source               a source has distance 0 and no predecessor
+    root                 nothing else has distance 0
+    reached              a vertex is reached exactly if it is a source or has a predecessor
+    tree-level           a reached vertex is one level below its predecessor (below some in-neighbour, if
+                         predecessors were not kept)
+    tree-edge            an edge leads from a vertex's predecessor to it
+    edge-level           an edge from u to v means distance(v) <= distance(u) + 1; undirected, both ways
+    edge-reach           no edge leads from a reached vertex to one that is not, unless the search stopped there
+    ===================  ==========================================================================================
+
+    The check runs on the result's device, in parts if the result is in parts. On the host every edge of an undirected
+    graph is checked in both directions, in case its arrays have changed. If predecessors were not kept, the message
+    says that they were not checked. Raises `InputError` if the result's arrays do not fit the graph.
+    """
+    return verdict_of(as_searchable(graph, distribute=True), result)
 
 
 def as_searchable(graph: Any, *, distribute: bool = False) -> Any:
-    """``graph`` itself if it is a `Graph`, else what `as_graph` makes of it. Raises `InputError` for a graph in parts
+    """``graph`` itself if it is a `Graph`, else what `as_graph` makes of it. Raises `InputError` for a distributed graph
     unless that will do."""
     if isinstance(graph, Graph):
         return graph
-    from ..adapters import as_graph
-
     made = as_graph(graph)
     if not (distribute or isinstance(made, Graph)):
         raise InputError(
-            f"{made.name} is in {made.launcher.size} parts, which only bfs can search: use graph.on('cpu')"
+            f"{made.name} is distributed over {made.num_devices} devices, and only bfs searches it there: use graph.on('cpu')"
         )
     return made
 

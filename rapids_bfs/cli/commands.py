@@ -373,7 +373,7 @@ def validate(
     from ..adapters.result_files import read_table
     from ..algorithms.bfs import checked_depth_limit
     from ..result import RESULT_COLUMNS, from_frame
-    from ..validation import validate as check
+    from ..validation import verdict_of as check
 
     limit = checked_depth_limit(depth_limit)
     loaded = GraphInput(graph, directed, source_column, target_column, not no_header).load()

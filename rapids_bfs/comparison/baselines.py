@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engines import EngineSpec, Options
+from ..engines import EngineSpec, Options, prepare
 from ..graph import Graph
 
 if TYPE_CHECKING:
@@ -28,10 +28,7 @@ class Baseline:
         with this id. Returns a function that counts the vertices reached."""
         graph = edges.as_graph()
         sources = np.array([graph.vertex_of(source)])
-        if not isinstance(graph, Graph):
-            distribute = graph.search(sources, options, choice.name)
-            return lambda: distribute.num_reached
-        traversal = choice.engine.prepare(graph, choice.algorithm)
+        traversal = prepare(graph, choice)
         found = traversal.search(sources, options)
         return lambda: traversal.result(found, sources, options).num_reached
 
@@ -79,7 +76,7 @@ class _PyLibCuGraph(Baseline):
 
 class _CuGraphDask(Baseline):
     def skip_reason(self, graph: Graph) -> str | None:
-        if isinstance(graph, Graph):
+        if graph.num_devices == 1:
             return "cugraph.dask is for several GPUs: compare with --gpus, or name this engine"
         return None
 

@@ -4,119 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from .._core.cuda.arrays import CPU, CUDA, to_host
-from ..distributed.build import OWN, Builder, Partition, Plan, tools_of
+from .._core.cuda.arrays import CPU, CUDA
+from ..distributed.build import OWN, Builder, Partition, Plan
 from ..distributed.communicators import Communicator
-from ..distributed.graph import DistributedGraph
 from ..distributed.launchers import device_names
-from ..distributed.result import DistributedResult, searched, traced
+from ..distributed.result import DistributedResult
+from ..distributed.search import searched
 from ..distributed.sources import Drawn, drawn
-from ..distributed.validation import validate_distributed
-from ..engines import DEFAULT, EngineSpec, Options, Traversal, choose
+from ..engines import DEFAULT
 from ..errors import InputError, TraversalError
-from ..trace import Step, Trace, expansions
-
-if TYPE_CHECKING:
-    from .graph500 import Graph500
-    from .runner import Progress
-
-BESIDE = {
-    CPU: ("scipy",),
-    CUDA: ("cugraph-dask", "pylibcugraph", "pylibcugraph:direction-optimizing"),
-}
-
-
-def choices_for(graph: DistributedGraph) -> list[EngineSpec]:
-    """The engines that `compare` runs on a graph in partitions by default."""
-    return [choose(name) for name in (OWN[graph.device], *BESIDE[graph.device])]
-
-
-def declined(choice: EngineSpec, graph: DistributedGraph, options: Options) -> str | None:
-    """`Engine.unsupported`, for the graph that `traversal_of` has the engine search."""
-    if choice.name == OWN[graph.device]:
-        return None
-    return choice.engine.unsupported(graph.on(CPU), choice.algorithm, options)
-
-
-def traversal_of(choice: EngineSpec, graph: DistributedGraph) -> Traversal:
-    """Prepare an engine: ours for the graph in partitions, any other for the graph in one piece."""
-    if choice.name == OWN[graph.device]:
-        return DistributedTraversal(graph)
-    return GatheredTraversal(graph, choice)
-
-
-class DistributedTraversal(Traversal):
-    """Our search of a graph in partitions."""
-
-    graph: Any
-
-    def __init__(self, graph: Any) -> None:
-        super().__init__(graph)
-        graph.prepare()
-
-    def search(self, sources: np.ndarray, options: Options) -> DistributedResult:
-        return searched(self.graph, sources, options)
-
-    def answer(self, found: Any) -> NoReturn:
-        raise InputError("the answer is in partitions")
-
-    def result(self, found: Any, sources: np.ndarray, options: Options, *, own: bool = False) -> Any:
-        return found
-
-
-class GatheredTraversal(Traversal):
-    """Another engine's search of the graph in one piece, which it may itself distribute over as many GPUs."""
-
-    def __init__(self, graph: DistributedGraph, choice: EngineSpec) -> None:
-        super().__init__(graph.on(CPU))
-        self.partitions = graph
-        self.traversal = choice.engine.prepare_over(self.graph, choice.algorithm, graph.launcher.size)
-
-    def search(self, sources: np.ndarray, options: Options) -> Any:
-        return self.traversal.search(self._vertices(sources), options)
-
-    def answer(self, found: Any) -> Any:
-        return self.traversal.answer(found)
-
-    def result(self, found: Any, sources: np.ndarray, options: Options, *, own: bool = False) -> Any:
-        return self.traversal.result(found, self._vertices(sources), options, own=own)
-
-    def _vertices(self, sources: np.ndarray) -> np.ndarray:
-        return self.partitions.vertices(sources).astype(np.int64)
-
-
-def levels_of(result: DistributedResult) -> Trace:
-    """The levels that a search found."""
-    return traced(result._levels, [Step()] * expansions(result.depth, result.stopped_at), "")
-
-
-def sampled(graph: DistributedGraph, count: int, seed: int) -> np.ndarray:
-    """The numbers of ``count`` distinct vertices with an out-edge, at random, or of all if there are fewer."""
-    candidates = graph.launcher.run(_candidates, each=[graph.partitions])
-    first = np.concatenate([[0], np.cumsum(candidates)])
-    if not first[-1]:
-        raise InputError(f"{graph.name} has no edges: name a source")
-    picked = np.random.default_rng(seed).choice(first[-1], min(count, int(first[-1])), replace=False)
-    owners = np.searchsorted(first, picked, side="right") - 1
-    numbers = np.empty(len(picked), np.int64)
-    for rank, found in enumerate(graph.launcher.run(_picked, picked - first[owners], owners, each=[graph.partitions])):
-        numbers[owners == rank] = found
-    return numbers
-
-
-def _candidates(partition: Partition, communicator: Communicator) -> int:
-    return int((tools_of(partition.offsets).xp.diff(partition.offsets) > 0).sum())
-
-
-def _picked(partition: Partition, communicator: Communicator, picked: np.ndarray, owners: np.ndarray) -> np.ndarray:
-    """The numbers of the vertices picked on this rank, by their position among its vertices with an out-edge."""
-    xp = tools_of(partition.offsets).xp
-    places = xp.flatnonzero(xp.diff(partition.offsets) > 0)
-    return to_host(places[xp.asarray(picked[owners == communicator.rank])]) + partition.base
+from ..validation import verdict_of
+from .graph500_record import Graph500
+from .records import Progress
 
 
 def distributed_graph500(run: Graph500, devices: int | str | Sequence[int], roots: int, progress: Progress) -> Graph500:
@@ -132,7 +35,7 @@ def distributed_graph500(run: Graph500, devices: int | str | Sequence[int], root
     steps = roots + 3
     progress(0, steps, "compile")
     small: Any = drawn("rmat:8", devices, seed=run.seed)
-    _searched(small, int(sampled(small, 1, run.seed)[0]))
+    _searched(small, int(small.sample_sources(1, run.seed)[0]))
     launcher = small.launcher
     source = Drawn(spec, launcher.device, run.seed)
 
@@ -149,7 +52,7 @@ def distributed_graph500(run: Graph500, devices: int | str | Sequence[int], root
     run.engine = f"{own}, {graph.searched}"
     degrees = graph.launcher.keep(_drawn_degrees, source, each=[graph.partitions])
 
-    numbers = sampled(graph, roots, run.seed)
+    numbers = graph.sample_sources(roots, run.seed)
     run.roots = graph.ids_of(numbers).tolist()
     _searched(graph, int(numbers[0]))
     for place, number in enumerate(numbers.tolist()):
@@ -166,7 +69,7 @@ def _searched(graph: Any, number: int) -> tuple[DistributedResult, float, float]
     begin = perf_counter()
     result = searched(graph, np.array([number]), DEFAULT)
     end = perf_counter()
-    verdict = validate_distributed(graph, result)
+    verdict = verdict_of(graph, result)
     if not verdict:
         raise TraversalError(f"from root {graph.ids_of(np.array([number]))[0]} of {graph.name}: {verdict}")
     return result, end - begin, perf_counter() - end

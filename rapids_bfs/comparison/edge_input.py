@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..adapters import as_graph, importer_of
-from ..graph import Graph
+from ..adapters import importer_of
+from ..loading import as_graph
 
 TABLES = ("cudf", "pylibcudf", "arrow")  # adapters of tables, which are no graph yet
 
@@ -17,7 +17,7 @@ class EdgeInput:
 
     given: Any  # a table, or a pair of arrays
     options: dict[str, Any]
-    graph: Graph
+    graph: Any
 
     @classmethod
     def of(cls, given: Any, **options: Any) -> EdgeInput | None:
@@ -31,7 +31,7 @@ class EdgeInput:
 
     def making(self, graph: Any) -> EdgeInput:
         """These edges as they make ``graph``: in one piece if it is, even if their own graph is in parts."""
-        if isinstance(graph, Graph) == isinstance(self.graph, Graph):
+        if type(graph) is type(self.graph):
             return self
         return replace(self, options=self.options | {"devices": None}, graph=graph)
 

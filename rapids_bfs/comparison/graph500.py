@@ -5,80 +5,25 @@ Graph500 specification, sections 3 to 6; the report is that of the reference cod
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from .._core import machine
 from .._core.arguments import whole_number
 from .._core.cuda.arrays import CUDA, finish
 from .._core.dtypes import index_dtype
-from .._core.statistics import HarmonicSummary, Statistics
 from ..engines import DEFAULT, EngineSpec, Traversal, ready
 from ..errors import TraversalError
 from ..generators import EDGE_FACTOR, SEED, Drawing, rmat_edges
 from ..graph import Graph
-from ..validation import validate
-from .runner import Progress, quiet, sample_sources
+from ..validation import verdict_of
+from .graph500_record import Graph500
+from .records import Progress, quiet
+from .runner import sample_sources
 
 ROOTS = 64
-WIDTH = 32  # columns of the report before a value
-MARKED = "bfs  harmonic_mean_TEPS:     !"  # the value by which machines are ranked
-
-
-@dataclass
-class Graph500:
-    """The outcome of `graph500`. ``str`` of it is the official report.
-
-    Times are in seconds. ``nedges`` are, for each root, the drawn edges with a reached end: self-loops and repeated
-    edges count, each edge once.
-    """
-
-    scale: int
-    edge_factor: int
-    seed: int
-    engine: str
-    graph_generation: float = 0.0
-    construction_time: float = 0.0
-    roots: list[Hashable] = field(default_factory=list)
-    times: list[float] = field(default_factory=list)
-    nedges: list[int] = field(default_factory=list)
-    validate_times: list[float] = field(default_factory=list)
-
-    @property
-    def teps(self) -> HarmonicSummary:
-        """Traversed edges per second."""
-        return HarmonicSummary.of(self.nedges, self.times)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, in JSON's types."""
-        return {
-            **asdict(self),
-            "time": Statistics.of(self.times)._asdict(),
-            "TEPS": self.teps._asdict(),
-            "machine": machine.describe(),
-            "versions": machine.versions(),
-        }
-
-    def __str__(self) -> str:
-        lines = [
-            ("SCALE", f"{self.scale}"),
-            ("edgefactor", f"{self.edge_factor}"),
-            ("NBFS", f"{len(self.roots)}"),
-            ("graph_generation", f"{self.graph_generation:g}"),
-            ("num_mpi_processes", "1"),
-            ("construction_time", f"{self.construction_time:g}"),
-        ]
-        lines += [(f"bfs  {name}_time", f"{value:g}") for name, value in Statistics.of(self.times)._asdict().items()]
-        lines += [(f"{name}_nedge", f"{value:.11g}") for name, value in Statistics.of(self.nedges)._asdict().items()]
-        lines += [(f"bfs  {name}_TEPS", f"{value:g}") for name, value in self.teps._asdict().items()]
-        validated = Statistics.of(self.validate_times)._asdict()
-        lines += [(f"bfs  {name}_validate", f"{value:g}") for name, value in validated.items()]
-        labels = [MARKED if name == "bfs  harmonic_mean_TEPS" else f"{name}:" for name, _ in lines]
-        return "\n".join(f"{label:{WIDTH}}{value}" for label, (_, value) in zip(labels, lines, strict=True))
 
 
 def graph500(
@@ -148,7 +93,7 @@ def _compile(choice: EngineSpec, drawing: Drawing) -> None:
     graph = small.graph_of(*small.edges())
     for offset in ("int32", np.dtype(index_dtype(2 * drawing.m)).name):
         typed = graph._with(offsets=graph.offsets.astype(offset))
-        validate(typed.simple, choice.engine.prepare(typed, choice.algorithm).run(np.array([0])))
+        verdict_of(typed.simple, choice.engine.prepare(typed, choice.algorithm).run(np.array([0])))
 
 
 def _search(run: Graph500, graph: Graph, traversal: Traversal, root: np.ndarray, drawn: Any) -> None:
@@ -159,7 +104,7 @@ def _search(run: Graph500, graph: Graph, traversal: Traversal, root: np.ndarray,
     result = traversal.result(found, root, DEFAULT)
     run.nedges.append(int(drawn[result.distances >= 0].sum()))
     begin = perf_counter()
-    verdict = validate(graph, result)
+    verdict = verdict_of(graph, result)
     run.validate_times.append(perf_counter() - begin)
     if not verdict:
         raise TraversalError(f"{run.engine} from root {int(root[0])} of {graph.name}: {verdict}")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
 from statistics import harmonic_mean, median
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -27,6 +27,16 @@ FIGURES = {  # of a `Run`, and the types of their columns
     **{"ms": np.float64, "reached": np.int64, "depth": np.int64, "edges": np.int64},
     **{"teps": np.float64, "verdict": object},
 }
+
+
+class Progress(Protocol):
+    """Receives the progress of a comparison."""
+
+    def __call__(self, done: int, total: int, doing: str) -> None: ...
+
+
+def quiet(done: int, total: int, doing: str) -> None:
+    """A `Progress` that does nothing."""
 
 
 @dataclass(frozen=True)

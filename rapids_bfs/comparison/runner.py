@@ -9,45 +9,29 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib import import_module
 from time import perf_counter
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._core.arguments import engine_name, quoted, whole_number
-from .._core.cuda.arrays import CUDA, moved, to_host
+from .._core.cuda.arrays import CUDA
 from .._core.memory import PeakDeviceBytes
 from ..algorithms.bfs import checked_depth_limit, source_vertices
-from ..engines import EngineSpec, Options, Traversal, choose, registered
+from ..engines import EngineSpec, Options, Traversal, choose, compile_for, prepare, registered, unsupported
 from ..errors import InputError, TraversalError
-from ..graph import Graph
+from ..loading import as_graph
 from ..result import BFSResult
-from ..trace import Trace
-from ..validation import validate
+from ..validation import verdict_of
 from .baselines import baseline_of
-from .records import Comparison, EngineRuns, Run
-
-if TYPE_CHECKING:
-    from .edge_input import EdgeInput
+from .edge_input import EdgeInput
+from .records import Comparison, EngineRuns, Progress, Run, quiet
 
 SOURCES = 16
 SEED = 1
 END_TO_END = 3  # runs from a list of edges to an answer
 LONG_MS = 1e3
-ORIGIN = np.array([0])
 BASELINES = ("cugraph", "cugraph-dask", "scipy", "networkx")  # what others are measured against, the first that ran
-
-
-class Progress(Protocol):
-    """Receives the progress of a comparison."""
-
-    def __call__(self, done: int, total: int, doing: str) -> None: ...
-
-
-def quiet(done: int, total: int, doing: str) -> None:
-    """A `Progress` that does nothing."""
 
 
 def compare(
@@ -94,16 +78,12 @@ def compare(
     InputError
         If an engine is unknown, a source is not a vertex, or the graph has no edges to draw sources from.
     """
-    from ..adapters import as_graph
-    from .edge_input import EdgeInput
-
     plan = planned(sources, engines, baseline, seed, depth_limit)
     edges = graph if isinstance(graph, EdgeInput) else EdgeInput.of(graph, **graph_options)
     graph = as_graph(graph, **graph_options) if edges is None else edges.graph
-    if isinstance(graph, Graph):
-        graph.check()  # a graph whose arrays were written to would make right engines look wrong
-    elif engines is None:
-        plan = plan._replace(choices=_distributed().choices_for(graph))
+    graph.check()  # a graph whose arrays were written to would make right engines look wrong
+    if engines is None and graph.default_engines is not None:
+        plan = plan._replace(choices=[choose(name) for name in graph.default_engines])
     if drawn := isinstance(sources, int | np.integer):
         vertices = sample_sources(graph, sources, seed)
     else:
@@ -178,15 +158,8 @@ def _command() -> str:
 
 def sample_sources(graph: Any, count: int | np.integer[Any], seed: int = SEED) -> np.ndarray:
     """``count`` distinct vertices with an out-edge, at random, or all of them if there are fewer."""
-    count, seed = _checked_sample(count, seed)
-    if not isinstance(graph, Graph):
-        drawn: np.ndarray = _distributed().sampled(graph, count, seed)
-        return drawn
-    candidates: Any = np.flatnonzero(graph.degrees)
-    if not len(candidates):
-        raise InputError(f"{graph.name} has no edges: name a source")
-    picked = np.random.default_rng(seed).choice(len(candidates), min(count, len(candidates)), replace=False)
-    return to_host(candidates[moved(picked, graph.device)])
+    sources: np.ndarray = graph.sample_sources(*_checked_sample(count, seed))
+    return sources
 
 
 def _run(
@@ -229,7 +202,7 @@ def _run(
                 run, result = _timed(traversal, vertices[turn : turn + 1], ids[turn], options)
                 runs.runs.append(run)
                 if turn == 0 and run.valid:
-                    comparison.levels = _levels(result)
+                    comparison.levels = result.levels
 
     for runs, traversal in ready:
         if traversal.traces and not runs.unavailable:
@@ -255,56 +228,26 @@ def _declined(choice: EngineSpec, graph: Any, options: Options, asked: bool) -> 
     engine = choice.engine
     if reason := choice.unavailable() or (None if asked else baseline_of(engine.name).skip_reason(graph)):
         return reason
-    if isinstance(graph, Graph):
-        return engine.unsupported(graph, choice.algorithm, options)
-    declined: str | None = _distributed().declined(choice, graph, options)
-    return declined
+    return unsupported(graph, choice, options)
 
 
-def _prepared(runs: EngineRuns, choice: EngineSpec, graph: Graph, source: np.ndarray, options: Options) -> Traversal:
-    """A warm traversal of ``graph``. Compilation happens on a graph of two vertices and is part of the warm-up."""
-    if not isinstance(graph, Graph):
-        return _prepared_over(runs, choice, graph, source, options)
+def _prepared(runs: EngineRuns, choice: EngineSpec, graph: Any, source: np.ndarray, options: Options) -> Traversal:
+    """A warm traversal of ``graph``. Compilation is part of the warm-up."""
     begin = perf_counter()
-    many = 1 << 12  # edges each way: engines may search a tiny graph in another way
-    offsets = np.array([0, many, 2 * many], graph.offsets.dtype)
-    targets = np.repeat(np.array([1, 0], graph.targets.dtype), many)
-    choice.engine.prepare(Graph(offsets, targets, directed=graph.directed), choice.algorithm).run(ORIGIN, options)
+    compile_for(graph, choice, options)
     with _peak_bytes(choice) as peak:
         compiled = perf_counter()
-        traversal = choice.engine.prepare(graph._with(), choice.algorithm)  # with what others made of it kept apart
+        traversal = prepare(graph, choice)
         prepared = perf_counter()
-    runs.prepare_bytes = peak.bytes if peak else None
+    runs.prepare_bytes = peak.bytes if peak and traversal.one_device else None
     with _peak_bytes(choice) as peak:
         again = perf_counter()
         traversal.search(source, options)
         warm = perf_counter()
-    runs.run_bytes = peak.bytes if peak else None
+    runs.run_bytes = peak.bytes if peak and traversal.one_device else None
     runs.warmup_ms = 1e3 * (compiled - begin + warm - again)
     runs.prepare_ms = 1e3 * (prepared - compiled)
     return traversal
-
-
-def _prepared_over(runs: EngineRuns, choice: EngineSpec, graph: Any, source: np.ndarray, options: Options) -> Traversal:
-    """A warm traversal of a graph in parts. How much memory the devices gave is not known here."""
-    begin = perf_counter()
-    traversal: Traversal = _distributed().traversal_of(choice, graph)
-    prepared = perf_counter()
-    traversal.search(source, options)
-    runs.prepare_ms, runs.warmup_ms = 1e3 * (prepared - begin), 1e3 * (perf_counter() - prepared)
-    return traversal
-
-
-def _levels(result: Any) -> Trace:
-    if isinstance(result, BFSResult):
-        return Trace.of(result.graph, result.distances, None, result.stopped_at)
-    levels: Trace = _distributed().levels_of(result)
-    return levels
-
-
-def _distributed() -> ModuleType:
-    """What graphs over several devices need."""
-    return import_module(".distributed", __package__)
 
 
 def _peak_bytes(choice: EngineSpec) -> AbstractContextManager[PeakDeviceBytes | None]:
@@ -329,5 +272,5 @@ def _timed(traversal: Traversal, source: np.ndarray, id: Hashable, options: Opti
     found = traversal.search(source, options)
     ms = 1e3 * (perf_counter() - begin)
     result = traversal.result(found, source, options)
-    verdict = validate(traversal.graph, result)
+    verdict = verdict_of(traversal.graph, result)
     return Run(id, ms, result.num_reached, result.depth, result.num_traversed_edges, str(verdict)), result

@@ -101,11 +101,10 @@ class DaskLauncher(Launcher):
             future.add_done_callback(partial(_until_done, kept))
         return futures
 
-    def frame(self, result: Any) -> Any:
-        """A search's result as a Dask frame, see `frames`."""
-        from .frames import frame_of_result
+    def dask_frame(self, function: Callable[..., Any], each: Sequence[Kept]) -> Any:
+        import dask.dataframe as dd
 
-        return frame_of_result(self, result)
+        return dd.from_delayed(self.taken(self.keep(function, each=each)), verify_meta=False)
 
     @property
     def _ranks(self) -> range:

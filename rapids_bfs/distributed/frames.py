@@ -1,4 +1,4 @@
-"""Dask frames whose partitions are on GPUs: graphs are made of them there, and results are returned as such frames."""
+"""Dask frames whose partitions are on GPUs: a graph is made of them there."""
 
 from __future__ import annotations
 
@@ -6,20 +6,27 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from .._core.csr.host import Pairs
 from .._core.cuda.arrays import CUDA
+from ..adapters.dask import FRAME, client_here, edge_columns
 from ..errors import InputError
-from .build import Partition, Plan, Source, build
-from .communicators import Communicator
+from .build import Plan, Source, build
 from .dask import DaskLauncher
 from .graph import DistributedGraph
-from .level_synchronous import Answer
-from .result import DistributedResult, rows
 
 NUMBERS = "iuf"  # kinds of dtypes that vertex ids may have
 START = "client = distributed.Client(dask_cuda.LocalCUDACluster())"
+
+
+def from_dask_cudf(
+    obj: Any, *, source: str | None = None, target: str | None = None, name: str = "frame", **options: Any
+) -> DistributedGraph:
+    """A graph on the workers of a cluster from a frame of edges of dask_cudf; options as of `from_dask_frame`.
+
+    ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two.
+    """
+    frame, columns = edge_columns(obj, source, target, name)
+    return from_dask_frame(frame, columns, name=name, **options)
 
 
 def from_dask_frame(
@@ -32,8 +39,6 @@ def from_dask_frame(
     device: str = CUDA,
 ) -> DistributedGraph:
     """A graph with one partition on each worker of the cluster, from a frame with two columns of integers."""
-    from ..adapters.dask import FRAME, client_here
-
     client = client_here()
     if client is None:
         raise InputError(f"{name}: a frame of dask_cudf becomes a graph on the workers of a cluster: first {START}")
@@ -84,26 +89,3 @@ def _numbers(ids: Any, where: str) -> Any:
     if ids.isnull().any():
         raise InputError(f"{where}: null is not a vertex id: drop the rows without one")
     return ids.values
-
-
-def frame_of_result(launcher: DaskLauncher, result: DistributedResult) -> Any:
-    """A result as a frame with one partitioning on each worker; see `DistributedResult.to_frame`."""
-    import dask.dataframe as dd
-
-    kept = launcher.keep(frame_of_partition, each=[result.graph.partitions, result.answers])
-    return dd.from_delayed(launcher.taken(kept), verify_meta=False)
-
-
-def frame_of_partition(partition: Partition, answer: Answer, communicator: Communicator) -> Any:
-    """The rows of this partition's vertices, as a pandas frame or, on a GPU, a cuDF frame."""
-    ids, distances, predecessors = rows(partition, answer, communicator)
-    columns = {"vertex": ids, "distance": distances}
-    if predecessors is not None:
-        columns["predecessor"] = predecessors
-    if isinstance(distances, np.ndarray):
-        import pandas as pd
-
-        return pd.DataFrame(columns)
-    from ..adapters.cudf import frame_of
-
-    return frame_of({name: column.copy() for name, column in columns.items()})

@@ -16,8 +16,7 @@ import numpy as np
 from .._core.cuda.arrays import on_device
 from .._core.dtypes import index_dtype
 from .._core.memory import available_bytes, available_device_bytes
-from ..algorithms.bfs import search
-from ..engines import Options, choose
+from ..engines import Options, choose, search
 from ..errors import InputError
 from ..graph import Graph
 from ..result import BFSResult

@@ -6,33 +6,38 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .. import engines
 from .._core import notebook
 from .._core.arguments import engine_name, is_integer, quoted
 from .._core.csr import host as csr
 from .._core.csr.host import Pairs
-from .._core.cuda.arrays import CPU, checked_device, on_device, to_host
+from .._core.cuda.arrays import CPU, CUDA, checked_device, on_device, to_host
 from .._core.dtypes import index_dtype
 from .._core.forks import lock_of_process
 from .._core.formatting import counted, graph_size, size
 from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph, Vertices
+from ..validation import verdict_of
 from .build import OWN, Partition, Plan, build, tools_of
 from .communicators import Communicator
 from .gathered import GATHERED, deep_from, gather
 from .launchers import Kept, Launcher
 from .level_synchronous import prepare
 from .partitioning import Partitioning
-
-if TYPE_CHECKING:
-    from ..engines import Options
-    from .result import DistributedResult
+from .result import DistributedResult
+from .search import DistributedTraversal, GatheredTraversal, searched
+from .validation import validate_distributed
 
 _preparing: dict[int, threading.Lock] = {}  # by process
+BESIDE = {
+    CPU: ("scipy",),
+    CUDA: ("cugraph-dask", "pylibcugraph", "pylibcugraph:direction-optimizing"),
+}
 
 
 class DistributedGraph(Vertices):
@@ -107,6 +112,10 @@ class DistributedGraph(Vertices):
     def searched_by(self, way: str) -> str:
         """The same, where it is searched this way."""
         return ", ".join(filter(None, (counted(self.launcher.size, "partition"), way)))
+
+    @property
+    def num_devices(self) -> int:
+        return self.launcher.size
 
     @property
     def num_vertices(self) -> int:
@@ -222,20 +231,32 @@ class DistributedGraph(Vertices):
                 self.way = GATHERED
             self._prepared = True
 
+    def check(self) -> None:
+        """Nothing to do: the arrays of a distributed graph are nobody's to write to."""
+
+    def sample_sources(self, count: int, seed: int) -> np.ndarray:
+        candidates = self.launcher.run(_candidates, each=[self.partitions])
+        first = np.concatenate([[0], np.cumsum(candidates)])
+        if not first[-1]:
+            raise InputError(f"{self.name} has no edges: name a source")
+        picked = np.random.default_rng(seed).choice(first[-1], min(count, int(first[-1])), replace=False)
+        owners = np.searchsorted(first, picked, side="right") - 1
+        numbers = np.empty(len(picked), np.int64)
+        for rank, found in enumerate(
+            self.launcher.run(_picked, picked - first[owners], owners, each=[self.partitions])
+        ):
+            numbers[owners == rank] = found
+        return numbers
+
+    @property
+    def default_engines(self) -> tuple[str, ...]:
+        """The engines that `rapids_bfs.compare` runs by default."""
+        return (OWN[self.device], *BESIDE[self.device])
+
     def note_depth(self, depth: int) -> None:
         """If a search had many levels, let `prepare` prepare for that."""
         if depth >= deep_from(self.num_arcs) and self.launcher.size > 1 and not self._deep:
             self._deep, self._prepared = True, False
-
-    def search(self, sources: np.ndarray, options: Options, engine: str = "auto") -> DistributedResult:
-        """`rapids_bfs.bfs` from numbers rather than ids."""
-        from .result import searched
-
-        if engine_name(engine) not in ("auto", OWN[self.device]):
-            raise InputError(
-                f"{self.name} is in partitions on {self.device}, which {OWN[self.device]!r} searches, not {quoted(engine)}"
-            )
-        return searched(self, sources, options)
 
 
 @dataclass(frozen=True)
@@ -272,6 +293,17 @@ def _rows(partition: Partition, communicator: Communicator) -> tuple[np.ndarray,
     return to_host(partition.offsets), to_host(partition.targets)
 
 
+def _candidates(partition: Partition, communicator: Communicator) -> int:
+    return int((tools_of(partition.offsets).xp.diff(partition.offsets) > 0).sum())
+
+
+def _picked(partition: Partition, communicator: Communicator, picked: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    """The numbers of the vertices picked on this rank, by their position among its vertices with an out-edge."""
+    xp = tools_of(partition.offsets).xp
+    places = xp.flatnonzero(xp.diff(partition.offsets) > 0)
+    return to_host(places[xp.asarray(picked[owners == communicator.rank])]) + partition.base
+
+
 @dataclass(frozen=True)
 class Rows:
     """The edges of a `Graph` on the host, of which each rank reads some rows."""
@@ -305,3 +337,35 @@ def from_source(source: Any, launcher: Launcher, plan: Plan, **options: Any) -> 
     """The graph of a `Source` of which each rank reads its share, such as random edges."""
     partitions = launcher.keep(build, plan, each=[launcher.spread([source] * launcher.size)])
     return DistributedGraph(partitions, launcher, name=plan.name, **options)
+
+
+@engines.search.register(DistributedGraph)
+def _search(
+    graph: DistributedGraph, sources: np.ndarray, options: engines.Options, engine: str = "auto"
+) -> DistributedResult:
+    if engine_name(engine) not in ("auto", OWN[graph.device]):
+        raise InputError(
+            f"{graph.name} is distributed over {graph.device} memory, which {OWN[graph.device]!r} searches, not "
+            f"{quoted(engine)}"
+        )
+    return searched(graph, sources, options)
+
+
+@engines.prepare.register(DistributedGraph)
+def _prepare(graph: DistributedGraph, spec: engines.EngineSpec) -> engines.Traversal:
+    return DistributedTraversal(graph) if spec.name == OWN[graph.device] else GatheredTraversal(graph, spec)
+
+
+@engines.unsupported.register(DistributedGraph)
+def _unsupported(graph: DistributedGraph, spec: engines.EngineSpec, options: engines.Options) -> str | None:
+    if spec.name == OWN[graph.device]:
+        return None
+    return spec.engine.unsupported(graph.on(CPU), spec.algorithm, options)
+
+
+@engines.compile_for.register(DistributedGraph)
+def _compile_for(graph: DistributedGraph, spec: engines.EngineSpec, options: engines.Options) -> None:
+    """Nothing to do: the first search compiles."""
+
+
+verdict_of.register(DistributedGraph, validate_distributed)

@@ -62,6 +62,10 @@ class Launcher(ABC):
     def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
         """Like `keep`, but return the results, by rank."""
 
+    def dask_frame(self, function: Callable[..., Any], each: Sequence[Kept]) -> Any:
+        """A Dask frame with what ``function`` makes on each rank, a frame; None unless the ranks are Dask's workers."""
+        return None
+
     @abstractmethod
     def spread(self, values: Sequence[Any]) -> Kept:
         """Give each rank its own one of these values."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from random import Random
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,20 +12,14 @@ import numpy as np
 from .._core.arguments import quoted
 from .._core.cuda.arrays import checked_device, to_host
 from .._core.memory import require_bytes
-from ..engines import Options
 from ..errors import InputError
 from ..result import BFSResult, Distances
-from ..trace import Level, Step, Trace
+from ..trace import Level, Step, Trace, expansions
 from .build import Partition, tools_of
 from .communicators import Communicator
-from .gathered import GATHERED, Totals, search_gathered
-from .graph import DistributedGraph
 from .ids import grouped
-from .launchers import Kept, Threads
-from .level_synchronous import ONE_LAUNCH, Answer, search
-
-NUMBER_BITS = 61  # of the numbers that tell searches apart
-_numbers = Random()  # begins where the system says, whatever users do to `random`
+from .launchers import Kept
+from .level_synchronous import Answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +39,7 @@ class DistributedResult(Distances):
     depth_limit, target, trace : as of a `BFSResult`; the target is a number
     """
 
-    graph: DistributedGraph
+    graph: Any
     sources: np.ndarray
     answers: Kept
     num_reached: int
@@ -100,8 +93,13 @@ class DistributedResult(Distances):
     @property
     def _levels(self) -> np.ndarray:
         """The number of vertices at each distance and, in a second row, of their out-edges."""
-        levels: np.ndarray = np.sum(self._each(_levels, self.depth), axis=0)
+        levels: np.ndarray = np.sum(self._each(level_sums, self.depth), axis=0)
         return levels
+
+    @property
+    def levels(self) -> Trace:
+        """The levels that the search found, without times."""
+        return traced(self._levels, [Step()] * expansions(self.depth, self.stopped_at), "")
 
     def _distance_at(self, vertex: int) -> int:
         return self._at(vertex)[0]
@@ -156,9 +154,10 @@ class DistributedResult(Distances):
 
         Where the graph came from a frame in partitions, the frame is in partitions too.
         """
-        frame = getattr(self.graph.launcher, "frame", None)
-        if frame is not None and (kind or self.graph.frame) == "dask":
-            return frame(self)
+        if (kind or self.graph.frame) == "dask":
+            frame = self.graph.launcher.dask_frame(frame_of_partition, [self.graph.partitions, self.answers])
+            if frame is not None:
+                return frame
         return self._of(self.graph.ids).to_frame(kind)
 
     def _at(self, number: int) -> tuple[int, int]:
@@ -168,40 +167,6 @@ class DistributedResult(Distances):
 
     def _each(self, function: Any, *arguments: Any) -> list[Any]:
         return self.graph.launcher.run(function, *arguments, each=[self.graph.partitions, self.answers])
-
-
-def searched(graph: DistributedGraph, sources: np.ndarray, options: Options) -> DistributedResult:
-    """Search a graph in partitions from these numbers."""
-    if options.deterministic:
-        raise InputError(
-            "a graph in partitions cannot be searched deterministically: search it on one device, or leave out "
-            "deterministic=True"
-        )
-    if options.check:
-        raise InputError("a search of a graph in partitions cannot check its levels: validate the result")
-    graph.prepare()
-    launcher = graph.launcher
-    sources = np.asarray(sources, np.int64)
-    number = 1 + _numbers.getrandbits(NUMBER_BITS)
-    way = graph.way  # of this search: the next may go another way
-    if way == GATHERED:
-        answers, totals = search_gathered(launcher, graph.partitions, sources, options)
-    elif way == ONE_LAUNCH and isinstance(launcher, Threads):
-        from .persistent import search_together
-
-        answers = launcher.together(search_together, sources, options, number, each=[graph.partitions])
-        totals = _totals(answers[0])
-    else:
-        given = sources, options, number
-        answers, (totals, *_) = launcher.map_and_report(search, _totals, *given, each=[graph.partitions])
-    reached, depth, steps = totals
-    trace = None
-    if options.trace:
-        engine = f"{graph.device}, {graph.searched_by(way)}"
-        sizes = launcher.run(_levels, depth, each=[graph.partitions, answers])
-        trace = traced(np.sum(sizes, axis=0), steps, engine)
-    graph.note_depth(depth)
-    return DistributedResult(graph, sources, answers, reached, depth, options.depth_limit, options.target, trace)
 
 
 def traced(sizes: np.ndarray, steps: list[Step], engine: str) -> Trace:
@@ -234,8 +199,19 @@ def rows(partition: Partition, answer: Answer, communicator: Communicator) -> tu
     return partition.labels, answer.distances, names
 
 
-def _totals(answer: Answer) -> Totals:
-    return Totals(answer.reached, answer.depth, answer.steps)
+def frame_of_partition(partition: Partition, answer: Answer, communicator: Communicator) -> Any:
+    """The rows of this partition's vertices, as a pandas frame or, on a GPU, a cuDF frame."""
+    ids, distances, predecessors = rows(partition, answer, communicator)
+    columns = {"vertex": ids, "distance": distances}
+    if predecessors is not None:
+        columns["predecessor"] = predecessors
+    if isinstance(distances, np.ndarray):
+        import pandas as pd
+
+        return pd.DataFrame(columns)
+    from ..adapters.cudf import frame_of
+
+    return frame_of({name: column.copy() for name, column in columns.items()})
 
 
 def _fetch(partition: Partition, answer: Answer, communicator: Communicator) -> tuple[np.ndarray, np.ndarray | None]:
@@ -271,7 +247,7 @@ def _traversed(partition: Partition, answer: Answer, communicator: Communicator)
     return int(xp.diff(partition.offsets)[answer.distances >= 0].sum())
 
 
-def _levels(partition: Partition, answer: Answer, communicator: Communicator, depth: int) -> np.ndarray:
+def level_sums(partition: Partition, answer: Answer, communicator: Communicator, depth: int) -> np.ndarray:
     """The numbers of this partition's vertices, and of their out-edges, at each distance."""
     xp = tools_of(answer.distances).xp
     reached = answer.distances >= 0

@@ -1,4 +1,4 @@
-"""The argument ``devices=`` of `rapids_bfs.load` and `rapids_bfs.as_graph`."""
+"""Sources of edges that each rank reads in part, and the devices that ``devices=`` names."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .._core.arguments import checked_directed
 from .._core.csr.host import Pairs
 from .._core.cuda.arrays import CPU, CUDA
 from .._core.memory import available_device_bytes
 from ..errors import InputError
-from ..generators import DRAWN, SEED, Drawing, parsed
+from ..generators import DRAWN, SEED, Drawing, generate, parsed
 from ..graph import Graph
 from .build import Plan, tools_for
-from .graph import DistributedGraph, from_graph, from_source
+from .files import ParquetEdges, edges_of
+from .graph import DistributedGraph, from_source
 from .launchers import Launcher, Threads, device_names
 from .partitioning import Partitioning
 
@@ -41,43 +41,18 @@ class Drawn:
             yield drawing.edges(begin, min(begin + step, last))
 
 
-def distribute(graph: Any, devices: Any, **options: Any) -> Graph | DistributedGraph:
-    """The graph on the devices that ``devices`` names, see `rapids_bfs.as_graph`."""
-    from ..adapters import as_graph
-    from ..loading import load
-
-    if isinstance(graph, DistributedGraph):
-        raise InputError(f"{graph.name} is in partitions already, on {', '.join(graph.devices)}")
-    if is_random(graph):
-        checked_directed(options.pop("directed", None))
-        for option in options:
-            raise InputError(f"{graph} is a generated graph, which has no {option} to choose")
-        return drawn(graph, devices)
-    make: Any = load if isinstance(graph, str | os.PathLike) else as_graph
-    if isinstance(devices, str) and devices == "auto":
-        whole = make(graph, **options)
-        count = fewest(whole.nbytes * (2 if whole.directed else 1), whole.num_vertices)
-        return whole.on(CUDA if count else CPU) if count <= 1 else from_graph(whole, launcher_for(count))
-    launcher = launcher_for(devices)
-    if isinstance(graph, str | os.PathLike) and not options.keys() - {
-        "source",
-        "target",
-        "directed",
-        "vertices",
-        "name",
-    }:
-        from .files import edges_of
-
-        edges = edges_of(graph, launcher.device, options.get("source"), options.get("target"))
-        if edges is not None:
-            plan = Plan(
-                launcher.device,
-                options.get("vertices"),
-                options.get("directed"),
-                name=options.get("name") or edges.name,
-            )
-            return from_source(edges, launcher, plan, columns=edges.columns)
-    return from_graph(make(graph, **options), launcher)
+def files_source(
+    path: str | os.PathLike[str],
+    device: str,
+    source: Any = None,
+    target: Any = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    name: str | None = None,
+) -> tuple[ParquetEdges, Plan] | None:
+    """The edges in the Parquet files that a pattern names, and how to build a graph of them; None as of `edges_of`."""
+    edges = edges_of(path, device, source, target)
+    return edges and (edges, Plan(device, vertices, directed, name=name or edges.name))
 
 
 def is_random(graph: Any) -> bool:
@@ -89,8 +64,6 @@ def drawn(spec: str, devices: Any, *, seed: int = SEED) -> Graph | DistributedGr
     """A random graph, drawn and built in partitions."""
     kind, sizes = parsed(spec)
     if isinstance(devices, str) and devices == "auto":
-        from ..generators import generate
-
         drawing = DRAWN[kind](*sizes, checked=False)
         devices = fewest(3 * 2 * drawing.m * Partitioning.of(drawing.n, 1).dtype.itemsize, drawing.n)
         if devices <= 1:

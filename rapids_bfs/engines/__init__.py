@@ -14,6 +14,10 @@ from .base import Options as Options
 from .base import Summary as Summary
 from .base import Traversal as Traversal
 from .base import kernel_limit as kernel_limit
+from .operations import compile_for as compile_for
+from .operations import prepare as prepare
+from .operations import search as search
+from .operations import unsupported as unsupported
 from .registry import GROUP as GROUP
 from .registry import PREFERENCE as PREFERENCE
 from .registry import EngineSpec as EngineSpec

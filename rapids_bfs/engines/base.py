@@ -43,6 +43,7 @@ class Traversal(ABC):
     """An engine's preparation for one graph: uploaded arrays, buffers, everything independent of the source."""
 
     searches_on: str = CPU  # where it wants its graph: "cpu" or "cuda"
+    one_device: ClassVar[bool] = True  # is all its memory that of one device?
     traces: ClassVar[bool] = False  # does a traced `search` note its steps?
     steps: list[Step] | None = None  # the levels of the last traced search, where `search` notes them
 

@@ -11,22 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core.arguments import quoted
-from .._core.cuda.arrays import CPU
-from .._core.formatting import counted, duration, graph_size, number, time_unit
+from .._core.formatting import duration, graph_size, number, time_unit
 from .._core.optional import needed
 from ..errors import InputError
-from ..validation import require_kinds, validate
 from . import palette
-from .layout import radial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from ..comparison.records import Comparison
-    from ..graph import Graph
-    from ..result import BFSResult
-    from ..trace import Trace
 
 Record = dict[str, Any]  # a comparison, or one of its engines, as JSON has it
 
@@ -34,11 +26,6 @@ HATCHES = {"top-down": None, "bottom-up": "////", None: None}
 MARKERS = "os^DvPX*"
 STYLES = ("-", "--", "-.", ":")
 MAX_BARS = 64  # levels; more are drawn as one outline
-MAX_VERTICES = 600  # that `plot_levels` draws
-MAX_KEYS = 12  # levels that get an entry in its legend
-SIDE = 6.4  # of its picture, inches
-POINTS = 370  # across what it draws
-LEGIBLE = 9  # points of a circle that an id fits in
 SETTINGS = {
     "font.size": 9,
     "axes.titlesize": 10,
@@ -59,8 +46,8 @@ def plot_comparison(record: Record) -> Figure:
     if not ran:
         raise InputError("no engine ran: there is nothing to plot")
     ratios = {row: engine["ratio_to_baseline"] for row, engine in enumerate(ran) if engine["ratio_to_baseline"]}
-    with _settings():
-        figure = _figure(9.6, 1.5 + 0.36 * len(ran))
+    with settings():
+        figure = figure_of(9.6, 1.5 + 0.36 * len(ran))
         panels = figure.subplots(1, 2 if len(ratios) > 1 else 1, sharey=True, squeeze=False)[0]
         _draw_times(panels[0], ran)
         graph = record["graph"]
@@ -101,7 +88,7 @@ def _draw_ratios(axes: Axes, ratios: dict[int, float]) -> None:
     _log_axis(axes.xaxis, [1, *ratios.values()], note=True)
 
 
-def plot_sizes(comparisons: Iterable[Comparison | Record]) -> Figure:
+def plot_sizes(comparisons: Iterable[Any]) -> Figure:
     """Each engine's speed against graph size, one line per engine.
 
     Takes comparisons on graphs of several sizes, as objects or as their JSON.
@@ -114,8 +101,8 @@ def plot_sizes(comparisons: Iterable[Comparison | Record]) -> Figure:
                 points.setdefault(engine["engine"], []).append((record["graph"]["edges"], speed))
     if not points:
         raise InputError("no engine ran: there is nothing to plot")
-    with _settings():
-        figure = _figure(7.2, 4.2)
+    with settings():
+        figure = figure_of(7.2, 4.2)
         axes = figure.subplots()
         for name, colour, marker, style in zip(
             points, cycle(palette.LINES), cycle(MARKERS), cycle(STYLES), strict=False
@@ -142,13 +129,13 @@ def _records(comparisons: Any) -> list[Record]:
     return records
 
 
-def plot_trace(trace: Trace) -> Figure:
+def plot_trace(trace: Any) -> Figure:
     """The frontier by level, its direction coloured, and below it the time that each level took, where it is known."""
     if not len(trace):
         raise InputError("the search had no levels: there is nothing to plot")
     timed = any(level.milliseconds is not None for level in trace)
-    with _settings():
-        figure = _figure(7.2, 4.6 if timed else 2.8)
+    with settings():
+        figure = figure_of(7.2, 4.6 if timed else 2.8)
         panels = figure.subplots(1 + timed, 1, sharex=True, squeeze=False)[:, 0]
         _bars(panels[0], trace, [level.frontier_vertices for level in trace])
         panels[0].set_yscale("log")
@@ -173,7 +160,7 @@ def plot_trace(trace: Trace) -> Figure:
     return figure
 
 
-def _bars(axes: Axes, trace: Trace, heights: Sequence[float]) -> None:
+def _bars(axes: Axes, trace: Any, heights: Sequence[float]) -> None:
     """A bar a level, in the colour and hatch of its direction; one outline for many levels."""
     levels = np.array([level.level for level in trace])
     for direction in dict.fromkeys(level.direction for level in trace):
@@ -193,86 +180,6 @@ def _bars(axes: Axes, trace: Trace, heights: Sequence[float]) -> None:
             axes.stairs(np.where(ours, heights, 0), edges, fill=True, linewidth=0, **style)
 
 
-def plot_levels(graph: Graph, result: BFSResult) -> Figure:
-    """A small graph with the sources in the middle and one ring per level; thick lines are tree edges.
-
-    Unreached vertices are in a row below. Both arguments may be on a device; they are copied.
-
-    Raises `InputError` for more than 600 vertices, for a result without predecessors, or of another graph.
-    """
-    require_kinds(graph, result, "plot_levels")
-    n = graph.num_vertices
-    if n > MAX_VERTICES:
-        raise InputError(f"{graph.name} has {n:,} vertices: a picture of more than {MAX_VERTICES} cannot be read")
-    graph, result = graph.on(CPU), result.on(CPU)
-    if not (verdict := validate(graph, result)):
-        raise InputError(f"this is not the result of a search of {graph.name}: {verdict}")
-    if result.predecessors is None:
-        raise InputError("the search kept no predecessors, along which its levels are drawn: ask for predecessors=True")
-    distances, predecessors = result.distances, result.predecessors
-    positions = radial(distances, predecessors)
-    children = np.flatnonzero(predecessors >= 0)
-    with _settings():
-        figure = _figure(SIDE, SIDE)
-        axes = figure.subplots()
-        axes.set_aspect("equal")
-        axes.axis("off")
-        reached = f"{result.num_reached} of {counted(n, 'vertex', 'vertices')}"
-        axes.set_title(f"{graph.name}: {reached} in {counted(max(result.depth, 0), 'level')}")
-        for radius in np.unique(np.hypot(*positions[distances > 0].T).round(6)):
-            axes.add_patch(_circle(radius))
-        tree = np.stack([predecessors[children], children], axis=1)
-        _draw_edges(axes, positions[np.stack(graph.vertex_pairs(), axis=1)], color="#9A9A9A", linewidth=0.5, alpha=0.5)
-        _draw_edges(axes, positions[tree], color="#333333", linewidth=float(np.clip(100 / max(n, 1), 0.5, 1.6)))
-        _draw_vertices(axes, positions, distances, graph.ids_of(np.arange(n)).tolist())
-        if result.depth < MAX_KEYS:
-            figure.legend(loc="outside lower center", ncols=min(result.depth + 2, 4), labelspacing=1, frameon=False)
-    return figure
-
-
-def _draw_vertices(axes: Axes, positions: np.ndarray, distances: np.ndarray, ids: list[Any]) -> None:
-    """Circles as large as they can be without overlap, dark to light by distance, with ids where these are legible."""
-    depth = int(distances.max(initial=0))
-    colours = needed("matplotlib", "a plot").colormaps["cividis"](np.linspace(0, 1, max(depth + 1, 2)))
-    points = POINTS / max(np.ptp(positions, axis=0).max(initial=1.0), 1.0) * _closest(positions)
-    points = float(np.clip(0.9 * points, 3, 18))
-    for level in range(-1, depth + 1):
-        at = positions[distances == level]
-        name = f"distance {level}" if level >= 0 else "not reached"
-        colour = colours[level] if level >= 0 else "white"
-        if len(at):
-            axes.scatter(
-                at[:, 0], at[:, 1], s=points**2, color=colour, edgecolor="#333333", zorder=3, label=f"{name}: {len(at)}"
-            )
-    if points < LEGIBLE:
-        return
-    inside = max((len(str(id)) for id in ids), default=0) <= 3
-    for vertex, id in enumerate(ids):
-        dark = inside and 0 <= distances[vertex] <= depth / 2
-        style: dict[str, Any] = {"size": 7, "color": "white" if dark else "black", "zorder": 4, "va": "center"}
-        shift = 0 if inside else points / 2 + 1
-        centre = "center" if inside else "left"
-        axes.annotate(str(id), positions[vertex], (shift, 0), textcoords="offset points", ha=centre, **style)
-
-
-def _closest(positions: np.ndarray) -> float:
-    """The smallest distance between two of the points; 1 if there are none."""
-    if len(positions) < 2:
-        return 1.0
-    apart = np.linalg.norm(positions[:, None] - positions, axis=2)
-    return float(apart[np.triu_indices(len(positions), 1)].min())
-
-
-def _draw_edges(axes: Axes, segments: np.ndarray, **style: Any) -> None:
-    collections = needed("matplotlib.collections", "a plot")
-    axes.add_collection(collections.LineCollection(segments, **style))
-
-
-def _circle(radius: float) -> Any:
-    patches = needed("matplotlib.patches", "a plot")
-    return patches.Circle((0, 0), radius, fill=False, color="#D0D0D0", linewidth=0.6, linestyle=(0, (2, 3)), zorder=0)
-
-
 def _note(axes: Axes, text: str, x: float, y: float) -> None:
     axes.annotate(text, (x, y), (7, 0), textcoords="offset points", va="center", size=8)
 
@@ -290,11 +197,11 @@ def _log_axis(axis: Any, values: Sequence[float], *, note: bool = False) -> None
     axis.set_minor_formatter(ticker.NullFormatter())
 
 
-def _settings() -> Any:
+def settings() -> Any:
     return needed("matplotlib", "a plot").rc_context(SETTINGS)
 
 
-def _figure(width: float, height: float) -> Figure:
+def figure_of(width: float, height: float) -> Figure:
     """A figure of this size in inches."""
     figure: Figure = _picture()(figsize=(width, height), layout="constrained", facecolor="white")
     return figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Group
 from rich.text import Text
@@ -12,11 +12,6 @@ from rich.text import Text
 from .._core import notebook
 from .._core.formatting import counted, graph_size, mebibytes, number, time_unit
 from .console import FittingTable, line
-
-if TYPE_CHECKING:
-    from ..comparison.records import Comparison, EngineRuns
-    from ..result import BFSResult
-    from ..trace import Trace
 
 COUNTS = ("level", "frontier_vertices", "frontier_edges", "newly_reached")  # fields of a `Level`
 
@@ -30,7 +25,7 @@ class Shown(NamedTuple):
     notes: list[Text]
 
 
-def comparison_table(comparison: Comparison, *, wide: bool = False, hint: str = "") -> Group:
+def comparison_table(comparison: Any, *, wide: bool = False, hint: str = "") -> Group:
     """An engine a row; below it the engines that could not run, and the answers that are wrong.
 
     Where it is narrow the less important columns are hidden, unless the table is to be ``wide``; see `FittingTable`.
@@ -41,14 +36,14 @@ def comparison_table(comparison: Comparison, *, wide: bool = False, hint: str = 
     return Group(line(shown.title, "italic"), *([table] if shown.rows else []), *shown.notes)
 
 
-def comparison_html(comparison: Comparison) -> str:
+def comparison_html(comparison: Any) -> str:
     """The same for a notebook."""
     shown = _shown(comparison)
     rows = notebook.table(shown.rows, shown.columns, shown.title)
     return rows + "".join(f"\n<p>{notebook.text(note)}</p>" for note in shown.notes)
 
 
-def _shown(comparison: Comparison) -> Shown:
+def _shown(comparison: Any) -> Shown:
     graph = comparison.graph
     sources = max((len(runs.runs) for runs in comparison.engines), default=0)
     title = f"{graph.name}: {graph_size(graph.num_vertices, graph.num_edges, graph.directed)}"
@@ -88,12 +83,12 @@ def reasons_why(unavailable: Mapping[str, str | None]) -> list[Text]:
     ]
 
 
-def _essential(comparison: Comparison) -> tuple[str, ...]:
+def _essential(comparison: Any) -> tuple[str, ...]:
     """The columns, after the engine's name, that every terminal gets."""
     return "median ms", "range ms", f"x {comparison.baseline}", "valid"
 
 
-def _figures(runs: EngineRuns, comparison: Comparison) -> dict[str, str | Text]:
+def _figures(runs: Any, comparison: Any) -> dict[str, str | Text]:
     """What the table says of an engine, by column, the most important first; those empty for all are left out."""
     teps = runs.teps_harmonic_mean
     median_name, range_name, ratio_name, valid_name = _essential(comparison)
@@ -113,7 +108,7 @@ def _figures(runs: EngineRuns, comparison: Comparison) -> dict[str, str | Text]:
     }
 
 
-def levels_table(result: BFSResult) -> Group:
+def levels_table(result: Any) -> Group:
     """A level a row: its distance and how many vertices are at it."""
     graph = result.graph
     title = f"{graph.name}: {result.num_reached:,} of {counted(graph.num_vertices, 'vertex', 'vertices')} reached"
@@ -121,19 +116,19 @@ def levels_table(result: BFSResult) -> Group:
     return Group(line(title, "italic"), FittingTable(["distance", "vertices"], rows))
 
 
-def trace_table(trace: Trace) -> FittingTable:
+def trace_table(trace: Any) -> FittingTable:
     """A level a row."""
     columns = _columns(trace)
     return FittingTable(list(columns), list(zip(*columns.values(), strict=True)))
 
 
-def trace_html(trace: Trace) -> str:
+def trace_html(trace: Any) -> str:
     """The same for a notebook."""
     columns = _columns(trace)
     return notebook.table(list(zip(*columns.values(), strict=True)), list(columns), repr(trace).strip("<>"))
 
 
-def _columns(trace: Trace) -> dict[str, list[str]]:
+def _columns(trace: Any) -> dict[str, list[str]]:
     """What a table says of each level, without the direction and the time where the engine does not tell them."""
     unit, many = time_unit(max((level.milliseconds or 0 for level in trace), default=0))
     columns = {field.replace("_", " "): [f"{getattr(level, field):,}" for level in trace] for field in COUNTS}

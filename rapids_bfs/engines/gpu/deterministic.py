@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from ..base import Options
 from .launch import address, copy, fill
 from .level_synchronous import require_buffers
 from .persistent import STATIC_BYTES, WARP, OneLaunch, bytes_of_tiles
-
-if TYPE_CHECKING:
-    from .direction_optimizing import DirectionOptimizing
 
 FILE = "deterministic"
 MAX_WARPS = 64  # of a multiprocessor
@@ -69,10 +66,11 @@ def has_alike_degrees(offsets: np.ndarray) -> bool:
 class Deterministic:
     """Deterministic searches beside the default ones of ``default``, whose graph and queue they use.
 
-    Distances and predecessors are its own, so that neither kind of search has to know what the other left.
+    ``default`` is a `DirectionOptimizing`. Distances and predecessors are its own, so that neither kind of search has to
+    know what the other left.
     """
 
-    def __init__(self, default: DirectionOptimizing, tuning: Tuning = DEFAULT) -> None:
+    def __init__(self, default: Any, tuning: Tuning = DEFAULT) -> None:
         self.graph = graph = default.graph
         self.device = device = default.device
         self.keeps = default.offsets, default.targets, default.in_offsets, default.in_targets, default.buffers
