@@ -157,7 +157,7 @@ def bfs_batch(
     if keep == "summary":
         return summary(graph, vertices, engine, limit, batch_size)
     traversal = _prepared(graph, engine, limit)
-    with traversal.lock, traversal.current():
+    with traversal.current():
         if on_batch is None:
             return _distances(traversal, vertices, limit, batch_size)
         _hand_over(traversal, vertices, limit, batch_size, on_batch)
@@ -186,8 +186,9 @@ def _distances(traversal: BatchTraversal, vertices: np.ndarray, limit: int | Non
     k, n = len(vertices), traversal.graph.num_vertices
     _require(traversal, k, f"distances of {n:,} vertices from {k:,} sources (keep='summary' needs none)")
     distances = _empty(traversal, k)
-    for rows in _batches(k, size or traversal.batch_size):
-        traversal.distances(vertices[rows], limit, distances[rows])
+    with traversal.lock:
+        for rows in _batches(k, size or traversal.batch_size):
+            traversal.distances(vertices[rows], limit, distances[rows])
     return BatchResult(traversal.graph.owner, vertices, moved(distances, traversal.graph.device), depth_limit=limit)
 
 
@@ -204,7 +205,8 @@ def _hand_over(
     distances = _empty(traversal, size)
     for rows in _batches(len(vertices), size):
         found = distances[: rows.stop - rows.start]
-        traversal.distances(vertices[rows], limit, found)
+        with traversal.lock:  # not while the user's function runs, which may wait for another thread's batch
+            traversal.distances(vertices[rows], limit, found)
         on_batch(rows, moved(found, traversal.graph.device))
 
 

@@ -1,5 +1,6 @@
 """Many sources at once against SciPy's Dijkstra, and betweenness against NetworkX."""
 
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -161,6 +162,19 @@ def test_narrow_rows_of_middling_graphs_have_one_thread(width, arcs, alone):
 def test_single_searches_shared_out_among_threads():
     graph = generate("grid:200")
     assert_way_is_right(ManySources(graph).each_alone, np.arange(0, graph.num_vertices, 999))
+
+
+def test_on_batch_may_wait_for_another_thread():
+    graph, found = as_graph("karate"), []
+
+    def search_elsewhere(rows, distances):
+        search = threading.Thread(target=lambda: found.append(bfs_batch(graph, [33]).distances[0]), daemon=True)
+        search.start()
+        search.join(60)
+        found.append(distances[0].copy())
+
+    bfs_batch(graph, [0, 1], batch_size=1, on_batch=search_elsewhere)
+    assert [row.tolist() for row in found] == [bfs(graph, source).distances.tolist() for source in (33, 0, 33, 1)]
 
 
 def test_on_batch_sees_every_source_once(engine):
