@@ -7,6 +7,7 @@ Numba's own threads run the kernels that have parallel loops, which take turns b
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import threading
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from contextlib import contextmanager, suppress
 import numba
 import numpy as np
 
+from ..errors import InputError
 from ..kernels.cpu import team
 from ..kernels.cpu.compiled import num_threads, set_num_threads, start_threads, threads_lost
 from .environment import WrongVariable
@@ -36,6 +38,7 @@ class Pool:
     """
 
     def __init__(self) -> None:
+        _require_main_interpreter()
         self._begin()
         in_each_child(self._begin)
         atexit.register(self._end)
@@ -120,6 +123,16 @@ class Pool:
         finally:
             if not threads_lost():  # as after a fork in the body
                 set_num_threads(allowed)
+
+
+def _require_main_interpreter() -> None:
+    """Raise `InputError` in a subinterpreter, where Numba's kernels wait for the GIL for ever."""
+    mine, main = (
+        ctypes.PYFUNCTYPE(ctypes.c_void_p)((f"PyInterpreterState_{name}", ctypes.pythonapi))()
+        for name in ("Get", "Main")
+    )
+    if mine != main:
+        raise InputError("Numba, whose kernels rapids_bfs runs, needs the main interpreter: use a thread or a process")
 
 
 pool = Pool()

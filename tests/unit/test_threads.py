@@ -142,3 +142,31 @@ with ThreadPoolExecutor(8) as threads:
     assert len(set(threads.map(first, range(8)))) == 1
 """
     )
+
+
+SUBINTERPRETER = """
+import sys
+
+try:
+    import _interpreters as interpreters
+
+    made = interpreters.create("legacy")
+except ImportError:
+    import _xxsubinterpreters as interpreters
+
+    made = interpreters.create(isolated=False)
+interpreters.run_string(made, f'''
+import sys
+sys.path[:] = {sys.path!r}
+import rapids_bfs
+try:
+    rapids_bfs.bfs("karate", 0)
+except rapids_bfs.InputError as error:
+    print(error, flush=True)
+''')
+"""
+
+
+def test_a_subinterpreter():
+    """One line, which is NumPy's where that refuses to be imported there."""
+    assert run(SUBINTERPRETER, seconds=120).stdout.count("\n") == 1
