@@ -19,6 +19,7 @@ from time import monotonic
 from typing import Any
 
 from .._core.cuda.arrays import CPU
+from .._core.forks import generation
 from ..errors import InputError, TraversalError
 from . import workers as seats
 from .communicators import LIMIT
@@ -39,6 +40,7 @@ class DaskLauncher(Launcher):
         self.device = device
         self.limit = limit
         self.token = secrets.token_hex(8)
+        self._process = generation()
         self._together = False  # are the ranks connected, and has none failed since?
         self._meeting = 0  # how many times they have connected
         self._names = [f"partition {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
@@ -121,7 +123,16 @@ class DaskLauncher(Launcher):
         async def outcomes() -> list[Outcome]:
             return await self._outcomes({rank: task.result() for rank, task in enumerate(tasks)}, patience)
 
+        self._require_process()
         self._values(outcomes)
+
+    def _require_process(self) -> None:
+        """Raise `TraversalError` in a forked child, which has neither the client's threads nor what they are to do."""
+        if self._process != generation():
+            raise TraversalError(
+                "a forked process cannot ask the Dask workers of its parent: search this graph where it was made, or "
+                "make a client and the graph in this process"
+            )
 
     def _called(
         self,
@@ -132,6 +143,7 @@ class DaskLauncher(Launcher):
         report: Callable[[Any], Any] = seats.itself,
     ) -> list[Any]:
         """What ``report`` makes of what the ranks return; if there is a ``key``, they keep this under it."""
+        self._require_process()
         keys = [kept.key for kept in each]
         with _turns:
             together, self._together = self._together, False  # unless the call comes to its end
@@ -268,5 +280,5 @@ def _until_done(kept: OnWorkers, future: Any) -> None:
 
 
 def _forget(launcher: DaskLauncher, key: str) -> None:
-    if launcher.client.status == "running":
+    if launcher.client.status == "running" and launcher._process == generation():
         launcher.client.loop.add_callback(launcher._tell, seats.forget, key)

@@ -140,6 +140,30 @@ with Client(os.environ["SCHEDULER"], set_as_default=False) as client:
 """
 
 
+FORKED = """
+import os
+
+from distributed import Client
+
+from rapids_bfs import TraversalError, as_graph, bfs
+from rapids_bfs.parts.graph import from_graph
+from rapids_bfs.parts.on_dask import DaskLauncher
+
+with Client(os.environ["SCHEDULER"], set_as_default=False) as client:
+    graph = from_graph(as_graph("karate"), DaskLauncher(client, sorted(client.nthreads())))
+    assert bfs(graph, 0).depth == 3
+    child = os.fork()
+    if child == 0:
+        try:
+            bfs(graph, 0)
+        except TraversalError as error:
+            print(error, flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert bfs(graph, 0).depth == 3
+"""
+
+
 class TestCalls:
     def test_each_worker_is_a_rank(self, dask_client):
         launcher = launcher_of(dask_client)
@@ -152,6 +176,11 @@ class TestCalls:
         for n in (0, 3, 1000):
             expected = [([[10 * other + rank] * n for other in range(3)], [0, 1, 2]) for rank in range(3)]
             assert launcher.run(exchanged, n) == expected
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+    def test_a_forked_child(self, dask_client):
+        line = "a forked process cannot ask the Dask workers of its parent"
+        assert run(FORKED, SCHEDULER=dask_client.scheduler.address).stdout.startswith(line)
 
     def test_processes_share_no_memory_of_the_host(self, dask_client):
         line = "the partitions are in the memory of several processes: 'cpu:4' makes 4 partitions in one"
