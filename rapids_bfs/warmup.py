@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import inspect
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from time import perf_counter
 from typing import Any
 
@@ -12,10 +15,10 @@ from .algorithms.batch import bfs_batch
 from .algorithms.betweenness import betweenness
 from .algorithms.bfs import bfs
 from .algorithms.components import connected_components
-from .algorithms.distances import eccentricity
+from .algorithms.distances import diameter, eccentricity
 from .algorithms.shortest_paths import shortest_path
 from .engines import ready
-from .errors import NoPathError
+from .errors import InputError, NoPathError
 from .graph import Graph
 from .kernels.cpu.disk_cache import folder as folder
 from .loading import as_graph, load
@@ -23,20 +26,30 @@ from .validation import verdict_of
 
 ENGINE = "cpu"
 GRAPHS = ("karate", "moby", "grid:100")  # tiny; with levels that threads share; of many levels
+FEW = 100  # vertices; of larger graphs NetworkX's functions are asked for what is soon answered
+LAZY = "all_pairs_shortest_path_length"  # searches from a few vertices, then from many at once
 WIDTHS = (64, 256, 1024)  # sources, for so many of which there is a kernel
 
 
-def warmup() -> Iterator[tuple[str, float]]:
+def warmup(only: str | Iterable[str] = ()) -> Iterator[tuple[str, float]]:
     """Compile what is not compiled yet: yields what was asked, and the seconds that compiling and answering took.
 
-    Raises `InputError` if nothing can be compiled here.
+    ``only`` names the `PARTS` to compile, none all of them. "networkx" is whatever a function of the backend calls.
+    Raises `InputError` if there is no such part, or if nothing can be compiled here.
     """
+    chosen = {only} if isinstance(only, str) else set(only)
+    for part in chosen - set(PARTS):
+        raise InputError(f"{part!r} is no part of what is compiled ahead: {', '.join(PARTS)}")
+    if "networkx" in chosen:
+        chosen |= {*PARTS} - {"validate"}
     ready(ENGINE)
     begin = perf_counter()
     graphs = [load(name) for name in GRAPHS]
     graphs += [as_graph(graph.vertex_pairs(), vertices=graph.num_vertices, directed=True) for graph in graphs]
     yield "read and build graphs", perf_counter() - begin
     for name, ask in QUESTIONS.items():
+        if chosen and _part(name) not in chosen:
+            continue
         begin = perf_counter()
         for graph in graphs:
             ask(graph)
@@ -60,12 +73,45 @@ def _batches(graph: Graph, width: int) -> None:
         bfs_batch(graph, sources, keep=keep, engine=ENGINE)
 
 
+def _networkx(graph: Graph) -> None:
+    """Ask each function of the backend, of numbers and of names."""
+    import networkx as nx
+
+    from .nx import convert_from_nx
+    from .nx.calls import implementation
+    from .nx.functions import FUNCTIONS
+    from .nx.policy import is_ours
+
+    numbers = graph.to("networkx")
+    last = graph.num_vertices - 1
+    for origin, name in ((numbers, int), (nx.relabel_nodes(numbers, str), str)):
+        values = {"target": name(last), "sources": [name(0)], "targets": [name(last)], "distance": 1}
+        for function in filter(is_ours, FUNCTIONS):
+            if FUNCTIONS[function].per_vertex and graph.num_vertices > FEW and function != LAZY:
+                continue
+            ask = implementation(function)
+            parameters = list(inspect.signature(ask).parameters.values())[1:]
+            given = {each.name: values.get(each.name, name(0)) for each in parameters if each.default is each.empty}
+            with suppress(nx.NetworkXException):
+                answer = ask(convert_from_nx(origin), **given)
+                deque(islice(answer, 3) if isinstance(answer, Iterator) else (), maxlen=0)
+
+
+def _part(question: str) -> str:
+    return question.partition(",")[0]
+
+
 QUESTIONS: dict[str, Callable[[Graph], Any]] = {
     "bfs": _search,
     "validate": lambda graph: verdict_of(graph, bfs(graph, 0, engine=ENGINE)),
     "shortest_path": _path,
     "connected_components": connected_components,
-    "eccentricity, diameter, ...": lambda graph: eccentricity(graph, [0], engine=ENGINE),
+    "eccentricity, diameter, ...": lambda graph: (
+        eccentricity(graph, [0], engine=ENGINE),
+        diameter(graph, engine=ENGINE),
+    ),
     "betweenness": lambda graph: [betweenness(graph, [0], edges=edges, engine=ENGINE) for edges in (False, True)],
     **{f"bfs_batch, {width:,} sources": partial(_batches, width=width) for width in WIDTHS},
+    "networkx": _networkx,
 }
+PARTS = tuple(dict.fromkeys(map(_part, QUESTIONS)))

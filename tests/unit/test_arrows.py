@@ -14,9 +14,9 @@ FOLDERS = {"rapids_bfs": Path(rapids_bfs.__file__).parent, "rapids_bfs.kernels":
 
 # From the top down: modules, and packages with all that is in them. A module belongs to its longest name here.
 LAYERS = (
-    ("cli", "__main__", "pytest_plugin"),
+    ("cli", "__main__", "pytest_plugin", "warmup"),
     ("",),  # the package itself, which names what users import
-    ("nx", "cugraph", "testing", "warmup"),
+    ("nx", "cugraph", "testing"),
     ("comparison",),
     ("algorithms",),
     ("loading",),

@@ -4,7 +4,11 @@ import os
 import subprocess
 import sys
 
+import pytest
 from programs import run
+
+from rapids_bfs import InputError
+from rapids_bfs.warmup import warmup
 
 PROGRAM = """
 import numpy as np
@@ -17,8 +21,8 @@ def noted(self, signature, target):
     asked.append((self._impl.filename_base, signature))
     return load(self, signature, target)
 Cache.load_overload = noted
-names = [name for name, _ in warmup()]
-assert len(names) > 5 and asked, names
+names = [name for name, _ in warmup(ONLY)]
+assert len(names) > 1 and asked, names
 del asked[:]
 for directed in (False, True):
     edges = np.random.default_rng(1).integers(0, 9000, (2, 200_000))
@@ -35,11 +39,41 @@ for directed in (False, True):
     rapids_bfs.diameter("karate", engine="cpu")
 print(*asked, sep="\\n")
 """
+NETWORKX = (
+    PROGRAM.partition("for directed")[0]
+    + """
+import random, sys
+import networkx as nx
+sys.path.append("../nx")
+import nx_calls
+for size in (8, 70, 400):
+    for name in nx_calls.CALLS:
+        for seed in range(6 if size < 100 else 2):
+            rng = random.Random(f"{size} {name} {seed}")
+            graph = nx_calls.random_graph(rng, most_nodes=size, min_nodes=size // 2)
+            args, kwargs = nx_calls.draw_call(name, rng, graph)
+            nx_calls.outcome(nx_calls.public(name), graph, *args, backend="rapids_bfs", **kwargs)
+for cls in (nx.Graph, nx.DiGraph):
+    graph = nx.gnm_random_graph(4000, 60_000, seed=1, directed=cls is nx.DiGraph)
+    for name in ("bfs_tree", "descendants", "ancestors", "shortest_path", "is_bipartite", "closeness_centrality"):
+        for _ in range(2):
+            ends = {} if name in ("is_bipartite", "closeness_centrality") else {"source": 0}
+            nx_calls.outcome(nx_calls.public(name), graph, backend="rapids_bfs", **ends)
+print(*asked, sep="\\n")
+"""
+)
 
 
-def test_what_people_ask_is_compiled():
+@pytest.mark.parametrize(("program", "only"), [(PROGRAM, ()), (NETWORKX, "networkx")])
+def test_what_people_ask_is_compiled(program, only):
     """Questions about other graphs find every function that they call, with its types, compiled."""
-    assert run(PROGRAM).stdout.strip() == ""
+    assert run(program.replace("ONLY", repr(only))).stdout.strip() == ""
+
+
+def test_a_part_alone():
+    assert [name for name, _ in warmup("bfs")] == ["read and build graphs", "bfs"]
+    with pytest.raises(InputError, match="'bfs_tree' is no part of what is compiled ahead: bfs, validate"):
+        next(warmup(["bfs", "bfs_tree"]))
 
 
 def test_the_command_says_what_and_where():
