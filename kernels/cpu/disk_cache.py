@@ -93,7 +93,7 @@ class Cache(FunctionCache):
         except Exception:  # unpickling a damaged file can raise anything
             found = None
         if found is None:
-            _announce(self._impl.filename_base.partition("-")[0])
+            _announce()
         return found
 
     def save_overload(self, signature, result):
@@ -131,13 +131,14 @@ class SealedFiles(IndexDataCacheFile):
         return pickle.loads(pickled) if hashlib.sha256(pickled).digest() == seal else None
 
 
-def _announce(name):
+def _announce():
     """Say once, if there is a terminal, that kernels are being compiled."""
     global _announced
     if not _announced and sys.stderr and sys.stderr.isatty():
         _announced = True
         print(
-            f"rapids_bfs: compiling kernels once, about 10 s (first {name}); they are kept in {folder()}",
+            f"rapids_bfs: compiling kernels once, about 10 s; they are kept in {folder()} "
+            "('rapids-bfs warmup' compiles them ahead)",
             file=sys.stderr,
         )
 

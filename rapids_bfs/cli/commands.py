@@ -13,7 +13,7 @@ import typer
 from .._core.arguments import quoted
 from .._core.formatting import graph_size
 from ..errors import InputError, shortened
-from ..report.console import line, screen, show
+from ..report.console import line, messages, screen, show
 from .exit_codes import INTERRUPTED, WRONG
 from .streams import (
     STANDARD,
@@ -194,9 +194,10 @@ def compare(
 
       rapids-bfs compare rmat:28 --gpus 4
     """
-    from ..comparison.runner import compare as run_comparison
-    from ..comparison.runner import planned
-    from ..report.table import comparison_table
+    with messages.status(line("starting")):
+        from ..comparison.runner import compare as run_comparison
+        from ..comparison.runner import planned
+        from ..report.table import comparison_table
 
     given = GraphInput(graph, directed, source_column, target_column, not no_header, devices_of(gpus))
     given.check_outputs(force, json=json, csv=csv, html=html)

@@ -183,10 +183,11 @@ def table_console(*outputs: Path | None) -> Console:
 
 
 def with_progress(work: Any) -> Any:
-    """Call ``work(progress)`` under a progress bar on standard error."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    """Call ``work(progress)`` under a progress bar on standard error; what moves shows that a long step goes on."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    doing = TextColumn("{task.description}", markup=False)
+    columns = (SpinnerColumn(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), doing)
     with Progress(*columns, console=messages, transient=True, disable=not messages.is_terminal) as bar:
         task = bar.add_task("", total=None)
         return work(lambda done, total, doing: bar.update(task, completed=done, total=total, description=doing))

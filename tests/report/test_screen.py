@@ -6,6 +6,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from io import StringIO
+from time import sleep
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from rapids_bfs import as_graph, bfs, compare
 from rapids_bfs._core.formatting import BYTES, counted, graph_size, number, printable, size
 from rapids_bfs.cli.info import info_tables
+from rapids_bfs.cli.streams import with_progress
 from rapids_bfs.comparison.runner import Comparison, EngineRuns, Run
 from rapids_bfs.report.console import console, show
 from rapids_bfs.report.table import comparison_table
@@ -186,6 +188,20 @@ def test_sizes_in_the_unit_that_suits_them(count):
     power = BYTES.index(unit) if unit in BYTES else 0
     assert float(figure.replace(",", "")) * 1024**power == pytest.approx(count, rel=6e-3)
     assert len(figure) <= 5
+
+
+def test_a_long_step_moves_on_a_terminal(monkeypatch):
+    text = StringIO()
+    terminal = console(file=text, force_terminal=True, width=100)
+    monkeypatch.setattr("rapids_bfs.cli.streams.messages", terminal)
+
+    def work(progress):
+        progress(1, 4, "cpu: prepare and warm up")
+        while len(set("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") & set(text.getvalue())) < 3:
+            sleep(0.01)
+
+    with_progress(work)
+    assert "1/4" in text.getvalue()
 
 
 def test_counts_in_english():
