@@ -144,9 +144,9 @@ def test_what_is_deep(directed):
         assert_searched(graph, whole, {"source": [0, 99], "depth_limit": limit, "target": None, "predecessors": True})
 
 
-def deep(size, limit=45.0):
+def deep(size):
     """A graph after its first search, which had many levels."""
-    graph = from_graph(load("path:300"), Threads(["cpu"] * size, limit))
+    graph = from_graph(load("path:300"), Threads(["cpu"] * size))
     assert bfs(graph, 0).depth == 299
     return graph
 
@@ -176,7 +176,7 @@ def test_rank_0_has_no_room(monkeypatch, where, what):
 @pytest.mark.parametrize("rank", [0, 2])
 @pytest.mark.parametrize("call", [1, 2])
 def test_a_rank_that_fails_while_rows_are_gathered(monkeypatch, rank, call):
-    graph = deep(3, limit=10.0)
+    graph = deep(3)
     real, calls = ThreadCommunicator.exchanged, []
 
     def exchanged(communicator, pieces, into):

@@ -105,8 +105,8 @@ def ranks(monkeypatch):
     monkeypatch.setattr(communicator, "finish", lambda: None)
     monkeypatch.setattr(NcclCommunicator.wait, "__defaults__", (lambda: None,))
 
-    def make(together, limit=30.0):
-        meeting = communicator.Meeting(NAMES, 60.0)
+    def make(together, limit=300.0):
+        meeting = communicator.Meeting(NAMES, 300.0)
         communicators = {rank: Communicator(rank, meeting) for rank in range(len(NAMES))}
         if together:
             group = NcclCommunicator.group(Ranks(communicators, NAMES, limit))

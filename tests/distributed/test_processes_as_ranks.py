@@ -18,7 +18,7 @@ from rapids_bfs.errors import TraversalError
 class Group:
     """Ranks in threads of this process, which know nothing of each other but their connections."""
 
-    def __init__(self, size, limit=20.0):
+    def __init__(self, size, limit=300.0):
         names = [f"partition {rank}" for rank in range(size)]
         first, invitation = ProcessCommunicator.first(names, limit)
         others = (ProcessCommunicator.join(invitation, rank, names, limit) for rank in range(1, size))
@@ -36,7 +36,7 @@ class Group:
     def each(self, function):
         """What ``function(communicator)`` returns, by rank; the exception where it raised one."""
         futures = [self.pool.submit(function, communicator) for communicator in self.communicator]
-        return [future.exception(60) or future.result() for future in futures]
+        return [future.exception(600) or future.result() for future in futures]
 
 
 DTYPES = (np.uint8, np.int32, np.int64, np.float64)
@@ -106,16 +106,18 @@ def test_abort_ends_every_wait_for_good(failing):
             assert [str(error) for error in group.each(work)] == ["partition 9 failed: no luck"] * 3
 
 
-@pytest.mark.parametrize("silent", [0, 2])
+@pytest.mark.parametrize("silent", [0, 1])
 def test_who_does_not_answer_is_named(silent):
+    """One of two, so that nobody else can be late."""
+
     def work(communicator):
         if communicator.rank != silent:
             communicator.barrier()
 
-    with Group(3, limit=0.5) as group:
-        errors = [error for error in group.each(work) if error]
-        assert [type(error) for error in errors] == [Aborted] * 2
-        assert {str(error) for error in errors} == {no_answer([f"partition {silent}"], 0.5)}
+    with Group(2, limit=0.5) as group:
+        (error,) = [error for error in group.each(work) if error]
+        assert isinstance(error, Aborted)
+        assert str(error) == no_answer([f"partition {silent}"], 0.5)
 
 
 @pytest.mark.parametrize("lost", [0, 1])
@@ -135,14 +137,17 @@ def test_a_connection_that_breaks_ends_every_wait(lost):
 
 
 def test_a_rank_that_never_joins_is_named_and_leaves_no_thread():
-    before = threading.active_count()
+    def threads():
+        return {each for each in threading.enumerate() if each.name.endswith(("(_admit)", "(_speak_for)"))}
+
+    before = threads()
     first, _ = ProcessCommunicator.first(["partition 0", "partition 1"], 0.2)
     with pytest.raises(Aborted, match=r"no answer for 0.2 s from partition 1"):
         first.barrier()
     first.close()
-    for thread in threading.enumerate()[before:]:
-        thread.join(10)
-    assert threading.active_count() == before
+    for thread in threads() - before:
+        thread.join(300)
+        assert not thread.is_alive()
 
 
 def test_shared_memory_has_no_name_once_it_is_mapped(tmp_path, monkeypatch):

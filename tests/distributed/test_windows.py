@@ -25,7 +25,7 @@ from rapids_bfs.distributed.communicators import Aborted, ThreadCommunicator
 from rapids_bfs.distributed.peer_memory import GRANULARITY, AtWork, Lease, at_work, hold, release
 from rapids_bfs.distributed.windows import Place, open_windows, unfit
 
-LIMIT = 30.0
+LIMIT = 300.0
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def on_ranks(cuda, devices, processes, function):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(LIMIT)
     return outcomes
 
 
@@ -61,7 +61,7 @@ def opened(cuda, devices, processes, nbytes=1000):
 
 def eventually(holds):
     """Wait until it holds: memory is freed by another thread."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + LIMIT
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.002)
@@ -253,14 +253,14 @@ def test_new_work_waits_until_memory_is_freed():
 
         freeing = threading.Thread(target=free)
         freeing.start()
-        entered.wait(20)
+        entered.wait(LIMIT)
         eventually(lambda: turns._waiting)
         with turns.working():
             left.append("worked")
         assert left == ["worked"]
     with turns.working():
         left.append("worked again")
-    freeing.join(20)
+    freeing.join(LIMIT)
     assert left == ["worked", "freed", "worked again"]
 
 
@@ -300,7 +300,7 @@ def test_in_the_memory_of_the_host():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(LIMIT)
     (addresses,) = {each.addresses for each in windows}
     assert all(address % 512 == 0 and ctypes.string_at(address, 5000) == bytes(5000) for address in addresses)
     windows[:2] = []

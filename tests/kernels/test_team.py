@@ -65,13 +65,12 @@ for thread in threading.enumerate()[1:]:
     assert not thread.is_alive()
 done(team, 6)
 """,
-        seconds=300,
     )
 
 
 def test_nobody_waits_for_helpers_that_do_not_come():
     """On Numba's threads this would never end."""
-    run(TEAM + "assert done(module.new(7), 8).tolist() == [300 * 50, 0, 0, 0, 0, 0, 0, 0]", seconds=300)
+    run(TEAM + "assert done(module.new(7), 8).tolist() == [300 * 50, 0, 0, 0, 0, 0, 0, 0]")
 
 
 def test_helpers_come():
@@ -94,7 +93,6 @@ for pause in 0, 0.01, 0:
     time.sleep(pause)
     assert both(team, np.zeros(1, np.int64)) == 1
 """,
-        seconds=300,
     )
 
 
@@ -132,7 +130,6 @@ team[module.RESTED] = 0
 while not done(team, 2)[1]:
     team[module.RESTED] = 0
 """,
-        seconds=300,
     )
 
 
@@ -161,7 +158,6 @@ while not failed or (not came[0] and {without} == 0):
     assert team[module.STATE] % module.JOB == 0
     done(team, 2, rounds=1)
 """,
-        seconds=300,
     )
 
 
@@ -176,7 +172,6 @@ with ThreadPoolExecutor(4) as callers:
     list(callers.map(lambda threads: done(team, threads, rounds=2000), 4 * [1, 2, 3]))
 assert team[module.STATE] % module.JOB == 0
 """,
-        seconds=300,
     )
 
 
@@ -203,7 +198,6 @@ finally:
     going_on = False
     worker.join()
 """,
-        seconds=300,
     )
 
 
@@ -246,7 +240,6 @@ finally:
     thread.join()
 assert (bfs(graph, 1, engine="cpu").distances == expected).all()
 """,
-        seconds=300,
     )
 
 
@@ -286,7 +279,6 @@ finally:
     user.join()
 assert len(set(x)) == 1
 """,
-        seconds=300,
         **LAYERS[layer],
     )
 
@@ -305,7 +297,6 @@ found = bfs(graph, 1, engine="cpu")
 threading.Thread.start = start
 assert (found.distances == bfs(graph, 1, engine="cpu:sequential").distances).all()
 """,
-        seconds=300,
     )
 
 
@@ -324,5 +315,4 @@ def search():
 threading.Thread(target=search, daemon=True).start()
 time.sleep(0.1)
 """,
-        seconds=300,
     )

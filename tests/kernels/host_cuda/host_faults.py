@@ -12,7 +12,7 @@ from typing import NamedTuple
 from host_build import Edits
 from host_device import HostDevice
 
-PATIENCE = 60  # seconds before a check counts as hanging
+PATIENCE = 600  # seconds before a check counts as hanging
 ALONE_AT_THE_BARRIER: Edits = (  # a grid of one block that waits at the grid's barrier traps
     ("= atomic_add_acq_rel(arrived, step);", "= gridDim.x == 1 ? (__trap(), 0) : atomic_add_acq_rel(arrived, step);"),
 )

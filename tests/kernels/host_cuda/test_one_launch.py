@@ -179,9 +179,9 @@ class Asynchronous(HostDevice):
             self.under_way.join()
 
 
-def in_one_thread(whole, size, seed, limit=45.0):
+def in_one_thread(whole, size, seed):
     """A graph whose parts one thread launches."""
-    graph = on_devices(whole, size, seed, in_one_launch(), Asynchronous, limit=limit)
+    graph = on_devices(whole, size, seed, in_one_launch(), Asynchronous, limit=600.0)
     graph.way = search.ONE_LAUNCH
     return graph
 
@@ -200,7 +200,7 @@ def test_one_thread_launches_for_all():
 def test_after_a_failure_in_one_thread_the_next_search_is_right(where, error):
     """The others' launches end at once."""
     whole = generate("rmat:6")
-    graph = in_one_thread(whole, 3, 0, limit=600.0)
+    graph = in_one_thread(whole, 3, 0)
     expected = TraversalError if error is RuntimeError else error
     broken = mock.patch.object(graph.parts[1].kept["search"], where, side_effect=error("it broke"))
     for _ in range(2):
@@ -214,7 +214,7 @@ def test_nothing_runs_on_after_an_interrupt_at_any_line(monkeypatch):
     """In what one thread does for all ranks. The next search is right."""
     monkeypatch.setattr(one_launch, "SPINS", 2)
     monkeypatch.setattr(interrupts, "TRACED", one_launch.__file__)
-    graph = in_one_thread(generate("star:6"), 2, 0, limit=600.0)
+    graph = in_one_thread(generate("star:6"), 2, 0)
     searches = [part.kept["search"] for part in graph.parts]
     lines = at_line(0, lambda: bfs(graph, 1))
     assert lines > 80
@@ -260,9 +260,9 @@ def test_where_memory_for_the_next_answer_runs_out_the_search_goes_on(monkeypatc
 
 def test_an_absent_part_is_named_in_one_thread():
     whole = generate("rmat:6")
-    graph = in_one_thread(whole, 2, 0, limit=1.0)
+    graph = in_one_thread(whole, 2, 0)
     missing = mock.patch.object(graph.parts[1].kept["search"], "start")
-    with missing, pytest.raises(TraversalError, match=r"no answer for 1 s from part 1 \(cpu\)"):
+    with missing, impatient(graph), pytest.raises(TraversalError, match=r"no answer for 1 s from part 1 \(cpu\)"):
         bfs(graph, 1)
     assert_finds(graph, whole, [1])
 
@@ -271,14 +271,19 @@ def absent_part():
     """A part that never comes, or leaves early, is named; the next search finds all as it should be."""
     whole = generate("rmat:9")
     for missing in (0, 1):
-        graph = on_devices(whole, 2, missing, in_one_launch(), limit=1.0)
+        graph = on_devices(whole, 2, missing, in_one_launch(), limit=600.0)
         there = graph.parts[missing].kept["search"]
         assert_finds(graph, whole, [1])
         for name, way in (("start", wait_until_stopped(there)), ("begin", leave_early(there))):
-            with mock.patch.object(there, name, way), pytest.raises(TraversalError) as raised:
+            with mock.patch.object(there, name, way), impatient(graph), pytest.raises(TraversalError) as raised:
                 bfs(graph, 1)
             assert f"no answer for 1 s from part {missing} (cpu)" in str(raised.value)
             assert_finds(graph, whole, [1])
+
+
+def impatient(graph):
+    """A limit that is reached in a test; the searches before and after have time."""
+    return mock.patch.object(graph.launcher, "limit", 1.0)
 
 
 def wait_until_stopped(there):
