@@ -371,5 +371,5 @@ def test_an_arrow_file_that_shrinks_once_it_is_open(tmp_path: Path) -> None:
     """In memory that is mapped to it, the process would end."""
     path = tmp_path / "a.arrow"
     as_graph((np.arange(50_000), np.arange(50_000)[::-1])).save(path)
-    done = subprocess.run([sys.executable, "-c", SHRINKS, path], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", SHRINKS, path], capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stdout) == (0, "refused\n"), done.stderr[-2000:]

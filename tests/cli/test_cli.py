@@ -118,7 +118,7 @@ def test_compare(rapids_bfs, tmp_path):
 def test_compare_writes_a_page(rapids_bfs, refused, tmp_path):
     done = rapids_bfs("compare", "karate", "--sources", 2, "--engines", "cpu", "--html", "k.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    text = (tmp_path / "k.html").read_text()
+    text = (tmp_path / "k.html").read_text("utf-8")
     assert text.startswith("<!doctype html>")
     assert "rapids-bfs compare karate --sources 2 --engines cpu --html k.html" in text
     assert "exists" in refused("compare", "rmat:99", "--html", tmp_path / "k.html")

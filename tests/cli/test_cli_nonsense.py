@@ -224,7 +224,7 @@ PROGRAM = [sys.executable, "-m", "rapids_bfs.cli"]
 
 
 def program(*arguments, **options):
-    return subprocess.run([*PROGRAM, *arguments], stderr=subprocess.PIPE, timeout=120, check=False, **options)
+    return subprocess.run([*PROGRAM, *arguments], stderr=subprocess.PIPE, timeout=600, check=False, **options)
 
 
 @pytest.mark.parametrize("arguments", [["run", "karate", "--source=0"], ["--help"], ["graph500", *USUAL["graph500"]]])
@@ -246,7 +246,7 @@ def test_nobody_reads_on():
 
 def test_no_standard_output_at_all():
     done = subprocess.run(
-        ["sh", "-c", '"$@" >&-', "sh", *PROGRAM, "run", "karate", "--source=0"], timeout=120, check=False
+        ["sh", "-c", '"$@" >&-', "sh", *PROGRAM, "run", "karate", "--source=0"], timeout=600, check=False
     )
     assert done.returncode == 0
 
@@ -294,5 +294,5 @@ main()
 def test_ctrl_c_at_any_time(module):
     """It comes when the program imports this module: as it starts, and as it searches."""
     command = [sys.executable, "-c", INTERRUPTED, module, "run", "karate", "--source=0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stderr) == (130, "interrupted\n")

@@ -133,7 +133,7 @@ def test_standard_output_takes_one_output(command):
 def test_standard_output_that_is_full(arguments, buffered):
     with open("/dev/full", "w") as full:
         environment = os.environ | {"PYTHONUNBUFFERED": buffered}
-        done = subprocess.run([*PROGRAM, *arguments], stdout=full, stderr=-1, timeout=120, check=False, env=environment)
+        done = subprocess.run([*PROGRAM, *arguments], stdout=full, stderr=-1, timeout=600, check=False, env=environment)
     assert (done.returncode, done.stderr) == (2, b"error: standard output: No space left on device\n")
 
 
@@ -148,7 +148,7 @@ def test_standard_output_that_is_full(arguments, buffered):
 )
 def test_streams_that_are_closed(arguments, message):
     command = f'"{sys.executable}" -m rapids_bfs {arguments}'
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stderr) == (2, f"error: {message}\n")
 
 
@@ -156,7 +156,7 @@ def test_streams_that_are_closed(arguments, message):
 def test_a_reader_that_goes_away_leaves_no_file_behind(tmp_path):
     command = f'"{sys.executable}" -m rapids_bfs convert grid:200 - | head -c 1'
     environment = os.environ | {"TMPDIR": str(tmp_path)}
-    done = subprocess.run(command, shell=True, env=environment, capture_output=True, timeout=300, check=False)
+    done = subprocess.run(command, shell=True, env=environment, capture_output=True, timeout=600, check=False)
     assert len(done.stdout) == 1
     assert list(tmp_path.iterdir()) == []
 
@@ -234,11 +234,11 @@ def test_no_header_on_the_command_line(command, tmp_path):
 
 def test_the_package_is_a_program():
     done = subprocess.run(
-        [*PROGRAM, "run", "path:3", "--source=0"], capture_output=True, text=True, timeout=120, check=False
+        [*PROGRAM, "run", "path:3", "--source=0"], capture_output=True, text=True, timeout=600, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("path:3: 3 of 3 vertices reached\n")
-    done = subprocess.run([*PROGRAM, "nonsense"], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([*PROGRAM, "nonsense"], capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stderr) == (2, "error: No such command 'nonsense': see 'rapids-bfs --help'\n")
 
 
@@ -254,7 +254,7 @@ def test_a_shell_completes_commands_and_options():
     ):
         asked = {"_RAPIDS_BFS_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
         done = subprocess.run(
-            [program], capture_output=True, text=True, timeout=120, check=False, env=os.environ | asked
+            [program], capture_output=True, text=True, timeout=600, check=False, env=os.environ | asked
         )
         assert done.stdout.split() == completed
 

@@ -88,7 +88,7 @@ def test_a_worker_killed_in_the_middle_of_a_search(dask_client, rank):
         with pytest.raises(TraversalError, match=line):
             bfs(graph, 0)
     assert bfs(other, 0).on("cpu").distances.tolist() == bfs(whole, 0).distances.tolist()
-    dask_client.wait_for_workers(3, timeout=300)
+    dask_client.wait_for_workers(3, timeout=600)
     again = from_graph(whole, launcher_of(dask_client))
     assert bfs(again, 0).num_reached == whole.num_vertices
 

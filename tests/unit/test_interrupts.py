@@ -24,7 +24,7 @@ def test_interrupts_at_lines_and_at_random_moments():
         capture_output=True,
         text=True,
         check=False,
-        timeout=300 + TIMES,
+        timeout=600 + TIMES,
         cwd=Path(__file__).parents[1] / "support",
     )
     assert done.returncode == 0, done.stdout[-500:] + done.stderr[-3000:]

@@ -69,7 +69,7 @@ def project(tmp_path):
         command = [sys.executable, "-m", "pytest", "-v", "-rs", "-p", "no:cacheprovider", *arguments]
         environment = os.environ | {"PYTHONPATH": str(tmp_path)}
         done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=600
         )
         return done.returncode, done.stdout + done.stderr
 
