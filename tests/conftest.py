@@ -45,6 +45,12 @@ def pytest_addoption(parser):
     parser.addoption("--all-architectures", action="store_true", help="compile every kernel for every GPU generation")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """More than there are cores: many tests wait for a process, or for time to pass."""
+    return None if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") else os.cpu_count() * 3 // 2
+
+
 def pytest_ignore_collect(collection_path):
     return True if collection_path.parent == FOLDER and collection_path.name in not_collected() else None
 
