@@ -19,10 +19,10 @@ from time import perf_counter
 import cupy
 import numpy as np
 
+from rapids_bfs import validate
 from rapids_bfs.engines import Options, registered
 from rapids_bfs.engines.gpu.level_synchronous import ALGORITHMS
 from rapids_bfs.generators import generate
-from rapids_bfs.validation import validate
 
 SPIN = cupy.RawKernel(
     'extern "C" __global__ void spin(long long cycles) { long long start = clock64();'

@@ -24,12 +24,11 @@ from time import perf_counter
 import cupy
 import numpy as np
 
-from rapids_bfs import load
+from rapids_bfs import load, validate
 from rapids_bfs._core.cuda.arrays import CPU, CUDA
 from rapids_bfs.engines import Options, choose, registered
 from rapids_bfs.engines.gpu import deterministic
 from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT, Tuning
-from rapids_bfs.validation import validate
 
 GRAPHS = ["rmat:20", "rmat:22", "rmat:24", "urand:22", "urand:24", "grid:2048", "grid:4096", "path:1000000"]
 GRAPHS += ["star:10000000", "karate"]

@@ -12,11 +12,10 @@ from time import perf_counter
 import cupy
 import record
 
-from rapids_bfs import load
+from rapids_bfs import load, validate
 from rapids_bfs._core.memory import PeakDeviceBytes
 from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.engines import DEFAULT, registered
-from rapids_bfs.validation import validate
 
 
 def seconds(work):

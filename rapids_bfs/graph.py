@@ -41,12 +41,19 @@ class Vertices:
 
     name: str
 
-    num_devices = 1
-    default_engines: tuple[str, ...] | None = None  # those that `rapids_bfs.compare` runs; None: all
-
     @property
     @abstractmethod
     def num_vertices(self) -> int: ...
+
+    @property
+    def num_devices(self) -> int:
+        """How many devices the graph is distributed over."""
+        return 1
+
+    @property
+    def default_engines(self) -> tuple[str, ...] | None:
+        """The engines that `rapids_bfs.compare` runs by default; None for all."""
+        return None
 
     @abstractmethod
     def sample_sources(self, count: int, seed: int) -> np.ndarray:

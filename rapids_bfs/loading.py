@@ -192,7 +192,8 @@ def load(
         return with_adjacency_on_host(load(graph, **options))
     name = file_path(graph)
     if devices is not None:
-        return _distributed(name, devices, **options)
+        made: Graph | DistributedGraph = _distributed(name, devices, **options)
+        return made
     if not os.path.exists(name):  # unlike Path.exists, false for a name that is too long for a file
         kind = name.partition(":")[0]
         if name in BUNDLED:

@@ -86,15 +86,17 @@ def from_object(obj: Any, **options: Any) -> Graph:
     module = importer_of(obj)
     if module is None:
         raise InputError(f"cannot make a graph of {type(obj).__module__}.{type(obj).__qualname__}: {_next_step(obj)}")
-    return call(_function(module, IMPORTERS[module]), obj, **options)
+    graph: Graph = call(_function(module, IMPORTERS[module]), obj, **options)
+    return graph
 
 
 def from_csr(offsets: Any, targets: Any, **options: Any) -> Graph:
     """A graph from an adjacency in CSR, see `csr.from_csr`."""
-    return call(_function("csr", "from_csr"), offsets, targets, **options)
+    graph: Graph = call(_function("csr", "from_csr"), offsets, targets, **options)
+    return graph
 
 
-def call(function: Callable[..., Graph], *graph: Any, **options: Any) -> Graph:
+def call(function: Callable[..., Any], *graph: Any, **options: Any) -> Any:
     """Call an adapter. Raises `InputError` for an option that this kind of graph does not have."""
     from inspect import signature
 

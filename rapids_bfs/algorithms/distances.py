@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from .._core.cuda.arrays import CPU, to_host
-from ..engines import Options
+from ..engines import Options, search
 from ..graph import Graph
 from ..kernels.cpu import eccentricities
 from .batch import summary, vertices_of_sources
-from .bfs import as_searchable, search
+from .bfs import as_searchable
 from .components import labelled
 
 # What the lower and upper bounds of all eccentricities leave open.

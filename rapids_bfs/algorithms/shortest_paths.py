@@ -11,11 +11,11 @@ import numpy as np
 from .._core.arguments import quoted
 from .._core.cuda.arrays import CUDA
 from .._core.memory import require_bytes
-from ..engines import Options
+from ..engines import Options, search
 from ..errors import NoPathError
 from ..graph import Graph
 from ..kernels.cpu import bidirectional
-from .bfs import as_searchable, search
+from .bfs import as_searchable
 
 KEY = "shortest paths"  # among `Graph.traversals`
 

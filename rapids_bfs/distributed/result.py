@@ -166,7 +166,8 @@ class DistributedResult(Distances):
         return at
 
     def _each(self, function: Any, *arguments: Any) -> list[Any]:
-        return self.graph.launcher.run(function, *arguments, each=[self.graph.partitions, self.answers])
+        found: list[Any] = self.graph.launcher.run(function, *arguments, each=[self.graph.partitions, self.answers])
+        return found
 
 
 def traced(sizes: np.ndarray, steps: list[Step], engine: str) -> Trace:

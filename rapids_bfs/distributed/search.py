@@ -97,4 +97,5 @@ class GatheredTraversal(Traversal):
         return self.traversal.result(found, self._vertices(sources), options, own=own)
 
     def _vertices(self, sources: np.ndarray) -> np.ndarray:
-        return self.partitions.vertices(sources).astype(np.int64)
+        vertices: np.ndarray = self.partitions.vertices(sources).astype(np.int64)
+        return vertices

@@ -52,7 +52,7 @@ def files_source(
 ) -> tuple[ParquetEdges, Plan] | None:
     """The edges in the Parquet files that a pattern names, and how to build a graph of them; None as of `edges_of`."""
     edges = edges_of(path, device, source, target)
-    return edges and (edges, Plan(device, vertices, directed, name=name or edges.name))
+    return None if edges is None else (edges, Plan(device, vertices, directed, name=name or edges.name))
 
 
 def is_random(graph: Any) -> bool:

@@ -304,8 +304,8 @@ def test_wide_numbers():
         (lambda graph: bfs(graph, 0, target="x"), "'x' is not a vertex"),
         (lambda graph: bfs(graph, []), "at least one source"),
         (lambda graph: bfs(graph, 0, predecessors=False).path_to(1), "kept no predecessors"),
-        (lambda graph: rapids_bfs.bfs_batch(graph, [0]), "3 partitions, which only bfs can search"),
-        (lambda graph: as_graph(graph, devices="cpu:2"), "in partitions already"),
+        (lambda graph: rapids_bfs.bfs_batch(graph, [0]), "over 3 devices, and only bfs searches it there"),
+        (lambda graph: as_graph(graph, devices="cpu:2"), "distributed already"),
         (lambda graph: validate(load("path:3", devices="cpu:2"), bfs(graph, 0)), "another graph"),
     ],
 )
@@ -389,8 +389,8 @@ def test_devices_and_where_a_graph_in_one_piece_lives(device, adjacency, devices
         (None, {"targets": []}, "either a graph, or both offsets= and targets="),
         (load("path:3"), {"vertices": 9}, "vertices= does not go with Graph"),
         (load("path:3"), {"source": "a"}, "source= does not go with Graph"),
-        (load("path:3", devices="cpu:2"), {}, "is in partitions already"),
-        ("rmat:3", {"vertices": 9}, "has no vertices to choose"),
+        (load("path:3", devices="cpu:2"), {}, "is distributed already"),
+        ("rmat:3", {"vertices": 9}, "has no number of vertices to choose"),
     ],
 )
 def test_no_option_is_dropped_beside_devices(given, options, says):

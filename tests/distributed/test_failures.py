@@ -152,16 +152,17 @@ def test_a_forked_child_searches_though_its_parent_was_searching():
 def test_a_forked_child_searches_though_a_rank_of_its_parent_has_not_ended():
     program = """
         launch.GRACE = 0.1
+        graph = from_graph(load("path:60"), launch.Threads(["cpu"] * 3, limit=1.0))
         go = threading.Event()
         at_level(5, 2, go.wait)
         said_by_bfs()
         child = os.fork()
         if child == 0:
-            troubled = False
+            troubled, graph.launcher.limit = False, 600.0
             os._exit(0 if bfs(graph, 0).depth == 59 else 1)
         assert os.waitpid(child, 0)[1] == 0
         """
-    run(program, limit=1)
+    run(program)
 
 
 def test_many_threads_search_at_the_same_time():

@@ -98,9 +98,7 @@ class TestCompare:
         assert comparison["cpu"].valid
 
     def test_a_wrong_answer_shows(self, monkeypatch):
-        monkeypatch.setattr(
-            "rapids_bfs.distributed.validation.validate_distributed", lambda *given: Verdict("root", 0, "no")
-        )
+        monkeypatch.setattr("rapids_bfs.comparison.runner.verdict_of", lambda *given: Verdict("root", 0, "no"))
         assert not compare(load("path:9", devices="cpu:2"), [3], engines="cpu").valid
 
     @pytest.mark.parametrize("size", [1, 4])
@@ -130,7 +128,7 @@ class TestGraph500:
         assert "bfs  harmonic_mean_TEPS:     !" in str(report)
 
     def test_a_wrong_answer_ends_it(self, monkeypatch):
-        monkeypatch.setattr(measure, "validate_distributed", lambda *given: Verdict("root", 0, "rule 'root' is broken"))
+        monkeypatch.setattr(measure, "verdict_of", lambda *given: Verdict("root", 0, "rule 'root' is broken"))
         with pytest.raises(TraversalError, match=r"from root .* rule 'root' is broken"):
             graph500(5, roots=1, devices="cpu:2")
 

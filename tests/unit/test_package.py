@@ -106,7 +106,7 @@ def test_examples_in_docstrings(module):
 
 
 def test_examples_are_found():
-    assert {"rapids_bfs", "rapids_bfs.adapters", "rapids_bfs.algorithms.bfs", "rapids_bfs.testing"} <= {
+    assert {"rapids_bfs", "rapids_bfs.loading", "rapids_bfs.algorithms.bfs", "rapids_bfs.testing"} <= {
         *modules_with_examples()
     }
 
