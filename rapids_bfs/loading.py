@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
 
 from . import adapters
 from ._core.arguments import checked_directed, checked_name, file_path, quoted, whole_number
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
     from .distributed.graph import DistributedGraph
 
 PATTERN_OPTIONS = {"source", "target", "directed", "vertices", "name"}  # with which several files are one graph
-# Bundled graphs: file and what it is. Sources and licences are in data/SOURCES.md.
+# Bundled graphs: file and what it is. Where ids are words, NAME.ids.txt.gz has a line for each vertex. Sources and
+# licences are in data/SOURCES.md.
 BUNDLED = {
     "karate": ("karate.mtx", "Zachary's karate club: 34 members, 78 friendships"),
     "moby": ("moby.mtx.gz", "Moby Thesaurus: 15,118 words, 320,192 pairs of mutual synonyms"),
@@ -210,8 +214,14 @@ def load(
 def _bundled(name: str, **options: Any) -> Graph:
     for option in {"source", "target", "header"} & options.keys():
         raise InputError(f"{name} is a bundled graph, which has no {OPTIONS[option]} to choose")
-    with resources.as_file(resources.files("rapids_bfs.data") / BUNDLED[name][0]) as path:
-        return read(path, **{"name": name} | options)
+    data = resources.files("rapids_bfs.data")
+    with resources.as_file(data / BUNDLED[name][0]) as path:
+        graph = read(path, **{"name": name} | options)
+    ids = data / f"{name}.ids.txt.gz"
+    if not ids.is_file():
+        return graph
+    words = gzip.decompress(ids.read_bytes()).decode().split()
+    return graph._with(labels=np.array(words, object))
 
 
 def _generated(name: str, device: str, *, directed: bool | None = None, **options: Any) -> Graph:

@@ -184,7 +184,7 @@ def compare(
 
     [bold]Examples[/bold]
 
-      rapids-bfs compare wordnet
+      rapids-bfs compare moby
 
       rapids-bfs compare rmat:20 --engines cpu,scipy --json rmat20.json
 
@@ -267,7 +267,7 @@ def run(
 
     [bold]Examples[/bold]
 
-      rapids-bfs run karate --source 0 --target 26
+      rapids-bfs run wordnet --source dog.n.01 --target music.n.01
 
       rapids-bfs run edges.csv --source alice --out distances.parquet
     """

@@ -123,3 +123,12 @@ def test_threads_and_children_find_the_same():
         assert list(threads.map(lambda pair: found_path(graph, *pair), pairs)) == expected
     with Bidirectional.of(graph).lock:
         assert in_child(lambda: [found_path(graph, *pair) for pair in pairs]) == expected
+
+
+def test_bundled_graphs_of_words():
+    assert shortest_path("moby", "love", "money") == ["love", "fancy", "coin", "money"]
+    path = shortest_path("wordnet", "dog.n.01", "animal.n.01")
+    assert path == ["dog.n.01", "domestic_animal.n.01", "animal.n.01"]
+    for name in ("moby", "wordnet"):
+        graph = rapids_bfs.load(name)
+        assert len(set(graph.labels)) == graph.num_vertices

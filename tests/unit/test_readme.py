@@ -15,17 +15,19 @@ import pandas as pd
 import pytest
 from readme import PAGES, README, ROOT, SITE, blocks, program
 
+from rapids_bfs import load
 from rapids_bfs._core import rapids
 from rapids_bfs._core.cuda import arrays as device
 
 INSTALLS = ("python -m venv", "pip install")
 SHELL = [
-    pytest.param(block, id=f"{page.stem}: {block.splitlines()[0][:40]}")
+    pytest.param(block, page, id=f"{page.stem}: {block.splitlines()[0][:40]}")
     for page in PAGES
     for block in blocks("sh", page)
     if not block.lstrip().startswith(INSTALLS)
 ]
 TESTING = SITE / "guide" / "testing.md"
+MAKES = "rapids-bfs convert moby edges.parquet\n"
 EDGES = pd.DataFrame(np.random.default_rng(5).integers(0, 200, (1500, 2)), columns=["src", "dst"])
 
 
@@ -45,6 +47,14 @@ def folder(tmp_path):
     return tmp_path
 
 
+def made(page, folder, *, missing=False):
+    """If the page says how to make `edges.parquet`, let it be that file, or ``missing``."""
+    if MAKES in blocks("sh", page):
+        (folder / "edges.parquet").unlink()
+        if not missing:
+            load("moby").save(folder / "edges.parquet")
+
+
 def test_the_blocks_are_found():
     assert len(blocks("sh")) >= 3
     assert [block.startswith(INSTALLS) for block in blocks("sh")] == [True, True] + [False] * (len(blocks("sh")) - 2)
@@ -53,8 +63,9 @@ def test_the_blocks_are_found():
     assert len(SHELL) >= 5
 
 
-@pytest.mark.parametrize("block", SHELL)
-def test_shell(block, folder):
+@pytest.mark.parametrize(("block", "page"), SHELL)
+def test_shell(block, page, folder):
+    made(page, folder, missing=block == MAKES)
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     command = ["bash", "-euo", "pipefail", "-c", block]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -63,6 +74,7 @@ def test_shell(block, folder):
 
 def run(language, page, folder):
     """Run a page's blocks one after another. A traceback names the page and its lines."""
+    made(page, folder)
     loader = f"exec(compile(open(0).read(), {str(page)!r}, 'exec'), {{'__name__': '__main__'}})"
     done = subprocess.run(
         [sys.executable, "-c", loader],
