@@ -16,7 +16,7 @@ import numpy as np
 import record
 
 from rapids_bfs._core.cuda.arrays import CUDA, to_host
-from rapids_bfs.engines import Options, choose
+from rapids_bfs.engines import Options, resolve
 from rapids_bfs.generators import generate
 
 SEED = 1
@@ -43,7 +43,7 @@ def room(traversal, k, n):
 
 def measure(graph, name, sizes, runs):
     """A row for each size of batch."""
-    choice = choose(name)
+    choice = resolve(name)
     single = choice.traversal(graph)
     began = perf_counter()
     batch = choice.batch_traversal(graph)
@@ -98,7 +98,7 @@ def main():
     arguments = parser.parse_args()
     names = arguments.engines.split(",")
     for name in names:
-        if reason := choose(name).engine.unavailable():
+        if reason := resolve(name).engine.unavailable():
             parser.error(f"engine {name} cannot run here: {reason}")
     sizes = [int(size) for size in arguments.sources.split(",")]
     graphs = []

@@ -18,7 +18,7 @@ import record
 
 from rapids_bfs import as_graph
 from rapids_bfs._core.rapids import package_missing
-from rapids_bfs.engines import choose
+from rapids_bfs.engines import resolve
 from rapids_bfs.engines.gpu.betweenness import DEFAULT
 from rapids_bfs.generators import generate
 
@@ -120,13 +120,13 @@ def measure(spec, k, arguments):
     few = sources[: max(1, ARCS_ON_CPU // graph.num_arcs)]
     reference, rows = None, []
     if "cpu" in arguments.engines:
-        prepared = choose("cpu").betweenness(graph)
+        prepared = resolve("cpu").betweenness(graph)
         seconds, reference = ours(prepared, graph, few, 1)
         rows.append(row("cpu", seconds, len(few), sources, "-"))
     for name in arguments.engines:
         if name == "cpu":
             continue
-        prepared = choose(name).betweenness(graph)
+        prepared = resolve(name).betweenness(graph)
         right = "unchecked"
         if reference is not None:
             found = ours(prepared, graph, few, 0)[1]
@@ -168,7 +168,7 @@ def main():
     arguments = parser.parse_args()
     arguments.engines = arguments.engines.split(",")
     for name in arguments.engines:
-        if reason := choose(name).engine.unavailable():
+        if reason := resolve(name).engine.unavailable():
             parser.error(f"engine {name} cannot run here: {reason}")
     pairs = [each.split(",") for each in arguments.cases] or CASES
     graphs = [measure(spec, int(k), arguments) for spec, k in pairs]

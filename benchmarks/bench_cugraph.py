@@ -35,7 +35,7 @@ from rapids_bfs import as_graph, bfs
 from rapids_bfs import cugraph as drop_in
 from rapids_bfs._core import machine
 from rapids_bfs._core.csr.device import sources_of
-from rapids_bfs.engines import DEFAULT, choose
+from rapids_bfs.engines import DEFAULT, resolve
 from rapids_bfs.generators import generate
 
 GRAPHS = ["rmat:20", "rmat:22", "rmat:24", "urand:22", "urand:24", "grid:2048", "grid:4096"]
@@ -109,7 +109,7 @@ def measure(name, frame, n, count, count_of_peers):
         "pylibcugraph:direction-optimizing": partial(pylibcugraph_search, handle, theirs, True),
         "drop-in": partial(drop_in.bfs, theirs),
         "bfs()": partial(bfs, graph, engine="cupy"),
-        "cupy": partial(prepared_search, choose("cupy").traversal(graph), graph),
+        "cupy": partial(prepared_search, resolve("cupy").traversal(graph), graph),
     }
     ids = "0..n-1" if graph.labels is None else "with gaps"
     print(f"{name}: {graph.num_vertices:,} vertices, ids {ids}, {graph.num_arcs:,} arcs", end="", flush=True)
@@ -186,7 +186,7 @@ def sg_graph(frame, n, renumber):
 def ready_graph(frame, n):
     """Ours, ready to be searched."""
     graph = as_graph(frame, vertices=n, directed=False)
-    return graph, choose("cupy").engine.prepare(graph, "direction-optimizing")
+    return graph, resolve("cupy").engine.prepare(graph, "direction-optimizing")
 
 
 def builds(spec):

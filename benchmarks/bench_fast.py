@@ -26,7 +26,7 @@ import numpy as np
 
 from rapids_bfs import load, validate
 from rapids_bfs._core.cuda.arrays import CPU, CUDA
-from rapids_bfs.engines import Options, choose, registered
+from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.gpu import deterministic
 from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT, Tuning
 
@@ -138,7 +138,7 @@ def measure_engine(engine, graph, sources, tunings, arguments):
 
 def measure_deterministic(traversal, sources, row, arguments):
     """Add to ``row`` what deterministic searches take with each of their tunings, and print it."""
-    expected = choose("cpu:sequential").traversal(traversal.graph).run(sources[:1])
+    expected = resolve("cpu:sequential").traversal(traversal.graph).run(sources[:1])
     options = Options(deterministic=True)
     row["deterministic"] = []
     for tuning in sweep(deterministic.DEFAULT, arguments.deterministic):

@@ -24,7 +24,7 @@ from rapids_bfs._core.cuda.arrays import CPU, CUDA, to_host
 from rapids_bfs._core.formatting import size
 from rapids_bfs.adapters.pinned import with_adjacency_on_host
 from rapids_bfs.comparison.runner import sample_sources
-from rapids_bfs.engines import DEFAULT, choose
+from rapids_bfs.engines import DEFAULT, resolve
 
 GRAPHS = ["rmat:24", "rmat:25", "rmat:26"]
 DEVICE, PINNED, PROCESSOR = "adjacency on the device", "adjacency on the host", "engine cpu"
@@ -71,7 +71,7 @@ def rows_of(spec, arguments):
             sources = sample_sources(graph, arguments.sources)
             arcs = f"{graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, {size(graph.nbytes)}"
             print(f"{spec}: {arcs}\n    {'':26}{'made s':>10}{'prepared s':>12}{'median ms':>12}  same", flush=True)
-        prepared, traversal = seconds(partial(choose(engine).traversal, graph))
+        prepared, traversal = seconds(partial(resolve(engine).traversal, graph))
         times, distances = measure(traversal, sources[:CPU_SOURCES] if engine == "cpu" else sources)
         expected = expected or distances
         same = all(map(np.array_equal, distances, expected))

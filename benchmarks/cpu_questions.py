@@ -24,7 +24,7 @@ import numpy as np
 
 import rapids_bfs
 from rapids_bfs import as_graph, load
-from rapids_bfs.engines import Options, choose
+from rapids_bfs.engines import Options, resolve
 
 SEED = 1
 SOURCES = 16  # of searches, in turn
@@ -108,7 +108,7 @@ def search(graph: Any, peers: Communicator) -> dict[str, Run]:
     sources = cycle(rng.choice(np.flatnonzero(graph.degrees), SOURCES).reshape(-1, 1))
 
     def by(name: str) -> Run:
-        traversal, options = choose(name).traversal(graph), Options()
+        traversal, options = resolve(name).traversal(graph), Options()
         return lambda: traversal.search(next(sources), options)
 
     runs = with_threads(by("cpu")) | {"cpu:sequential": by("cpu:sequential"), "scipy": by("scipy")}

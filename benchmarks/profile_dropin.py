@@ -36,7 +36,7 @@ from rapids_bfs._core.cuda.arrays import finish
 from rapids_bfs._core.memory import new_arrays
 from rapids_bfs._core.rapids import driver_allocates
 from rapids_bfs.adapters.cudf import frame_of, frames_of
-from rapids_bfs.engines import DEFAULT, choose
+from rapids_bfs.engines import DEFAULT, resolve
 
 NAMES = ("vertex", "distance", "predecessor")
 WARM_UP = 20
@@ -153,7 +153,7 @@ def ways_to_search(spec):
     _, frame = edge_frame(spec)
     graph, theirs = as_graph(frame, directed=False), cugraph_graph(frame, symmetrize=False)
     id = int(frame["src"].iloc[0])
-    traversal, sources, n = choose("cupy").traversal(graph), np.array([graph.vertex_of(id)]), graph.num_vertices
+    traversal, sources, n = resolve("cupy").traversal(graph), np.array([graph.vertex_of(id)]), graph.num_vertices
     once = new_arrays(n, np.int32, np.int32)
     drop_in.bfs(theirs, id)
     searcher = drop_in._of_graph(theirs)
@@ -202,7 +202,7 @@ def main():
     searcher = drop_in._of_graph(graph)
     host, device = load("karate"), load("karate").on("cuda")
     arrays = [cupy.arange(34, dtype=np.int32) for _ in range(3)]
-    prepared = choose("cupy").traversal(device)
+    prepared = resolve("cupy").traversal(device)
     sections = {
         "whole calls": {
             "cugraph.bfs": partial(cugraph.bfs, graph, 0),

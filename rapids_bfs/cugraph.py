@@ -21,7 +21,7 @@ from ._core.arguments import index_of, quoted
 from ._core.cuda.arrays import CUDA
 from ._core.cuda.kernels import THREADS, blocks_for, kernel_of
 from ._core.memory import NextArrays
-from .engines import DEFAULT, Options, choose
+from .engines import DEFAULT, Options, resolve
 from .engines.gpu.direction_optimizing import UNREACHED
 from .engines.gpu.launch import CompiledKernel
 from .errors import InputError
@@ -157,7 +157,7 @@ class Searcher:
         self.none = -1 if names is None else len(names)  # as a predecessor; in `_names_and_none` it is the last row
         self.narrow = dtype == graph.targets.dtype == np.int32  # can the search write straight into the answer?
         self.has_ids = graph.labels is not None or names is not None  # other than the vertices that a search knows
-        self.traversal: Any = choose(KIND).traversal(graph)
+        self.traversal: Any = resolve(KIND).traversal(graph)
 
     @classmethod
     def of_graph(cls, cugraph_graph: Any) -> Searcher:

@@ -28,14 +28,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _engines(config: pytest.Config) -> list[str]:
-    from .engines import choose, registered
+    from .engines import registered, resolve
     from .errors import InputError
 
     named = config.getoption("--bfs-engines")
     if named is None:
         return list(registered())
     try:
-        return [choose(name.strip()).name for name in named.split(",")]
+        return [resolve(name.strip()).name for name in named.split(",")]
     except InputError as error:
         raise pytest.Collector.CollectError(f"--bfs-engines: {error}") from None
 
@@ -44,10 +44,10 @@ def _engines(config: pytest.Config) -> list[str]:
 def bfs_engine(request: pytest.FixtureRequest) -> str:
     """The name of a warmed-up engine, for ``rapids_bfs.bfs(..., engine=bfs_engine)``."""
     from . import as_graph, bfs, validate
-    from .engines import choose
+    from .engines import resolve
 
     name: str = request.param
-    if reason := choose(name).unavailable():
+    if reason := resolve(name).unavailable():
         skipped_or_failed = pytest.fail if request.config.getoption("--bfs-engines") else pytest.skip
         skipped_or_failed(f"engine {name!r} cannot run here: {reason}")
     for directed in (False, True):

@@ -17,7 +17,7 @@ from .algorithms.bfs import bfs
 from .algorithms.components import connected_components
 from .algorithms.distances import diameter, eccentricity
 from .algorithms.shortest_paths import shortest_path
-from .engines import ready
+from .engines import require
 from .errors import InputError, NoPathError
 from .graph import Graph
 from .kernels.cpu.disk_cache import folder as folder
@@ -42,7 +42,7 @@ def warmup(only: str | Iterable[str] = ()) -> Iterator[tuple[str, float]]:
         raise InputError(f"{part!r} is no part of what is compiled ahead: {', '.join(PARTS)}")
     if "networkx" in chosen:
         chosen |= {*PARTS} - {"validate"}
-    ready(ENGINE)
+    require(ENGINE)
     begin = perf_counter()
     graphs = [load(name).replace(labels=None) for name in GRAPHS]
     graphs += [as_graph(graph.vertex_pairs(), vertices=graph.num_vertices, directed=True) for graph in graphs]

@@ -32,7 +32,7 @@ def engines_are_asked_again():
     """What an engine lacks here is asked once a process; tests change it."""
     yield
     if registry := sys.modules.get("rapids_bfs.engines.registry"):
-        registry.choose.cache_clear()
+        registry.resolve.cache_clear()
 
 
 def not_collected() -> dict[str, str]:

@@ -12,7 +12,7 @@ from .._core.arguments import elements, quoted, whole_number
 from .._core.cuda.arrays import CUDA, finish, moved, on_device, to_host
 from .._core.formatting import counted
 from .._core.memory import available_bytes, available_device_bytes, require_bytes, require_device_bytes
-from ..engines import BatchTraversal, Options, Summary, ready
+from ..engines import BatchTraversal, Options, Summary, require
 from ..errors import InputError
 from ..graph import Graph
 from ..result import same_answers
@@ -165,9 +165,9 @@ def bfs_batch(
 
 
 def _prepared(graph: Graph, engine: str, limit: int | None) -> BatchTraversal:
-    choice = ready(engine)
-    choice.require(graph, Options(limit, predecessors=False))
-    return choice.batch_traversal(graph)
+    spec = require(engine)
+    spec.require(graph, Options(limit, predecessors=False))
+    return spec.batch_traversal(graph)
 
 
 def summary(

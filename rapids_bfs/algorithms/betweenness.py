@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arguments import quoted
-from ..engines import Betweenness, choose, ready, registered
+from ..engines import Betweenness, registered, require, resolve
 from ..errors import InputError
 from ..graph import Graph
 from .batch import vertices_of_sources
@@ -69,8 +69,8 @@ def betweenness(
 def _prepared(graph: Graph, engine: str) -> Betweenness:
     names = [engine]
     if engine == "auto":
-        names = [name for name in registered() if choose(name).unavailable() is None]
+        names = [name for name in registered() if resolve(name).unavailable() is None]
     for name in names:
-        if found := ready(name).betweenness(graph):
+        if found := require(name).betweenness(graph):
             return found
     raise InputError(f"engine {quoted(engine)} has no betweenness: use the engine 'cpu'")

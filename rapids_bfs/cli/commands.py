@@ -273,14 +273,14 @@ def run(
     """
     from ..adapters.result_files import check_table_output, save_table
     from ..algorithms.bfs import bfs, checked_depth_limit
-    from ..engines import ready
+    from ..engines import require
     from ..report.table import levels_table
 
     given = GraphInput(graph, directed, source_column, target_column, not no_header, devices_of(gpus))
     given.check_outputs(force, out=out)
     if out and out != STANDARD:
         check_table_output(out, force)
-    ready(engine, deterministic)
+    require(engine, deterministic)
     checked_depth_limit(depth_limit)
     loaded = given.load()
     result = bfs(
@@ -329,11 +329,11 @@ def trace(
     from ..algorithms.bfs import bfs, checked_depth_limit
     from ..comparison.records import write_json
     from ..comparison.runner import sample_sources
-    from ..engines import ready
+    from ..engines import require
 
     given = GraphInput(graph, directed, source_column, target_column, not no_header)
     given.check_outputs(force, json=json)
-    ready(engine)
+    require(engine)
     checked_depth_limit(depth_limit)
     loaded = given.load()
     ids = [_parse_id(loaded, text) for text in source or ()] or loaded.ids_of(sample_sources(loaded, 1)).tolist()

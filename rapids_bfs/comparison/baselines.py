@@ -23,18 +23,18 @@ class Baseline:
         """None, or one line: why it does not run on this graph unless it is asked for by name."""
         return None
 
-    def end_to_end(self, choice: EngineSpec, edges: EdgeInput, source: Hashable, options: Options) -> Callable[[], int]:
+    def end_to_end(self, spec: EngineSpec, edges: EdgeInput, source: Hashable, options: Options) -> Callable[[], int]:
         """Build the engine's own kind of graph from a list of edges, as its users do, and search it from the vertex
         with this id. Returns a function that counts the vertices reached."""
         graph = edges.as_graph()
         sources = np.array([graph.vertex_of(source)])
-        traversal = prepare(graph, choice)
+        traversal = prepare(graph, spec)
         found = traversal.search(sources, options)
         return lambda: traversal.result(found, sources, options).num_reached
 
 
 class _CuGraph(Baseline):
-    def end_to_end(self, choice: EngineSpec, edges: EdgeInput, source: Hashable, options: Options) -> Callable[[], int]:
+    def end_to_end(self, spec: EngineSpec, edges: EdgeInput, source: Hashable, options: Options) -> Callable[[], int]:
         import cugraph
 
         from ..engines.rapids.base import reached, wait
@@ -50,11 +50,11 @@ class _CuGraph(Baseline):
 class _PyLibCuGraph(Baseline):
     algorithms = ("top-down", "direction-optimizing")
 
-    def end_to_end(self, choice: EngineSpec, edges: EdgeInput, source: Hashable, options: Options) -> Callable[[], int]:
+    def end_to_end(self, spec: EngineSpec, edges: EdgeInput, source: Hashable, options: Options) -> Callable[[], int]:
         frame = edges.on_device()
         arrays = [frame[column] for column in edges.graph.columns]
         if any(array.dtype not in (np.int32, np.int64) for array in arrays):
-            return super().end_to_end(choice, edges, source, options)  # it takes integers alone
+            return super().end_to_end(spec, edges, source, options)  # it takes integers alone
         from pylibcugraph import GraphProperties, ResourceHandle, SGGraph
 
         from ..engines.rapids.base import reached
@@ -70,7 +70,7 @@ class _PyLibCuGraph(Baseline):
             symmetrize=not edges.graph.directed,
         )
         dtype = max(array.dtype for array in arrays)
-        found = search(handle, graph, [source], dtype, choice.algorithm == DIRECTION_OPTIMIZING, options)
+        found = search(handle, graph, [source], dtype, spec.algorithm == DIRECTION_OPTIMIZING, options)
         return lambda: reached(found[0])
 
 
@@ -80,7 +80,7 @@ class _CuGraphDask(Baseline):
             return "cugraph.dask is for several GPUs: compare with --gpus, or name this engine"
         return None
 
-    def end_to_end(self, choice: EngineSpec, edges: EdgeInput, source: Hashable, options: Options) -> Callable[[], int]:
+    def end_to_end(self, spec: EngineSpec, edges: EdgeInput, source: Hashable, options: Options) -> Callable[[], int]:
         import dask_cudf
         from cugraph.dask import bfs
         from distributed import wait

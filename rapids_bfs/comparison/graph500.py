@@ -14,7 +14,7 @@ import numpy as np
 from .._core.arguments import whole_number
 from .._core.cuda.arrays import CUDA, finish
 from .._core.dtypes import index_dtype
-from ..engines import DEFAULT, EngineSpec, Traversal, ready
+from ..engines import DEFAULT, EngineSpec, Traversal, require
 from ..errors import TraversalError
 from ..generators import EDGE_FACTOR, SEED, Drawing, rmat_edges
 from ..graph import Graph
@@ -54,13 +54,13 @@ def graph500(
         from .distributed import distributed_graph500
 
         return distributed_graph500(Graph500(scale, edge_factor, seed, engine), devices, roots, progress)
-    choice = ready(engine)
-    device = choice.engine.searches_on
-    run = Graph500(scale, edge_factor, seed, choice.name)
+    spec = require(engine)
+    device = spec.engine.searches_on
+    run = Graph500(scale, edge_factor, seed, spec.name)
     steps = roots + 3
     drawing = rmat_edges(scale, edge_factor, seed=seed, device=device)
     progress(0, steps, "compile")
-    _compile(choice, drawing)
+    _compile(spec, drawing)
 
     progress(1, steps, "generate")
     begin = perf_counter()
@@ -71,8 +71,8 @@ def graph500(
     progress(2, steps, "construct")
     begin = perf_counter()
     graph = drawing.graph_of(source, target)
-    choice.require(graph)
-    traversal = choice.engine.prepare(graph, choice.algorithm)
+    spec.require(graph)
+    traversal = spec.engine.prepare(graph, spec.algorithm)
     _wait(device)
     run.construction_time = perf_counter() - begin
     drawn = _drawn_edges(drawing, source)
@@ -87,13 +87,13 @@ def graph500(
     return run
 
 
-def _compile(choice: EngineSpec, drawing: Drawing) -> None:
+def _compile(spec: EngineSpec, drawing: Drawing) -> None:
     """Build and search a small graph, with the types that the large one takes, so that no compilation is timed."""
     small = rmat_edges(4, device=drawing.device)
     graph = small.graph_of(*small.edges())
     for offset in ("int32", np.dtype(index_dtype(2 * drawing.m)).name):
         typed = graph._with(offsets=graph.offsets.astype(offset))
-        verdict_of(typed.simple, choice.engine.prepare(typed, choice.algorithm).run(np.array([0])))
+        verdict_of(typed.simple, spec.engine.prepare(typed, spec.algorithm).run(np.array([0])))
 
 
 def _search(run: Graph500, graph: Graph, traversal: Traversal, root: np.ndarray, drawn: Any) -> None:

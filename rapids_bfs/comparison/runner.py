@@ -18,7 +18,7 @@ from .._core.arguments import engine_name, quoted, whole_number
 from .._core.cuda.arrays import CUDA
 from .._core.memory import PeakDeviceBytes
 from ..algorithms.bfs import checked_depth_limit, source_vertices
-from ..engines import EngineSpec, Options, Traversal, choose, compile_for, prepare, registered, unsupported
+from ..engines import EngineSpec, Options, Traversal, compile_for, prepare, registered, resolve, unsupported
 from ..errors import InputError, TraversalError
 from ..loading import as_graph
 from ..result import BFSResult
@@ -83,14 +83,14 @@ def compare(
     graph = as_graph(graph, **graph_options) if edges is None else edges.graph
     graph.check()  # a graph whose arrays were written to would make right engines look wrong
     if engines is None and graph.default_engines is not None:
-        plan = plan._replace(choices=[choose(name) for name in graph.default_engines])
+        plan = plan._replace(specs=[resolve(name) for name in graph.default_engines])
     if drawn := isinstance(sources, int | np.integer):
         vertices = sample_sources(graph, sources, seed)
     else:
         vertices = source_vertices(graph, sources)
     comparison = Comparison(
         graph,
-        [EngineRuns(choice.name) for choice in plan.choices],
+        [EngineRuns(spec.name) for spec in plan.specs],
         seed=seed if drawn else None,
         command=_command(),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -108,7 +108,7 @@ def compare(
 class Plan(NamedTuple):
     """What is to run, as far as it does not depend on the graph."""
 
-    choices: list[EngineSpec]
+    specs: list[EngineSpec]
     options: Options
     baseline: str | None
 
@@ -122,15 +122,15 @@ def planned(
 ) -> Plan:
     """The arguments of `compare`, checked before there is a graph. Raises `InputError` if one is wrong."""
     options = Options(depth_limit=checked_depth_limit(depth_limit))
-    choices = _choices(engines)
+    specs = _choices(engines)
     if baseline is not None:
-        baseline = choose(engine_name(baseline)).name
-        names = [choice.name for choice in choices]
+        baseline = resolve(engine_name(baseline)).name
+        names = [spec.name for spec in specs]
         if baseline not in names:
             raise InputError(f"the baseline {quoted(baseline)} is not one of the engines: {', '.join(names)}")
     if isinstance(sources, int | np.integer):
         _checked_sample(sources, seed)
-    return Plan(choices, options, baseline)
+    return Plan(specs, options, baseline)
 
 
 def _checked_sample(count: Any, seed: Any) -> tuple[int, int]:
@@ -140,14 +140,14 @@ def _checked_sample(count: Any, seed: Any) -> tuple[int, int]:
 def _choices(engines: str | Sequence[str] | None) -> list[EngineSpec]:
     if engines is None:
         return [
-            choose(f"{name}:{algorithm}")
+            resolve(f"{name}:{algorithm}")
             for name, engine in registered().items()
             for algorithm in baseline_of(name).algorithms or engine.algorithms[:1]
         ]
     if not isinstance(engines, Sequence) or not engines:
         raise InputError(f"engines are a list of names, or one string with commas, not {quoted(engines)}")
     names = engines.split(",") if isinstance(engines, str) else engines
-    return list({choice.name: choice for choice in (choose(engine_name(name)) for name in names)}.values())
+    return list({spec.name: spec for spec in (resolve(engine_name(name)) for name in names)}.values())
 
 
 def _command() -> str:
@@ -172,22 +172,22 @@ def _run(
     asked: bool,
 ) -> None:
     """Fill in ``comparison``, run by run."""
-    graph, choices, options = comparison.graph, plan.choices, plan.options
-    total = len(choices) * (1 + len(vertices))
+    graph, specs, options = comparison.graph, plan.specs, plan.options
+    total = len(specs) * (1 + len(vertices))
     done = 0
     ids = graph.ids_of(vertices).tolist()
     ready: list[tuple[EngineRuns, Traversal]] = []
-    for runs, choice in zip(comparison.engines, choices, strict=True):
-        progress(done, total, f"{choice.name}: prepare and warm up")
+    for runs, spec in zip(comparison.engines, specs, strict=True):
+        progress(done, total, f"{spec.name}: prepare and warm up")
         done += 1
         with _reason_into(runs):
-            runs.unavailable = _declined(choice, graph, options, asked)
+            runs.unavailable = _declined(spec, graph, options, asked)
             if runs.unavailable is None:
-                traversal = _prepared(runs, choice, graph, vertices[:1], options)
+                traversal = _prepared(runs, spec, graph, vertices[:1], options)
                 ready.append((runs, traversal))
                 if edges is not None:
                     reached = traversal.run(vertices[:1], options).num_reached
-                    _from_edges(runs, choice, edges.making(traversal.graph), ids[0], options, reached)
+                    _from_edges(runs, spec, edges.making(traversal.graph), ids[0], options, reached)
         if runs.unavailable:
             done += len(vertices)
 
@@ -223,24 +223,24 @@ def _reason_into(runs: EngineRuns) -> Iterator[None]:
         runs.unavailable = f"failed: {type(error).__name__}: {error}"
 
 
-def _declined(choice: EngineSpec, graph: Any, options: Options, asked: bool) -> str | None:
+def _declined(spec: EngineSpec, graph: Any, options: Options, asked: bool) -> str | None:
     """Why the engine does not run, if it does not; ``asked``: it was asked for by name."""
-    engine = choice.engine
-    if reason := choice.unavailable() or (None if asked else baseline_of(engine.name).skip_reason(graph)):
+    engine = spec.engine
+    if reason := spec.unavailable() or (None if asked else baseline_of(engine.name).skip_reason(graph)):
         return reason
-    return unsupported(graph, choice, options)
+    return unsupported(graph, spec, options)
 
 
-def _prepared(runs: EngineRuns, choice: EngineSpec, graph: Any, source: np.ndarray, options: Options) -> Traversal:
+def _prepared(runs: EngineRuns, spec: EngineSpec, graph: Any, source: np.ndarray, options: Options) -> Traversal:
     """A warm traversal of ``graph``. Compilation is part of the warm-up."""
     begin = perf_counter()
-    compile_for(graph, choice, options)
-    with _peak_bytes(choice) as peak:
+    compile_for(graph, spec, options)
+    with _peak_bytes(spec) as peak:
         compiled = perf_counter()
-        traversal = prepare(graph, choice)
+        traversal = prepare(graph, spec)
         prepared = perf_counter()
     runs.prepare_bytes = peak.bytes if peak and traversal.one_device else None
-    with _peak_bytes(choice) as peak:
+    with _peak_bytes(spec) as peak:
         again = perf_counter()
         traversal.search(source, options)
         warm = perf_counter()
@@ -250,18 +250,18 @@ def _prepared(runs: EngineRuns, choice: EngineSpec, graph: Any, source: np.ndarr
     return traversal
 
 
-def _peak_bytes(choice: EngineSpec) -> AbstractContextManager[PeakDeviceBytes | None]:
+def _peak_bytes(spec: EngineSpec) -> AbstractContextManager[PeakDeviceBytes | None]:
     """What follows the device's memory, if the engine takes any."""
-    return PeakDeviceBytes() if choice.engine.searches_on == CUDA else nullcontext()
+    return PeakDeviceBytes() if spec.engine.searches_on == CUDA else nullcontext()
 
 
 def _from_edges(
-    runs: EngineRuns, choice: EngineSpec, edges: EdgeInput, id: Hashable, options: Options, reached: int
+    runs: EngineRuns, spec: EngineSpec, edges: EdgeInput, id: Hashable, options: Options, reached: int
 ) -> None:
     """Time the run from the edges to an answer, end to end: `END_TO_END` times, or fewer if it is long."""
     while len(runs.edges_ms) < END_TO_END and sum(runs.edges_ms) < LONG_MS:
         begin = perf_counter()
-        count = baseline_of(choice.engine.name).end_to_end(choice, edges, id, options)
+        count = baseline_of(spec.engine.name).end_to_end(spec, edges, id, options)
         runs.edges_ms.append(1e3 * (perf_counter() - begin))
         if count() != reached:
             raise TraversalError(f"reached {count()} vertices from the list of edges, and {reached} from the graph")

@@ -16,7 +16,7 @@ import numpy as np
 from .._core.cuda.arrays import on_device
 from .._core.dtypes import index_dtype
 from .._core.memory import available_bytes, available_device_bytes
-from ..engines import Options, choose, search
+from ..engines import Options, resolve, search
 from ..errors import InputError
 from ..graph import Graph
 from ..result import BFSResult
@@ -65,7 +65,7 @@ def gather(partition: Partition, communicator: Communicator) -> bool:
             offsets = xp.zeros(len(rows.degrees) + 1, index_dtype(len(rows.targets)))
             xp.cumsum(rows.degrees, out=offsets[1:])
             graph = Graph._trusted(offsets, rows.targets, directed=partition.directed)
-            choose(OWN[graph.device]).traversal(graph)
+            resolve(OWN[graph.device]).traversal(graph)
         except (MemoryError, InputError):  # it takes more than was expected
             return False
         partition.kept["whole"] = graph

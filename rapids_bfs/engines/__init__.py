@@ -21,9 +21,9 @@ from .operations import unsupported as unsupported
 from .registry import GROUP as GROUP
 from .registry import PREFERENCE as PREFERENCE
 from .registry import EngineSpec as EngineSpec
-from .registry import choose as choose
 from .registry import gpus as gpus
 from .registry import preferred as preferred
-from .registry import ready as ready
 from .registry import register as register
 from .registry import registered as registered
+from .registry import require as require
+from .registry import resolve as resolve

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..graph import Graph
 from .base import Options, Traversal
-from .registry import EngineSpec, ready
+from .registry import EngineSpec, require
 
 MANY = 1 << 12  # edges each way of the graph of `compile_for`: engines may search a tiny graph in another way
 ORIGIN = np.array([0])
@@ -18,7 +18,7 @@ ORIGIN = np.array([0])
 @singledispatch
 def search(graph: Any, sources: np.ndarray, options: Options, engine: str) -> Any:
     """`rapids_bfs.bfs` from vertices (int64, distinct) rather than ids."""
-    spec = ready(engine, options.deterministic)
+    spec = require(engine, options.deterministic)
     spec.require(graph, options, len(sources))
     traversal = spec.traversal(graph)
     with traversal.lock:

@@ -40,15 +40,15 @@ class EngineSpec:
         return self.asked[0]
 
     def traversal(self, graph: Graph) -> Traversal:
-        """This choice prepared for ``graph``, the same one at every call."""
+        """The engine prepared for ``graph``, the same one at every call."""
         return self._kept(graph, self.name, self.engine.prepare)
 
     def batch_traversal(self, graph: Graph) -> BatchTraversal:
-        """This choice prepared for many sources of ``graph``, the same one at every call."""
+        """The engine prepared for many sources of ``graph``, the same one at every call."""
         return self._kept(graph, f"{self.name}, batches", self.engine.prepare_batch)
 
     def betweenness(self, graph: Graph) -> Betweenness | None:
-        """This choice prepared for the betweenness of ``graph``, the same one at every call; None if it has none."""
+        """The engine prepared for the betweenness of ``graph``, the same one at every call; None if it has none."""
         return self._kept(graph, f"{self.name}, betweenness", self.engine.prepare_betweenness)
 
     def require(self, graph: Graph, options: Options = DEFAULT, sources: int = 1) -> None:
@@ -115,15 +115,15 @@ def _can_run(engine: Engine, deterministic: bool) -> bool:
 def register(engine: Engine) -> None:
     """Add an engine for the rest of this process, or replace the one with its name. Packages use an entry point."""
     registered()[engine.name] = engine
-    choose.cache_clear()
+    resolve.cache_clear()
 
 
 @cache
-def choose(spec: str, deterministic: bool = False) -> EngineSpec:
-    """The choice written ``engine``, ``engine:algorithm`` or ``auto``, which is the first engine that can run here,
+def resolve(text: str, deterministic: bool = False) -> EngineSpec:
+    """The engine and algorithm written ``engine``, ``engine:algorithm`` or ``auto``, which is the first engine that can run here,
     deterministically if that is asked for. Raises `InputError` if there is no such engine."""
-    name, _, algorithm = spec.partition(":")
-    if spec == "auto":
+    name, _, algorithm = text.partition(":")
+    if text == "auto":
         engine = _automatic(deterministic)
         name = engine.name
     elif name in PREFERENCE:
@@ -138,12 +138,12 @@ def choose(spec: str, deterministic: bool = False) -> EngineSpec:
     return EngineSpec(engine, algorithm, name if algorithm == engine.algorithms[0] else f"{name}:{algorithm}")
 
 
-in_each_child(choose.cache_clear)  # CUDA does not survive a fork
+in_each_child(resolve.cache_clear)  # CUDA does not survive a fork
 
 
-def ready(spec: str, deterministic: bool = False) -> EngineSpec:
-    """The choice written like this, that can run here. Raises `InputError` if there is no such engine or it cannot."""
-    choice = choose(engine_name(spec), bool(deterministic))
-    if reason := choice.unavailable():
-        raise InputError(f"engine {choice.name!r} cannot run here: {reason}")
-    return choice
+def require(text: str, deterministic: bool = False) -> EngineSpec:
+    """The same, if it can run here. Raises `InputError` if there is no such engine or it cannot."""
+    spec = resolve(engine_name(text), bool(deterministic))
+    if reason := spec.unavailable():
+        raise InputError(f"engine {spec.name!r} cannot run here: {reason}")
+    return spec

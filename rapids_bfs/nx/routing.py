@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 import networkx as nx
 
-from ..engines import choose
+from ..engines import resolve
 from ..graph import Graph
 
 TINY = 1 << 14  # vertices times arcs
@@ -69,4 +69,4 @@ def search_engine(edges: Graph, limit: int | None = None) -> str:
     pays = edges.num_arcs >= GPU_SEARCH and _walked.get(edges, 0) >= GPU_PREPARATION
     if not pays or ends_soon(edges, limit) or not is_wide(edges):
         return "cpu"
-    return choose("auto", deterministic=True).name
+    return resolve("auto", deterministic=True).name

@@ -17,7 +17,7 @@ from .._core.threads import pool
 from ..algorithms.batch import bfs_batch
 from ..algorithms.betweenness import betweenness
 from ..algorithms.bfs import bfs
-from ..engines import kernel_limit, ready
+from ..engines import kernel_limit, require
 from ..engines.cpu.search import SMALL
 from ..graph import Graph
 from ..kernels.cpu import sequential
@@ -160,7 +160,7 @@ def ordered_search(
 
 
 def _along_tree(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, limit: int | None, name: str) -> Search:
-    here = edges.on(ready(name, deterministic=True).engine.searches_on)
+    here = edges.on(require(name, deterministic=True).engine.searches_on)
     result = bfs(here, sources, depth_limit=limit, deterministic=True, engine=name)
     bounds, children = tree_of(here, result.predecessors)
     predecessors = to_host(result.predecessors)
@@ -251,7 +251,7 @@ def unordered_search(graph: ConvertedGraph, vertex: int, *, over: Graph | None =
         with pool.work_on(edges.num_arcs, FEW_EDGES):
             found = bfs(edges, vertex, predecessors=False, engine="cpu:sequential" if one else "cpu")
     else:
-        found = bfs(edges.on(ready(name).engine.searches_on), vertex, predecessors=False, engine=name)
+        found = bfs(edges.on(require(name).engine.searches_on), vertex, predecessors=False, engine=name)
     note_search(edges, found.depth, found.num_reached, looks=8)
     return Reach(graph, edges, vertex, found.distances)
 
@@ -325,7 +325,7 @@ def shares_of_paths(graph: ConvertedGraph, sources: np.ndarray | None, **options
     edges = graph.forward
     count = len(graph) if sources is None else len(sources)
     name = engine_for(count * edges.num_arcs, GPU_BETWEENNESS)
-    if name != "auto" and ready(name).betweenness(edges) is None:
+    if name != "auto" and require(name).betweenness(edges) is None:
         name = "cpu"
     return betweenness(edges, sources, engine=name, **options)
 

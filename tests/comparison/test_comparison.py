@@ -87,9 +87,9 @@ def engines(monkeypatch):
     """The registry with the engines above in it."""
     known = rapids_bfs.engines.registered() | {e.name: e() for e in (Broken, Absent, Lying, Watched, Interrupting)}
     monkeypatch.setattr(rapids_bfs.engines.registry, "registered", lambda: known)
-    rapids_bfs.engines.choose.cache_clear()
+    rapids_bfs.engines.resolve.cache_clear()
     yield known
-    rapids_bfs.engines.choose.cache_clear()
+    rapids_bfs.engines.resolve.cache_clear()
 
 
 def test_karate():

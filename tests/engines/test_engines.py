@@ -16,7 +16,7 @@ from strategies import graphs, oracle_distances
 
 import rapids_bfs
 from rapids_bfs import InputError, as_graph, betweenness, bfs, bfs_batch, compare
-from rapids_bfs.engines import OPTIONAL, Engine, Options, choose, registered
+from rapids_bfs.engines import OPTIONAL, Engine, Options, registered, resolve
 from rapids_bfs.engines.cpu import search as cpu_search
 from rapids_bfs.generators import generate
 from rapids_bfs.testing import assert_valid_bfs
@@ -54,7 +54,7 @@ def test_tiny_graphs_are_left_to_the_textbook_queue(monkeypatch):
     """Until levels are to be noted, which the queue has none of."""
     monkeypatch.setattr(cpu_search, "TINY", 79)
     tiny, larger = generate("path:40"), generate("path:41")  # 78 and 80 edges
-    engine = choose("cpu").engine
+    engine = resolve("cpu").engine
     assert engine.prepare(larger, "direction-optimizing").prepared
     traversal = engine.prepare(tiny, "direction-optimizing")
     for source in (3, 30):
@@ -118,7 +118,7 @@ def test_a_target_that_is_the_source_ends_the_search_at_once(engine):
 @given(data=st.data())
 def test_buffers_carry_nothing_over_to_the_next_run(engine, data):
     graph = data.draw(graphs(min_vertices=1))
-    traversal = choose(engine).traversal(graph)
+    traversal = resolve(engine).traversal(graph)
     vertices = st.integers(0, graph.num_vertices - 1)
     searches = st.tuples(st.lists(vertices, min_size=1, max_size=2, unique=True), st.booleans(), st.booleans())
     for sources, predecessors, deterministic in data.draw(st.lists(searches, min_size=2, max_size=4)):
@@ -272,7 +272,7 @@ def textbook():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(registered(), "textbook", Textbook())
         yield
-    choose.cache_clear()
+    resolve.cache_clear()
 
 
 @pytest.mark.usefixtures("textbook")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import graphs, oracle_distances
 
 from rapids_bfs import InputError, bfs, bfs_batch
-from rapids_bfs.engines import Options, choose
+from rapids_bfs.engines import Options, resolve
 from rapids_bfs.engines.libraries import graphblas as ours
 from rapids_bfs.generators import generate
 from rapids_bfs.testing import assert_valid_bfs
@@ -33,7 +33,7 @@ def test_any_search_is_right_or_declined(peer, data):
         predecessors=data.draw(st.booleans()),
         deterministic=data.draw(st.sampled_from([False, False, False, True])),
     )
-    choice = choose(peer)
+    choice = resolve(peer)
     if choice.engine.unsupported(graph, choice.algorithm, options, len(sources)):
         assert options.deterministic or len(sources) > 1
         return

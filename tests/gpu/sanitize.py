@@ -51,7 +51,7 @@ def search(threads):
     import numpy as np
 
     from rapids_bfs import bfs, bfs_batch, load, validate
-    from rapids_bfs.engines import Options, choose, registered
+    from rapids_bfs.engines import Options, registered, resolve
     from rapids_bfs.engines.gpu import betweenness, bit_parallel, direction_optimizing
     from rapids_bfs.engines.gpu import deterministic as gpu_deterministic
     from rapids_bfs.generators import generate
@@ -67,14 +67,14 @@ def search(threads):
         graph = generate(spec)
         far = graph.num_vertices - 1
         there = load(spec, device="cuda")
-        choose("cupy").traversal(there).tune(tuning)
+        resolve("cupy").traversal(there).tune(tuning)
         assert there.replace(directed=True).reverse.undirected.simple.num_edges == graph.num_edges
         assert validate(there, bfs(there, 0, engine="cupy"))
         for name in ENGINES:
             for algorithm in registered()[name].algorithms:
                 engine = f"{name}:{algorithm}"
                 if algorithm == "direction-optimizing":
-                    choose(engine).traversal(graph).tune(tuning)
+                    resolve(engine).traversal(graph).tune(tuning)
                 for options in ({}, {"predecessors": False, "target": far}, {"depth_limit": 2}):
                     expected = bfs(graph, [0, far], engine="cpu:sequential", **options).distances
                     np.testing.assert_array_equal(bfs(graph, [0, far], engine=engine, **options).distances, expected)

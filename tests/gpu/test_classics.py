@@ -8,7 +8,7 @@ from oracle import assert_right, random_graph, random_options
 from strategies import graphs, oracle_distances
 
 from rapids_bfs import Graph, InputError, as_graph, bfs, validate
-from rapids_bfs.engines import Options, choose, registered
+from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.gpu.level_synchronous import SOURCES_AT_ONCE
 from rapids_bfs.generators import generate
 
@@ -53,7 +53,7 @@ def test_large(large, engine):
     try:
         result = bfs(graph, source, engine=engine)
     finally:
-        graph.traversals.pop(choose(engine).name, None)  # the next engine may need its memory
+        graph.traversals.pop(resolve(engine).name, None)  # the next engine may need its memory
     np.testing.assert_array_equal(result.distances, distances)
     verdict = validate(graph, result)
     assert verdict, verdict
@@ -134,7 +134,7 @@ def test_no_edges(engine):
 
 def test_buffers_carry_nothing_over_to_the_next_run(engine):
     graph = generate("rmat:10")
-    traversal = choose(engine).traversal(graph)
+    traversal = resolve(engine).traversal(graph)
     rng = np.random.default_rng(6)
     for _ in range(30):
         sources, options = random_options(rng, graph.num_vertices)

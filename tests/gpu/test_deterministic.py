@@ -10,7 +10,7 @@ from oracle import random_graph, random_options
 from strategies import graphs
 
 from rapids_bfs import Graph, as_graph, bfs
-from rapids_bfs.engines import Options, choose, registered
+from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.gpu.deterministic import DEFAULT
 from rapids_bfs.generators import generate
 
@@ -55,7 +55,7 @@ def assert_sequential(traversal, sources, **options):
     """The answer of a deterministic search is that of the textbook queue, bit for bit."""
     graph, sources = traversal.graph, np.array(sources)
     result = traversal.run(sources, Options(deterministic=True, **options))
-    expected = choose("cpu:sequential").traversal(graph).run(sources, Options(**options))
+    expected = resolve("cpu:sequential").traversal(graph).run(sources, Options(**options))
     np.testing.assert_array_equal(result.distances, expected.distances)
     np.testing.assert_array_equal(result.predecessors, expected.predecessors)
     return result

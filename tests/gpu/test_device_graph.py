@@ -12,7 +12,7 @@ from rapids_bfs._core.cuda.arrays import on_device, to_host
 from rapids_bfs._core.memory import PeakDeviceBytes
 from rapids_bfs.comparison.graph500 import graph500
 from rapids_bfs.comparison.runner import sample_sources
-from rapids_bfs.engines import Options, choose, registered
+from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.generators import generate
 from rapids_bfs.testing import assert_same_distances, assert_valid_bfs
 
@@ -152,7 +152,7 @@ def test_csr_on_the_device_is_taken_without_a_copy(vertex, offset):
     assert address(graph.targets) == address(targets)
     assert (address(graph.offsets) == address(offsets)) == (vertex == np.int32 or offset == np.int64)
     for engine in GPU_ENGINES:
-        traversal = choose(engine).traversal(graph)
+        traversal = resolve(engine).traversal(graph)
         assert address(traversal.targets) == address(targets)
         assert address(traversal.offsets) == address(graph.offsets)
         result = bfs(graph, 3, engine=engine)

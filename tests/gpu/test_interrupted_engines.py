@@ -7,7 +7,7 @@ from interrupts import at_line
 
 from rapids_bfs import betweenness, bfs, bfs_batch
 from rapids_bfs._core.cuda.arrays import to_host
-from rapids_bfs.engines import choose
+from rapids_bfs.engines import resolve
 from rapids_bfs.generators import generate
 
 GRAPH = generate("rmat:12")
@@ -45,7 +45,7 @@ def test_a_forked_child_takes_the_cpu():
     expected = bfs(GRAPH, 1, engine="cupy").distances
 
     def child():
-        return choose("auto").name, choose("cupy").engine.unavailable(), bfs(GRAPH, 1).distances
+        return resolve("auto").name, resolve("cupy").engine.unavailable(), bfs(GRAPH, 1).distances
 
     engine, reason, distances = in_child(child)
     assert engine == "cpu"

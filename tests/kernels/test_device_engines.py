@@ -16,7 +16,7 @@ from rapids_bfs._core.csr import host as csr
 from rapids_bfs._core.cuda import driver as drivers
 from rapids_bfs._core.cuda.driver import Driver
 from rapids_bfs._core.formatting import size
-from rapids_bfs.engines import Options, choose, registered
+from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.gpu import cupy, numba_cuda
 from rapids_bfs.engines.gpu import launch as gpu_launch
 from rapids_bfs.engines.gpu.deterministic import ascending_in_edges, has_alike_degrees
@@ -169,12 +169,12 @@ def test_auto_takes_an_engine_that_can_search_deterministically(monkeypatch):
     monkeypatch.setattr("rapids_bfs.engines.registry.no_device", lambda: None)
     monkeypatch.setattr(cupy.CuPy, "unavailable", lambda self: "not here")
     monkeypatch.setattr(numba_cuda.NumbaCUDA, "unavailable", lambda self: None)
-    choose.cache_clear()
+    resolve.cache_clear()
     try:
-        assert choose("auto").name == "numba-cuda"
-        assert choose("auto", deterministic=True).name == "cpu"
+        assert resolve("auto").name == "numba-cuda"
+        assert resolve("auto", deterministic=True).name == "cpu"
     finally:
-        choose.cache_clear()
+        resolve.cache_clear()
 
 
 class TestWhatNumbaCUDALeavesOut:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nx_calls import CALLS, CLASSES, close, draw_call, outcome, public, random_graph
 
 from rapids_bfs import Graph
-from rapids_bfs.engines import choose, registered
+from rapids_bfs.engines import registered, resolve
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.nx import routing, search
 from rapids_bfs.nx.functions import FUNCTIONS
@@ -36,7 +36,7 @@ class Another(CPU):
 def another(monkeypatch):
     monkeypatch.setitem(registered(), "another", Another())
     yield
-    choose.cache_clear()
+    resolve.cache_clear()
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def along_a_tree(monkeypatch):
 
 @contextmanager
 def as_if_on_a_gpu(monkeypatch):
-    monkeypatch.setattr(routing, "choose", lambda spec, deterministic: choose("another", deterministic))
+    monkeypatch.setattr(routing, "choose", lambda spec, deterministic: resolve("another", deterministic))
     yield
 
 
@@ -211,7 +211,7 @@ class TestEngine:
 
     @pytest.fixture(autouse=True)
     def gpu(self, monkeypatch):
-        monkeypatch.setattr(routing, "choose", lambda spec, deterministic: choose("another", deterministic))
+        monkeypatch.setattr(routing, "choose", lambda spec, deterministic: resolve("another", deterministic))
         monkeypatch.setattr(routing, "GPU_SEARCH", 3000)
         monkeypatch.setattr(routing, "GPU_PREPARATION", 0)
 

@@ -48,9 +48,9 @@ def record():
     with pytest.MonkeyPatch.context() as patch:
         known = rapids_bfs.engines.registered() | {"watched": Watched(), "hostile": Hostile()}
         patch.setattr(rapids_bfs.engines.registry, "registered", lambda: known)
-        rapids_bfs.engines.choose.cache_clear()
+        rapids_bfs.engines.resolve.cache_clear()
         made = compare("rmat:16", 16, engines="cpu,cpu:sequential,scipy,watched,hostile")
-    rapids_bfs.engines.choose.cache_clear()
+    rapids_bfs.engines.resolve.cache_clear()
     return json.loads(json.dumps(made.to_dict()))
 
 

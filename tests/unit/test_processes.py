@@ -220,7 +220,7 @@ def test_cuda_is_given_up_in_the_child_of_a_process_that_used_it():
 import ctypes
 from types import SimpleNamespace
 from rapids_bfs._core.cuda import arrays as device, driver
-from rapids_bfs.engines import choose, registered
+from rapids_bfs.engines import resolve, registered
 from rapids_bfs.engines.gpu import numba_cuda
 used_by = set()
 def cuInit(flags):
@@ -234,14 +234,14 @@ names = {"cuInit": cuInit, "cuDeviceGetCount": count, "cuDriverGetVersion": lamb
 driver.library = lambda: SimpleNamespace(**names, cuDeviceGetName=lambda *given: 0, cuDeviceGet=lambda *given: 0)
 registered()["cupy"].unavailable = lambda: driver.no_device()
 assert in_child(driver.no_device) is None
-assert choose("auto").name == "cupy"
+assert resolve("auto").name == "cupy"
 def child():
-    return [device.cupy_missing(), numba_cuda.numba_cuda_missing(), choose("auto").name, bfs("karate", 1).depth]
+    return [device.cupy_missing(), numba_cuda.numba_cuda_missing(), resolve("auto").name, bfs("karate", 1).depth]
 assert driver.no_device() is None
 device.cupy_missing(), numba_cuda.numba_cuda_missing()
 no_cupy, no_numba_cuda, auto, depth = in_child(child)
 assert "spawn" in no_cupy and "spawn" in no_numba_cuda and (auto, depth) == ("cpu", 3)
-assert choose("auto").name == "cupy"
+assert resolve("auto").name == "cupy"
 """
     )
 

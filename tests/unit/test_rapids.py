@@ -23,7 +23,7 @@ from rapids_bfs.adapters.cudf import matches as is_cudf
 from rapids_bfs.adapters.pylibcudf import NamedTable, _device_type, _names
 from rapids_bfs.comparison.baselines import Baseline
 from rapids_bfs.comparison.edge_input import EdgeInput
-from rapids_bfs.engines import Options, choose, registered
+from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.rapids.base import RapidsTraversal
 from rapids_bfs.engines.rapids.pylibcugraph import PyLibCuGraph
 from rapids_bfs.errors import TraversalError
@@ -100,7 +100,7 @@ class TestEngines:
         assert engine.unsupported(generate("path:3"), "direction-optimizing", Options()) is None
 
     def test_what_is_declined_is_a_reason_in_compare_and_an_error_in_bfs(self, monkeypatch):
-        engine = choose("cpu").engine
+        engine = resolve("cpu").engine
         monkeypatch.setattr(type(engine), "unsupported", lambda *arguments: "it does not like mondays")
         comparison = compare(generate("path:3"), 1, engines="cpu,scipy")
         assert comparison["cpu"].unavailable == "it does not like mondays"

@@ -7,7 +7,7 @@ from programs import LAYERS, WITHOUT_OPENMP, run
 from rapids_bfs import bfs
 from rapids_bfs._core import threads
 from rapids_bfs._core.threads import pool
-from rapids_bfs.engines import choose
+from rapids_bfs.engines import resolve
 from rapids_bfs.generators import generate
 
 needs_two = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="Numba has one thread here")
@@ -49,7 +49,7 @@ def test_a_graph_that_was_prepared_on_one_thread_is_searched_on_all():
         bfs(graph, 0, engine="cpu")
     finally:
         numba.set_num_threads(allowed)
-    assert len(choose("cpu").traversal(graph).arrays.buffers) >= allowed
+    assert len(resolve("cpu").traversal(graph).arrays.buffers) >= allowed
 
 
 MANY = """
@@ -133,11 +133,11 @@ def test_the_first_threads_find_the_same_engines():
         """
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from rapids_bfs.engines import choose, registered
+from rapids_bfs.engines import resolve, registered
 together = Barrier(8)
 def first(_):
     together.wait()
-    return id(registered()), id(choose("cpu").engine)
+    return id(registered()), id(resolve("cpu").engine)
 with ThreadPoolExecutor(8) as threads:
     assert len(set(threads.map(first, range(8)))) == 1
 """
