@@ -76,7 +76,7 @@ KERNELS = {
         "seed": "seed<{vertex}>",
         "expand": "expand<{vertex}, {offset}>",
     },
-    "parts": {
+    "distributed": {
         "weigh": "weigh<{offset}>",
         "prepare_partition": "prepare_partition<{vertex}, {offset}>",
         **{
@@ -123,7 +123,7 @@ PARAMETERS = {
     "bit_parallel": BATCH,
     "deterministic": DETERMINISTIC,
     "direction_optimizing": SEARCH,
-    "parts": EXCHANGE,
+    "distributed": EXCHANGE,
     "distributed_persistent": RANKS,
 }
 TYPES = {4: "int", 8: "long long"}  # by the bytes of an integer

@@ -46,6 +46,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(("capability", "sizes"), chosen, ids=names)
 
 
+def test_every_file_has_its_kernels() -> None:
+    assert cuda_kernels.FILES.keys() == cuda_kernels.KERNELS.keys() >= cuda_kernels.PARAMETERS.keys()
+
+
 @pytest.mark.parametrize("name", cuda_kernels.KERNELS)
 def test_cuda_file_compiles(name: str, capability: tuple[int, int], sizes: tuple[int, int]) -> None:
     if name.endswith("texture") and sizes[0] == 8:
