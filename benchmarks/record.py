@@ -1,22 +1,40 @@
-"""What every benchmark writes beside its measurements."""
+"""What is kept of a measurement: a JSON file with the date, the machine, the versions and the commit."""
 
 import json
+import subprocess
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from rapids_bfs._core import machine
 
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+Record = dict[str, Any]
 
-def about(versions: dict[str, str] | None = None) -> dict[str, Any]:
-    """The date, the machine, and what is installed, ``versions`` too."""
-    return {
+
+def about() -> Record:
+    """The date, the machine, what is installed and, in a clone, the commit."""
+    found = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": machine.describe(),
-        "versions": machine.versions() | (versions or {}),
+        "versions": machine.versions(),
     }
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    with suppress(OSError, subprocess.CalledProcessError):
+        said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        found["commit"] = said.strip()
+    return found
 
 
-def write(path: Path, measured: dict[str, Any], *, versions: dict[str, str] | None = None) -> None:
-    """Write what was measured as JSON, with what it is `about`."""
-    path.write_text(json.dumps(about(versions) | measured, indent=1) + "\n")
+def read(path: Path) -> Record:
+    """What the file holds; nothing if there is none."""
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def write(path: Path, record: Record) -> None:
+    """Replace the file, all at once."""
+    fresh = path.with_suffix(".new")
+    fresh.write_text(json.dumps(record, indent=1) + "\n")
+    fresh.replace(path)

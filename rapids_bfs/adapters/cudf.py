@@ -184,7 +184,7 @@ def frame_of(columns: dict[str, Any]) -> Any:
     """A `cudf.DataFrame` of CuPy arrays, which become its own without a copy, and of cuDF's Series, which it shares
     until either is written to.
 
-    This takes less than half of the time of cuDF's constructor, see ``benchmarks/profile_dropin.py``.
+    This takes less than half of the time of cuDF's constructor, see ``python -m benchmarks dropin``.
     """
     import cudf
     import pylibcudf

@@ -19,7 +19,7 @@ from .components import labelled
 # What the lower and upper bounds of all eccentricities leave open.
 IsOpen = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-# Measured by benchmarks/bench_cpu.py.
+# Measured by `python -m benchmarks cpu`.
 ROUND = 8  # searches after which it is seen whether they pay
 WORTH = 16  # vertices that a search for bounds must settle: so many searches of a batch take as long
 FIRST_BATCH, LARGEST_BATCH = 64, 1024

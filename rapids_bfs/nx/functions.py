@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 BACKEND = "rapids_bfs"
-MIN_EDGES = 20_000  # measured by benchmarks/bench_networkx.py
+MIN_EDGES = 20_000  # measured by `python -m benchmarks networkx`
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ out=${1:?usage: run_all.sh FOLDER}
 python3 -P -m pytest -q -m gpu tests/gpu
 cp tests/gpu/validated.json "$out"
 python3 -P tests/gpu/sanitize.py
-python3 benchmarks/bench_classics.py rmat:22 --json "$out/bench_classics.json"
-python3 benchmarks/bench_betweenness.py --json "$out/bench_betweenness.json"
-python3 benchmarks/bench_construct.py --json "$out/bench_construct.json"
-python3 benchmarks/bench_batch.py --engines cupy --json "$out/bench_batch.json"
+for case in classics betweenness construct batch; do
+    python3 -m benchmarks "$case" --json "$out/$case.json"
+done

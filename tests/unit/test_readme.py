@@ -3,7 +3,6 @@
 
 import ast
 import importlib
-import json
 import os
 import re
 import subprocess
@@ -152,56 +151,3 @@ def test_files_that_are_named_are_there():
     assert len(named) > 20
     made = {"docs/_build"}  # by a command that stands there
     assert [each for each in named if not (ROOT / each[1]).exists() and each[1] not in made] == []
-
-
-def medians(kept):
-    """The times in milliseconds that a kept measurement holds, by the names of its table's rows."""
-    if isinstance(kept.get("pool"), dict):  # the times with RMM's, beside those without
-        kept = kept["pool"]
-    if isinstance(kept.get("rows"), dict):  # NetworkX's own
-        return {name.partition(" ")[0]: 1e3 * row["networkx_s"] for name, row in kept["rows"].items()}
-    if "rows" in kept:
-        calls = [(f"{row['call']}({', '.join(map(str, row['arguments']))})", row) for row in reversed(kept["rows"])]
-        return {name: 1e3 * row["seconds"]["auto"] for name, row in calls}  # of the first graph
-    if "engines" in kept:
-        return {each["engine"]: each["median_ms"] for each in kept["engines"] if each["run_ms"]}
-    if "median_ms" in kept["graphs"][0]:
-        return {each["graph"]: each["median_ms"]["drop-in"] for each in kept["graphs"]}
-    return {each["graph"]: each["rows"][0]["tree"]["median"] for each in kept["graphs"]}
-
-
-def measured_tables(page):
-    """Each table with a column of milliseconds: the JSON that the page names before it, that column, and the rows."""
-    path = None
-    for text in page.read_text().split("\n\n"):
-        path = (re.findall(r"benchmarks/results/\w+\.json", text) or [path])[-1]
-        rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if line.startswith("|")]
-        column = next((name for name in ("median ms", "ms", "NetworkX ms") if rows and name in rows[0]), None)
-        if column:
-            yield path, rows[0].index(column), rows[2:]
-
-
-@pytest.mark.parametrize(("page", "tables"), [(README, 2), (SITE / "benchmarks.md", 6)], ids=["README", "benchmarks"])
-def test_measured_figures_are_in_the_results(page, tables):
-    found = list(measured_tables(page))
-    assert len(found) >= tables
-    for path, column, rows in found:
-        measured = medians(json.loads((ROOT / path).read_text()))
-        assert len(rows) > 1, path
-        for row in rows:
-            name, median = row[1].strip("`"), float(row[column].replace(",", ""))
-            assert median == pytest.approx(measured[name], rel=0.01), (path, name)
-
-
-def test_the_table_of_the_cpu_is_that_of_its_script():
-    command = [sys.executable, "benchmarks/bench_cpu.py", "--table", "--json", "benchmarks/results/cpu_states.json"]
-    table = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert table.count("\n") > 20
-    assert table in (SITE / "benchmarks.md").read_text()
-
-
-def test_every_result_is_on_the_page_of_benchmarks():
-    text = (SITE / "benchmarks.md").read_text()
-    kept = [path.name for path in (ROOT / "benchmarks" / "results").glob("*.json")]
-    assert kept
-    assert [name for name in kept if name not in text] == []

@@ -22,7 +22,7 @@ Valid = tuple[np.uint64, ...]  # a bit for each source
 ROWS = 3  # of a vertex: seen, frontier, upcoming
 APART = 16  # words between what two threads write, so that they share no cache line
 
-# Measured by benchmarks/bench_batch.py.
+# Measured by `python -m benchmarks batch-cpu`.
 SHARING = 3.0  # searches that must reach a vertex on the same level, in the mean, for a row of bits to pay
 # Of rows that a level may touch, by words in a row; see docs/decisions/cpu-threads.md for narrow ones.
 FEW_WORDS = {1: 1 << 26, 4: 1 << 23, 16: 1 << 23}

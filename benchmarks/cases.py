@@ -1,0 +1,69 @@
+"""What a case is, and what it may need."""
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+
+from rapids_bfs._core.cuda.driver import driver
+from rapids_bfs._core.rapids import package_missing
+from rapids_bfs.engines import registered
+
+from .record import Record
+from .tables import View
+
+NEEDS: dict[str, Callable[[], str | None]] = {
+    "GPU": lambda: registered()["cupy"].unavailable(),
+    "two GPUs": lambda: None if len(driver().devices) > 1 else f"this machine has {len(driver().devices)}",
+    "Numba-CUDA": lambda: registered()["numba-cuda"].unavailable(),
+    "cuGraph": lambda: package_missing("cugraph"),
+    "nx-cugraph": lambda: package_missing("nx_cugraph"),
+    "dask-cuda": lambda: None if find_spec("dask_cuda") else "it is not installed",
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """``measure`` yields its record whenever that has grown; its keyword arguments are the options, its defaults what
+    `--all` measures. ``file`` is what its JSON file is called after the machine, by default after the case."""
+
+    name: str
+    line: str
+    measure: Callable[..., Iterator[Record]]
+    table: View
+    needs: tuple[str, ...] = ()
+    file: str = ""
+    more_tables: Mapping[str, View] = field(default_factory=dict)
+    place: Callable[[Record, Record], Record] = lambda kept, new: new  # what a file holds, given what it held
+
+    def lacks(self) -> str | None:
+        """One line on what this machine lacks for it, or None."""
+        reasons = ((need, NEEDS[need]()) for need in self.needs)
+        return next((f"it needs {need}: {reason}" for need, reason in reasons if reason), None)
+
+    def tables(self) -> dict[str, View]:
+        return {self.name: self.table, **self.more_tables}
+
+    def file_here(self) -> str:
+        """The name of the JSON file that this machine writes for it, such as h200x2_dask.json."""
+        devices, name = driver().devices, "cpu"
+        if devices and self.needs:
+            name = re.sub(r"nvidia|geforce|[^a-z0-9]", "", devices[0].lower())
+            name += f"x{len(devices)}" if "two GPUs" in self.needs else ""
+        return f"{name}_{self.file or self.name.replace('-', '_')}.json"
+
+
+class WrongAnswerError(Exception):
+    """What was to be measured is wrong."""
+
+
+def expect(right: object, what: str) -> None:
+    """Raises `WrongAnswerError` unless ``right``, which may be a verdict."""
+    if not right:
+        raise WrongAnswerError(f"{what}: {right}")
+
+
+def say(line: str) -> None:
+    """How far it is."""
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,132 @@
+"""The CPU: our engine beside other libraries, on two cores and on all, quiet and busy."""
+
+import gc
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from time import sleep
+
+from rapids_bfs import InputError
+
+from .cases import Case, say
+from .many_sources import drawn
+from .record import ROOT, Record, about
+from .tables import Table
+from .timing import in_fair_turns, summary
+
+LEAST = 3  # runs of each, unless they take LONG
+LONG = 2.0  # seconds
+COUNT = "import os\nwhile os.getppid() == {}: pass"  # ends with its parent, whatever ends that
+
+
+def cpu(*, cores=(), states=("quiet", "busy"), seconds=1.0, only="", gapbs="") -> Iterator[Record]:
+    """Each number of cores in a process of its own. On a busy machine, where every core has a process that does nothing
+    but count, only our engine is asked, by all threads and by one. The file keeps what another machine has measured,
+    and what this one is not asked again. All who answer a question take turns: a disturbance from outside meets all
+    alike."""
+    available = sorted(os.sched_getaffinity(0))
+    numbers = cores or tuple(sorted({min(2, len(available)), len(available)}, reverse=True))
+    if max(numbers) > len(available):
+        raise InputError(f"this machine has {len(available)} cores")
+    options = json.dumps({"states": states, "seconds": seconds, "only": only, "gapbs": gapbs})
+    for number in numbers:
+        command, use = (
+            [sys.executable, "-m", "benchmarks.cpu", options],
+            partial(os.sched_setaffinity, 0, available[:number]),
+        )
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, preexec_fn=use) as child:
+            yield from map(json.loads, child.stdout or ())
+        if child.returncode:
+            raise subprocess.CalledProcessError(child.returncode, command)
+
+
+def measure_here(states: list[str], seconds: float, only: str, gapbs: str) -> Iterator[Record]:
+    """With the cores that this process has: the answers to a question in each state."""
+    from .libraries import QUESTIONS, Others  # imports other libraries, which takes seconds
+
+    cores = sorted(os.sched_getaffinity(0))
+    facts = about()
+    for spec, questions in QUESTIONS:
+        chosen = {what: ask for what, ask in questions.items() if re.search(only, f"{spec} {what}")}
+        if not chosen:
+            continue
+        graph = drawn(spec, 4)
+        with tempfile.TemporaryDirectory() as folder:
+            others = Others(graph, Path(folder), gapbs)
+            for what, ask in chosen.items():
+                runs = ask(graph, others)
+                ours = {name: run for name, run in runs.items() if name.startswith("cpu")}
+                for run in ours.values():
+                    run()  # compiles, prepares, and fills caches
+                for state in states:
+                    say(f"{len(cores)} cores, {state}: {spec}, {what}")
+                    asked = (ours, cores, seconds / 2) if state == "busy" else (runs, [], seconds)
+                    rows = [{"graph": spec, "question": what} | row for row in _answers(*asked)]
+                    place = {"processor": facts["machine"]["processor"], "cores": len(cores), "state": state}
+                    yield facts | place | {"rows": rows}
+        graph = others = runs = ours = None
+        gc.collect()
+
+
+def _answers(runs, cores, seconds):
+    """A row for each who answers, without what the question was."""
+    with busy_cores(cores):
+        times = in_fair_turns(runs, seconds, LEAST, LONG, failed=lambda name, error: say(f"{name}: {error!r}"))
+    for name, ms in times.items():
+        facts = summary(ms)
+        named = {"best_ms": "min", "low_ms": "low", "median_ms": "median", "high_ms": "high"}
+        yield {"asked": name} | {name: facts[fact] for name, fact in named.items()} | {"runs": len(ms)}
+
+
+@contextmanager
+def busy_cores(cores) -> Iterator[None]:
+    """A process on each of these cores that would like it for itself."""
+    with ExitStack() as running:
+        for core in cores:
+            process = running.enter_context(subprocess.Popen([sys.executable, "-c", COUNT.format(os.getpid())]))
+            running.callback(process.kill)
+            os.sched_setaffinity(process.pid, {core})
+        sleep(0.3 if cores else 0)  # until they have begun
+        yield
+
+
+def place(kept: Record, new: Record) -> Record:
+    """The rows take the place of those of the same machine and state that answer the same questions."""
+    key = {name: new[name] for name in ("processor", "cores", "state")}
+    answered = {(row["graph"], row["question"]) for row in new["rows"]}
+    states = list(kept.get("states", []))
+    at = next((at for at, each in enumerate(states) if key.items() <= each.items()), len(states))
+    old = states[at]["rows"] if at < len(states) else []
+    rows = [row for row in old if (row["graph"], row["question"]) not in answered] + new["rows"]
+    states[at : at + 1] = [key | new | {"rows": rows}]
+    return {"states": states}
+
+
+def cpu_table(record: Record) -> Table:
+    """The medians in all states."""
+    by_row: dict[tuple[str, str, str], dict[int, float]] = {}
+    for column, state in enumerate(record["states"]):
+        for row in state["rows"]:
+            by_row.setdefault((row["graph"], row["question"], row["asked"]), {})[column] = row["median_ms"]
+    columns = range(len(record["states"]))
+    heads = [f"{state['cores']} cores, {state['state']}" for state in record["states"]]
+    return " | ".join(["graph | question | asked", *heads]), (
+        [*key, *map(medians.get, columns)] for key, medians in sorted(by_row.items(), key=lambda each: each[0][:2])
+    )
+
+
+CASES = [
+    Case("cpu", "our engine beside other libraries, quiet and busy", cpu, cpu_table, file="states", place=place),
+]
+
+
+if __name__ == "__main__":
+    for found in measure_here(**json.loads(sys.argv[1])):
+        print(json.dumps(found), flush=True)

@@ -1,0 +1,285 @@
+"""Several GPUs: searches in one launch each, by NCCL and on one of them; and frames of Dask beside cugraph.dask."""
+
+import gc
+import threading
+from collections.abc import Iterator
+from functools import partial
+from statistics import harmonic_mean, median
+from typing import Any
+
+import numpy as np
+
+from rapids_bfs import as_graph, bfs, load, validate
+from rapids_bfs._core.cuda.arrays import CUDA
+from rapids_bfs._core.machine import links, nccl_version
+from rapids_bfs.comparison.distributed import _drawn_degrees, _reached_edges
+from rapids_bfs.comparison.runner import sample_sources
+from rapids_bfs.distributed.cuda import DevicePartition, DeviceSearch
+from rapids_bfs.distributed.launchers import ordinal
+from rapids_bfs.distributed.sources import Drawn, is_random
+from rapids_bfs.engines import DEFAULT, search
+
+from .cases import Case, expect, say
+from .record import Record
+from .tables import Table, code, middle, span
+from .timing import clock, one_by_one
+
+GRAPHS = ("rmat:24", "rmat:28", "rmat:26", "urand:24", "grid:1024", "urand:27")
+ROOTS = {"rmat": 64}  # others: 16
+WARM_S = 0.1
+SLOW = 0.1  # seconds of a validation from which on only FEW are done
+FEW = 8
+NCCL = "NCCL"
+
+
+def parts(graphs=GRAPHS, *, gpus="all", roots=0) -> Iterator[Record]:
+    """The same roots for all ways: one right after the other and, as `between`, between validations, which leave
+    nothing of the graph in caches. Rates are the harmonic mean of edges as Graph500 counts them: as drawn, where a
+    graph is drawn."""
+    devices: Any = [int(each) for each in gpus.split(",")] if "," in gpus else int(gpus) if gpus.isdigit() else gpus
+    small = load("rmat:10", devices=devices)  # starts all that must be started once
+    found = []
+    for spec in graphs:
+        found.append(_row(spec, small.devices, roots or ROOTS.get(spec.partition(":")[0], 16)))
+        yield {"devices": small.devices, "graphs": found}
+        _release()
+
+
+def _row(spec, devices, count) -> Record:
+    alone, expected, roots = _on_one(spec, count)
+    _release()
+    built, graph = clock(partial(load, spec, devices=[ordinal(device) for device in devices]))
+    numbers = graph.partitioning.numbers(np.asarray(roots, np.int64)).astype(np.int64)
+    ways = {"one GPU": alone}
+    prepared, _ = clock(graph.prepare)
+    edges = _edges(graph, spec, numbers)
+    for way in dict.fromkeys((graph.way, graph.partitions[0].kept["search"].way, NCCL)):
+        say(f"{spec}, {way}")
+        if way == NCCL:
+            graph.launcher.run(by_nccl, each=[graph.partitions])
+        graph.way = way
+        ways[way], found = _searched(lambda each: search(graph, np.array([each]), DEFAULT, "auto"), graph, numbers)
+        expect(found == expected, f"{way} finds what one GPU does")
+    for run in ways.values():
+        run["median_ms"], run["median_between_ms"] = median(run["ms"]), median(run["between_ms"])
+        run["GTEPS"] = harmonic_mean([each / ms / 1e6 for each, ms in zip(edges, run["ms"], strict=True)])
+    facts = {"vertices": graph.num_vertices, "arcs": graph.num_arcs, "built_s": built}
+    return {"graph": graph.name, **facts, "prepared_s": prepared, "roots": roots.tolist(), "edges": edges, "ways": ways}
+
+
+def _on_one(spec, count):
+    """Searches on one GPU, what they find, and from where they begin."""
+    say(f"{spec}, one GPU")
+    built, graph = clock(partial(load, spec, device=CUDA))
+    roots = sample_sources(graph, count)
+    run, found = _searched(lambda root: search(graph, np.array([root]), DEFAULT, "auto"), graph, roots)
+    return run | {"built_s": built}, found, roots
+
+
+def _searched(run, graph, roots):
+    """What ``run(root)`` takes in milliseconds for each root: one right after the other, and then again with a
+    validation after each; and what it found."""
+    one_by_one([partial(run, roots[-1])], warm_s=WARM_S)
+    milliseconds = one_by_one([partial(run, root) for root in roots])
+    between, found, validated, took = [], [], 0, 0.0
+    for root in roots:
+        each, result = clock(partial(run, root))
+        between.append(1e3 * each)
+        found.append((result.num_reached, result.depth))
+        if validated < FEW or took < SLOW:
+            took, verdict = clock(partial(validate, graph, result))
+            expect(verdict, f"from {root}")
+            validated += 1
+    return {"ms": milliseconds, "between_ms": between, "validated": validated, "validate_s": took}, found
+
+
+def _edges(graph, spec, numbers) -> list[int]:
+    """The edges that a search from each of these numbers counts as traversed."""
+    results = (search(graph, np.array([number]), DEFAULT, "auto") for number in numbers)
+    if not is_random(spec):
+        return [result.num_traversed_edges for result in results]
+    degrees = graph.launcher.keep(_drawn_degrees, Drawn(graph.name, CUDA), each=[graph.partitions])
+    return [sum(graph.launcher.run(_reached_edges, each=[result.answers, degrees])) for result in results]
+
+
+def by_nccl(partition, communicator):
+    """Let the part be searched by NCCL from now on."""
+    del part.kept["search"]
+    partition.kept["search"] = DeviceSearch(DevicePartition(partition, communicator), "to compare")
+
+
+def _release() -> None:
+    """Give back what nobody uses."""
+    import cupy
+
+    gc.collect()
+    for device in range(cupy.cuda.runtime.getDeviceCount()):
+        with cupy.cuda.Device(device):
+            cupy.get_default_memory_pool().free_all_blocks()
+
+
+def parts_table(record: Record) -> Table:
+    count = len(record["devices"])
+    return "graph | GPUs | roots | median ms | range | between validations | harmonic mean, GTEPS", (
+        [
+            *(code(each["graph"].removesuffix(":16")), way if way == "one GPU" else f"{count}, {way}", len(run["ms"])),
+            *(run["median_ms"], span(run["ms"]), run["median_between_ms"], run["GTEPS"]),
+        ]
+        for each in record["graphs"]
+        for way, run in each["ways"].items()
+    )
+
+
+COLUMNS = ("source", "target")
+CHECKED = 4  # answers
+
+
+def dask(graph="rmat:26", *, sources=16) -> Iterator[Record]:
+    """Each worker draws its share of the edges into two columns of a frame. The graph is undirected; ours keeps
+    duplicate edges, cuGraph's drops them. First either makes and searches a small graph, which starts its communicator
+    and compiles its kernels. Then a graph is made twice: once with a watch on memory, once timed. The peak is the
+    frame, and what the GPUs have less of, or RMM gave out, while the graph is made."""
+    from dask_cuda import LocalCUDACluster
+    from distributed import Client
+
+    with LocalCUDACluster(protocol="tcp", dashboard_address=None) as cluster, Client(cluster) as client:
+        small, _ = _frame(client, "rmat:10")
+        frame, edges = _frame(client, graph)
+        frame_bytes = sum(dtype.itemsize for dtype in frame.dtypes)
+        rows: Record = {}
+        facts = {"workers": len(client.nthreads()), "device": CUDA, "links": links(), "nccl": nccl_version()}
+        reached: dict[int, int] = {}
+        for name, measure in {"rapids_bfs": _ours, "cugraph.dask": _theirs}.items():
+            say(name)
+            row = rows[name] = measure(client, frame, small, sources, reached)
+            row["peak_bytes_per_edge"] = row["peak_bytes"] / edges + frame_bytes
+            yield {"graph": graph, "edges": edges, **facts, "rows": rows}
+
+
+def _drawn(spec, rank, size) -> Any:
+    """A rank's share of the edges, as a frame of cuDF."""
+    import cudf
+    import cupy
+
+    ends = zip(*Drawn(spec, CUDA).of_rank(rank, size), strict=True)
+    return cudf.DataFrame({name: cupy.concatenate(each) for name, each in zip(COLUMNS, ends, strict=True)})
+
+
+def _frame(client, spec) -> tuple[Any, int]:
+    """The edges as a frame of Dask, a partition on each worker, and how many there are."""
+    import dask.dataframe as dd
+    from distributed import wait
+
+    workers = sorted(client.nthreads())
+    shares = [
+        client.submit(_drawn, spec, rank, len(workers), workers=[worker], pure=False)
+        for rank, worker in enumerate(workers)
+    ]
+    wait(shares)
+    return dd.from_delayed(shares, verify_meta=False).persist(), sum(client.gather(client.map(len, shares)))
+
+
+class Watch:
+    """On a worker: the most bytes of its GPU that are taken at a time, by RMM's count and looked at every 0.5 ms. A
+    pool of CuPy's only grows while a graph is made, but a look may miss what cuGraph takes and gives back."""
+
+    def __init__(self):
+        import cupy
+        import rmm.statistics
+
+        cupy.get_default_memory_pool().free_all_blocks()
+        self.device, self.over, self.rmm = cupy.cuda.Device(), threading.Event(), rmm.statistics
+        self.before = self.least = self.device.mem_info[0]
+        self.counted = rmm.statistics.statistics()
+        self.counted.__enter__()
+        self.thread = threading.Thread(target=self.look, daemon=True)
+        self.thread.start()
+
+    def look(self):
+        while not self.over.wait(0.0005):
+            self.least = min(self.least, self.device.mem_info[0])
+
+    def end(self) -> int:
+        self.over.set()
+        self.thread.join()
+        counted = self.rmm.get_statistics().peak_bytes
+        self.counted.__exit__(None, None, None)
+        return max(self.before - min(self.least, self.device.mem_info[0]), counted)
+
+
+def _built(client, make) -> tuple[Any, Record]:
+    """A graph, the seconds that it took, and the most bytes that one before it took."""
+    client.run(lambda dask_worker: setattr(dask_worker, "watch", Watch()))
+    graph = make()
+    peak = sum(client.run(lambda dask_worker: dask_worker.watch.end()).values())
+    del graph
+    seconds, graph = clock(make)
+    return graph, {"build_s": seconds, "peak_bytes": peak}
+
+
+def _ours(client, frame, small, count, reached) -> Record:
+    """From the client's call until the result is known there, distributed over the workers. Enters in ``reached`` how many
+    vertices the searches from the first sources reach."""
+    make = partial(as_graph, directed=False)
+    first_seconds, first = clock(partial(make, small))  # its communicator serves the next ones too
+    bfs(first, int(_ids(first, 1)[0]))
+    graph, row = _built(client, partial(make, frame))
+    prepared, _ = clock(graph.prepare)
+    sources = _ids(graph, count)
+    bfs(graph, sources[0])
+    times = one_by_one([partial(bfs, graph, source) for source in sources])
+    reached.update(dict.fromkeys(sources, 0))
+    for source in sources[:CHECKED]:
+        result = bfs(graph, source)
+        expect(validate(graph, result), f"from {source}")
+        reached[source] = result.num_reached
+    return {"first_s": first_seconds, **row, "prepare_s": prepared, "ms": times, "way": graph.way, "wrong": []}
+
+
+def _ids(graph, count) -> list[int]:
+    return graph.ids_of(sample_sources(graph, count)).tolist()
+
+
+def _theirs(client, frame, small, count, reached) -> Record:
+    """cuGraph's graph and searches, which end with a frame on the workers."""
+    import cugraph.dask
+    from cugraph.dask.comms import comms
+    from distributed import wait
+
+    from rapids_bfs.engines.rapids.cugraph_dask import graph_of
+
+    def search(graph, source):
+        found = cugraph.dask.bfs(graph, source).persist()
+        wait(found)
+        return found
+
+    def first():
+        comms.initialize(p2p=False)
+        return graph_of(small, COLUMNS, directed=False)
+
+    first_seconds, _ = clock(first)
+    graph, row = _built(client, partial(graph_of, frame, COLUMNS, directed=False))
+    sources = list(reached)
+    search(graph, sources[0])
+    times = one_by_one([partial(search, graph, source) for source in sources])
+    far = np.iinfo(np.int32).max
+    for source in sources[:CHECKED]:
+        found = int((search(graph, source)["distance"] != far).sum().compute())
+        expect(found == reached[source], f"cugraph.dask reaches {found} from {source}")
+    comms.destroy()
+    return {"first_s": first_seconds, **row, "ms": times, "wrong": []}
+
+
+def dask_table(record: Record) -> Table:
+    head = "made by | frame to graph, s | device memory at the peak, bytes an edge | search, median ms | most ms"
+    return head, (
+        [code(name), row["build_s"], row["peak_bytes_per_edge"], middle(row["ms"]), max(row["ms"])]
+        for name, row in record["rows"].items()
+    )
+
+
+BY_DASK = ("GPU", "two GPUs", "cuGraph", "dask-cuda")
+CASES = [
+    Case("parts", "searches over several GPUs beside those on one", parts, parts_table, ("GPU", "two GPUs")),
+    Case("dask", "graphs of Dask frames, side by side with cugraph.dask", dask, dask_table, BY_DASK, "dask_rmat26"),
+]

@@ -1,0 +1,223 @@
+"""What `cpu` asks our engine, SciPy, and igraph, NetworKit, rustworkx, GraphBLAS and GAPBS where they are.
+
+`QUESTIONS` has the graphs by name and what is asked of each: a function of the graph that returns how each answers, by
+name. GAPBS and other programs take their own time, of one run or many.
+"""
+
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from functools import partial
+from importlib.util import find_spec
+from itertools import cycle
+from time import time
+
+import numba
+import numpy as np
+from scipy.sparse.csgraph import breadth_first_order
+
+import rapids_bfs
+from rapids_bfs.engines import Options, resolve
+
+from .timing import Seconds
+
+igraph = networkit = rustworkx = None
+with suppress(ImportError):
+    import igraph
+with suppress(ImportError):
+    import networkit
+with suppress(ImportError):
+    import rustworkx
+
+SOURCES = 16  # of searches, in turn
+ASKED = 64  # vertices or pairs in a question about several
+OFTEN = 100  # times that a question about a tiny graph is asked in a run
+FEW_ARCS = 1 << 22  # building other libraries' graphs takes seconds for more
+DISTANCES = {"networkit": "networkit, distances", "rustworkx": "rustworkx, distances", "GAPBS": "GAPBS, parents"}
+
+
+class Others:
+    """A graph as other libraries have it, as far as they are installed; their files lie in ``folder``."""
+
+    def __init__(self, graph, folder, gapbs):
+        self.folder, self.gapbs, self.graphs = folder, gapbs, {}
+        if gapbs:
+            graph.save(folder / "graph.sg")
+        if graph.num_arcs > FEW_ARCS:
+            return
+        n, ends = graph.num_vertices, graph.vertex_pairs()
+        if igraph:
+            self.graphs["igraph"] = igraph.Graph(n=n, edges=np.stack(ends, axis=1))
+        if networkit:
+            pairs = tuple(each.astype(np.uint64) for each in ends)
+            self.graphs["networkit"] = networkit.GraphFromCoo((np.ones(len(pairs[0])), pairs), n=n)
+        if rustworkx:
+            theirs = self.graphs["rustworkx"] = rustworkx.PyGraph(multigraph=False)
+            theirs.add_nodes_from(range(n))
+            theirs.add_edges_from_no_data(list(zip(*(each.tolist() for each in ends), strict=True)))
+
+    def __call__(self, gapbs="", names=(), **asked):
+        """How those that are there answer by name: each a function of its graph, GAPBS a program and its options."""
+        runs = {name: partial(ask, self.graphs[name]) for name, ask in asked.items() if name in self.graphs}
+        if gapbs and self.gapbs:
+            runs["GAPBS"] = partial(self.run_gapbs, *gapbs.split())
+        return {dict(names).get(name, name): run for name, run in runs.items()}
+
+    def run_gapbs(self, program, *options) -> Seconds:
+        command = [f"{self.gapbs}/{program}", "-f", str(self.folder / "graph.sg"), *options]
+        said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        return Seconds(float(each) for each in re.findall(r"Trial Time: +([\d.]+)", said))
+
+
+def with_threads(run):
+    """By all threads, and by one."""
+
+    def limited():
+        allowed = numba.get_num_threads()
+        numba.set_num_threads(1)
+        try:
+            run()
+        finally:
+            numba.set_num_threads(allowed)
+
+    return {"cpu": run, "cpu, one thread": limited}
+
+
+def some_vertices(graph, count=ASKED):
+    return np.random.default_rng(1).choice(np.flatnonzero(graph.degrees), count)
+
+
+def search(graph, others):
+    """Searches from one vertex after the other, engines prepared."""
+    sources = cycle(some_vertices(graph, SOURCES).reshape(-1, 1))
+
+    def by(name):
+        traversal, options = resolve(name).traversal(graph), Options()
+        return lambda: traversal.search(next(sources), options)
+
+    names = ["cpu:sequential", "scipy", *(["graphblas"] if find_spec("graphblas") else [])]
+    return (
+        with_threads(by("cpu"))
+        | {name: by(name) for name in names}
+        | others(
+            igraph=lambda theirs: theirs.bfs(int(next(sources)[0])),
+            networkit=lambda theirs: networkit.distance.BFS(theirs, int(next(sources)[0]), storePaths=False).run(),
+            rustworkx=lambda theirs: rustworkx.bfs_layers(theirs, [int(next(sources)[0])]),
+            gapbs="bfs -n 20",
+            names=DISTANCES,
+        )
+    )
+
+
+def tiny(graph, others):
+    """The same search as the user calls it, many times."""
+    ours = {"cpu": lambda: rapids_bfs.bfs(graph, 0, engine="cpu")}
+    once = (
+        ours
+        | {"scipy": partial(breadth_first_order, graph.to("scipy"), 0)}
+        | others(
+            igraph=lambda theirs: theirs.bfs(0),
+            networkit=lambda theirs: networkit.distance.BFS(theirs, 0, storePaths=False).run(),
+            rustworkx=lambda theirs: rustworkx.bfs_layers(theirs, [0]),
+            names=DISTANCES,
+        )
+    )
+    return {name: lambda run=run: [run() for _ in range(OFTEN)] for name, run in once.items()}
+
+
+def paths(graph, others):
+    pairs = np.random.default_rng(3).integers(0, graph.num_vertices, (ASKED, 2)).tolist()
+
+    def ours():
+        for pair in pairs:
+            with suppress(rapids_bfs.NoPathError):
+                rapids_bfs.shortest_path(graph, *pair)
+
+    return {"cpu": ours} | others(
+        igraph=lambda theirs: [theirs.get_shortest_path(*pair) for pair in pairs],
+        networkit=lambda theirs: [networkit.distance.BidirectionalBFS(theirs, *pair).run().getPath() for pair in pairs],
+    )
+
+
+def hops(graph, others):
+    sources = np.random.default_rng(3).integers(0, graph.num_vertices, ASKED).tolist()
+    ours = {"cpu": lambda: [rapids_bfs.bfs(graph, source, depth_limit=2, engine="cpu") for source in sources]}
+    return ours | others(igraph=lambda theirs: theirs.neighborhood(sources, 2))
+
+
+def components(graph, others):
+    return with_threads(lambda: rapids_bfs.connected_components(graph)) | others(
+        igraph=lambda theirs: theirs.connected_components(),
+        networkit=lambda theirs: networkit.components.ConnectedComponents(theirs).run().getPartition(),
+        rustworkx=lambda theirs: rustworkx.connected_components(theirs),
+        gapbs="cc -n 20",
+    )
+
+
+def diameter(graph, others):
+    if theirs := others.graphs.get("networkit"):
+        largest = networkit.components.ConnectedComponents.extractLargestConnectedComponent(theirs, True)
+        exact = networkit.distance.DiameterAlgo.EXACT
+    return with_threads(lambda: rapids_bfs.diameter(graph, engine="cpu")) | others(
+        networkit=lambda _: networkit.distance.Diameter(largest, exact).run().getDiameter()
+    )
+
+
+def betweenness(graph, others):
+    """From some vertices."""
+    sources = some_vertices(graph).tolist()
+    return with_threads(lambda: rapids_bfs.betweenness(graph, sources, engine="cpu")) | others(
+        networkit=lambda theirs: networkit.centrality.EstimateBetweenness(theirs, ASKED, parallel=True).run().scores(),
+        gapbs=f"bc -i {ASKED} -n 1",
+    )
+
+
+# Programs for a process of its own, which print the seconds since its start.
+HEAD = "import sys, time, numpy as np; pairs = np.load(sys.argv[1])\n"
+TAIL = "\nprint(time.time() - float(sys.argv[2]))"
+PROGRAMS = {
+    "cpu": "import rapids_bfs; rapids_bfs.bfs(tuple(pairs), 0)",
+    "cpu, by name": "import rapids_bfs; rapids_bfs.bfs('wordnet', 'dog.n.01')",
+    "scipy": """from scipy.sparse import coo_array
+from scipy.sparse.csgraph import breadth_first_order
+n = pairs.max() + 1
+breadth_first_order(coo_array((np.ones(len(pairs[0])), tuple(pairs)), (n, n)).tocsr(), 0, directed=False)""",
+    "igraph": "import igraph; igraph.Graph(edges=pairs.T).bfs(0)",
+    "networkit": """import networkit
+graph = networkit.GraphFromCoo((np.ones(len(pairs[0])), tuple(pairs.astype(np.uint64))), n=pairs.max() + 1)
+networkit.distance.BFS(graph, 0).run()""",
+    "rustworkx": """import rustworkx
+graph = rustworkx.PyGraph()
+graph.extend_from_edge_list(list(zip(*pairs.tolist())))
+rustworkx.bfs_layers(graph, [0])""",
+}
+
+
+def process(graph, others):
+    """From the start of a process to its answer, its modules' code on disk and kernels compiled."""
+    edges = others.folder / "edges.npy"
+    np.save(edges, np.stack(graph.vertex_pairs()))
+
+    def run(program) -> Seconds:
+        command = [sys.executable, "-c", HEAD + program + TAIL, str(edges), str(time())]
+        return Seconds([float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)])
+
+    here = (name for name in PROGRAMS if name.startswith("cpu") or find_spec(name))
+    return {name: partial(run, PROGRAMS[name]) for name in here}
+
+
+FEW = {f"{ASKED} paths": paths, f"2 hops of {ASKED}": hops, "components": components}
+WHOLE = {"components": components, "diameter": diameter}
+SOME = {f"betweenness from {ASKED}": betweenness}
+QUESTIONS = [
+    ("karate", {f"{OFTEN} searches by bfs()": tiny}),
+    ("moby", {"search": search}),
+    ("rmat:20", {"search": search}),
+    ("urand:20", {"search": search}),
+    ("grid:1000", {"search": search}),
+    ("wordnet", {"process to answer": process, "search": search, f"{ASKED} paths": paths} | WHOLE | SOME),
+    ("ba:5000", FEW),
+    ("ba:20000", FEW),
+    ("rmat:18", SOME),
+]
