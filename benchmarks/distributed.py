@@ -103,8 +103,8 @@ def _edges(graph, spec, numbers) -> list[int]:
 
 
 def by_nccl(partition, communicator):
-    """Let the part be searched by NCCL from now on."""
-    del part.kept["search"]
+    """Let the partition be searched by NCCL from now on."""
+    del partition.kept["search"]
     partition.kept["search"] = DeviceSearch(DevicePartition(partition, communicator), "to compare")
 
 
@@ -218,8 +218,8 @@ def _built(client, make) -> tuple[Any, Record]:
 
 
 def _ours(client, frame, small, count, reached) -> Record:
-    """From the client's call until the result is known there, distributed over the workers. Enters in ``reached`` how many
-    vertices the searches from the first sources reach."""
+    """From the client's call until the result, distributed over the workers, is known there. Enters in ``reached`` how
+    many vertices the searches from the first sources reach."""
     make = partial(as_graph, directed=False)
     first_seconds, first = clock(partial(make, small))  # its communicator serves the next ones too
     bfs(first, int(_ids(first, 1)[0]))

@@ -24,9 +24,11 @@ DISTANCES = Options(predecessors=False)
 
 
 def drawn(spec: str, degree: int):
-    """The package's own graph, or "ba:N": NetworkX's Barabasi-Albert graph with so many edges for each new vertex."""
+    """The package's own graph, or "ba:N": NetworkX's Barabasi-Albert graph with so many edges for each new vertex. Ids are
+    0..n-1."""
     kind, _, size = spec.partition(":")
-    return as_graph(nx.barabasi_albert_graph(int(size), degree, seed=SEED)) if kind == "ba" else load(spec)
+    graph = as_graph(nx.barabasi_albert_graph(int(size), degree, seed=SEED)) if kind == "ba" else load(spec)
+    return graph.replace(labels=None)
 
 
 def batch(graphs=("rmat:20",), *, engines=("cupy",)) -> Iterator[Record]:
