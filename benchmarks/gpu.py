@@ -44,7 +44,7 @@ def fast(graphs=GRAPHS, *, sources=32, engines=("cupy", "numba-cuda"), determini
     """Searches without other engines in between, with the tree and without; and deterministic ones."""
     found = []
     for spec in graphs:
-        graph = load(spec, device=CUDA).on(CPU).replace(name=spec)
+        graph = load(spec, device=CUDA).to(CPU).replace(name=spec)
         some = sample_sources(graph, min(sources, SOURCES.get(spec.partition(":")[0], sources)))
         say(f"{spec}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, {len(some)} sources")
         rows = [_searched(engine, graph, some, deterministic) for engine in engines]

@@ -110,7 +110,7 @@ def _karate() -> dict[str, float]:
     import cugraph
 
     graph, wait = karate_graph(), device_wait()
-    prepared = as_graph(nx.karate_club_graph()).on("cuda")
+    prepared = as_graph(nx.karate_club_graph()).to("cuda")
     calls = {
         "cugraph.bfs": partial(cugraph.bfs, graph, 0),
         "rapids_bfs.cugraph.bfs": partial(drop_in.bfs, graph, 0),
@@ -319,7 +319,7 @@ def _whole_calls():
 
     from rapids_bfs.adapters.cudf import frame_of
 
-    graph, host, device = karate_graph(), load("karate"), load("karate").on("cuda")
+    graph, host, device = karate_graph(), load("karate"), load("karate").to("cuda")
     prepared, columns = resolve("cupy").traversal(device), {name: cupy.arange(34, dtype=np.int32) for name in "abc"}
     return {
         "cugraph.bfs": partial(cugraph.bfs, graph, 0),

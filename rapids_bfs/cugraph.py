@@ -133,7 +133,7 @@ def _of_graph(cugraph_graph: Any) -> Searcher:
 def _of_matrix(matrix: Any, start: Any, depth_limit: int | None, directed: bool, return_predecessors: bool) -> Any:
     from .loading import as_graph
 
-    graph = as_graph(matrix, directed=directed).on(CUDA)
+    graph = as_graph(matrix, directed=directed).to(CUDA)
     index = matrix.row if matrix.format == "coo" else matrix.indices
     searcher = Searcher(graph, np.dtype(np.int64 if index.dtype.itemsize > 4 else np.int32))
     with searcher.traversal.lock, searcher.search(start, depth_limit, return_predecessors) as found:

@@ -274,7 +274,8 @@ def generate(spec: str, *, seed: int = SEED, device: str = CPU) -> Graph:
     kind, sizes = parsed(spec)
     if kind in RANDOM:
         return RANDOM[kind](*sizes, seed=seed, device=device)
-    return REGULAR[kind](sizes[0]).on(device)
+    graph: Graph = REGULAR[kind](sizes[0]).to(device)
+    return graph
 
 
 def leaves_isolated(spec: str) -> bool:

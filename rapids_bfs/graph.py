@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ._core import notebook
 from ._core.arguments import index_of, quoted
 from ._core.csr import csr_for
 from ._core.csr.checks import check_graph
-from ._core.cuda.arrays import CPU, CUDA, checked_device, moved, on_device, to_device, to_host
+from ._core.cuda.arrays import CPU, CUDA, DEVICES, moved, on_device, to_device, to_host
 from ._core.dtypes import frozen
 from ._core.environment import check_environment
 from ._core.forks import generation
@@ -89,6 +89,28 @@ class Vertices:
         """Raises `InputError`: NetworkX looks for it in a graph, and takes what has none for a list of edges."""
         raise InputError("a graph of rapids_bfs is none of NetworkX's: use graph.to('networkx')")
 
+    @overload
+    def to(self, kind: Literal["cpu", "cuda"]) -> Graph: ...
+    @overload
+    def to(self, kind: str) -> Any: ...
+    def to(self, kind: str) -> Any:
+        """The graph in one piece on a device, or as another type.
+
+        "cpu" and "cuda" give a `Graph`: this one if it is there, else a copy, made once. "networkx", "scipy", "pandas",
+        "polars", "arrow", "edges", "csr" and "dict" convert the graph, and on a device "cudf", "pylibcudf",
+        "arrow-device", "cupy", "cupyx", "cugraph", "pylibcugraph" and "nx-cugraph".
+
+        Raises `InputError` if there is no such kind or device, or the graph does not fit.
+        """
+        if isinstance(kind, str) and kind in DEVICES:
+            return self.whole._on(kind)
+        return _adapters().export(self, kind)
+
+    @property
+    @abstractmethod
+    def whole(self) -> Graph:
+        """The graph in one piece: this one, or a copy on the host of one that is distributed, made once."""
+
     @abstractmethod
     def _find(self, id: Any) -> int:
         """The vertex with this id, in parts its number; -1 if there is none."""
@@ -116,7 +138,7 @@ class Graph(Vertices):
     through the ids, here in the order of the vertices.
 
     The arrays are NumPy arrays on the host or CuPy arrays on a CUDA device; results and derived graphs are on the same
-    side. `on` copies a graph to the other side.
+    side. `to` copies a graph to the other side.
 
     Attributes
     ----------
@@ -268,19 +290,18 @@ class Graph(Vertices):
         """Where the arrays are: "cpu" or "cuda"."""
         return CUDA if on_device(self.targets) else CPU
 
-    def on(self, device: str) -> Graph:
-        """The graph on "cpu" or "cuda": this graph if it is there, else a copy, made once.
+    @property
+    def whole(self) -> Graph:
+        return self
 
-        Raises `InputError` if there is no such device, or the graph does not fit.
-        """
-        checked_device(device)
+    def _on(self, device: str) -> Graph:
         if device == self.device:
             return self
         original = self._there
         return self._copy if original is None else original
 
     def is_on(self, device: str) -> bool:
-        """Would `on` copy nothing?"""
+        """Would `to` copy nothing?"""
         return device == self.device or "_copy" in self.__dict__ or self._there is not None
 
     @property
@@ -480,11 +501,3 @@ class Graph(Vertices):
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write the graph to ``path`` in the format of its suffix, see `rapids_bfs.read`."""
         _adapters(".files").save(self, path, force=force)
-
-    def to(self, kind: str) -> Any:
-        """Convert the graph to another type.
-
-        "networkx", "scipy", "pandas", "polars", "arrow", "edges", "csr", "dict", or on the device "cudf", "pylibcudf",
-        "arrow-device", "cupy", "cupyx", "cugraph", "pylibcugraph", "nx-cugraph".
-        """
-        return _adapters().export(self, kind)

@@ -195,20 +195,23 @@ def load(
         require_device()
         return with_adjacency_on_host(load(graph, **options))
     name = file_path(graph)
+    made: Graph | DistributedGraph
     if devices is not None:
-        made: Graph | DistributedGraph = _distributed(name, devices, **options)
+        made = _distributed(name, devices, **options)
         return made
     if not os.path.exists(name):  # unlike Path.exists, false for a name that is too long for a file
         kind = name.partition(":")[0]
         if name in BUNDLED:
-            return _bundled(name, **options).on(device)
+            made = _bundled(name, **options).to(device)
+            return made
         if ":" in name and kind.isalpha() and not Path(name).suffix:
             return _generated(name, device, **options)
         if not Path(name).suffix and os.sep not in name:
             raise InputError(
                 f"{quoted(name)} is not a file, a generator (such as rmat:20) or a bundled graph ({', '.join(BUNDLED)})"
             )
-    return read(name, **options).on(device)
+    made = read(name, **options).to(device)
+    return made
 
 
 def _bundled(name: str, **options: Any) -> Graph:
@@ -249,7 +252,7 @@ def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
     if isinstance(devices, str) and devices == "auto":
         whole = as_graph(graph, **options)
         count = sources.fewest(whole.nbytes * (2 if whole.directed else 1), whole.num_vertices)
-        return whole.on(CUDA if count else CPU) if count <= 1 else from_graph(whole, sources.launcher_for(count))
+        return whole.to(CUDA if count else CPU) if count <= 1 else from_graph(whole, sources.launcher_for(count))
     launcher = sources.launcher_for(devices)
     if isinstance(graph, str | os.PathLike) and options.keys() <= PATTERN_OPTIONS:
         found = sources.files_source(graph, launcher.device, **options)

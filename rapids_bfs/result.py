@@ -11,7 +11,7 @@ import numpy as np
 
 from ._core import notebook, rapids
 from ._core.arguments import quoted
-from ._core.cuda.arrays import CPU, finish, moved, on_device, to_host
+from ._core.cuda.arrays import CPU, checked_device, finish, moved, on_device, to_host
 from ._core.formatting import counted
 from .errors import InputError
 from .graph import Graph
@@ -161,13 +161,13 @@ class BFSResult(Distances):
             finish()
         return result
 
-    def on(self, device: str) -> BFSResult:
+    def to(self, device: str) -> BFSResult:
         """The result and its graph on "cpu" or "cuda": this result if it is there, else a copy."""
-        if device == self.graph.device:
+        if checked_device(device) == self.graph.device:
             return self
         predecessors = None if self.predecessors is None else moved(self.predecessors, device)
         return replace(
-            self, graph=self.graph.on(device), distances=moved(self.distances, device), predecessors=predecessors
+            self, graph=self.graph.to(device), distances=moved(self.distances, device), predecessors=predecessors
         )
 
     def _distance_at(self, vertex: int) -> int:
@@ -258,7 +258,7 @@ def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = N
         known = np.array([id not in none for id in ids], bool)
         predecessors[vertices[known]] = graph.vertices_of(id for id in ids if id not in none)
     sources = np.flatnonzero(distances == 0)
-    return BFSResult(graph.on(CPU), sources, distances, predecessors, depth_limit).on(graph.device)
+    return BFSResult(graph.to(CPU), sources, distances, predecessors, depth_limit).to(graph.device)
 
 
 def _distances_in(column: np.ndarray, where: str) -> np.ndarray:

@@ -57,7 +57,7 @@ def assert_same_distances(result: BFSResult, expected: Any) -> None:
     ...
     AssertionError: 1 of 3 distances differ: vertex 'c' has 2 instead of 3
     """
-    result = result.on(CPU)
+    result = result.to(CPU)
     graph = result.graph
     wanted = _distances(graph, expected)
     if wanted.shape != result.distances.shape:
@@ -77,7 +77,7 @@ def assert_same_distances(result: BFSResult, expected: Any) -> None:
 def _distances(graph: Graph, expected: Any) -> np.ndarray:
     """Distances by vertex, -1 where none, from whatever `assert_same_distances` takes."""
     if isinstance(expected, BFSResult):
-        found = expected.on(CPU)
+        found = expected.to(CPU)
         if found.graph is graph:
             return found.distances
         ids = found.graph.ids_of(np.arange(found.graph.num_vertices))

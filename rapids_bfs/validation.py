@@ -65,7 +65,7 @@ def verdict_of(graph: Any, result: Any) -> Verdict:
     n = graph.num_vertices
     distances, predecessors, stopped_at = result.distances, result.predecessors, result.stopped_at
     if on_device(distances):
-        graph = graph.on(CUDA)
+        graph = graph.to(CUDA)
 
     def broken(rule: str, vertex: int, above: int | None = None) -> Verdict:
         text = RULES[rule].format(

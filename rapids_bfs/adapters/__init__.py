@@ -8,8 +8,9 @@ from typing import Any
 
 from .._core import rapids
 from .._core.arguments import quoted
+from .._core.cuda.arrays import DEVICES
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import Graph, Vertices
 
 # What each kind of object is taken by: the first module whose `matches` says so.
 IMPORTERS = {
@@ -108,9 +109,10 @@ def call(function: Callable[..., Any], *graph: Any, **options: Any) -> Any:
     return function(*graph, **options)
 
 
-def export(graph: Graph, kind: str) -> Any:
+def export(graph: Vertices, kind: str) -> Any:
     """``graph`` as another type, see `Graph.to`."""
     if not isinstance(kind, str) or kind not in EXPORTERS:
-        raise InputError(f"unknown kind {quoted(kind)}: there are {', '.join(EXPORTERS)}")
+        kinds = ", ".join(EXPORTERS)
+        raise InputError(f"unknown kind {quoted(kind)}: a graph goes to {' or '.join(DEVICES)}, or becomes {kinds}")
     with rapids.here(f"a graph of kind {kind!r}"):
-        return _function(*EXPORTERS[kind])(graph)
+        return _function(*EXPORTERS[kind])(graph.whole)

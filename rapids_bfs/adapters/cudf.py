@@ -144,7 +144,7 @@ def ids_on_device(graph: Graph, vertices: Any) -> Any:
 
 def to_cudf(graph: Graph) -> Any:
     """A `cudf.DataFrame` of edges, an undirected edge once."""
-    pairs = graph.on(CUDA).vertex_pairs()
+    pairs = graph.to(CUDA).vertex_pairs()
     columns = (ids_on_device(graph, vertices) for vertices in pairs)
     return frame_of(dict(zip(graph.columns, columns, strict=True)))
 

@@ -66,7 +66,7 @@ def to_cugraph(graph: Graph, *, labels: bool = True) -> Any:
     import cugraph
     import cupy
 
-    here = graph.on(CUDA)
+    here = graph.to(CUDA)
     every = cupy.arange(here.num_vertices, dtype=here.targets.dtype)
     columns = (*arcs(here), every)
     sources, targets, vertices = (ids_on_device(here, each) for each in columns) if labels else columns

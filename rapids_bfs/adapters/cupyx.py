@@ -27,7 +27,7 @@ def to_cupyx(graph: Graph) -> Any:
     import cupy
     from cupyx.scipy.sparse import csr_matrix
 
-    here = graph.on(CUDA)
+    here = graph.to(CUDA)
     ones = cupy.ones(here.num_arcs, cupy.float32)
     return csr_matrix((ones, here.targets, here.offsets), shape=(here.num_vertices, here.num_vertices), copy=False)
 
@@ -39,6 +39,6 @@ def to_cupy(graph: Graph) -> tuple[Any, Any]:
     """
     if graph.has_objects:
         raise InputError("CuPy's arrays hold numbers, not ids like these: use cudf, or rename the vertices")
-    here = graph.on(CUDA)
+    here = graph.to(CUDA)
     sources, targets = here.vertex_pairs()
     return here.ids_of(sources), here.ids_of(targets)

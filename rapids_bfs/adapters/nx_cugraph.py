@@ -55,7 +55,7 @@ def to_nx_cugraph(graph: Graph, *, labels: bool = True) -> Any:
         (True, False): nx_cugraph.CudaDiGraph,
         (True, True): nx_cugraph.CudaMultiDiGraph,
     }
-    here = graph.on(CUDA)
+    here = graph.to(CUDA)
     sources, targets = arcs(here)
     ids = graph.ids_of(np.arange(graph.num_vertices)).tolist() if labels and graph.labels is not None else None
     make = classes[graph.directed, here.num_duplicates > 0].from_coo

@@ -36,9 +36,9 @@ def with_adjacency_on_host(graph: Graph) -> Graph:
 
     Raises `InputError` if there is no device, or if one of the two memories does not suffice.
     """
-    mapped = _mapped(graph.on(CPU))
+    mapped = _mapped(graph.to(CPU))
     if graph.directed:
-        mapped._reverse = _mapped(graph.on(CPU).reverse)
+        mapped._reverse = _mapped(graph.to(CPU).reverse)
     return mapped
 
 
@@ -49,7 +49,7 @@ def _mapped(graph: Graph) -> Graph:
     here = graph._with(targets=_pinned(graph.targets))
     labels = here.labels if here.labels is None or here.has_objects else moved(here.labels, CUDA)
     there = here._with(offsets=moved(here.offsets, CUDA), targets=_seen_from_device(here.targets), labels=labels)
-    there._copy, here._original = here, there._owner  # which `Graph.on` gives for each other
+    there._copy, here._original = here, there._owner  # which `Graph.to` gives for each other
     return there
 
 

@@ -52,7 +52,7 @@ def to_pylibcugraph(graph: Graph) -> Any:
     import cupy
     from pylibcugraph import GraphProperties, ResourceHandle, SGGraph
 
-    here = graph.on(CUDA)
+    here = graph.to(CUDA)
     sources, targets = arcs(here)
     return SGGraph(
         ResourceHandle(),

@@ -125,7 +125,7 @@ def as_searchable(graph: Any, *, distribute: bool = False) -> Any:
     made = as_graph(graph)
     if not (distribute or isinstance(made, Graph)):
         raise InputError(
-            f"{made.name} is distributed over {made.num_devices} devices, and only bfs searches it there: use graph.on('cpu')"
+            f"{made.name} is distributed over {made.num_devices} devices, and only bfs searches it there: use graph.to('cpu')"
         )
     return made
 

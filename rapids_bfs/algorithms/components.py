@@ -38,7 +38,7 @@ def connected_components(graph: Any) -> np.ndarray:
     array([0, 0, 1, 1, 0], dtype=int32)
     """
     graph = as_searchable(graph)
-    labels: np.ndarray = moved(labelled(graph.on(CPU))[0], graph.device)
+    labels: np.ndarray = moved(labelled(graph.to(CPU))[0], graph.device)
     return labels
 
 

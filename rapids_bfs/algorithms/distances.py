@@ -107,7 +107,7 @@ def center(graph: Any, *, engine: str = "auto") -> np.ndarray:
     array([ 0,  1,  2,  3,  8, 13, 19, 31])
     """
     searched: Graph = as_searchable(graph)
-    return searched.on(CPU).ids_of(central(searched, engine=engine))
+    return searched.to(CPU).ids_of(central(searched, engine=engine))
 
 
 def periphery(graph: Any, *, engine: str = "auto") -> np.ndarray:
@@ -121,7 +121,7 @@ def periphery(graph: Any, *, engine: str = "auto") -> np.ndarray:
     array([14, 15, 16, 18, 20, 22, 23, 26, 29])
     """
     searched: Graph = as_searchable(graph)
-    return searched.on(CPU).ids_of(peripheral(searched, engine=engine))
+    return searched.to(CPU).ids_of(peripheral(searched, engine=engine))
 
 
 def central(graph: Graph, *, engine: str) -> np.ndarray:
@@ -183,7 +183,7 @@ class Bounds:
     def __init__(self, graph: Graph, engine: str) -> None:
         self.graph, self.engine = graph, engine
         n = graph.num_vertices
-        self.here = here = graph.on(CPU)
+        self.here = here = graph.to(CPU)
         self.degrees = here.degrees
         self.lower = np.zeros(n, np.int32)
         if graph.directed:

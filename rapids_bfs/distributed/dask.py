@@ -60,7 +60,7 @@ class DaskLauncher(Launcher):
         return f"<DaskLauncher on {', '.join(self.devices)}>"
 
     def __reduce__(self) -> Any:
-        raise InputError("a graph on the workers of a Dask cluster stays there: copy it here by on('cpu') first")
+        raise InputError("a graph on the workers of a Dask cluster stays there: copy it here by to('cpu') first")
 
     def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> OnWorkers:
         return self.map_and_report(function, nothing, *arguments, each=each)[0]

@@ -15,7 +15,7 @@ from .._core import notebook
 from .._core.arguments import engine_name, is_integer, quoted
 from .._core.csr import host as csr
 from .._core.csr.host import Pairs
-from .._core.cuda.arrays import CPU, CUDA, checked_device, on_device, to_host
+from .._core.cuda.arrays import CPU, CUDA, on_device, to_host
 from .._core.dtypes import index_dtype
 from .._core.forks import lock_of_process
 from .._core.formatting import counted, graph_size, size
@@ -145,7 +145,7 @@ class DistributedGraph(Vertices):
 
     @property
     def labels(self) -> np.ndarray | None:
-        """The user's ids in the order of ``on("cpu")``; None when ids are 0..n-1."""
+        """The user's ids in the order of ``to("cpu")``; None when ids are 0..n-1."""
         return None if self.partitioning.dealt and self._labels is None else self.ids.labels
 
     def __iter__(self) -> Iterator[Any]:
@@ -175,7 +175,7 @@ class DistributedGraph(Vertices):
         return int(max(self.launcher.run(_find, int(id), each=[self.partitions])))
 
     def vertices(self, numbers: np.ndarray) -> np.ndarray:
-        """The vertices of ``on("cpu")`` that have these numbers; -1 stays -1."""
+        """The vertices of ``to("cpu")`` that have these numbers; -1 stays -1."""
         if self.partitioning.dealt:
             ids: np.ndarray = self.partitioning.ids(numbers)
             return ids
@@ -196,14 +196,8 @@ class DistributedGraph(Vertices):
     def ids_of(self, vertices: np.ndarray) -> np.ndarray:
         return self.ids.ids_of(self.vertices(vertices))
 
-    def on(self, device: str) -> Graph:
-        """The graph in one piece, a `Graph` on "cpu" or "cuda", made once. Raises `InputError` if it does not fit."""
-        checked_device(device)
-        return self._whole.on(device)
-
     @cached_property
-    def _whole(self) -> Graph:
-        """The graph on the host."""
+    def whole(self) -> Graph:
         n, m, vertex = self.num_vertices, self.num_arcs, np.dtype(index_dtype(self.num_vertices))
         require_bytes(m * (2 * vertex.itemsize + 8) + 24 * n, f"{self.name} on {CPU}, in one piece,")
         rows = self.launcher.run(_rows, each=[self.partitions])
@@ -325,7 +319,7 @@ class Rows:
 
 def from_graph(graph: Graph, launcher: Launcher) -> DistributedGraph:
     """Distribute a `Graph` over several devices."""
-    host = graph.on(CPU)
+    host = graph.to(CPU)
     plan = Plan(launcher.device, vertices=graph.num_vertices, directed=graph.directed, name=graph.name)
     partitions = launcher.keep(build, plan, each=[launcher.spread([Rows(host)] * launcher.size)])
     return DistributedGraph(
@@ -360,7 +354,7 @@ def _prepare(graph: DistributedGraph, spec: engines.EngineSpec) -> engines.Trave
 def _unsupported(graph: DistributedGraph, spec: engines.EngineSpec, options: engines.Options) -> str | None:
     if spec.name == OWN[graph.device]:
         return None
-    return spec.engine.unsupported(graph.on(CPU), spec.algorithm, options)
+    return spec.engine.unsupported(graph.to(CPU), spec.algorithm, options)
 
 
 @engines.compile_for.register(DistributedGraph)

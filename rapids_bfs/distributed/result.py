@@ -66,7 +66,7 @@ class DistributedResult(Distances):
 
     def _refuse(self, what: str) -> NoReturn:
         raise InputError(
-            f"the {what} of {self.graph.name} are in {self.graph.launcher.size} partitions: ask for result.on('cpu'), which "
+            f"the {what} of {self.graph.name} are in {self.graph.launcher.size} partitions: ask for result.to('cpu'), which "
             "brings the graph to the host too, or for result.to_frame()"
         )
 
@@ -122,13 +122,14 @@ class DistributedResult(Distances):
         ids: list[Any] = self.graph.ids_of(np.array(path)).tolist()
         return ids
 
-    def on(self, device: str) -> BFSResult:
+    def to(self, device: str) -> BFSResult:
         """The result in one piece on "cpu" or "cuda", its graph too."""
-        return self._whole.on(checked_device(device))
+        checked_device(device)
+        return self._whole.to(device)
 
     @cached_property
     def _whole(self) -> BFSResult:
-        return self._of(self.graph.on("cpu"))
+        return self._of(self.graph.whole)
 
     def _of(self, graph: Any) -> BFSResult:
         """The result in one piece on the host, of a graph with the same vertices."""

@@ -83,7 +83,7 @@ class GatheredTraversal(Traversal):
     one_device = False
 
     def __init__(self, graph: Any, spec: EngineSpec) -> None:
-        super().__init__(graph.on(CPU))
+        super().__init__(graph.to(CPU))
         self.partitions = graph
         self.traversal = spec.engine.prepare_over(self.graph, spec.algorithm, graph.launcher.size)
 

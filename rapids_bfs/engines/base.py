@@ -54,7 +54,8 @@ class Traversal(ABC):
     @property
     def here(self) -> Graph:
         """The graph where the engine searches it, which may be a copy."""
-        return self.graph.on(self.searches_on)
+        here: Graph = self.graph.to(self.searches_on)
+        return here
 
     @abstractmethod
     def search(self, sources: np.ndarray, options: Options) -> Any:
@@ -155,7 +156,7 @@ class Engine(ABC):
         refuses what it does not declare: see `supports` and `checking`.
         """
         if not isinstance(graph, Graph):
-            return f"{self.name} searches a graph in one piece: use graph.on('cpu')"
+            return f"{self.name} searches a graph in one piece: use graph.to('cpu')"
         asked = (
             options.depth_limit is not None,
             options.target is not None,

@@ -160,7 +160,7 @@ def ordered_search(
 
 
 def _along_tree(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, limit: int | None, name: str) -> Search:
-    here = edges.on(require(name, deterministic=True).engine.searches_on)
+    here = edges.to(require(name, deterministic=True).engine.searches_on)
     result = bfs(here, sources, depth_limit=limit, deterministic=True, engine=name)
     bounds, children = tree_of(here, result.predecessors)
     predecessors = to_host(result.predecessors)
@@ -251,7 +251,7 @@ def unordered_search(graph: ConvertedGraph, vertex: int, *, over: Graph | None =
         with pool.work_on(edges.num_arcs, FEW_EDGES):
             found = bfs(edges, vertex, predecessors=False, engine="cpu:sequential" if one else "cpu")
     else:
-        found = bfs(edges.on(require(name).engine.searches_on), vertex, predecessors=False, engine=name)
+        found = bfs(edges.to(require(name).engine.searches_on), vertex, predecessors=False, engine=name)
     note_search(edges, found.depth, found.num_reached, looks=8)
     return Reach(graph, edges, vertex, found.distances)
 

@@ -38,7 +38,7 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
     n = graph.num_vertices
     if n > MAX_VERTICES:
         raise InputError(f"{graph.name} has {n:,} vertices: a picture of more than {MAX_VERTICES} cannot be read")
-    graph, result = graph.on(CPU), result.on(CPU)
+    graph, result = graph.to(CPU), result.to(CPU)
     if not (verdict := verdict_of(graph, result)):
         raise InputError(f"this is not the result of a search of {graph.name}: {verdict}")
     if result.predecessors is None:

@@ -58,7 +58,7 @@ def test_networkx_adjacency_keeps_its_order(nx_graph):
 @given(nx_graphs(), st.sampled_from([None, 1, 3]))
 def test_vertices_by_id_are_those_of_networkx(nx_graph, size):
     graph = as_graph(nx_graph, devices=size and f"cpu:{size}")
-    whole = graph.on("cpu")
+    whole = graph.to("cpu")
     assert len(graph) == len(nx_graph)
     assert list(graph) == list(whole)
     assert set(graph) == set(nx_graph)
@@ -115,7 +115,7 @@ def test_a_graph_without_vertices_is_false_and_still_itself():
     assert graph.for_engines.owner is graph
     copy = graph._with()
     copy._original = graph._owner
-    assert copy.on("cuda" if graph.device == "cpu" else "cpu") is graph
+    assert copy.to("cuda" if graph.device == "cpu" else "cpu") is graph
     assert copy.is_on("cuda")
 
 
@@ -337,5 +337,7 @@ def test_what_is_no_graph_is_named(arguments, options, message):
 
 
 def test_unknown_kind():
-    with pytest.raises(InputError, match="unknown kind 'excel': there are arrow, arrow-device, csr"):
+    with pytest.raises(
+        InputError, match="unknown kind 'excel': a graph goes to cpu or cuda, or becomes arrow, arrow-device, csr"
+    ):
         as_graph(([0], [1])).to("excel")

@@ -174,7 +174,7 @@ class TestInParts:
         columns = {name: IDS[kind](rng.integers(0, 9, 12)) for name in "uv"}
         graph = self.graph(dask_client, columns, cuts, directed=False, name="g")
         whole = as_graph(pd.DataFrame(columns), directed=False)
-        same_graph(graph.on("cpu"), whole)
+        same_graph(graph.to("cpu"), whole)
         assert (graph.name, graph.columns) == ("g", ("u", "v"))
         source = int(whole.ids_of(np.array([0]))[0])
         with dask_client.as_current(), dask.config.set(scheduler=dask_client):

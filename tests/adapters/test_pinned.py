@@ -65,8 +65,8 @@ def asked(monkeypatch):
 def assert_same_memory(there, here, arrays):
     """A graph on the device and its twin on the host, which has these offsets and targets."""
     assert (there.device, here.device) == ("cuda", "cpu")
-    assert there.on("cpu") is here
-    assert here.on("cuda") is there
+    assert there.to("cpu") is here
+    assert here.to("cuda") is there
     np.testing.assert_array_equal(there.offsets.at, arrays.offsets)
     np.testing.assert_array_equal(here.offsets, arrays.offsets)
     np.testing.assert_array_equal(here.targets, arrays.targets)
@@ -80,14 +80,14 @@ def assert_same_memory(there, here, arrays):
 def test_device_and_host_see_the_same_memory(asked, ids):
     graph = as_graph(ids)
     there = with_adjacency_on_host(graph)
-    assert_same_memory(there, there.on("cpu"), graph)
+    assert_same_memory(there, there.to("cpu"), graph)
     assert (there.reverse is there) is not graph.directed
-    assert_same_memory(there.reverse, there.reverse.on("cpu"), graph.reverse)
+    assert_same_memory(there.reverse, there.reverse.to("cpu"), graph.reverse)
     sides = 1 + graph.directed
     assert asked["host"] == sides * graph.targets.nbytes
     labels = 0 if graph.labels is None or graph.has_objects else graph.labels.nbytes
     assert asked["device"] == sides * (graph.offsets.nbytes + labels)
-    assert [there.on("cpu").vertex_of(each) for each in ids] == [graph.vertex_of(each) for each in ids]
+    assert [there.to("cpu").vertex_of(each) for each in ids] == [graph.vertex_of(each) for each in ids]
     kept = there.labels.at if labels else there.labels
     assert kept is graph.labels or kept.tolist() == graph.labels.tolist()
 
@@ -97,7 +97,7 @@ def test_any_graph():
     @given(graphs())
     def same(graph):
         there = with_adjacency_on_host(graph)
-        assert_same_memory(there, there.on("cpu"), graph)
+        assert_same_memory(there, there.to("cpu"), graph)
 
     same()
 
@@ -140,4 +140,4 @@ def test_without_a_device():
 def test_load(asked, monkeypatch):
     monkeypatch.setattr(device, "cupy_missing", lambda: None)
     there = load("karate", device="cuda", adjacency="host")
-    assert_same_memory(there, there.on("cpu"), load("karate"))
+    assert_same_memory(there, there.to("cpu"), load("karate"))

@@ -37,7 +37,7 @@ def test_the_graph_is_that_of_all_edges(tmp_path, kind, devices, directed):
     graph = as_graph(pattern, directed=directed, devices=devices)
     assert graph.name == tmp_path.name
     assert graph.columns == ("src", "dst")
-    here = graph if devices is None else graph.on("cpu")
+    here = graph if devices is None else graph.to("cpu")
     assert edges_of(here) == edges_of(whole)
     everybody = np.arange(whole.num_vertices)
     assert here.ids_of(everybody).tolist() == whole.ids_of(everybody).tolist()

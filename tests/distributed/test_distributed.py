@@ -68,7 +68,7 @@ def assert_searched(graph, whole, options):
     result = bfs(graph, **options)
     expected = expected_distances(whole, options["source"], options["depth_limit"], options["target"])
     assert validate(graph, result)
-    brought = result.on("cpu")
+    brought = result.to("cpu")
     np.testing.assert_array_equal(brought.distances, expected)
     assert_valid_bfs(brought.graph, brought)
     assert (brought.predecessors is not None) == options["predecessors"]
@@ -89,7 +89,7 @@ def test_random_graphs(data, whole, size):
     assert (graph.num_vertices, graph.num_edges, graph.directed) == (
         *(whole.num_vertices, whole.num_edges, whole.directed),
     )
-    assert edges_of(graph.on("cpu")) == edges_of(whole)
+    assert edges_of(graph.to("cpu")) == edges_of(whole)
     assert_searched(graph, whole, data.draw(searches(whole)))
 
 
@@ -237,7 +237,7 @@ def test_edges_distributed_make_the_graph_that_they_make_in_one_piece(
     assert (graph.num_vertices, graph.num_edges, graph.directed) == (
         *(whole.num_vertices, whole.num_edges, whole.directed),
     )
-    brought = graph.on("cpu")
+    brought = graph.to("cpu")
     brought.check()
     assert edges_of(brought) == edges_of(whole)
     labels = np.arange(whole.num_vertices) if whole.labels is None else whole.labels
@@ -246,8 +246,8 @@ def test_edges_distributed_make_the_graph_that_they_make_in_one_piece(
         source = labels[data.draw(st.integers(0, len(labels) - 1))].item()
         result = bfs(graph, source)
         assert validate(graph, result)
-        np.testing.assert_array_equal(result.on("cpu").distances, bfs(whole, source).distances)
-        assert result.to_frame().equals(result.on("cpu").to_frame())
+        np.testing.assert_array_equal(result.to("cpu").distances, bfs(whole, source).distances)
+        assert result.to_frame().equals(result.to("cpu").to_frame())
         assert not graph.has_vertex(labels[-1].item() + 1)
 
 
@@ -256,13 +256,14 @@ def test_edges_distributed_make_the_graph_that_they_make_in_one_piece(
 def test_named_graphs(spec, size):
     graph, whole = load(spec, devices=f"cpu:{size}"), load(spec)
     assert (graph.name, graph.num_edges) == (whole.name, whole.num_edges)
-    assert edges_of(graph.on("cpu")) == edges_of(whole)
+    assert edges_of(graph.to("cpu")) == edges_of(whole)
+    np.testing.assert_array_equal(graph.to("scipy").toarray(), whole.to("scipy").toarray())
     source = int(whole.degrees.argmax())
     id = whole.ids_of(np.array([source])).tolist()[0]
     result = bfs(graph, id, trace=True)
     assert validate(graph, result)
     expected = bfs(whole, id, trace=True)
-    np.testing.assert_array_equal(result.on("cpu").distances, expected.distances)
+    np.testing.assert_array_equal(result.to("cpu").distances, expected.distances)
     assert [level[1:4] for level in result.trace][: expected.depth] == [level[1:4] for level in expected.trace][
         : expected.depth
     ]
@@ -294,7 +295,7 @@ def test_wide_numbers():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda graph: bfs(graph, 0).distances, "result.on\\('cpu'\\)"),
+        (lambda graph: bfs(graph, 0).distances, "result.to\\('cpu'\\)"),
         (lambda graph: bfs(graph, 0).predecessors, "result.to_frame\\(\\)"),
         (lambda graph: bfs(graph, 0, deterministic=True), "deterministically"),
         (lambda graph: bfs(graph, 0, check=True), "check"),
@@ -366,7 +367,7 @@ def test_an_id_that_was_not_there_when_ids_were_numbered(new):
 def test_a_graph_without_vertices():
     graph = from_graph(as_graph(([], []), vertices=0), threads(3))
     assert (graph.num_vertices, graph.num_edges) == (0, 0)
-    assert graph.on("cpu").num_vertices == 0
+    assert graph.to("cpu").num_vertices == 0
     with pytest.raises(InputError, match="0 is not a vertex"):
         bfs(graph, 0)
 

@@ -61,7 +61,7 @@ def test_a_rank_that_fails(error, says):
         at_level(5, 1, trouble)
         print(said_by_bfs())
         troubled = False
-        assert (bfs(graph, 0).on("cpu").distances == sound.on("cpu").distances).all()
+        assert (bfs(graph, 0).to("cpu").distances == sound.to("cpu").distances).all()
         """
     assert says in run(program)
 
@@ -82,7 +82,7 @@ def test_a_rank_that_does_not_answer():
         launch.GRACE = 60
         go.set()
         graph.launcher.limit = 600.0
-        assert (bfs(graph, 0).on("cpu").distances == sound.on("cpu").distances).all()
+        assert (bfs(graph, 0).to("cpu").distances == sound.to("cpu").distances).all()
         """
     first, second = run(program).splitlines()
     assert first.startswith("no answer for 1 s from partition 1 (cpu): all were stopped")
@@ -103,7 +103,7 @@ def test_interrupted():
         except KeyboardInterrupt:
             print("interrupted")
         troubled = False
-        assert (bfs(graph, 0).on("cpu").distances == sound.on("cpu").distances).all()
+        assert (bfs(graph, 0).to("cpu").distances == sound.to("cpu").distances).all()
         """
     assert run(program) == "interrupted\n"
 
@@ -120,7 +120,7 @@ def test_a_thread_that_begins_after_an_interrupt_leaves_its_part_alone():
             bfs(graph, 0)
         except KeyboardInterrupt:
             launch.start_new_thread = start
-        assert (bfs(graph, 0).on("cpu").distances == sound.on("cpu").distances).all()
+        assert (bfs(graph, 0).to("cpu").distances == sound.to("cpu").distances).all()
         cpu.HostSearch.begin = lambda *_: used.append(True)
         go.set()
         assert ended.wait(60) and not used

@@ -29,7 +29,7 @@ def test_random_graphs(dask_client, size):
     @given(data=st.data(), whole=graphs(min_vertices=1, max_vertices=40, max_edges=160))
     def check(data, whole):
         graph = from_graph(whole, launcher)
-        assert edges_of(graph.on("cpu")) == edges_of(whole)
+        assert edges_of(graph.to("cpu")) == edges_of(whole)
         assert_searched(graph, whole, data.draw(searches(whole)))
 
     check()
@@ -58,7 +58,7 @@ def test_errors_are_those_of_one_device(dask_client):
         bfs(graph, "q")
     with pytest.raises(InputError, match="deterministically"):
         bfs(graph, "a", deterministic=True)
-    with pytest.raises(InputError, match=r"result.on\('cpu'\)"):
+    with pytest.raises(InputError, match=r"result.to\('cpu'\)"):
         bfs(graph, "a").distances  # noqa: B018
 
 
@@ -87,7 +87,7 @@ def test_a_worker_killed_in_the_middle_of_a_search(dask_client, rank):
     for _ in range(2):
         with pytest.raises(TraversalError, match=line):
             bfs(graph, 0)
-    assert bfs(other, 0).on("cpu").distances.tolist() == bfs(whole, 0).distances.tolist()
+    assert bfs(other, 0).to("cpu").distances.tolist() == bfs(whole, 0).distances.tolist()
     dask_client.wait_for_workers(3, timeout=600)
     again = from_graph(whole, launcher_of(dask_client))
     assert bfs(again, 0).num_reached == whole.num_vertices

@@ -73,7 +73,7 @@ def test_a_graph_on_the_device_gets_its_distances_there():
 
     graph = load("rmat:12", device="cuda")
     found = bfs_batch(graph, range(200), engine="cupy")
-    expected = bfs_batch(graph.on("cpu"), range(200), engine="cpu").distances
+    expected = bfs_batch(graph.to("cpu"), range(200), engine="cpu").distances
     assert isinstance(found.distances, cupy.ndarray)
     np.testing.assert_array_equal(found.distances.get(), expected)
     parts = []

@@ -113,7 +113,7 @@ def test_a_graph_on_the_device():
     graph = load("rmat:10", device="cuda")
     found = betweenness(graph, range(100), engine="cupy")
     assert isinstance(found, np.ndarray)
-    np.testing.assert_allclose(found, betweenness(graph.on("cpu"), range(100), engine="cpu"), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(found, betweenness(graph.to("cpu"), range(100), engine="cpu"), rtol=1e-10, atol=1e-10)
 
 
 def test_little_memory_takes_fewer_sources(monkeypatch):

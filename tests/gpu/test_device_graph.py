@@ -118,7 +118,7 @@ def test_what_is_made_of_a_graph(blocks):
     rng = np.random.default_rng(3)
     for _ in range(60):
         expected = random_graph(rng)
-        graph = expected.on("cuda")
+        graph = expected.to("cuda")
         assert_same(graph, expected, order=True)
         assert_same(graph.reverse, expected.reverse)
         assert_same(graph.undirected, expected.undirected)
@@ -133,13 +133,13 @@ def test_what_is_made_of_a_graph(blocks):
 
 def test_a_graph_is_copied_once():
     graph = generate("grid:9")
-    there = graph.on("cuda")
+    there = graph.to("cuda")
     assert (graph.device, there.device) == ("cpu", "cuda")
-    assert graph.on("cpu") is graph
-    assert graph.on("cuda") is there is there.on("cuda")
-    assert there.on("cpu") is graph
-    with pytest.raises(InputError, match="not on 'tpu'"):
-        graph.on("tpu")
+    assert graph.to("cpu") is graph
+    assert graph.to("cuda") is there is there.to("cuda")
+    assert there.to("cpu") is graph
+    with pytest.raises(InputError, match="unknown kind 'tpu'"):
+        graph.to("tpu")
 
 
 @pytest.mark.parametrize("offset", [np.int32, np.int64])
@@ -212,7 +212,7 @@ def test_a_result_lives_where_its_graph_lives(engine):
         host = random_graph(rng)
         sources, options = random_options(rng, host.num_vertices)
         expected = bfs(host, sources, engine="cpu:sequential", **options)
-        for graph in (host, host.on("cuda")):
+        for graph in (host, host.to("cuda")):
             result = bfs(graph, sources, engine=engine, trace=True, **options)
             assert result.graph is graph
             assert on_device(result.distances) == (graph.device == "cuda")
@@ -223,7 +223,7 @@ def test_a_result_lives_where_its_graph_lives(engine):
             verdict = validate(graph, result)
             assert verdict, verdict
             assert result.to_frame()["distance"].tolist() == expected.distances.tolist()
-            there = result.on("cpu")
+            there = result.to("cpu")
             assert not on_device(there.distances)
             assert there.graph is host
             if result.predecessors is not None:
@@ -248,7 +248,7 @@ def test_a_result_on_the_device_is_asserted_on_and_drawn():
 @pytest.mark.parametrize("engine", [*GPU_ENGINES, "cpu"])
 def test_a_result_outlives_the_next_search(engine, device):
     host = load("rmat:8")
-    graph = host.on(device)
+    graph = host.to(device)
     first, second, third = sample_sources(host, 3).tolist()
     for options in ({}, {"depth_limit": 2}, {"target": third}, {"predecessors": False}, {"trace": True}):
         result = bfs(graph, first, engine=engine, **options)
@@ -272,7 +272,7 @@ def test_ids():
     assert graph.ids_of(np.array([3, -1, 0])).tolist() == [1000, -1, 4]
     with pytest.raises(InputError, match="6 is not a vertex of edges; its 4 vertices have the ids"):
         graph.vertices_of(cupy.asarray([5, 6]))
-    words = as_graph({"a": ["b"], "b": ["c"], "c": []}).on("cuda")
+    words = as_graph({"a": ["b"], "b": ["c"], "c": []}).to("cuda")
     assert bfs(words, "a").path_to("c") == ["a", "b", "c"]
 
 
@@ -289,8 +289,8 @@ def test_validation_says_the_same_on_both_sides():
             array[vertex] = change
         verdict = validate(host, result)
         rules.add(verdict.rule)
-        assert validate(host.on("cuda"), result.on("cuda")) == verdict
-        assert validate(host, result.on("cuda")) == verdict
+        assert validate(host.to("cuda"), result.to("cuda")) == verdict
+        assert validate(host, result.to("cuda")) == verdict
     assert len(rules) >= 9
 
 
@@ -387,4 +387,4 @@ def mirrored(graph):
 def test_edges_survive():
     """What `edges_of` sees on the host is what was on the device."""
     graph = load("rmat:8", device="cuda")
-    assert edges_of(graph.on("cpu")) == edges_of(generate("rmat:8"))
+    assert edges_of(graph.to("cpu")) == edges_of(generate("rmat:8"))

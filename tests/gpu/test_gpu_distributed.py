@@ -51,7 +51,7 @@ def assert_right(graph, whole, sources, **options):
         result = bfs(graph, sources, **options)
         assert validate(graph, result)
         expected = expected_distances(whole, sources, options.get("depth_limit"), options.get("target"))
-        brought = result.on("cpu")
+        brought = result.to("cpu")
         np.testing.assert_array_equal(brought.distances, expected)
         assert validate(brought.graph, brought)
         assert (result.num_reached, result.depth) == (brought.num_reached, brought.depth)
@@ -66,7 +66,7 @@ def test_random_graphs(devices):
         rng = np.random.default_rng(seed)
         whole = random_graph(rng, most_vertices=300, most_edges=2000)
         graph = from_graph(whole, on(devices))
-        assert edges_of(graph.on("cpu")) == edges_of(whole)
+        assert edges_of(graph.to("cpu")) == edges_of(whole)
         sources, options = random_options(rng, whole.num_vertices)
         assert_right(graph, whole, sources, **options)
 
@@ -90,7 +90,7 @@ def test_directions(devices, monkeypatch, alpha, beta, room):
 def test_named_graphs(devices, spec, monkeypatch):
     monkeypatch.setattr(alone, "DEEP", 1 << 40)
     graph, whole = load(spec, devices=devices), load(spec)
-    assert edges_of(graph.on("cpu")) == edges_of(whole)
+    assert edges_of(graph.to("cpu")) == edges_of(whole)
     assert_right(graph, whole, [int(whole.degrees.argmax())])
 
 
@@ -106,7 +106,7 @@ def test_rank_0_searches_alone_what_is_deep(devices, spec):
 def test_wide_numbers(devices, monkeypatch):
     monkeypatch.setattr(Partitioning, "dtype", np.dtype(np.int64))
     graph, whole = load("rmat:10", devices=devices), load("rmat:10")
-    assert edges_of(graph.on("cpu")) == edges_of(whole)
+    assert edges_of(graph.to("cpu")) == edges_of(whole)
     assert_right(graph, whole, [1, 9])
 
 
@@ -136,14 +136,14 @@ def test_edges_distributed(devices, factor, directed):
     sources = [Source(blocks_of(rank)) for rank in range(launcher.size)]
     partitions = launcher.keep(build, Plan("cuda", directed=directed), each=[sources])
     graph = DistributedGraph(partitions, launcher)
-    brought = graph.on("cpu")
+    brought = graph.to("cpu")
     brought.check()
     assert edges_of(brought) == edges_of(whole)
     source = brought.ids_of(np.array([0])).tolist()[0]
     result = bfs(graph, source)
     assert validate(graph, result)
-    np.testing.assert_array_equal(result.on("cpu").distances, bfs(whole, source, engine="cpu").distances)
-    assert result.to_frame().equals(result.on("cpu").to_frame())
+    np.testing.assert_array_equal(result.to("cpu").distances, bfs(whole, source, engine="cpu").distances)
+    assert result.to_frame().equals(result.to("cpu").to_frame())
 
 
 def test_a_large_graph(devices):
@@ -154,7 +154,7 @@ def test_a_large_graph(devices):
         assert validate(graph, result)
         expected = bfs(whole, source)
         assert (result.num_reached, result.depth) == (expected.num_reached, expected.depth)
-        np.testing.assert_array_equal(result.on("cpu").distances, expected.on("cpu").distances)
+        np.testing.assert_array_equal(result.to("cpu").distances, expected.to("cpu").distances)
 
 
 @pytest.mark.usefixtures("by_steps")

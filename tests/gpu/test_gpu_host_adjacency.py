@@ -28,7 +28,7 @@ def test_random_graphs(engine):
 @pytest.mark.parametrize("spec", ["rmat:16", "grid:300", "star:100000"])
 def test_shapes(spec):
     graph = load(spec, device="cuda", adjacency="host")
-    host = graph.on("cpu")
+    host = graph.to("cpu")
     sources = sample_sources(host, 4).tolist()
     for source in sources:
         for options in ({}, {"deterministic": True}, {"predecessors": False}, {"depth_limit": 2}):
@@ -44,7 +44,7 @@ def test_directed_with_ids():
     rng = np.random.default_rng(5)
     graph = as_graph(tuple(3 * rng.integers(0, 30_000, (2, 90_000))), directed=True)
     there = with_adjacency_on_host(graph)
-    assert there.on("cpu").on("cuda") is there
+    assert there.to("cpu").to("cuda") is there
     for source in rng.choice(graph.labels, 5):
         result = bfs(there, int(source), engine="cupy")
         np.testing.assert_array_equal(to_host(result.distances), bfs(graph, int(source), engine="scipy").distances)

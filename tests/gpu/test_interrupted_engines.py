@@ -14,7 +14,7 @@ GRAPH = generate("rmat:12")
 
 SEARCHES = {
     "bfs": lambda engine: bfs(GRAPH, [1, 2], engine=engine).distances,
-    "bfs of a graph on the device": lambda engine: to_host(bfs(GRAPH.on("cuda"), 1, engine=engine).distances),
+    "bfs of a graph on the device": lambda engine: to_host(bfs(GRAPH.to("cuda"), 1, engine=engine).distances),
     "block-queue": lambda engine: bfs(GRAPH, 1, engine=f"{engine}:block-queue").distances,
 }
 OF_CUPY = {

@@ -218,9 +218,9 @@ def test_an_isolated_start_leaves_nothing_behind():
     searched = as_graph(graph)
     for start in (65, 0, 66, 65, 1):
         found = drop_in.bfs(graph, start)["distance"].to_numpy()
-        expected = oracle_distances(searched.on("cpu"), [start])
+        expected = oracle_distances(searched.to("cpu"), [start])
         np.testing.assert_array_equal(found, np.where(expected < 0, FAR, expected))
-        np.testing.assert_array_equal(bfs(searched, start).on("cpu").distances, expected)
+        np.testing.assert_array_equal(bfs(searched, start).to("cpu").distances, expected)
 
 
 def test_what_is_prepared_is_kept_weakly():

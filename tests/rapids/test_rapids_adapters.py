@@ -40,7 +40,7 @@ def test_there_and_back(kind):
         assert back.device == "cuda"
         assert back.directed == graph.directed
         assert back.num_vertices == graph.num_vertices
-        found, expected = edges_of(back.on("cpu")), edges_of(graph)
+        found, expected = edges_of(back.to("cpu")), edges_of(graph)
         assert (set(found) == set(expected)) if kind in MERGING else (found == expected)
 
 
@@ -54,7 +54,7 @@ def test_cudf_ids(kind):
         expected = as_graph(frame.to_pandas(), directed=directed)
         named = [
             {(g.ids_of(np.array([u])).tolist()[0], g.ids_of(np.array([v])).tolist()[0]) for u, v in edges_of(g)}
-            for g in (graph.on("cpu"), expected)
+            for g in (graph.to("cpu"), expected)
         ]
         assert named[0] == named[1]
         start = frame["src"].to_pandas().tolist()[0]
@@ -85,7 +85,7 @@ def test_order_of_the_rows_is_kept_where_asked_for():
     from rapids_bfs.adapters.cudf import from_cudf
 
     frame = cudf.DataFrame({"src": [1, 0, 1, 0, 1], "dst": [2, 2, 0, 1, 1]})
-    graph = from_cudf(frame, keep_order=True).on("cpu")
+    graph = from_cudf(frame, keep_order=True).to("cpu")
     assert graph.targets.tolist() == [2, 1, 2, 0, 1]
 
 
@@ -116,7 +116,7 @@ def test_torch_is_not_copied():
     graph = as_graph(offsets=offsets, targets=targets)
     assert pointers(graph.offsets, graph.targets) == [offsets.data_ptr(), targets.data_ptr()]
     edges = as_graph((torch.tensor([0, 1], device="cuda"), torch.tensor([1, 2], device="cuda")))
-    assert edges_of(edges.on("cpu")) == [(0, 1), (1, 2)]
+    assert edges_of(edges.to("cpu")) == [(0, 1), (1, 2)]
 
 
 class DLPackOnly:
@@ -165,9 +165,9 @@ def test_arrow_device_keeps_names():
     exported = graph.to("arrow-device")
     back = as_graph(exported)
     assert back.columns == ("from", "to")
-    assert edges_of(back.on("cpu")) == edges_of(graph.on("cpu"))
+    assert edges_of(back.to("cpu")) == edges_of(graph.to("cpu"))
     plain, _ = frame[["from", "to"]].to_pylibcudf()
-    assert edges_of(as_graph(plain).on("cpu")) == edges_of(graph.on("cpu"))
+    assert edges_of(as_graph(plain).to("cpu")) == edges_of(graph.to("cpu"))
     assert isinstance(graph.to("pylibcudf"), pylibcudf.Table)
     host = pa.RecordBatch.from_pydict({"from": [0, 1], "to": [1, 2]})
     assert as_graph(host).device == "cpu"
@@ -183,10 +183,10 @@ def test_cugraph(renumber, directed):
         graph.from_cudf_edgelist(frame_of_edges(pairs, "int32"), source="src", destination="dst", renumber=renumber)
         found = as_graph(graph)
         expected = as_graph(tuple(pairs), directed=directed, **({} if renumber else {"vertices": int(pairs.max()) + 1}))
-        assert set(edges_of(found.on("cpu"))) == set(edges_of(expected))
+        assert set(edges_of(found.to("cpu"))) == set(edges_of(expected))
         assert found.directed == directed
         np.testing.assert_array_equal(
-            *(np.arange(g.num_vertices) if g.labels is None else g.on("cpu").labels for g in (found, expected))
+            *(np.arange(g.num_vertices) if g.labels is None else g.to("cpu").labels for g in (found, expected))
         )
 
 
@@ -207,8 +207,8 @@ def test_nx_cugraph_keeps_order_and_nodes(make):
     assert found.device == "cuda"
     expected = as_graph(graph)
     assert found.directed == expected.directed
-    assert found.on("cpu").labels.tolist() == expected.labels.tolist()
-    assert edges_of(found.on("cpu")) == edges_of(expected)
+    assert found.to("cpu").labels.tolist() == expected.labels.tolist()
+    assert edges_of(found.to("cpu")) == edges_of(expected)
     assert type(found.to("nx-cugraph")) is type(on_device)
 
 

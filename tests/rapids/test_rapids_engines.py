@@ -29,10 +29,10 @@ def test_right_on_random_graphs(engine, device):
         if device == "cpu":
             assert_right(graph, [source], engine, depth_limit=limit, predecessors=predecessors)
         else:
-            result = bfs(graph.on(device), source, engine=engine, depth_limit=limit, predecessors=predecessors)
+            result = bfs(graph.to(device), source, engine=engine, depth_limit=limit, predecessors=predecessors)
             expected = bfs(graph, source, engine="scipy", depth_limit=limit)
             assert result.distances.device is not None
-            np.testing.assert_array_equal(result.on("cpu").distances, expected.distances)
+            np.testing.assert_array_equal(result.to("cpu").distances, expected.distances)
 
 
 @pytest.mark.parametrize("engine", ENGINES[:3])

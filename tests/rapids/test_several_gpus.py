@@ -111,7 +111,7 @@ def test_workers_search_in_one_launch(client):
         result = bfs(graph, source, trace=True)
         assert "one launch" in result.trace.engine
         assert validate(graph, result)
-        np.testing.assert_array_equal(result.on("cpu").distances, bfs(whole, source, engine="cpu").distances)
+        np.testing.assert_array_equal(result.to("cpu").distances, bfs(whole, source, engine="cpu").distances)
 
 
 @linked

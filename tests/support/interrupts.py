@@ -56,7 +56,7 @@ class Operations:
             "preparing": lambda: bfs(self.deep.replace(), 3, engine="cpu").distances,
             "preparing a batch": lambda: bfs_batch(self.small.replace(), range(90), engine="cpu").distances,
             "bfs in parts": lambda: self._distributed(5),
-            "preparing parts": lambda: bfs(as_graph(self.small, devices="cpu:2"), 3).on("cpu").distances,
+            "preparing parts": lambda: bfs(as_graph(self.small, devices="cpu:2"), 3).to("cpu").distances,
             "as_graph": lambda: as_graph((GRID[:, 1] * 7, GRID[:, 0] * 7)).targets,
             "as_graph of a CSR": lambda: as_graph(offsets=self.deep.offsets, targets=self.deep.targets).reverse.targets,
             "generate": lambda: generate("rmat:7").targets,
@@ -74,7 +74,7 @@ class Operations:
         return np.concatenate(rows)
 
     def _distributed(self, source: int) -> np.ndarray:
-        return bfs(self.parts, source).on("cpu").distances
+        return bfs(self.parts, source).to("cpu").distances
 
     def _searches(self) -> dict[str, object]:
         one = {name: bfs(getattr(self, name), 9, engine="cpu").distances for name in ("wide", "deep")}

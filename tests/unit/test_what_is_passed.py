@@ -30,6 +30,7 @@ from rapids_bfs.generators import rmat_edges, urand
 
 GRAPH = as_graph("karate")
 RESULT = bfs(GRAPH, 0)
+PARTS = load("karate", devices="cpu:2")
 ON_THE_DEVICE = ["cudf", "cugraph", "cupy", "cupyx", "pylibcudf", "pylibcugraph", "nx-cugraph", "arrow-device"]
 
 
@@ -38,14 +39,15 @@ def refused(message, call, *arguments, **options):
         call(*arguments, **options)
 
 
-@pytest.mark.parametrize("device", ["x", "CPU", "", None, 0, ["cpu"], np.array(["cpu"])], ids=repr)
+@pytest.mark.parametrize("device", ["x", "CPU", "networkx", "", None, 0, ["cpu"], np.array(["cpu"])], ids=repr)
 def test_what_is_no_device(device):
     for make in (rmat_edges, urand):
         refused("a graph lives on 'cpu' or 'cuda', not on", make, 4, device=device)
     if device is not None:  # its default
         for name in ("rmat:4", "karate"):
             refused("a graph lives on 'cpu' or 'cuda'", load, name, device=device)
-    refused("a graph lives on 'cpu' or 'cuda'", GRAPH.on, device)
+    for result in (RESULT, bfs(PARTS, 0)):
+        refused("a graph lives on 'cpu' or 'cuda'", result.to, device)
 
 
 @pytest.mark.parametrize("path", [None, 3, 1.5, ["a.csv"], object], ids=repr)
@@ -63,7 +65,8 @@ def test_what_is_no_name(tmp_path):
 
 @pytest.mark.parametrize("kind", ["nonsense", None, 3, ["csr"], {}], ids=repr)
 def test_what_is_no_kind(kind):
-    refused("unknown kind .*: there are arrow", GRAPH.to, kind)
+    for graph in (GRAPH, PARTS):
+        refused("unknown kind .*: a graph goes to cpu or cuda, or becomes arrow", graph.to, kind)
 
 
 @pytest.mark.skipif(cupy_missing() is None, reason="there is a CUDA device")
@@ -126,7 +129,6 @@ QUOTING = {
     "name": lambda id: bfs(as_graph(([0], [1]), name=id), 2),
     "graph": as_graph,
     "file": load,
-    "device": GRAPH.on,
     "kind": GRAPH.to,
     "columns": lambda id: as_graph(pd.DataFrame({LONG + "x": [0], id if isinstance(id, str) else "b": [1], "c": [2]})),
     "no column": lambda id: as_graph(pd.DataFrame({"a": [0], "b": [1], "c": [2]}), source=id),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from ..arguments import quoted
 from ..forks import in_each_child
 from .driver import no_device, too_old
 
-CPU, CUDA = "cpu", "cuda"
+CPU: Final = "cpu"
+CUDA: Final = "cuda"
+DEVICES = (CPU, CUDA)
 DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
 
 
@@ -44,7 +46,7 @@ in_each_child(cupy_missing.cache_clear)
 
 def checked_device(device: Any) -> str:
     """``device`` if it is "cpu" or "cuda". Raises `InputError` if not."""
-    if not isinstance(device, str) or device not in (CPU, CUDA):
+    if not isinstance(device, str) or device not in DEVICES:
         raise InputError(f"a graph lives on 'cpu' or 'cuda', not on {quoted(device)}")
     return device
 

@@ -44,7 +44,7 @@ class ManySources(BatchTraversal):
         self.batch_size = self.together.batch_size
         self.shares = np.ones(1)
         if graph.num_vertices:
-            here = graph.on(CPU)
+            here = graph.to(CPU)
             hub = np.argmax(here.degrees, keepdims=True)
             distances = Sequential(here).run(hub, Options(predecessors=False)).distances
             self.shares = np.bincount(distances[distances >= 0]) / here.num_vertices
@@ -82,7 +82,7 @@ class SideBySide(BatchTraversal):
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
-        here, n = graph.on(CPU), graph.num_vertices
+        here, n = graph.to(CPU), graph.num_vertices
         vertex = here.targets.dtype
         each = n * (np.dtype(np.int32).itemsize + vertex.itemsize + np.dtype(np.int64).itemsize)
         require_bytes(each, "a search on a thread")
@@ -121,7 +121,7 @@ class BitParallel(BatchTraversal):
         self.widest = max(width for width in WIDTHS if width == 1 or 2 * self._bytes(width) < available_bytes())
         self.batch_size = WORD * self.widest
         vertex = graph.targets.dtype
-        self.numbered = numbered_by_degree(graph.on(CPU))
+        self.numbered = numbered_by_degree(graph.to(CPU))
         self.stamps = np.zeros(n, np.int32)
         self.queues = np.empty((2, n), vertex)
         self.counters = np.zeros(bit_parallel.COUNTERS, np.int64)
@@ -203,7 +203,7 @@ class Brandes(Betweenness):
     """`betweenness`, the sources dealt out to a few rows of sums for each thread."""
 
     def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:
-        graph = self.graph.on(CPU)
+        graph = self.graph.to(CPU)
         length = graph.num_arcs if edges else graph.num_vertices
         team, threads = pool.team(most=max(1, len(sources)))
         scratch = threads * (12 * graph.num_vertices + graph.num_arcs // 8)

@@ -44,7 +44,7 @@ class Brandes(Betweenness):
     def __init__(self, graph: Graph, device: Device, tuning: Tuning = DEFAULT) -> None:
         super().__init__(graph)
         self.device = device
-        here = graph.on(device.searches_on)
+        here = graph.to(device.searches_on)
         vertex = graph.targets.dtype
         self.types = vertex, graph.offsets.dtype
         pieces, in_pieces = (pieces_of(to_host(each.offsets), vertex)[1] for each in (here, here.reverse))

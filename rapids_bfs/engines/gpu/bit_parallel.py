@@ -47,7 +47,7 @@ class BitParallel(BatchTraversal):
         self.searches_on = device.searches_on
         self.planes = max(graph.num_vertices - 1, 1).bit_length()
         n, vertex, offset = graph.num_vertices, graph.targets.dtype, graph.offsets.dtype
-        self.numbered = numbered_by_degree(graph.on(CPU))
+        self.numbered = numbered_by_degree(graph.to(CPU))
         heavy, pieces = pieces_of(self.numbered.in_offsets, vertex)
         self.arrays = {
             "rank": self.numbered.rank,
@@ -158,7 +158,7 @@ class BitParallel(BatchTraversal):
             "counts": (count, np.uint64),
             "counts_before": (count, np.uint64),
         }
-        require_buffers(self.device, self.graph.on(self.searches_on), [*needs.values()])
+        require_buffers(self.device, self.graph.to(self.searches_on), [*needs.values()])
         self.rows = {name: self.device.empty(*need) for name, need in needs.items()}
         for name, array in self.rows.items():
             setattr(self.parameters, name, address(array))

@@ -100,7 +100,7 @@ class CuPyDevice(Device):
         self.cupy = cupy
         there: Any = cupy.cuda.Device()
         if graph is not None and graph.is_on(CUDA):
-            there = graph.on(CUDA).targets.device
+            there = graph.to(CUDA).targets.device
         self.id = int(there.id)
         self.context = primary_context(self.id)
         with self.current():

@@ -49,7 +49,7 @@ Search: Any = SEARCH.in_memory()
 def ascending_in_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None:
     """Offsets and targets of the in-edges, each adjacency ascending, and the position of each in the adjacency of its
     source, or None if those ascend too. None if the graph's own arrays are all that."""
-    here = graph.on(CPU)
+    here = graph.to(CPU)
     ascends = csr.ascends(here.offsets, here.targets)
     if ascends and not graph.directed:
         return None
@@ -131,13 +131,13 @@ class Deterministic:
             n=n,
             m=m,
             edge_bits=default.edge_bits,
-            alike=has_alike_degrees(graph.on(CPU).offsets if in_edges is None else in_edges[0]),
+            alike=has_alike_degrees(graph.to(CPU).offsets if in_edges is None else in_edges[0]),
         )
         with device.active():
             self.host = OneLaunch(graph, device, self.parameters)
             self.tune(tuning)
         self.times: Any = None  # allocated by the first search that is traced
-        self.isolated = np.diff(graph.on(CPU).offsets) == 0
+        self.isolated = np.diff(graph.to(CPU).offsets) == 0
         self.stale = False  # did the last search leave a distance that the kernel does not reset?
 
     def tune(self, tuning: Tuning) -> None:

@@ -94,7 +94,7 @@ class NumbaDevice(Device):
             self.threads, self.resident_blocks = 8, 2
             self.stream = cuda.stream()
             return
-        there: Any = graph.on(CUDA).targets.device if graph.is_on(CUDA) else cuda.get_current_device()
+        there: Any = graph.to(CUDA).targets.device if graph.is_on(CUDA) else cuda.get_current_device()
         device = cuda.gpus[int(there.id)]
         self.threads = 256
         self.multiprocessors = device.MULTIPROCESSOR_COUNT

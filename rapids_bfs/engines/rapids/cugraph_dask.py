@@ -52,7 +52,7 @@ class CuGraphDaskBFS(RapidsTraversal):
 
     def __init__(self, graph: Graph, gpus: int) -> None:
         super().__init__(graph)
-        here = graph.on(CPU)
+        here = graph.to(CPU)
         frame = spread(started(gpus), here.vertex_pairs())
         self.cugraph_graph = graph_of(frame, COLUMNS, directed=graph.directed)
         self.has_out_edges = here.degrees > 0

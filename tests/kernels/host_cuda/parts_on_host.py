@@ -66,7 +66,7 @@ def assert_finds(graph, whole, sources, **options):
         result = bfs(graph, sources, trace=True, **options)
         assert validate(graph, result)
         expected = expected_distances(whole, sources, options.get("depth_limit"), options.get("target"))
-        brought = result.on("cpu")
+        brought = result.to("cpu")
         np.testing.assert_array_equal(brought.distances, expected)
         assert (brought.predecessors is not None) == options.get("predecessors", True)
         assert (result.num_reached, result.depth) == (int((expected >= 0).sum()), int(expected.max()))

@@ -182,7 +182,7 @@ def build_graphs():
         graph = DistributedGraph(
             launcher.keep(build, Plan("cuda", directed=directed, simple=simple), each=[sources]), launcher
         )
-        assert edges_of(graph.on("cpu")) == edges_of(whole.simple if simple else whole)
+        assert edges_of(graph.to("cpu")) == edges_of(whole.simple if simple else whole)
         assert graph.num_edges == (whole.simple if simple else whole).num_edges
 
 

@@ -237,8 +237,8 @@ def test_an_answer_in_one_thread_is_nobody_elses():
     assert not any(np.shares_memory(one, other) for one, other in combinations(kept, 2))
     for source, (result, tree) in enumerate(zip(results, trees, strict=True)):
         assert validate(graph, result)
-        assert (result.on("cpu").predecessors is not None) == tree
-        np.testing.assert_array_equal(result.on("cpu").distances, expected_distances(whole, [source]))
+        assert (result.to("cpu").predecessors is not None) == tree
+        np.testing.assert_array_equal(result.to("cpu").distances, expected_distances(whole, [source]))
 
 
 @pytest.mark.parametrize("tree", [True, False])
