@@ -36,7 +36,7 @@ edges.head(3)
 # ## One call
 
 # %%
-comparison = rapids_bfs.compare(edges, 16, source="src", target="dst", directed=False)
+comparison = rapids_bfs.compare(edges, num_sources=16, source="src", target="dst", directed=False)
 print(comparison)
 
 # %%
@@ -74,7 +74,7 @@ print(rapids_bfs.validate(graph, wrong))
 # %%
 scales = (12, 15, 18, 21) if on_gpu else (8, 10, 12, 14)
 ran = [runs.engine for runs in comparison.engines if runs.runs]
-rapids_bfs.plot_sizes(rapids_bfs.compare(f"rmat:{scale}", 8, engines=ran) for scale in scales)
+rapids_bfs.plot_sizes(rapids_bfs.compare(f"rmat:{scale}", num_sources=8, engines=ran) for scale in scales)
 
 # %% [markdown]
 # ## Save a report

@@ -141,6 +141,6 @@ rapids_bfs.bfs(graph, source, engine="pull", trace=True).trace.plot()
 
 # %%
 others = ["numba-cuda:frontier-mask", "numba-cuda:block-queue"] + ["cupy"] * on_gpu
-comparison = rapids_bfs.compare(graph, 4, engines=["pull", *others], baseline="numba-cuda:block-queue")
+comparison = rapids_bfs.compare(graph, num_sources=4, engines=["pull", *others], baseline="numba-cuda:block-queue")
 print(comparison)
 comparison.plot()

@@ -141,7 +141,9 @@ def compare(
             autocompletion=engines_named,
         ),
     ] = None,
-    sources: Annotated[int, typer.Option(metavar="N", help="Number of random sources.")] = 16,
+    num_sources: Annotated[
+        int | None, typer.Option(metavar="N", help="Number of random sources.", show_default="16")
+    ] = None,
     source: Annotated[
         list[str] | None,
         typer.Option(metavar="ID", help="Search from this vertex; may be repeated.", show_default=False),
@@ -201,14 +203,15 @@ def compare(
 
     given = GraphInput(graph, directed, source_column, target_column, not no_header, devices_of(gpus))
     given.check_outputs(force, json=json, csv=csv, html=html)
-    planned(sources, engines, baseline, seed, depth_limit)
+    planned(source, num_sources, engines, baseline, seed, depth_limit)
     edges = given.edges()
     loaded = given.load() if edges is None else edges.graph
-    chosen = [_parse_id(loaded, text) for text in source] if source else sources
+    sources = [_parse_id(loaded, text) for text in source] if source else None
     comparison = with_progress(
         lambda progress: run_comparison(
             edges or loaded,
-            chosen,
+            sources=sources,
+            num_sources=num_sources,
             engines=engines,
             baseline=baseline,
             seed=seed,

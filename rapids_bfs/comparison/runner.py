@@ -17,7 +17,8 @@ import numpy as np
 from .._core.arguments import engine_name, quoted, whole_number
 from .._core.cuda.arrays import CUDA
 from .._core.memory import PeakDeviceBytes
-from ..algorithms.bfs import checked_depth_limit, source_vertices
+from ..algorithms.batch import vertices_of_sources
+from ..algorithms.bfs import checked_depth_limit
 from ..engines import EngineSpec, Options, Traversal, compile_for, prepare, registered, resolve, unsupported
 from ..errors import InputError, TraversalError
 from ..loading import as_graph
@@ -36,8 +37,9 @@ BASELINES = ("cugraph", "cugraph-dask", "scipy", "networkx")  # what others are 
 
 def compare(
     graph: Any,
-    sources: int | Iterable[Hashable] = SOURCES,
     *,
+    sources: Iterable[Hashable] | None = None,
+    num_sources: int | None = None,
     engines: str | Sequence[str] | None = None,
     baseline: str | None = None,
     seed: int = SEED,
@@ -57,8 +59,9 @@ def compare(
         For a list of edges, a table or a pair of arrays, each engine is also timed end to end: it builds its own graph
         and searches once. Our engines search a graph over several devices in parts; others search it on one device, or
         distribute it themselves.
-    sources : int or ids
-        The number of random vertices with an out-edge, or the ids of the sources.
+    sources : list, set or array of ids, optional
+    num_sources : int, instead of ``sources``
+        The number of sources to draw among the vertices with an out-edge. Default: 16.
     engines : names, in a list or separated by commas
         Default: every engine, with a reason for those that cannot run; for a graph over several devices, those that can
         search it.
@@ -78,20 +81,20 @@ def compare(
     InputError
         If an engine is unknown, a source is not a vertex, or the graph has no edges to draw sources from.
     """
-    plan = planned(sources, engines, baseline, seed, depth_limit)
+    plan = planned(sources, num_sources, engines, baseline, seed, depth_limit)
     edges = graph if isinstance(graph, EdgeInput) else EdgeInput.of(graph, **graph_options)
     graph = as_graph(graph, **graph_options) if edges is None else edges.graph
     graph.check()  # a graph whose arrays were written to would make right engines look wrong
     if engines is None and graph.default_engines is not None:
         plan = plan._replace(specs=[resolve(name) for name in graph.default_engines])
-    if drawn := isinstance(sources, int | np.integer):
-        vertices = sample_sources(graph, sources, seed)
+    if plan.num_sources is None:
+        vertices = _distinct_vertices(graph, sources)
     else:
-        vertices = source_vertices(graph, sources)
+        vertices = sample_sources(graph, plan.num_sources, seed)
     comparison = Comparison(
         graph,
         [EngineRuns(spec.name) for spec in plan.specs],
-        seed=seed if drawn else None,
+        seed=None if plan.num_sources is None else seed,
         command=_command(),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -111,10 +114,12 @@ class Plan(NamedTuple):
     specs: list[EngineSpec]
     options: Options
     baseline: str | None
+    num_sources: int | None  # to draw
 
 
 def planned(
-    sources: int | Iterable[Hashable],
+    sources: Iterable[Hashable] | None,
+    num_sources: int | None,
     engines: str | Sequence[str] | None,
     baseline: str | None,
     seed: int,
@@ -128,9 +133,11 @@ def planned(
         names = [spec.name for spec in specs]
         if baseline not in names:
             raise InputError(f"the baseline {quoted(baseline)} is not one of the engines: {', '.join(names)}")
-    if isinstance(sources, int | np.integer):
-        _checked_sample(sources, seed)
-    return Plan(specs, options, baseline)
+    if sources is None:
+        num_sources, _ = _checked_sample(SOURCES if num_sources is None else num_sources, seed)
+    elif num_sources is not None:
+        raise InputError("give either the sources or the number of sources to draw, not both")
+    return Plan(specs, options, baseline, num_sources)
 
 
 def _checked_sample(count: Any, seed: Any) -> tuple[int, int]:
@@ -156,10 +163,18 @@ def _command() -> str:
     return shlex.join(["rapids-bfs" if program in ("cli.py", "__main__.py") else program, *sys.argv[1:]])
 
 
-def sample_sources(graph: Any, count: int | np.integer[Any], seed: int = SEED) -> np.ndarray:
+def sample_sources(graph: Any, count: int, seed: int = SEED) -> np.ndarray:
     """``count`` distinct vertices with an out-edge, at random, or all of them if there are fewer."""
     sources: np.ndarray = graph.sample_sources(*_checked_sample(count, seed))
     return sources
+
+
+def _distinct_vertices(graph: Any, sources: Any) -> np.ndarray:
+    """The vertices (int64, in the order given) that have these ids. Raises `InputError` if there are none."""
+    vertices = list(dict.fromkeys(vertices_of_sources(graph, sources).tolist()))
+    if not vertices:
+        raise InputError("at least one source is needed")
+    return np.array(vertices)
 
 
 def _run(

@@ -104,23 +104,23 @@ def test_a_working_directory_that_was_removed(refused, tmp_path):
 
 
 def test_compare(rapids_bfs, tmp_path):
-    done = rapids_bfs("compare", "karate", "--sources", 3, "--json", "k.json", "--csv", "k.csv", cwd=tmp_path)
+    done = rapids_bfs("compare", "karate", "--num-sources", 3, "--json", "k.json", "--csv", "k.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "karate: 34 vertices, 78 undirected edges, 3 sources" in done.stdout
     for engine in ("cpu", "scipy", "networkx"):
         assert f"\n {engine} " in done.stdout
     found = json.loads((tmp_path / "k.json").read_text())
-    assert found["command"].endswith("compare karate --sources 3 --json k.json --csv k.csv")
+    assert found["command"].endswith("compare karate --num-sources 3 --json k.json --csv k.csv")
     assert {engine["engine"] for engine in found["engines"] if engine["valid"]} >= {"cpu", "scipy", "networkx"}
     assert len((tmp_path / "k.csv").read_text().splitlines()) >= 1 + 3 * 3
 
 
 def test_compare_writes_a_page(rapids_bfs, refused, tmp_path):
-    done = rapids_bfs("compare", "karate", "--sources", 2, "--engines", "cpu", "--html", "k.html", cwd=tmp_path)
+    done = rapids_bfs("compare", "karate", "--num-sources", 2, "--engines", "cpu", "--html", "k.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "k.html").read_text("utf-8")
     assert text.startswith("<!doctype html>")
-    assert "rapids-bfs compare karate --sources 2 --engines cpu --html k.html" in text
+    assert "rapids-bfs compare karate --num-sources 2 --engines cpu --html k.html" in text
     assert "exists" in refused("compare", "rmat:99", "--html", tmp_path / "k.html")
 
 
@@ -269,7 +269,8 @@ def test_help_lists_the_commands(rapids_bfs):
         (["compare", "karate", "--engines", "cpu:warp"], "no algorithm 'warp': it has direction-optimizing"),
         (["compare", "karate", "--source", "99"], "99 is not a vertex of karate; its vertices are 0..33"),
         (["compare", "karate", "--baseline", "scipy", "--engines", "cpu"], "is not one of the engines: cpu"),
-        (["compare", "karate", "--sources", "0"], "at least 1, not 0"),
+        (["compare", "karate", "--num-sources", "0"], "at least 1, not 0"),
+        (["compare", "karate", "--num-sources", "2", "--source", "0"], "to draw, not both"),
         (["compare", "karate", "--depth-limit", "-1"], "the depth limit must be at least 0, not -1"),
         (["compare", "karate", "--json", "no/such/dir.json"], "there is no directory no/such"),
         (
@@ -306,7 +307,9 @@ def test_an_output_that_exists_is_kept_before_any_work(rapids_bfs, refused, tmp_
     (tmp_path / "out.json").write_text("mine")
     assert "exists" in refused("compare", "rmat:99", "--json", tmp_path / "out.json")
     assert (tmp_path / "out.json").read_text() == "mine"
-    assert rapids_bfs("compare", "karate", "--sources", 1, "--json", tmp_path / "out.json", "--force").returncode == 0
+    assert (
+        rapids_bfs("compare", "karate", "--num-sources", 1, "--json", tmp_path / "out.json", "--force").returncode == 0
+    )
     assert json.loads((tmp_path / "out.json").read_text())
 
 
@@ -346,7 +349,16 @@ main()
 
 
 def test_ctrl_c_shows_what_is_finished(tmp_path):
-    arguments = ["compare", "rmat:8", "--sources", "4000", "--engines", "scipy,cpu", "--json", tmp_path / "out.json"]
+    arguments = [
+        "compare",
+        "rmat:8",
+        "--num-sources",
+        "4000",
+        "--engines",
+        "scipy,cpu",
+        "--json",
+        tmp_path / "out.json",
+    ]
     command = [sys.executable, "-c", INTERRUPTED, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 130, done.stderr

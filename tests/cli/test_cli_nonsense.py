@@ -24,7 +24,7 @@ from rapids_bfs.report.console import console, line
 from rapids_bfs.report.table import comparison_table, levels_table
 
 USUAL = {
-    "compare": ["karate", "--engines=cpu", "--sources=1"],
+    "compare": ["karate", "--engines=cpu", "--num-sources=1"],
     "run": ["karate", "--source=0"],
     "trace": ["karate", "--source=0", "--engine=cpu"],
     "validate": ["path:3", "r.csv"],
@@ -103,7 +103,7 @@ def test_no_command_line(here, capsys, command):
     [
         (["compare", "karate", "--seed", "-1"], "the seed must be at least 0, not -1"),
         (["compare", "karate", "--seed", "10^20"], "Invalid value for '--seed'"),
-        (["compare", "karate", "--sources", "-1"], "the number of sources must be at least 1, not -1"),
+        (["compare", "karate", "--num-sources", "-1"], "the number of sources must be at least 1, not -1"),
         (["compare", "karate", "--engines", ""], "not ''"),
         (["run", "karate", "--source", "1_0"], "'1_0' is not a vertex"),
         (["graph500", "--scale", "99"], "the scale must be in 0..48, not 99"),
@@ -176,7 +176,7 @@ def test_names_are_printed_as_they_are(here, capsys, name):
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=20))
 def test_no_text_reaches_a_terminal_but_as_itself(text):
     """In titles, notes, and cells, and where a program prints our tables on a console of its own."""
-    comparison = compare(as_graph([(0, 1)]), 1, engines="scipy")
+    comparison = compare(as_graph([(0, 1)]), num_sources=1, engines="scipy")
     comparison.graph.name = comparison["scipy"].unavailable = text
     shown = line(text).plain
     for group in (comparison_table(comparison), levels_table(bfs(comparison.graph, 0))):
@@ -215,7 +215,7 @@ def test_no_letter_is_lost_in_a_narrow_terminal(here, capsys, monkeypatch):
     from rapids_bfs.report.console import screen
 
     monkeypatch.setattr(screen, "width", 20)
-    for arguments in (["compare", "karate", "--sources=2"], ["trace", "karate"], ["info"], USUAL["run"]):
+    for arguments in (["compare", "karate", "--num-sources=2"], ["trace", "karate"], ["info"], USUAL["run"]):
         arguments = ["run", *arguments] if arguments is USUAL["run"] else arguments
         assert "\N{HORIZONTAL ELLIPSIS}" not in ends_well(capsys, arguments, (0,))[1]
 
@@ -266,7 +266,7 @@ def test_an_encoding_that_lacks_letters(here):
 )
 def test_a_terminal(environment):
     own, theirs = pty.openpty()
-    done = program("compare", "karate", "--engines=cpu", "--sources=1", stdout=theirs, env=os.environ | environment)
+    done = program("compare", "karate", "--engines=cpu", "--num-sources=1", stdout=theirs, env=os.environ | environment)
     os.close(theirs)
     shown = os.read(own, 1 << 16).decode()
     os.close(own)

@@ -265,7 +265,7 @@ def test_a_shell_completes_commands_and_options():
         (["compare", "rmat:99", "--engines=foo"], "unknown engine 'foo'"),
         (["compare", "rmat:99", "--baseline=scipy", "--engines=cpu"], "the baseline 'scipy' is not one of the engines"),
         (["compare", "rmat:99", "--seed=-1"], "the seed must be at least 0"),
-        (["compare", "rmat:99", "--sources=0"], "the number of sources must be at least 1"),
+        (["compare", "rmat:99", "--num-sources=0"], "the number of sources must be at least 1"),
         (["compare", "rmat:99", "--depth-limit=-1"], "must be at least 0"),
         (["run", "rmat:99", "--source=0", "--engine=foo"], "unknown engine 'foo'"),
         (["run", "rmat:99", "--source=0", "--depth-limit=-1"], "must be at least 0"),

@@ -93,7 +93,7 @@ def engines(monkeypatch):
 
 
 def test_karate():
-    comparison = compare("karate", 5, engines=["cpu", "cpu:sequential", "scipy", "networkx"])
+    comparison = compare("karate", num_sources=5, engines=["cpu", "cpu:sequential", "scipy", "networkx"])
     assert comparison.valid
     assert [runs.engine for runs in comparison.engines] == ["cpu", "cpu:sequential", "scipy", "networkx"]
     assert comparison.baseline == "scipy"
@@ -111,7 +111,7 @@ def test_karate():
 
 
 def test_json_and_csv(tmp_path):
-    comparison = compare("karate", [0, 33], engines="cpu,scipy", baseline="cpu")
+    comparison = compare("karate", sources=[0, 33], engines="cpu,scipy", baseline="cpu")
     comparison.to_json(tmp_path / "out.json")
     comparison.to_csv(tmp_path / "out.csv")
     found = json.loads((tmp_path / "out.json").read_text())
@@ -140,7 +140,7 @@ def test_json_and_csv(tmp_path):
     "graph", ["karate", {"a": ["b"], "b": ["c"]}, [(5, 9), (9, 5)], as_graph("karate", devices="cpu:2")], ids=str
 )
 def test_a_frame_has_a_row_for_each_search(tmp_path, graph, kind):
-    comparison = compare(graph, 2, engines="cpu,scipy")
+    comparison = compare(graph, num_sources=2, engines="cpu,scipy")
     rows = records(comparison.to_frame(kind))
     assert rows == [
         {"engine": each.engine, **vars(run), "teps": run.teps} for each in comparison.engines for run in each.runs
@@ -158,13 +158,13 @@ def test_a_frame_without_searches_has_its_columns():
 
 
 def test_levels_and_traces(engines):
-    comparison = compare("karate", [0, 33], engines="watched,cpu:sequential,cpu")
+    comparison = compare("karate", sources=[0, 33], engines="watched,cpu:sequential,cpu")
     found = np.bincount(bfs("karate", 0).distances).tolist()
     assert [level.newly_reached for level in comparison.levels] == [*found[1:], 0]
     assert [level.direction for level in comparison["watched"].trace] == ["bottom-up"] * 3
     assert comparison["cpu:sequential"].trace is None
     assert [level.newly_reached for level in comparison["cpu"].trace] == [*found[1:], 0]
-    limited = compare("karate", [0], engines="cpu", depth_limit=2)
+    limited = compare("karate", sources=[0], engines="cpu", depth_limit=2)
     assert [level.newly_reached for level in limited.levels] == found[1:3]
     assert (comparison["watched"].trace.engine, comparison["cpu"].trace.engine) == ("watched", "cpu")
     assert len(comparison["watched"].runs) == 2  # the traced search is not one of those that are timed
@@ -174,13 +174,13 @@ def test_levels_and_traces(engines):
 
 
 def test_labels_are_the_sources():
-    comparison = compare(([10, 20], [20, 30]), 9, engines="cpu")
+    comparison = compare(([10, 20], [20, 30]), num_sources=9, engines="cpu")
     assert sorted(run.source for run in comparison["cpu"].runs) == [10, 20]
     assert json.loads(json.dumps(comparison.to_dict()))["engines"][0]["sources"]
 
 
 def test_engines_that_cannot_run_are_listed_with_their_reason(engines):
-    comparison = compare("karate", 2, engines="absent,broken,cpu")
+    comparison = compare("karate", num_sources=2, engines="absent,broken,cpu")
     assert comparison["absent"].unavailable == "needs a flux capacitor: pip install flux"
     assert comparison["broken"].unavailable == "failed: RuntimeError: no luck"
     assert len(comparison["cpu"].runs) == 2
@@ -190,7 +190,7 @@ def test_engines_that_cannot_run_are_listed_with_their_reason(engines):
 
 
 def test_a_wrong_answer_is_seen(engines):
-    comparison = compare("karate", 2, engines="lying,cpu")
+    comparison = compare("karate", num_sources=2, engines="lying,cpu")
     assert not comparison.valid
     assert comparison["lying"].valid is False
     assert "NO" in str(comparison)
@@ -198,7 +198,7 @@ def test_a_wrong_answer_is_seen(engines):
 
 
 def test_an_interrupted_run_shows_what_is_finished(engines):
-    comparison = compare("karate", 8, engines="cpu,interrupting")
+    comparison = compare("karate", num_sources=8, engines="cpu,interrupting")
     assert comparison.interrupted
     assert 2 <= len(comparison["cpu"].runs) < 8
     assert len(comparison["interrupting"].runs) == 2
@@ -208,15 +208,15 @@ def test_an_interrupted_run_shows_what_is_finished(engines):
 
 def test_networkx_is_left_out_of_large_graphs_unless_asked_for(monkeypatch):
     monkeypatch.setattr("rapids_bfs.comparison.baselines._NetworkX.LARGEST", 100)
-    assert "ask for this engine by name" in compare("karate", 1)["networkx"].unavailable
-    assert compare("karate", 1, engines="networkx")["networkx"].unavailable is None
+    assert "ask for this engine by name" in compare("karate", num_sources=1)["networkx"].unavailable
+    assert compare("karate", num_sources=1, engines="networkx")["networkx"].unavailable is None
 
 
 def test_each_source_starts_with_another_engine(engines):
     calls = []
     compare(
         "karate",
-        3,
+        num_sources=3,
         engines="cpu:sequential,scipy",
         progress=lambda done, total, doing: calls.append((done, total, doing)),
     )
@@ -240,7 +240,10 @@ def test_sources_are_drawn_by_seed_from_vertices_with_edges():
         ({"engines": "warp"}, "unknown engine 'warp'"),
         ({"baseline": "networkx", "engines": "cpu"}, "the baseline 'networkx' is not one of the engines: cpu"),
         ({"sources": [99]}, "99 is not a vertex"),
-        ({"sources": 0}, "at least 1"),
+        ({"num_sources": 0}, "at least 1"),
+        ({"sources": 5}, "expected a list of vertex ids, not 5"),
+        ({"sources": []}, "at least one source is needed"),
+        ({"sources": [0], "num_sources": 2}, "either the sources or the number of sources to draw, not both"),
         ({"depth_limit": -1}, "at least 0"),
     ],
 )
@@ -251,4 +254,4 @@ def test_bad_input_is_named_before_any_work(arguments, message):
 
 def test_a_graph_without_edges_has_no_random_source():
     with pytest.raises(InputError, match="has no edges: name a source"):
-        compare(({}), 1)
+        compare(({}), num_sources=1)

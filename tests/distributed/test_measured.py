@@ -42,7 +42,7 @@ KINDS = {
 class TestCompare:
     def test_side_by_side(self):
         graph, whole = load("rmat:9", devices="cpu:3"), load("rmat:9")
-        comparison = compare(graph, 3, seed=4)
+        comparison = compare(graph, num_sources=3, seed=4)
         assert [runs.engine for runs in comparison.engines] == ["cpu", "scipy"]
         assert comparison.valid
         assert comparison.baseline == "scipy"
@@ -53,7 +53,7 @@ class TestCompare:
             assert (run.reached, run.depth) == (expected.num_reached, expected.depth)
             assert run.edges == expected.num_traversed_edges
         assert [level.newly_reached for level in comparison.levels] == [
-            level.newly_reached for level in compare(whole, [ours.runs[0].source], engines="cpu").levels
+            level.newly_reached for level in compare(whole, sources=[ours.runs[0].source], engines="cpu").levels
         ]
         assert "scipy" in str(comparison)
         assert "3 sources, 3 partitions\n" in str(comparison)
@@ -63,7 +63,7 @@ class TestCompare:
 
     def test_engines_by_name_and_why_one_cannot(self):
         graph = as_graph({"a": ["b"], "b": ["a"]}, devices="cpu:2")
-        comparison = compare(graph, ["a"], engines="networkx,cpu,cugraph-dask", depth_limit=1)
+        comparison = compare(graph, sources=["a"], engines="networkx,cpu,cugraph-dask", depth_limit=1)
         assert comparison["networkx"].valid
         assert comparison["cpu"].valid
         assert comparison["cugraph-dask"].unavailable
@@ -75,7 +75,7 @@ class TestCompare:
         source, target = gap * np.random.default_rng(gap).integers(0, 400, (2, 900)) + gap
         given = KINDS[kind](tmp_path, source, target)
         engines = "cpu,cpu:sequential,scipy,networkx"
-        comparison = compare(given, 3, devices="cpu:2", engines=engines, directed=True, baseline="networkx")
+        comparison = compare(given, num_sources=3, devices="cpu:2", engines=engines, directed=True, baseline="networkx")
         oracle = csr_array((np.ones(900), (source, target)), shape=(410 * gap, 410 * gap))
         for runs in comparison.engines:
             assert runs.valid, runs.unavailable
@@ -93,13 +93,13 @@ class TestCompare:
 
     def test_an_engine_that_fails_to_say_whether_it_can_is_left_out(self, monkeypatch):
         monkeypatch.setattr(type(registered()["scipy"]), "unsupported", lambda *arguments: 1 / 0)
-        comparison = compare(load("path:9", devices="cpu:2"), 1)
+        comparison = compare(load("path:9", devices="cpu:2"), num_sources=1)
         assert comparison["scipy"].unavailable == "failed: ZeroDivisionError: division by zero"
         assert comparison["cpu"].valid
 
     def test_a_wrong_answer_shows(self, monkeypatch):
         monkeypatch.setattr("rapids_bfs.comparison.runner.verdict_of", lambda *given: Verdict("root", 0, "no"))
-        assert not compare(load("path:9", devices="cpu:2"), [3], engines="cpu").valid
+        assert not compare(load("path:9", devices="cpu:2"), sources=[3], engines="cpu").valid
 
     @pytest.mark.parametrize("size", [1, 4])
     def test_sources_are_distinct_vertices_with_edges(self, size):
@@ -162,7 +162,7 @@ class TestCommand:
 
     def test_compare_and_graph500(self, capsys, tmp_path):
         out = tmp_path / "c.json"
-        assert run_command(["compare", "rmat:6", "--gpus", "cpu:2", "--sources", "1", "--json", str(out)]) == FINE
+        assert run_command(["compare", "rmat:6", "--gpus", "cpu:2", "--num-sources", "1", "--json", str(out)]) == FINE
         assert [each["engine"] for each in json.loads(out.read_text())["engines"]] == ["cpu", "scipy"]
         assert run_command(["graph500", "--scale", "5", "--gpus", "cpu:2", "--roots", "2"]) == FINE
         assert "harmonic_mean_TEPS" in capsys.readouterr().out

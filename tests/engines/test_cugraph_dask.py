@@ -166,11 +166,11 @@ def test_the_users_own_cluster_and_communicator_are_used_and_left(several_gpus):
 
 def test_compared_from_a_list_of_edges(several_gpus):
     frame = pd.DataFrame({"u": [10, 20, 30], "v": [20, 30, 77]})
-    comparison = compare(frame, [10, 20], engines="cpu,cugraph-dask", source="u", target="v")
+    comparison = compare(frame, sources=[10, 20], engines="cpu,cugraph-dask", source="u", target="v")
     assert comparison["cugraph-dask"].unavailable is None
     assert comparison["cugraph-dask"].valid
     assert comparison["cugraph-dask"].edges_ms
 
 
 def test_left_out_of_a_comparison_on_one_gpu_unless_it_is_named(several_gpus):
-    assert "compare with --gpus" in compare("karate", 1)["cugraph-dask"].unavailable
+    assert "compare with --gpus" in compare("karate", num_sources=1)["cugraph-dask"].unavailable

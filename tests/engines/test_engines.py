@@ -308,9 +308,9 @@ class TestOptionsOfAnotherEngine:
             bfs_batch("path:10", [3, 0], keep=keep, depth_limit=2, engine="textbook")
 
     def test_compare_gives_the_reason(self):
-        found = compare("karate", 2, engines="textbook,cpu", depth_limit=1)
+        found = compare("karate", num_sources=2, engines="textbook,cpu", depth_limit=1)
         assert "does not support depth_limit" in found["textbook"].unavailable
-        assert compare("karate", 2, engines="textbook")["textbook"].valid
+        assert compare("karate", num_sources=2, engines="textbook")["textbook"].valid
 
 
 class TestBadInput:
@@ -338,7 +338,9 @@ class TestBadInput:
             bfs(as_graph(([], [])), 0)
 
 
-@pytest.mark.parametrize("call", [betweenness, lambda graph: compare(graph, 1), bfs_batch, lambda graph: bfs(graph, 0)])
+@pytest.mark.parametrize(
+    "call", [betweenness, lambda graph: compare(graph, num_sources=1), bfs_batch, lambda graph: bfs(graph, 0)]
+)
 def test_packages_are_looked_for_once(call, monkeypatch):
     """An interrupt under the import lock leaves it locked."""
     call("karate")

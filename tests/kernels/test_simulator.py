@@ -9,7 +9,7 @@ import pytest
 
 COMPARE = (
     "from rapids_bfs import compare; from rapids_bfs.generators import generate\n"
-    "runs = compare(generate('grid:4'), 1, engines='numba-cuda:two-kernel').engines[0]\n"
+    "runs = compare(generate('grid:4'), num_sources=1, engines='numba-cuda:two-kernel').engines[0]\n"
     "print(runs.unavailable or runs.runs[0].verdict)\n"
 )
 

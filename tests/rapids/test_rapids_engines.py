@@ -50,14 +50,14 @@ def test_what_cugraph_cannot_do_is_an_input_error(engine):
 
 
 def test_direction_optimizing_is_for_symmetric_graphs():
-    comparison = compare(as_graph(([0, 1], [1, 2])), 1, engines="pylibcugraph:direction-optimizing,cugraph")
+    comparison = compare(as_graph(([0, 1], [1, 2])), num_sources=1, engines="pylibcugraph:direction-optimizing,cugraph")
     assert "undirected graphs alone" in comparison["pylibcugraph:direction-optimizing"].unavailable
     assert comparison["cugraph"].valid
     assert comparison.valid
 
 
 def test_side_by_side():
-    comparison = compare("rmat:12", 4)
+    comparison = compare("rmat:12", num_sources=4)
     for name in ("cupy", "numba-cuda", *ENGINES, "cpu", "scipy"):
         assert comparison[name].valid, (name, comparison[name].unavailable)
     assert comparison.baseline == "cugraph"
@@ -77,6 +77,6 @@ def test_rmm_is_left_as_it_was_after_its_memory_was_measured():
 
 
 def test_depth_limit_0_is_a_reason_in_compare():
-    comparison = compare("path:10", 1, depth_limit=0)
+    comparison = compare("path:10", num_sources=1, depth_limit=0)
     assert "a depth limit of 0 for none" in comparison["cugraph"].unavailable
     assert comparison["cupy"].valid

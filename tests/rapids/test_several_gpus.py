@@ -80,7 +80,7 @@ def test_right_on_random_graphs(client, engine):
 @pytest.mark.gpus
 @pytest.mark.skipif(GPUS < 2, reason="there is one GPU")
 def test_side_by_side(client):
-    comparison = compare(load("rmat:12", devices="all"), 3)
+    comparison = compare(load("rmat:12", devices="all"), num_sources=3)
     for name in ("cupy", "cugraph-dask", "pylibcugraph"):
         assert comparison[name].valid, (name, comparison[name].unavailable)
     assert comparison.baseline == "cugraph-dask"

@@ -49,7 +49,7 @@ def record():
         known = rapids_bfs.engines.registered() | {"watched": Watched(), "hostile": Hostile()}
         patch.setattr(rapids_bfs.engines.registry, "registered", lambda: known)
         rapids_bfs.engines.resolve.cache_clear()
-        made = compare("rmat:16", 16, engines="cpu,cpu:sequential,scipy,watched,hostile")
+        made = compare("rmat:16", num_sources=16, engines="cpu,cpu:sequential,scipy,watched,hostile")
     rapids_bfs.engines.resolve.cache_clear()
     return json.loads(json.dumps(made.to_dict()))
 
@@ -78,7 +78,7 @@ def test_it_is_small(file):
 def test_a_comparison_in_which_nothing_ran_has_a_page():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(CPU, "unavailable", lambda self: "out for lunch")
-        assert "out for lunch" in page(compare("karate", 1, engines="cpu").to_dict())
+        assert "out for lunch" in page(compare("karate", num_sources=1, engines="cpu").to_dict())
 
 
 def test_a_search_of_many_levels_makes_no_large_page(record):

@@ -83,7 +83,7 @@ def test_a_wrong_engine_says_so():
 
 
 def test_sizes():
-    both = [compare(f"rmat:{scale}", 2, engines="cpu,scipy") for scale in (8, 6)]
+    both = [compare(f"rmat:{scale}", num_sources=2, engines="cpu,scipy") for scale in (8, 6)]
     figure = plot_sizes(both)
     lines = {line.get_label(): line for line in figure.axes[0].lines}
     assert lines.keys() == {"cpu", "scipy"}

@@ -121,7 +121,7 @@ def test_info_says_each_reason_once(monkeypatch):
 
 
 def test_a_comparison_shows_itself_as_a_table_of_80_columns():
-    comparison = compare("karate", 2, engines="cpu,scipy")
+    comparison = compare("karate", num_sources=2, engines="cpu,scipy")
     assert repr(comparison) == str(comparison) == printed(comparison, 80).rstrip()
     assert max(map(len, repr(comparison).splitlines())) <= 80
     assert "median ms" in repr(comparison)

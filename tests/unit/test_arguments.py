@@ -100,7 +100,7 @@ def test_ids_that_arrow_knows_by_an_extension_are_objects():
 def test_what_is_no_depth_limit_is_refused(limit):
     for search in (bfs, bfs_batch):
         refused(search, GRAPH, [0], depth_limit=limit)
-    refused(compare, GRAPH, [0], depth_limit=limit)
+    refused(compare, GRAPH, sources=[0], depth_limit=limit)
 
 
 @pytest.mark.parametrize("limit", HUGE)
@@ -120,15 +120,15 @@ def test_what_is_no_engine_is_refused(engine):
         refused(search, GRAPH, [0], engine=engine)
     refused(graph500, 4, engine=engine)
     if engine is not None:
-        refused(compare, GRAPH, [0], engines=engine if engine != ["cpu"] else [["cpu"]])
-        refused(compare, GRAPH, [0], baseline=engine, engines="cpu")
+        refused(compare, GRAPH, sources=[0], engines=engine if engine != ["cpu"] else [["cpu"]])
+        refused(compare, GRAPH, sources=[0], baseline=engine, engines="cpu")
 
 
 @pytest.mark.parametrize("size", [0, *NO_NUMBERS], ids=repr)
 def test_what_is_no_batch_size_is_refused(size):
     refused(bfs_batch, GRAPH, [0], batch_size=size)
     refused(graph500, 4, roots=size)
-    refused(compare, GRAPH, sources=size, engines="cpu")
+    refused(compare, GRAPH, num_sources=size, engines="cpu")
 
 
 def test_a_batch_may_be_larger_than_the_sources():
@@ -144,15 +144,15 @@ def test_what_is_not_to_be_kept_is_refused(options):
 
 @pytest.mark.parametrize("number", NO_NUMBERS, ids=repr)
 def test_what_is_no_seed_or_scale_is_refused(number):
-    refused(compare, GRAPH, 1, seed=number, engines="cpu")
+    refused(compare, GRAPH, num_sources=1, seed=number, engines="cpu")
     refused(rmat_edges, 4, seed=number)
     refused(rmat_edges, number)
     refused(rmat_edges, 4, number)
 
 
 def test_more_sources_than_vertices_are_all_of_them():
-    assert len(compare(GRAPH, 10**20, engines="cpu")["cpu"].runs) == 6
-    assert len(compare(GRAPH, np.int64(2), engines="cpu")["cpu"].runs) == 2
+    assert len(compare(GRAPH, num_sources=10**20, engines="cpu")["cpu"].runs) == 6
+    assert len(compare(GRAPH, num_sources=np.int64(2), engines="cpu")["cpu"].runs) == 2
 
 
 # What a result may hold once somebody has changed it.

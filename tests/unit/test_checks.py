@@ -235,11 +235,11 @@ def test_an_array_that_was_written_to_is_seen():
     graph = as_graph(offsets=offsets, targets=targets)
     graph.check()
     targets[0] = 2
-    for look in (graph.check, lambda: compare(graph, 1, engines="cpu")):
+    for look in (graph.check, lambda: compare(graph, num_sources=1, engines="cpu")):
         with pytest.raises(InputError, match="edges of vertex 1 are not there in both directions"):
             look()
     targets[0] = 10**6
-    for look in (graph.check, lambda: compare(graph, 1, engines="cpu")):
+    for look in (graph.check, lambda: compare(graph, num_sources=1, engines="cpu")):
         with pytest.raises(InputError, match="target 1000000 of edge 0"):
             look()
 

@@ -64,7 +64,7 @@ class TestEngines:
 
     @pytest.mark.skipif(bool(driver().devices), reason="there is a CUDA device")
     def test_without_a_device_its_reason_comes_first(self):
-        comparison = compare(generate("path:5"), 1)
+        comparison = compare(generate("path:5"), num_sources=1)
         for name in (*NAMES, "pylibcugraph:direction-optimizing"):
             assert comparison[name].unavailable.startswith("there is no CUDA device")
         assert comparison.valid
@@ -102,7 +102,7 @@ class TestEngines:
     def test_what_is_declined_is_a_reason_in_compare_and_an_error_in_bfs(self, monkeypatch):
         engine = resolve("cpu").engine
         monkeypatch.setattr(type(engine), "unsupported", lambda *arguments: "it does not like mondays")
-        comparison = compare(generate("path:3"), 1, engines="cpu,scipy")
+        comparison = compare(generate("path:3"), num_sources=1, engines="cpu,scipy")
         assert comparison["cpu"].unavailable == "it does not like mondays"
         assert comparison["scipy"].valid
         with pytest.raises(InputError, match="engine 'cpu' cannot run this search: it does not like mondays"):
@@ -345,7 +345,7 @@ class TestWholeWay:
     FRAME = pd.DataFrame({"weight": [0.5] * 3, "u": ["a", "b", "c"], "v": ["b", "c", "d"]})
 
     def test_from_a_list_of_edges(self):
-        comparison = compare(self.FRAME, ["a", "b"], engines="cpu,scipy,networkx", source="u", target="v")
+        comparison = compare(self.FRAME, sources=["a", "b"], engines="cpu,scipy,networkx", source="u", target="v")
         assert comparison.valid
         for runs in comparison.engines:
             assert runs.edges_ms
@@ -356,7 +356,7 @@ class TestWholeWay:
     def test_no_title_is_cut_short(self, monkeypatch):
         """However narrow the terminal is and however long the times are."""
         monkeypatch.setenv("COLUMNS", "40")
-        comparison = compare(self.FRAME, ["a"], engines="cpu,scipy", source="u", target="v")
+        comparison = compare(self.FRAME, sources=["a"], engines="cpu,scipy", source="u", target="v")
         assert "edges to answer ms" in str(comparison)
         for runs in comparison.engines:
             runs.runs[:] = [replace(run, ms=1e9) for run in runs.runs]
@@ -366,17 +366,17 @@ class TestWholeWay:
         assert "…" not in printed
 
     def test_from_a_pair_of_arrays(self):
-        assert compare(([0, 1], [1, 2]), 1, engines="cpu")["cpu"].edges_ms
+        assert compare(([0, 1], [1, 2]), num_sources=1, engines="cpu")["cpu"].edges_ms
 
     def test_not_from_a_graph(self):
-        comparison = compare(generate("path:4"), 1, engines="cpu")
+        comparison = compare(generate("path:4"), num_sources=1, engines="cpu")
         assert comparison["cpu"].edges_ms == []
         assert "edges to answer" not in str(comparison)
         assert EdgeInput.of(nx.path_graph(3)) is None
 
     def test_another_answer_than_the_graphs_is_told(self, monkeypatch):
         monkeypatch.setattr(Baseline, "end_to_end", lambda *arguments: lambda: 1)
-        reason = compare(self.FRAME, ["a"], engines="cpu", source="u", target="v")["cpu"].unavailable
+        reason = compare(self.FRAME, sources=["a"], engines="cpu", source="u", target="v")["cpu"].unavailable
         assert (
             reason
             == f"failed: {TraversalError.__name__}: reached 1 vertices from the list of edges, and 4 from the graph"

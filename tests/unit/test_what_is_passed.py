@@ -52,7 +52,7 @@ def test_what_is_no_device(device):
 
 @pytest.mark.parametrize("path", [None, 3, 1.5, ["a.csv"], object], ids=repr)
 def test_what_is_no_path(path):
-    comparison = compare(GRAPH, [0], engines="cpu")
+    comparison = compare(GRAPH, sources=[0], engines="cpu")
     for call in (read, load, GRAPH.save, comparison.to_json, comparison.to_csv, comparison.to_html):
         refused("a path is a string or an os.PathLike, not", call, path)
 
@@ -134,7 +134,7 @@ QUOTING = {
     "no column": lambda id: as_graph(pd.DataFrame({"a": [0], "b": [1], "c": [2]}), source=id),
     "devices": lambda id: load("karate", devices=id),
     "validate": lambda id: validate(GRAPH, replace(RESULT, target=id)),
-    "compare": lambda id: compare(GRAPH, [0], engines=id),
+    "compare": lambda id: compare(GRAPH, sources=[0], engines=id),
 }
 
 
@@ -206,7 +206,7 @@ def test_results_of_two_graphs_differ():
 
 def test_an_engine_that_was_not_compared():
     with pytest.raises(KeyError, match="'scipy' is not one of the engines compared: cpu"):
-        compare(GRAPH, [0], engines="cpu")["scipy"]
+        compare(GRAPH, sources=[0], engines="cpu")["scipy"]
 
 
 @pytest.mark.parametrize("engine", ["nonsense", None, 3, "cpu:nonsense"])
