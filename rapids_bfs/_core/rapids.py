@@ -11,10 +11,10 @@ from functools import cache
 
 from ..errors import InputError
 from .cuda import arrays as device
+from .cuda.driver import pip_install
 from .forks import in_each_child
 
 PACKAGES = ("cudf", "cugraph", "cupy", "cupyx", "nx_cugraph", "pylibcudf", "pylibcugraph", "rmm")
-FIX = "pip install 'rapids-bfs[cu13]'"
 
 
 @cache
@@ -23,12 +23,12 @@ def package_missing(package: str) -> str | None:
     if reason := device.cupy_missing():
         return reason
     if importlib.util.find_spec(package) is None:
-        return f"{package} is not installed: {FIX}"
+        return f"{package} is not installed: {pip_install('rapids-cu')}"
     try:
         importlib.import_module(package)
     except Exception as error:  # importing mismatched versions can raise anything
         first_line = str(error).strip().partition("\n")[0]
-        return f"{package} cannot be imported ({first_line}): {FIX}"
+        return f"{package} cannot be imported ({first_line}): {pip_install('rapids-cu')}"
     return None
 
 

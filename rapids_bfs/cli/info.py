@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .._core import machine
+from .._core.cuda.driver import pip_install
 from .._core.cuda.peer_access import obstacle_of_all
 from .._core.formatting import size
 from ..engines import registered
@@ -34,7 +35,7 @@ def info_tables() -> Group:
         about.add_row("their links", machine.links())
         obstacle = obstacle_of_all()
         about.add_row("one launch for all", Text(obstacle, style="yellow") if obstacle else "yes")
-        about.add_row("NCCL", machine.nccl_version() or Text("none: pip install 'rapids-bfs[cu13]'", style="yellow"))
+        about.add_row("NCCL", machine.nccl_version() or Text(f"none: {pip_install('cuda')}", style="yellow"))
     packages = _plain_table("package", "version")
     for package, version in machine.versions().items():
         packages.add_row(package, version)

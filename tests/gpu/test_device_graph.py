@@ -16,7 +16,7 @@ from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.generators import generate
 from rapids_bfs.testing import assert_same_distances, assert_valid_bfs
 
-cupy = pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rapids-bfs[cu13]'")
+cupy = pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rapids-bfs[cuda13]'")
 device_csr = pytest.importorskip("rapids_bfs._core.csr.device")
 from_device_edges = pytest.importorskip("rapids_bfs.adapters.device_edges").from_device_edges
 

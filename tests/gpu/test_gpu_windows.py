@@ -5,7 +5,7 @@ import pytest
 from rapids_bfs._core.cuda.driver import NO_LINK, driver, link
 from rapids_bfs.distributed.launchers import Threads
 
-pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rapids-bfs[cu13]'")
+pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rapids-bfs[cuda13]'")
 window_checks = pytest.importorskip("window_checks")
 
 ONE = [[0], [0, 0], [0, 0, 0]]

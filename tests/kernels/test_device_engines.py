@@ -58,7 +58,7 @@ class TestDriver:
         [
             (
                 (12, 8),
-                r"runs CUDA up to 12\.8 and CuPy 14 is built for CUDA 13: update the driver .*rapids-bfs\[cu12\]",
+                r"runs CUDA up to 12\.8 and CuPy 14 is built for CUDA 13: update the driver .*rapids-bfs\[cuda12\]",
             ),
             ((11, 4), r"runs CUDA up to 11\.4 .*: update the driver \(https://www.nvidia.com/drivers\)$"),
         ],
@@ -73,13 +73,14 @@ class TestDriver:
         assert drivers.no_device() is None
 
     @pytest.mark.parametrize("missing", [cupy.cupy_missing, numba_cuda.numba_cuda_missing], ids=["cupy", "numba-cuda"])
-    def test_package_not_installed(self, with_driver, missing, monkeypatch):
-        with_driver((13, 0), 1)
+    @pytest.mark.parametrize("major", [12, 13])
+    def test_package_not_installed(self, with_driver, missing, monkeypatch, major):
+        with_driver((major, 0), 1)
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-        assert missing().endswith("is not installed: pip install 'rapids-bfs[cu13]'")
+        assert missing().endswith(f"is not installed: pip install 'rapids-bfs[cuda{major}]'")
 
     def test_numpy_too_new(self, with_driver, monkeypatch):
-        pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'rapids-bfs[cu13]'")
+        pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'rapids-bfs[cuda13]'")
         with_driver((13, 0), 1)
         monkeypatch.setitem(sys.modules, "numba.cuda", None)
         monkeypatch.delattr("numba.cuda", raising=False)

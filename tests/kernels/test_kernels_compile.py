@@ -54,7 +54,7 @@ def test_every_file_has_its_kernels() -> None:
 def test_cuda_file_compiles(name: str, capability: tuple[int, int], sizes: tuple[int, int]) -> None:
     if name.endswith("texture") and sizes[0] == 8:
         pytest.skip("a texture holds 32-bit vertices")
-    core = pytest.importorskip("cuda.core", reason="cuda.core is not installed: pip install 'rapids-bfs[cu13]'")
+    core = pytest.importorskip("cuda.core", reason="cuda.core is not installed: pip install 'rapids-bfs[cuda13]'")
     for each in (sizes, *MORE_BYTES.get((name, sizes), [])):
         expressions = cuda_kernels.expressions(name, *each)
         arch = f"sm_{capability[0]}{capability[1]}"
@@ -81,7 +81,7 @@ def shared_memory(cubin: bytes) -> list[int]:
 
 @pytest.fixture
 def numba_cuda():
-    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'rapids-bfs[cu13]'")
+    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'rapids-bfs[cuda13]'")
     cuda = import_module("numba.cuda")
     if cuda.config.ENABLE_CUDASIM:
         pytest.skip("NUMBA_ENABLE_CUDASIM is set: the simulator compiles nothing")

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 ENVIRONMENTS = {
-    "environment.yml": ("cu13", "notebooks", "test"),
+    "environment.yml": ("rapids-cu13", "notebooks", "test"),
     "notebooks/environment-cpu.yml": ("notebooks",),
 }
 ONLY_CONDA = {"cuda-version", "pip"}

@@ -46,7 +46,7 @@ class TestEngines:
     @pytest.mark.parametrize(
         ("installed", "error", "reason"),
         [
-            (False, None, "cugraph is not installed: pip install 'rapids-bfs[cu13]'"),
+            (False, None, "cugraph is not installed: pip install 'rapids-bfs[rapids-cu"),
             (True, OSError("libcudf.so: no\nmore"), "cugraph cannot be imported (libcudf.so: no): pip install"),
             (True, None, None),
         ],

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import InputError
 from ..arguments import quoted
 from ..forks import in_each_child
-from .driver import no_device, too_old
+from .driver import no_device, pip_install, too_old
 
 CPU: Final = "cpu"
 CUDA: Final = "cuda"
@@ -25,11 +25,11 @@ def cupy_missing() -> str | None:
     if reason := no_device():
         return reason
     if importlib.util.find_spec("cupy") is None:
-        return "CuPy is not installed: pip install 'rapids-bfs[cu13]'"
+        return f"CuPy is not installed: {pip_install('cuda')}"
     try:
         import cupy
     except Exception as error:  # importing mismatched versions can raise anything
-        return f"CuPy cannot be imported ({error}): pip install 'rapids-bfs[cu13]'"
+        return f"CuPy cannot be imported ({error}): {pip_install('cuda')}"
     major = cupy.cuda.runtime.runtimeGetVersion() // 1000
     if reason := too_old(f"CuPy {cupy.__version__}", major):
         return reason

@@ -106,6 +106,12 @@ def no_device() -> str | None:
     return None if devices else "there is no CUDA device: the NVIDIA driver finds none"
 
 
+def pip_install(extra: str) -> str:
+    """How to install "cuda" (CuPy and numba-cuda) or "rapids-cu" (these and RAPIDS), for the CUDA of this driver."""
+    cuda = driver().cuda
+    return f"pip install 'rapids-bfs[{extra}{12 if cuda is not None and cuda[0] == 12 else 13}]'"
+
+
 def too_old(package: str, major: int) -> str | None:
     """None, or one line: that the driver is too old for ``package``, built for CUDA ``major``, and how to fix it."""
     cuda = driver().cuda
@@ -113,5 +119,5 @@ def too_old(package: str, major: int) -> str | None:
         return None
     fix = f"update the driver ({INSTALL})"
     if cuda[0] == 12:
-        fix += " or pip install 'rapids-bfs[cu12]' in a new environment"
+        fix += f" or {pip_install('cuda')} in a new environment"
     return f"the NVIDIA driver runs CUDA up to {cuda[0]}.{cuda[1]} and {package} is built for CUDA {major}: {fix}"

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..._core.cuda.arrays import CPU, CUDA, to_device
 from ..._core.cuda.arrays import cupy_missing as no_cupy
-from ..._core.cuda.driver import no_device, too_old
+from ..._core.cuda.driver import no_device, pip_install, too_old
 from ..._core.forks import in_each_child
 from ..._core.memory import available_device_bytes
 from ...graph import Graph
@@ -58,13 +58,13 @@ def numba_cuda_missing() -> str | None:
     if reason := no_device():
         return reason
     if importlib.util.find_spec("numba_cuda") is None:
-        return "numba-cuda is not installed: pip install 'rapids-bfs[cu13]'"
+        return f"numba-cuda is not installed: {pip_install('cuda')}"
     try:
         from numba import cuda
     except Exception as error:  # whatever an import of unlike versions ends in
         if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
             return f"NumPy {np.__version__} is too new for numba-cuda {version('numba-cuda')}: pip install 'numpy<2.5'"
-        return f"numba-cuda cannot be imported ({error}): pip install 'rapids-bfs[cu13]'"
+        return f"numba-cuda cannot be imported ({error}): {pip_install('cuda')}"
     try:
         major, _ = cuda.cudadrv.runtime.get_version()
     except Exception as error:  # NVRTC is loaded here; each version of its binding raises an exception of its own
