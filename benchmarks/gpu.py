@@ -237,7 +237,7 @@ WAYS = DEVICE, PINNED, PROCESSOR = "adjacency on the device", "adjacency on the 
 CPU_SOURCES = 4  # the first of the same
 
 
-def host_adjacency(graphs=("rmat:24", "rmat:25", "rmat:26"), *, sources=8, too_large=False) -> Iterator[Record]:
+def pinned_adjacency(graphs=("rmat:24", "rmat:25", "rmat:26"), *, sources=8, too_large=False) -> Iterator[Record]:
     """The CPU engine has all cores. The distances of every search are compared with those of the first way."""
     found = []
     for spec in graphs:
@@ -279,7 +279,7 @@ def _ways_to_hold(spec, count, too_large) -> Record:
     return {"graph": spec, "bytes": graph.nbytes, "sources": sources.tolist(), "rows": rows}
 
 
-def host_adjacency_table(record: Record) -> Table:
+def pinned_adjacency_table(record: Record) -> Table:
     def line(each):
         times = {row["way"]: row["ms"] for row in each["rows"]}
         found = {way: middle(ms) for way, ms in times.items()}
@@ -298,5 +298,5 @@ CASES = [
     Case("deterministic", "deterministic searches beside the default ones", DETERMINISTIC, deterministic_table, GPU),
     Case("classics", "each published kernel in CUDA C++ and in Numba-CUDA", classics, classics_table, BOTH),
     Case("construct", "from edges on the device to a graph ready to be searched", construct, construct_table, GPU),
-    Case("host-adjacency", "adjacency on the device and on the host", host_adjacency, host_adjacency_table, GPU),
+    Case("pinned-adjacency", "adjacency on the device and on the host", pinned_adjacency, pinned_adjacency_table, GPU),
 ]

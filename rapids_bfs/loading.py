@@ -16,7 +16,7 @@ from ._core.arguments import checked_directed, checked_name, file_path, quoted, 
 from ._core.cuda.arrays import CPU, CUDA, checked_device, require_device
 from .adapters._formats import OPTIONS
 from .adapters.files import read
-from .adapters.pinned import DEVICE, HOST, checked_adjacency, with_adjacency_on_host
+from .adapters.pinned import DEVICE, PINNED, checked_adjacency, with_pinned_adjacency
 from .errors import InputError
 from .generators import generate
 from .graph import Graph, Vertices
@@ -182,7 +182,7 @@ def load(
     """Load a bundled graph, a generator such as "rmat:20", or a file; an existing file takes precedence over a name.
 
     The graph is on ``device``, "cpu" (the default) or "cuda"; random graphs are generated there. With
-    ``adjacency="host"`` a graph on "cuda" is built on the host and keeps its adjacency in pinned host memory, where
+    ``adjacency="pinned"`` a graph on "cuda" is built on the host and keeps its adjacency in pinned host memory, where
     there is more room. With ``devices`` instead it is a graph in parts, see `rapids_bfs.as_graph`; random graphs are
     generated in parts. For a file, ``options`` are those of `rapids_bfs.read`.
     """
@@ -191,9 +191,9 @@ def load(
             "load takes either devices=, or device= and adjacency=: parts have the memory of their devices"
         )
     device = checked_device(CPU if device is None else device)
-    if checked_adjacency(adjacency, device) == HOST:
+    if checked_adjacency(adjacency, device) == PINNED:
         require_device()
-        return with_adjacency_on_host(load(graph, **options))
+        return with_pinned_adjacency(load(graph, **options))
     name = file_path(graph)
     made: Graph | DistributedGraph
     if devices is not None:

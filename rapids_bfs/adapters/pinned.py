@@ -18,19 +18,19 @@ from .._core.memory import require_bytes, require_device_bytes
 from ..errors import InputError
 from ..graph import Graph
 
-DEVICE, HOST = "device", "host"
+DEVICE, PINNED = "device", "pinned"
 
 
 def checked_adjacency(adjacency: Any, device: str) -> str:
-    """``adjacency`` if it is "device" or "host". Raises `InputError` if not, or if the graph is not for a device."""
-    if adjacency not in (DEVICE, HOST):
-        raise InputError(f"an adjacency lives on 'device' or 'host', not on {quoted(adjacency)}")
-    if adjacency == HOST and device != CUDA:
-        raise InputError("adjacency='host' is for graphs that a device searches: give device='cuda' too")
-    return str(adjacency)
+    """``adjacency`` if it is "device" or "pinned". Raises `InputError` if not, or if the graph is not for a device."""
+    if not isinstance(adjacency, str) or adjacency not in (DEVICE, PINNED):
+        raise InputError(f"an adjacency is 'device' or 'pinned', not {quoted(adjacency)}")
+    if adjacency == PINNED and device != CUDA:
+        raise InputError("adjacency='pinned' is for graphs that a device searches: give device='cuda' too")
+    return adjacency
 
 
-def with_adjacency_on_host(graph: Graph) -> Graph:
+def with_pinned_adjacency(graph: Graph) -> Graph:
     """The graph on the device but for its targets, which are copied to pinned memory of the host; so are those of the
     reversed graph if it is directed.
 

@@ -14,8 +14,8 @@ from rapids_bfs import InputError, as_graph, load
 from rapids_bfs._core import memory
 from rapids_bfs._core.cuda import arrays as device
 from rapids_bfs._core.cuda import driver
-from rapids_bfs.adapters import pinned as host_adjacency
-from rapids_bfs.adapters.pinned import with_adjacency_on_host
+from rapids_bfs.adapters import pinned
+from rapids_bfs.adapters.pinned import with_pinned_adjacency
 
 without_device = pytest.mark.skipif(bool(driver.driver().devices), reason="there is a CUDA device")
 
@@ -56,9 +56,9 @@ def asked(monkeypatch):
         MemoryPointer=lambda memory, offset: memory,
     )
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda, ndarray=OnDevice))
-    monkeypatch.setattr(host_adjacency, "moved", lambda array, where: OnDevice(array.shape, array.dtype, array))
-    monkeypatch.setattr(host_adjacency, "require_bytes", require("host"))
-    monkeypatch.setattr(host_adjacency, "require_device_bytes", require("device"))
+    monkeypatch.setattr(pinned, "moved", lambda array, where: OnDevice(array.shape, array.dtype, array))
+    monkeypatch.setattr(pinned, "require_bytes", require("host"))
+    monkeypatch.setattr(pinned, "require_device_bytes", require("device"))
     return asked
 
 
@@ -79,7 +79,7 @@ def assert_same_memory(there, here, arrays):
 @pytest.mark.parametrize("ids", [{3: [70], 70: [3, 9], 9: [70]}, {"a": ["b"], "b": []}, {0: [1, 2], 1: [0], 2: []}])
 def test_device_and_host_see_the_same_memory(asked, ids):
     graph = as_graph(ids)
-    there = with_adjacency_on_host(graph)
+    there = with_pinned_adjacency(graph)
     assert_same_memory(there, there.to("cpu"), graph)
     assert (there.reverse is there) is not graph.directed
     assert_same_memory(there.reverse, there.reverse.to("cpu"), graph.reverse)
@@ -96,7 +96,7 @@ def test_device_and_host_see_the_same_memory(asked, ids):
 def test_any_graph():
     @given(graphs())
     def same(graph):
-        there = with_adjacency_on_host(graph)
+        there = with_pinned_adjacency(graph)
         assert_same_memory(there, there.to("cpu"), graph)
 
     same()
@@ -115,15 +115,17 @@ def test_memory_that_does_not_suffice(monkeypatch, on_host, on_device, message):
     monkeypatch.setattr(memory, "available_bytes", lambda: on_host)
     monkeypatch.setattr(memory, "available_device_bytes", lambda: on_device)
     with pytest.raises(InputError, match=message):
-        with_adjacency_on_host(graph)
+        with_pinned_adjacency(graph)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"adjacency": "host"}, "adjacency='host' is for graphs that a device searches: give device='cuda' too"),
-        ({"adjacency": "disk", "device": "cuda"}, "an adjacency lives on 'device' or 'host', not on 'disk'"),
-        ({"adjacency": ["host"]}, "not on \\['host'\\]"),
+        ({"adjacency": "pinned"}, "adjacency='pinned' is for graphs that a device searches: give device='cuda' too"),
+        ({"adjacency": "disk", "device": "cuda"}, "an adjacency is 'device' or 'pinned', not 'disk'"),
+        ({"adjacency": "host", "device": "cuda"}, "an adjacency is 'device' or 'pinned', not 'host'"),
+        ({"adjacency": np.array(["pinned", "x"])}, "an adjacency is 'device' or 'pinned', not "),
+        ({"adjacency": ["pinned"]}, "'pinned', not \\['pinned'\\]"),
     ],
 )
 def test_other_places(options, message):
@@ -134,10 +136,10 @@ def test_other_places(options, message):
 @without_device
 def test_without_a_device():
     with pytest.raises(InputError, match="this needs a CUDA device"):
-        load("rmat:20", device="cuda", adjacency="host")
+        load("rmat:20", device="cuda", adjacency="pinned")
 
 
 def test_load(asked, monkeypatch):
     monkeypatch.setattr(device, "cupy_missing", lambda: None)
-    there = load("karate", device="cuda", adjacency="host")
+    there = load("karate", device="cuda", adjacency="pinned")
     assert_same_memory(there, there.to("cpu"), load("karate"))

@@ -373,10 +373,10 @@ def test_a_graph_without_vertices():
 
 
 @pytest.mark.parametrize("device", [{}, {"device": "cpu"}, {"device": "cuda"}])
-@pytest.mark.parametrize("adjacency", [{}, {"adjacency": "device"}, {"adjacency": "host"}])
+@pytest.mark.parametrize("adjacency", [{}, {"adjacency": "device"}, {"adjacency": "pinned"}])
 @pytest.mark.parametrize("devices", ["cpu:2", 2, "auto"])
 def test_devices_and_where_a_graph_in_one_piece_lives(device, adjacency, devices):
-    if device or adjacency == {"adjacency": "host"}:
+    if device or adjacency == {"adjacency": "pinned"}:
         with pytest.raises(InputError, match="either devices=, or device= and adjacency="):
             load("path:3", devices=devices, **device, **adjacency)
     elif devices == "cpu:2":

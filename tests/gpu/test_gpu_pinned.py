@@ -7,7 +7,7 @@ from strategies import oracle_distances
 
 from rapids_bfs import as_graph, bfs, bfs_batch, load, validate
 from rapids_bfs._core.cuda.arrays import to_host
-from rapids_bfs.adapters.pinned import with_adjacency_on_host
+from rapids_bfs.adapters.pinned import with_pinned_adjacency
 from rapids_bfs.comparison.runner import sample_sources
 
 ENGINES = ["cupy", "cupy:two-kernel", "cupy:block-queue", "numba-cuda"]
@@ -19,7 +19,7 @@ def test_random_graphs(engine):
     for _ in range(20):
         graph = random_graph(rng)
         source = int(rng.integers(graph.num_vertices))
-        result = bfs(with_adjacency_on_host(graph), source, engine=engine)
+        result = bfs(with_pinned_adjacency(graph), source, engine=engine)
         np.testing.assert_array_equal(to_host(result.distances), oracle_distances(graph, [source]))
         verdict = validate(result.graph, result)
         assert verdict, verdict
@@ -27,7 +27,7 @@ def test_random_graphs(engine):
 
 @pytest.mark.parametrize("spec", ["rmat:16", "grid:300", "star:100000"])
 def test_shapes(spec):
-    graph = load(spec, device="cuda", adjacency="host")
+    graph = load(spec, device="cuda", adjacency="pinned")
     host = graph.to("cpu")
     sources = sample_sources(host, 4).tolist()
     for source in sources:
@@ -43,7 +43,7 @@ def test_shapes(spec):
 def test_directed_with_ids():
     rng = np.random.default_rng(5)
     graph = as_graph(tuple(3 * rng.integers(0, 30_000, (2, 90_000))), directed=True)
-    there = with_adjacency_on_host(graph)
+    there = with_pinned_adjacency(graph)
     assert there.to("cpu").to("cuda") is there
     for source in rng.choice(graph.labels, 5):
         result = bfs(there, int(source), engine="cupy")
