@@ -45,6 +45,8 @@ def as_graph(
     vertices: int | None = None,
     directed: bool | None = None,
     name: str | None = None,
+    device: str | None = None,
+    adjacency: str = DEVICE,
     devices: None = None,
 ) -> Graph: ...
 @overload
@@ -58,6 +60,8 @@ def as_graph(
     vertices: int | None = None,
     directed: bool | None = None,
     name: str | None = None,
+    device: str | None = None,
+    adjacency: str = DEVICE,
     devices: int | str | Sequence[int],
 ) -> Graph | DistributedGraph: ...
 def as_graph(
@@ -70,6 +74,8 @@ def as_graph(
     vertices: int | None = None,
     directed: bool | None = None,
     name: str | None = None,
+    device: str | None = None,
+    adjacency: str = DEVICE,
     devices: int | str | Sequence[int] | None = None,
 ) -> Any:
     """Make a `Graph` from any supported input. Weights are ignored.
@@ -97,6 +103,10 @@ def as_graph(
         True: directed edges. False: each edge in both directions, unless the edges are symmetric already. Default: as
         the type or file says, else directed edges; the graph counts as undirected if they are symmetric.
     name : str, optional
+    device : "cpu" or "cuda", optional
+        Where the graph is to be. Default: a graph from arrays of a device is there, others are on "cpu".
+    adjacency : "device" or "pinned"
+        With "pinned", a graph on "cuda" keeps its adjacency in pinned host memory, where there is more room.
     devices : int, str or list of int, optional
         Make a graph in parts: on this number of GPUs, on "all", on the GPUs with these ordinals, or "cpu:4" for four
         parts in host memory, one thread each. "auto" takes the fewest GPUs that hold the graph, and makes a plain
@@ -130,15 +140,31 @@ def as_graph(
     }
     if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
         raise InputError("as_graph takes either a graph, or both offsets= and targets=")
+    _check_place(device, adjacency, devices)
     if devices is not None:
         given = {"offsets": offsets, "targets": targets} if graph is None else {}
         return _distributed(graph, devices, **options, **given)
-    if graph is None:
-        return adapters.from_csr(offsets, targets, **options)
+    if isinstance(graph, str | os.PathLike):
+        return adapters.call(load, graph, device=device, adjacency=adjacency, **options)
+    made = adapters.from_csr(offsets, targets, **options) if graph is None else _converted(graph, **options)
+    if adjacency == PINNED:
+        return with_pinned_adjacency(made)
+    return made if device is None else made.to(device)
+
+
+def _check_place(device: str | None, adjacency: str, devices: Any) -> None:
+    """Raise `InputError` if there is no such place for a graph, or the three do not go together."""
+    if devices is not None and (device is not None or adjacency != DEVICE):
+        raise InputError("give either devices=, or device= and adjacency=: partitions have the memory of their devices")
+    place = checked_device(CPU if device is None else device)
+    if checked_adjacency(adjacency, place) == PINNED:
+        require_device()
+
+
+def _converted(graph: Any, **options: Any) -> Any:
+    """What is no path as a graph, where it is."""
     if isinstance(graph, Vertices):
         return adapters.call(_itself, graph, **options)
-    if isinstance(graph, str | os.PathLike):
-        return adapters.call(load, graph, **options)
     if adapters.importer_of(graph) == "dask":
         from .adapters.dask import is_on_devices
 
@@ -186,14 +212,10 @@ def load(
     there is more room. With ``devices`` instead it is a graph in parts, see `rapids_bfs.as_graph`; random graphs are
     generated in parts. For a file, ``options`` are those of `rapids_bfs.read`.
     """
-    if devices is not None and (device is not None or adjacency != DEVICE):
-        raise InputError(
-            "load takes either devices=, or device= and adjacency=: parts have the memory of their devices"
-        )
-    device = checked_device(CPU if device is None else device)
-    if checked_adjacency(adjacency, device) == PINNED:
-        require_device()
+    _check_place(device, adjacency, devices)
+    if adjacency == PINNED:
         return with_pinned_adjacency(load(graph, **options))
+    device = CPU if device is None else device
     name = file_path(graph)
     made: Graph | DistributedGraph
     if devices is not None:

@@ -129,8 +129,9 @@ def test_memory_that_does_not_suffice(monkeypatch, on_host, on_device, message):
     ],
 )
 def test_other_places(options, message):
-    with pytest.raises(InputError, match=message):
-        load("karate", **options)
+    for make, graph in ((load, "karate"), (as_graph, "karate"), (as_graph, {0: [1]})):
+        with pytest.raises(InputError, match=message):
+            make(graph, **options)
 
 
 @without_device
@@ -141,5 +142,7 @@ def test_without_a_device():
 
 def test_load(asked, monkeypatch):
     monkeypatch.setattr(device, "cupy_missing", lambda: None)
-    there = load("karate", device="cuda", adjacency="pinned")
-    assert_same_memory(there, there.to("cpu"), load("karate"))
+    whole = load("karate")
+    for make, graph in ((load, "karate"), (as_graph, "karate"), (as_graph, whole), (as_graph, whole.to("dict"))):
+        there = make(graph, device="cuda", adjacency="pinned")
+        assert_same_memory(there, there.to("cpu"), as_graph(graph))

@@ -377,8 +377,9 @@ def test_a_graph_without_vertices():
 @pytest.mark.parametrize("devices", ["cpu:2", 2, "auto"])
 def test_devices_and_where_a_graph_in_one_piece_lives(device, adjacency, devices):
     if device or adjacency == {"adjacency": "pinned"}:
-        with pytest.raises(InputError, match="either devices=, or device= and adjacency="):
-            load("path:3", devices=devices, **device, **adjacency)
+        for call, graph in ((load, "path:3"), (as_graph, "path:3"), (as_graph, ([0], [1]))):
+            with pytest.raises(InputError, match="either devices=, or device= and adjacency="):
+                call(graph, devices=devices, **device, **adjacency)
     elif devices == "cpu:2":
         assert load("path:3", devices=devices, **adjacency).devices == ("cpu", "cpu")
 

@@ -155,13 +155,17 @@ def test_more_edges_than_a_block(threads):
 def test_without_a_device_a_graph_stays_on_the_host():
     graph = as_graph(([0], [1]))
     assert graph.device == "cpu"
-    assert graph.to("cpu") is graph
+    assert graph.to("cpu") is graph is as_graph(graph, device="cpu")
+    with pytest.raises(InputError, match="lives on 'cpu' or 'cuda', not on 'tpu'"):
+        as_graph(graph, device="tpu")
     with pytest.raises(InputError, match="unknown kind 'tpu': a graph goes to cpu or cuda, or"):
         graph.to("tpu")
     if driver().devices:
         pytest.skip("there is a CUDA device")
     with pytest.raises(InputError, match="this needs a CUDA device: there is no CUDA device"):
         graph.to("cuda")
+    with pytest.raises(InputError, match="this needs a CUDA device: there is no CUDA device"):
+        as_graph(([0], [1]), device="cuda")
 
 
 def test_arrays_cannot_be_written():
