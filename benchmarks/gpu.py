@@ -11,7 +11,7 @@ import numpy as np
 from rapids_bfs import load, validate
 from rapids_bfs._core.cuda.arrays import CPU, CUDA, to_host
 from rapids_bfs._core.memory import PeakDeviceBytes
-from rapids_bfs.adapters.pinned import with_adjacency_on_host
+from rapids_bfs.adapters.pinned import with_pinned_adjacency
 from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.engines import DEFAULT, Options, registered, resolve
 from rapids_bfs.engines.gpu.level_synchronous import ALGORITHMS
@@ -255,7 +255,7 @@ def _made(spec, too_large, wait):
         yield DEVICE, "cupy", graph, made
         moved, host = clock(partial(graph.on, CPU), wait)
     yield PROCESSOR, "cpu", host, moved
-    pinned, there = clock(partial(with_adjacency_on_host, host), wait)
+    pinned, there = clock(partial(with_pinned_adjacency, host), wait)
     yield PINNED, "cupy", there, pinned
 
 
