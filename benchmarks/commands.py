@@ -42,7 +42,7 @@ def graph500(*, scale=26, gpus=0) -> Iterator[Record]:
 
 def large(graph="urand:27", *, sources=8) -> Iterator[Record]:
     """Made on the device, searched and validated there."""
-    yield compare(load(graph, device="cuda"), sources, engines=["cupy"]).to_dict()
+    yield compare(load(graph, device="cuda"), num_sources=sources, engines=["cupy"]).to_dict()
 
 
 def engines_table(record: Record) -> Table:

@@ -18,7 +18,7 @@ from .policy import should_run as should_run
 
 
 def convert_from_nx(graph: Any, **wanted: Any) -> Any:
-    """The graph as the backend takes it; it is read when it is first searched. One conversion serves all functions."""
+    """The graph's conversion, which reads the graph at its first search. One conversion serves all functions."""
     check_environment()
     from .graph import ConvertedGraph
     from .policy import keep_from_networkx, kept

@@ -9,7 +9,7 @@ many neighbors at once: the first call on a large graph takes a half to a quarte
 2. Nothing that it calls can run Python code. Only rows that are exactly dicts and neighbors that are exactly int or
    str are read, and each is checked when it is reached. The keys of ``index`` are of these types too.
 3. Each write is checked against the length of its array: the graph may have changed since the length was taken.
-4. No call that is made can raise. What `read` cannot read it refuses, and the caller reads it in plain Python.
+4. No call that is made can raise. `read` returns False for anything else, and the caller reads it in plain Python.
 
 Source: Python/C API reference manual, Dictionary objects, Integer objects.
 """
@@ -81,7 +81,7 @@ def _read(rows, index, kinds, memory, degrees, targets):
 
 @compiled
 def _translate(keys, index, kinds, n, vertices):
-    """Write the vertices of ``keys``, of which there are no more than ``vertices``; False if one is none."""
+    """Write the vertices of ``keys``, no more of them than ``vertices`` has room for; False if one is no vertex."""
     overflow = np.zeros(1, np.intc)
     for i in range(len(keys)):
         number, kind = keys[i], _type_of(keys[i])

@@ -1,7 +1,6 @@
-"""How NetworkX's dispatcher calls our functions: they search the conversion of a graph.
+"""How NetworkX's dispatcher calls our functions, which search the conversion of a graph.
 
-NetworkX itself answers the calls that our function leaves to it, and those on graphs that cannot be converted.
-`FallBack` is caught here.
+If one raises `FallBack`, or the graph cannot be converted, NetworkX's own function answers the call.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from .classes import is_read_as_theirs
 from .current import as_it_is_now
 from .functions import FUNCTIONS, Function
 from .graph import ConvertedGraph, FallBack
-from .policy import idle_argument
+from .policy import delegated_argument
 from .replay import Replay
 from .views import MARK
 
 logger = logging.getLogger(__package__)
 
-NODES = ("sources", "nbunch", "top_nodes", "v")  # arguments that may hold several nodes, which are looked at once
+NODES = ("sources", "nbunch", "top_nodes", "v")  # arguments that may hold several nodes
 
 
 @cache
@@ -91,7 +90,7 @@ def _searchable(declared: Function, arguments: Mapping[str, Any]) -> ConvertedGr
     graph = arguments["G"]
     if not isinstance(graph, ConvertedGraph) or not is_read_as_theirs(graph.origin):
         raise FallBack
-    if idle_argument(declared, graph.origin, arguments) is not None:
+    if delegated_argument(declared, graph.origin, arguments) is not None:
         raise FallBack
     try:
         graph = as_it_is_now(graph)
@@ -103,7 +102,7 @@ def _searchable(declared: Function, arguments: Mapping[str, Any]) -> ConvertedGr
 
 
 def _keep_nodes(graph: ConvertedGraph, arguments: dict[str, Any]) -> None:
-    """Replace an iterator over nodes by a list: NetworkX may have to go through them too."""
+    """Replace an iterator over nodes by a list, as NetworkX may read it after us."""
     for name in NODES:
         nodes = arguments.get(name)
         if isinstance(nodes, Iterator) and graph.find(nodes) is None:
@@ -111,7 +110,7 @@ def _keep_nodes(graph: ConvertedGraph, arguments: dict[str, Any]) -> None:
 
 
 def _change_mark(graph: ConvertedGraph) -> tuple[Callable[[], Any], Any]:
-    """A function, and the object that it returns until the graph changes. A call takes no longer than an item."""
+    """A function, and the object that it returns until the graph changes; as fast as taking an item."""
     if graph.state is None:  # changes leave no mark
         raise FallBack
     if len(graph.state) > 1:
@@ -120,6 +119,6 @@ def _change_mark(graph: ConvertedGraph) -> tuple[Callable[[], Any], Any]:
 
 
 def _left(function: Callable[..., Any], graph: Any) -> Any:
-    """The graph that NetworkX is to search."""
+    """The graph for NetworkX's own function to search."""
     logger.debug("%s: left to NetworkX", function.__name__)
     return getattr(graph, "origin", graph)

@@ -1,6 +1,6 @@
-"""Which graphs are read as NetworkX's own classes are: only for these does a conversion show what NetworkX would see.
+"""Graphs that are read as NetworkX's own classes are: a conversion of these alone shows what NetworkX would see.
 
-A graph that overrides how it is read, in its class or on the object, is left to NetworkX: it may answer anything, and
+NetworkX answers for a graph that overrides how it is read, in its class or on the object: it may read anything, and
 differently each time. New methods, and overridden ways of writing, do not matter.
 """
 
@@ -24,9 +24,9 @@ DICT_READ_BY = frozenset(SPECIAL | {"__missing__", "keys", "values", "items", "g
 
 
 def is_read_as_theirs(graph: Any) -> bool:
-    """Is the graph read as one of NetworkX's own classes, or as a view of it?
+    """Is the graph read as one of NetworkX's own classes, or as a view of one?
 
-    The dicts of its nodes and rows are looked at when it is converted.
+    The conversion checks the dicts of nodes and rows.
     """
     if not isinstance(graph, nx.Graph) or not _defines_none(type(graph), READ_BY, THEIRS):
         return False

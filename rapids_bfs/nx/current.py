@@ -9,7 +9,7 @@ from .policy import keep, kept
 def as_it_is_now(conversion: ConvertedGraph) -> ConvertedGraph:
     """The conversion, or a new one if the graph may have changed since.
 
-    `FallBack` if it cannot be converted, or is changed meanwhile.
+    `FallBack` if it cannot be converted, or changes meanwhile.
     """
     known = (conversion, conversion.latest, kept(conversion.origin))
     newest = next((each for each in known if each is not None and each.is_current), None)

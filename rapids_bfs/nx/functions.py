@@ -1,4 +1,4 @@
-"""Every function of the backend, declared once: where NetworkX has it, what it searches, what it cannot take.
+"""Every function of the backend, declared once: its module, the arguments it searches from, those it cannot take.
 
 The dispatch interface, `get_info`, `can_run` and `should_run` are all read from `FUNCTIONS`. This module imports
 nothing but the standard library: NetworkX calls `get_info` whenever it is imported.
@@ -15,15 +15,15 @@ MIN_EDGES = 20_000  # measured by `python -m benchmarks networkx`
 
 @dataclass(frozen=True)
 class Function:
-    """A function of NetworkX's that the backend has.
+    """A NetworkX function that the backend implements.
 
     Attributes
     ----------
     module : str
-        Where it is, below ``networkx`` and below ``rapids_bfs.nx`` alike.
+        Its module, below ``networkx`` and below ``rapids_bfs.nx`` alike.
     ends : tuple of str
-        The arguments that name vertices to search from or to. With one of them given the call is a single search,
-        with two it is a path between two vertices.
+        The arguments that name vertices to search from or to. A call with one of them is a single search, a call with
+        two asks for a path between two vertices.
     per_vertex : bool
         Without an end given, is there a search from every vertex, rather than one pass over the graph?
     limit : str or None
@@ -32,9 +32,9 @@ class Function:
         Arguments that must be None: they would give edges a length, or write to the graph.
     early : bool
         NetworkX often knows the answer after a few edges.
-    idle : tuple of str
-        Arguments with which there is nothing to search here, or which ask a Python function at every vertex: such
-        calls are NetworkX's. The graph's own methods for the neighbours of a node are no such function.
+    delegated : tuple of str
+        Arguments that leave the call to NetworkX: there is nothing to search, or a Python function is called at every
+        vertex. The graph's own methods for the neighbours of a node do not count as such a function.
     """
 
     module: str
@@ -43,7 +43,7 @@ class Function:
     limit: str | None = None
     without: tuple[str, ...] = ()
     early: bool = False
-    idle: tuple[str, ...] = ()
+    delegated: tuple[str, ...] = ()
 
 
 def _declare(module: str, *names: str, **features: Any) -> dict[str, Function]:
@@ -67,9 +67,9 @@ FUNCTIONS: dict[str, Function] = {
         "bfs_successors",
         ends=("source",),
         limit="depth_limit",
-        idle=("sort_neighbors",),
+        delegated=("sort_neighbors",),
     ),
-    **_declare(_BFS, "generic_bfs_edges", ends=("source",), limit="depth_limit", idle=("neighbors",)),
+    **_declare(_BFS, "generic_bfs_edges", ends=("source",), limit="depth_limit", delegated=("neighbors",)),
     **_declare(_BFS, "bfs_layers", "bfs_labeled_edges", ends=("sources",)),
     **_declare(_BFS, "descendants_at_distance", ends=("source",), limit="distance"),
     **_declare(
@@ -98,12 +98,12 @@ FUNCTIONS: dict[str, Function] = {
     **_declare(_PATHS, "average_shortest_path_length", per_vertex=True, without=("weight",)),
     **_declare(_PATHS, "all_shortest_paths", "single_source_all_shortest_paths", ends=("source",), without=("weight",)),
     **_declare(_PATHS, "all_pairs_all_shortest_paths", per_vertex=True, without=("weight",)),
-    **_declare(_DISTANCE, "eccentricity", ends=("v",), per_vertex=True, without=("weight",), idle=("sp",)),
+    **_declare(_DISTANCE, "eccentricity", ends=("v",), per_vertex=True, without=("weight",), delegated=("sp",)),
     **_declare(
-        _DISTANCE, "diameter", "radius", "center", "periphery", per_vertex=True, without=("weight",), idle=("e",)
+        _DISTANCE, "diameter", "radius", "center", "periphery", per_vertex=True, without=("weight",), delegated=("e",)
     ),
-    **_declare(_DISTANCE, "barycenter", "centroid", per_vertex=True, without=("weight", "attr"), idle=("sp",)),
-    **_declare(_DISTANCE, "harmonic_diameter", per_vertex=True, without=("weight",), idle=("sp",)),
+    **_declare(_DISTANCE, "barycenter", "centroid", per_vertex=True, without=("weight", "attr"), delegated=("sp",)),
+    **_declare(_DISTANCE, "harmonic_diameter", per_vertex=True, without=("weight",), delegated=("sp",)),
     **_declare("algorithms.dag", "descendants", "ancestors", ends=("source",)),
     **_declare("algorithms.dag", "transitive_closure", per_vertex=True),
     **_declare(f"{_COMPONENTS}.connected", "connected_components", "number_connected_components", "is_connected"),
@@ -130,7 +130,7 @@ FUNCTIONS: dict[str, Function] = {
         ends=("u",),
         per_vertex=True,
         without=("distance",),
-        idle=("sp",),
+        delegated=("sp",),
     ),
     **_declare(f"{_CENTRALITY}.harmonic", "harmonic_centrality", per_vertex=True, without=("distance",)),
     **_declare(
@@ -145,7 +145,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     **_declare(f"{_CENTRALITY}.reaching", "global_reaching_centrality", per_vertex=True, without=("weight",)),
     **_declare(
-        f"{_CENTRALITY}.reaching", "local_reaching_centrality", ends=("v",), without=("weight",), idle=("paths",)
+        f"{_CENTRALITY}.reaching", "local_reaching_centrality", ends=("v",), without=("weight",), delegated=("paths",)
     ),
     **_declare("algorithms.wiener", "wiener_index", per_vertex=True, without=("weight",)),
     **_declare("algorithms.efficiency_measures", "global_efficiency", "local_efficiency", per_vertex=True),

@@ -1,4 +1,4 @@
-"""What a NetworkX graph is converted to: CSR in its own adjacency order, and its nodes."""
+"""A NetworkX graph's conversion: CSR in its own adjacency order, and its nodes."""
 
 from __future__ import annotations
 
@@ -24,17 +24,15 @@ from .views import state_of
 
 logger = logging.getLogger(__package__)
 
-TRIES = 3  # to convert a graph that is changed meanwhile
+TRIES = 3  # conversions of a graph that changes meanwhile
 MAX_LEVELS = np.iinfo(np.int32).max  # a distance is an int32
 FEW = 5  # 1/FEW of the nodes are few: removing them from a copy of all is faster than making a set of the others
 
 
 @contextmanager
 def many_objects() -> Iterator[None]:
-    """Pause the garbage collector while objects are made by the million: it would walk the whole graph again and again.
-
-    None of them is garbage.
-    """
+    """Pause the garbage collector while millions of objects are made: none is garbage, and it would walk the whole
+    graph again and again."""
     running = gc.isenabled()
     try:
         gc.disable()
@@ -45,8 +43,7 @@ def many_objects() -> Iterator[None]:
 
 
 class FallBack(Exception):
-    """A call that NetworkX answers best itself, mostly with an exception of its own. It is no answer to anything else:
-    `calls` alone catches it."""
+    """NetworkX is to answer this call, mostly with an exception of its own. Only `calls` catches it."""
 
 
 class ConvertedGraph:
@@ -66,7 +63,7 @@ class ConvertedGraph:
     __networkx_backend__ = BACKEND
 
     state: tuple[object, ...] | None = None
-    latest: ConvertedGraph | None = None  # what replaced it after a change of the graph
+    latest: ConvertedGraph | None = None  # the conversion that replaced it after a change of the graph
 
     def __init__(self, origin: Any) -> None:
         self.origin = origin
@@ -156,9 +153,9 @@ class ConvertedGraph:
         return degrees, targets
 
     def _check_types(self, neighbors: list[Any], targets: np.ndarray) -> None:
-        """`FallBack` if a neighbor is of another type than the node that it equals, such as 1.0 and 1.
+        """`FallBack` if a neighbor's type differs from that of the equal node, such as 1.0 and 1.
 
-        Which of the two appears in an answer depends on the edge.
+        The edge decides which of the two appears in an answer.
         """
         if {*map(type, neighbors), *map(type, self.nodes)} == {type(self.nodes[0])}:
             return
@@ -179,18 +176,18 @@ class ConvertedGraph:
         return self.forward._reverse
 
     @cached_property
-    def mutual(self) -> Graph:
-        """The graph with every edge in both directions, a vertex's out-edges before its in-edges."""
+    def symmetrized(self) -> Graph:
+        """The graph with each edge in both directions; a vertex's out-edges come before its in-edges."""
         return _joined(self.forward, self.backward) if self.is_directed() else self.forward
 
     @cached_property
-    def mutual_in_first(self) -> Graph:
-        """`mutual`, but a vertex's in-edges come first."""
+    def symmetrized_in_first(self) -> Graph:
+        """`symmetrized`, but a vertex's in-edges come first."""
         return _joined(self.backward, self.forward) if self.is_directed() else self.forward
 
     @cached_property
     def undirected(self) -> Graph:
-        """The graph in the order of ``G.to_undirected()``, which adds one edge after the other to both its ends."""
+        """The graph in the order of ``G.to_undirected()``, which adds each edge to both ends in turn."""
         heads = self.forward.targets
         tails = np.repeat(np.arange(len(self), dtype=heads.dtype), self.forward.degrees)
         ends = np.stack([tails, heads], axis=1)
@@ -207,19 +204,19 @@ class ConvertedGraph:
         return (edges + sum(map(len, self.origin._pred.values()))) // 2 if self.is_directed() else edges
 
     def vertex(self, node: Any) -> int:
-        """The vertex of a node; `FallBack` if it is none."""
+        """The vertex of a node; `FallBack` if it is not in the graph."""
         found = self.find(node)
         if found is None:
             raise FallBack
         return found
 
     def find(self, node: Any) -> int | None:
-        """The vertex of a node; None if it is none, as ``node in G`` says; `FallBack` if that fails."""
+        """The vertex of a node; None if it is not in the graph; `FallBack` if its hash or comparison raises."""
         if self.index is None and type(node) is int:
             return node if 0 <= node < len(self.nodes) else None
         try:
             return self.lookup.get(node)
-        except TypeError:  # as of what has no hash
+        except TypeError:  # it has no hash
             return None
         except Exception:
             raise FallBack from None
@@ -230,7 +227,7 @@ class ConvertedGraph:
         return self.index or dict(zip(self.nodes.tolist(), range(len(self)), strict=True))
 
     def is_own(self, node: Any) -> bool:
-        """Is this the graph's own object for the node, and not another that is equal to it?"""
+        """Is this the graph's own object for the node, rather than an equal one?"""
         own = self.nodes[self.vertex(node)]
         return own is node or (type(own) is type(node) and type(own) in (int, str))
 
@@ -239,7 +236,7 @@ class ConvertedGraph:
         return np.fromiter(map(self.vertex, nodes), np.int64)
 
     def known(self, nodes: Iterable[Any]) -> np.ndarray:
-        """The vertices of several nodes, which the caller knows to be nodes of the graph."""
+        """The vertices of several nodes, all of them known to be in the graph."""
         vertices = map(int if self.index is None else self.index.__getitem__, nodes)
         return np.fromiter(vertices, index_dtype(len(self)))
 
@@ -254,7 +251,7 @@ class ConvertedGraph:
         return set(self.nodes.tolist())
 
     def set_at(self, vertices: np.ndarray) -> set[Any]:
-        """The nodes of distinct vertices, as the set that results from adding them in this order."""
+        """The set that results from adding the nodes of these distinct vertices in this order."""
         if not self.ascends(len(vertices)):
             return set(self.nodes_at(vertices))
         chosen = np.zeros(len(self), bool)
@@ -262,7 +259,7 @@ class ConvertedGraph:
         return self.set_where(chosen)
 
     def set_where(self, chosen: np.ndarray) -> set[Any]:
-        """The nodes that are ``chosen`` (bool[n]), if such a set `ascends`."""
+        """The ``chosen`` nodes (bool[n]), if such a set `ascends`."""
         others = np.flatnonzero(~chosen)
         if FEW * len(others) < len(self):
             return self.everything.difference(self.nodes_at(others))
@@ -271,8 +268,8 @@ class ConvertedGraph:
     def ascends(self, count: int) -> bool:
         """Does any set of ``count`` nodes iterate in ascending order, however it was made?
 
-        A set's hash table has a power of two of slots, more than 5/3 per element. An int is in the slot of its own
-        number if the table is that long.
+        The size of a set's hash table is a power of two, more than 5/3 per element. An int is in the slot of its own
+        number if the table is large enough.
         """
         return self.bound <= 1 << (5 * count // 3 + 1).bit_length()
 
@@ -286,9 +283,9 @@ class ConvertedGraph:
 
 
 def converted(origin: Any) -> ConvertedGraph:
-    """The conversion of a graph as it is now, `unread` if it has to be left to NetworkX.
+    """The conversion of a graph as it is now, `unread` if only NetworkX can read it.
 
-    `FallBack` if it changes during each of `TRIES` readings, by another thread or its nodes' own methods.
+    `FallBack` if another thread or a node's own method changes the graph during each of `TRIES` conversions.
     """
     for _ in range(TRIES):
         state = state_of(origin)
@@ -320,7 +317,7 @@ def induced(edges: Graph, vertices: np.ndarray) -> Graph:
 
 
 def _joined(first: Graph, second: Graph) -> Graph:
-    """The edges of both, in each adjacency those of ``first`` before those of ``second``."""
+    """The edges of both graphs; each adjacency holds those of ``first`` before those of ``second``."""
     before = second.offsets[:-1].astype(np.int64)
     after = first.offsets[1:].astype(np.int64)
     targets = np.empty(first.num_arcs + second.num_arcs, first.targets.dtype)
@@ -333,7 +330,7 @@ def _joined(first: Graph, second: Graph) -> Graph:
 def _are_mirrored(forward: tuple[np.ndarray, np.ndarray], backward: tuple[np.ndarray, np.ndarray]) -> bool:
     """Does each CSR hold the edges of the other, reversed?
 
-    All of them together, as edges between two copies of the n vertices, are then symmetric.
+    They do if all of them, taken as edges between two copies of the n vertices, are symmetric.
     """
     n = len(forward[0]) - 1
     both = Degrees(2 * n)
@@ -356,7 +353,7 @@ def levels(limit: Any) -> int | None:
     if isinstance(limit, np.generic):
         limit = limit.item()
     if type(limit) not in (bool, int, float):
-        raise FallBack  # which compares it with numbers in its own way, or cannot
+        raise FallBack  # NetworkX compares it with numbers in its own way, or cannot
     if not limit > 0:  # or not a number
         return 0
     return None if limit > MAX_LEVELS else math.ceil(limit)

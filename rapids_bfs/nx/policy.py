@@ -1,8 +1,8 @@
 """Which calls the backend can run, and which it should.
 
-A call runs here if its graph is converted already, or if NetworkX would have to look at ``min_edges`` edges or more
-to answer it: then converting and searching cost less. A path between two vertices, or an odd cycle, is found after a
-few edges mostly, so that alone is no reason to convert.
+A call runs here if its graph is converted already, or if NetworkX would look at ``min_edges`` edges or more to answer
+it: then converting and searching takes less time. NetworkX mostly finds a path between two vertices, or an odd cycle,
+after a few edges, so that such a call alone is no reason to convert.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
     graph = arguments["G"]
     if not is_read_as_theirs(graph):
         return f"{type(graph).__name__} has its own way of being read"
-    if asked := idle_argument(function, graph, arguments):
+    if asked := delegated_argument(function, graph, arguments):
         return f"with {asked} NetworkX answers as soon"
     if kept(graph) is not None:
         return True
@@ -52,9 +52,9 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
     return "NetworkX answers sooner than the graph is converted"
 
 
-def idle_argument(function: Function, graph: Any, arguments: Mapping[str, Any]) -> str | None:
-    """The argument, if there is one, with which NetworkX answers itself."""
-    for name in function.idle:
+def delegated_argument(function: Function, graph: Any, arguments: Mapping[str, Any]) -> str | None:
+    """The given argument, if any, that leaves the call to NetworkX."""
+    for name in function.delegated:
         given = arguments.get(name)
         if given is not None and not (name == "neighbors" and direction(graph, given)):
             return name
@@ -62,13 +62,13 @@ def idle_argument(function: Function, graph: Any, arguments: Mapping[str, Any]) 
 
 
 def kept(graph: Any) -> Any:
-    """The conversion that is kept with this graph, if it is still current; else None."""
+    """The conversion kept with this graph, if it is still current; else None."""
     found = (_cache(graph) or {}).get(KEPT)
     return found if found is not None and found.is_current else None
 
 
 def keep(graph: Any, conversion: Any) -> None:
-    """Keep a conversion with its graph until a change empties the graph's cache, if NetworkX is to cache any."""
+    """Keep a conversion in its graph's cache, which a change empties. Without NetworkX's caching, do nothing."""
     cache = _cache(graph)
     if cache is not None:
         cache[KEPT] = conversion
@@ -77,7 +77,8 @@ def keep(graph: Any, conversion: Any) -> None:
 def keep_from_networkx(graph: Any) -> None:
     """Let NetworkX, which is converting this graph, cache the conversion in a dict that it will not look at again.
 
-    It warns of each that it reuses, as data of edges may have changed unnoticed. Ours reads none, and is `kept`.
+    NetworkX warns whenever it reuses a conversion, as edge data may have changed unnoticed. Ours holds no edge data,
+    and is `kept`.
     """
     cache = _cache(graph)
     if cache is not None:
@@ -91,7 +92,7 @@ def _cache(graph: Any) -> dict[str, Any] | None:
 
 
 def direction(graph: Any, neighbors: Any) -> str | None:
-    """Which way the graph's own method for the neighbours of a node goes; None if it is another function."""
+    """The direction in which the graph's own method lists a node's neighbours; None for any other function."""
     import networkx as nx
 
     if getattr(neighbors, "__self__", None) is not graph:
@@ -105,7 +106,7 @@ def direction(graph: Any, neighbors: Any) -> str | None:
 
 
 def is_ours(name: str) -> bool:
-    """Does the installed NetworkX have the function that is declared by this name?"""
+    """Does the installed NetworkX have the function declared by this name?"""
     function = _original(name)
     return function is not None and function.__module__ == f"networkx.{FUNCTIONS[name].module}"
 
@@ -120,7 +121,7 @@ def _original(name: str) -> Any:
 
 @cache
 def _parameters(name: str) -> tuple[tuple[str, ...], dict[str, Any], set[str]]:
-    """Of NetworkX's function: those that may be given by place, the defaults, and all."""
+    """NetworkX's function's positional parameters, defaults by name, and all parameters."""
     parameters = inspect.signature(_original(name)).parameters
     by_place = tuple(each for each in parameters if parameters[each].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD)
     defaults = {each: found.default for each, found in parameters.items() if found.default is not found.empty}
@@ -128,7 +129,7 @@ def _parameters(name: str) -> tuple[tuple[str, ...], dict[str, Any], set[str]]:
 
 
 def _bound(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
-    """All arguments by name; None if they do not fit. (Python's own `Signature.bind` takes as long as a search.)"""
+    """All arguments by name; None if they do not fit. Python's own `Signature.bind` takes as long as a search."""
     by_place, defaults, every = _parameters(name)
     placed = dict(zip(by_place, args, strict=False))
     if len(placed) < len(args) or not placed.keys().isdisjoint(kwargs):
@@ -159,7 +160,7 @@ def _reaches(graph: Any, source: Any, limit: Any, enough: int) -> bool:
     """Does a search from ``source`` look at ``enough`` edges before it ends or comes to its limit?"""
     rows = graph._adj
     if source not in graph and isinstance(source, Iterator):
-        return True  # it can be looked at once only
+        return True  # it can be read only once
     level = {source} if source in graph else set(source)
     seen: set[Any] = set()
     edges = depth = 0

@@ -1,8 +1,8 @@
 """NetworkX's own generators, resumed in the middle, over a graph that has changed since they began.
 
-What NetworkX does then depends on what its generator holds: dict iterators, which fail if their dict has changed in
-size, and sets of the nodes that it has seen. So NetworkX's generator itself runs here: first over the graph as it was
-converted, up to the item that was given last, and from there over the graph as it is now.
+NetworkX's further items depend on what its generator holds: dict iterators, which fail if their dict has changed in
+size, and sets of the nodes seen so far. So NetworkX's own generator runs here: first over the graph as it was
+converted, up to the last item given, and from there over the graph as it is now.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .graph import ConvertedGraph
 
 
 class Replay:
-    """A NetworkX graph that shows a conversion, and once the replay is ``over`` the graph as it is now."""
+    """A NetworkX graph that shows the converted graph, and once the replay is ``over`` the graph as it is now."""
 
     def __init__(self, converted: ConvertedGraph) -> None:
         self.converted = converted
@@ -34,7 +34,7 @@ class Replay:
             self.graph._pred = Rows(self, lambda: converted.backward, lambda: origin._pred, loops_go=True)
 
     def rest(self, generator: Callable[..., Iterator[Any]], arguments: Mapping[str, Any], given: int) -> Iterator[Any]:
-        """What NetworkX's ``generator`` gives after ``given`` items; ``arguments`` may be methods of the graph."""
+        """The items of NetworkX's ``generator`` after the first ``given``; ``arguments`` may be methods of the graph."""
         here = {
             name: getattr(self.graph, value.__name__)
             if getattr(value, "__self__", None) is self.converted.origin
@@ -48,7 +48,7 @@ class Replay:
 
 
 class Keys(Mapping[Any, Any]):
-    """A dict of which the keys alone count: those ``before`` until the replay is over, then those of ``now``."""
+    """A dict whose keys alone count: those ``before`` until the replay is over, then those of ``now``."""
 
     def __init__(self, replay: Replay, before: Callable[[], list[Any]], now: Callable[[], Any]) -> None:
         self.replay, self._before, self._now = replay, before, now
@@ -71,7 +71,7 @@ class Keys(Mapping[Any, Any]):
         return iter(self.shown) if self.replay.over else self._through_the_change()
 
     def _through_the_change(self) -> Iterator[Any]:
-        """What a dict's iterator gives if it was made before the change."""
+        """The keys that a dict's iterator gives if it was made before the change."""
         done = 0
         for key in self.before:
             if self.replay.over:
@@ -93,7 +93,7 @@ class Keys(Mapping[Any, Any]):
 class Rows(Mapping[Any, Any]):
     """A dict from nodes to the dicts of their neighbours.
 
-    Removing a node leaves its row, which a generator may still hold, as it is; if ``loops_go``, without a self-loop.
+    Removing a node leaves its row as it is, as a generator may still hold it; if ``loops_go``, without a self-loop.
     """
 
     def __init__(self, replay: Replay, edges: Callable[[], Graph], now: Callable[[], Any], *, loops_go: bool) -> None:

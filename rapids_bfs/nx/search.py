@@ -29,15 +29,15 @@ from .routing import GPU_BETWEENNESS, batch_engine, ends_soon, engine_for, is_wi
 
 VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
 
-BATCH = 512  # sources that are searched side by side
+BATCH = 512  # sources that are searched at once
 BATCH_ENTRIES = 1 << 24  # of an array [sources, n]
 FEW_EDGES = 1 << 23  # of a search without an order, which looks at few of them: one thread does it
 SERIAL_EDGES = 1 << 20  # with fewer to look at, one thread does it: waking others on a busy machine takes milliseconds
 
 
 @dataclass(frozen=True)
-class Search:
-    """What a sequential queue finds, in its order.
+class OrderedBFS:
+    """A search's answer in NetworkX's order, that of a sequential queue.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Search:
     distances, predecessors : arrays of n
         -1 where there is none.
     given : list or None
-        The sources as the caller gave them, if these are other objects than the graph's. They are in the answers.
+        The sources as the caller gave them, if these objects are not the graph's own. Answers contain them.
     """
 
     graph: ConvertedGraph
@@ -131,20 +131,20 @@ class Search:
         return paths
 
 
-def ordered_search(
+def ordered_bfs(
     graph: ConvertedGraph,
     sources: np.ndarray,
     limit: Any = None,
     *,
     over: Graph | None = None,
     given: list[Any] | None = None,
-) -> Search:
-    """Search from distinct vertices as a sequential queue does, ``over`` the forward edges unless others are given.
+) -> OrderedBFS:
+    """Search from distinct vertices in the order of a sequential queue, ``over`` the forward edges by default.
     ``given`` are the nodes of the sources as the caller gave them.
 
-    The CPU has that queue. Any other engine finds the queue's tree without its order; to go over all edges for that
-    takes longer than the queue itself, so that the tree's edges are gathered where the engine left the tree, which is
-    a matter of microseconds on a GPU, and the host walks along these alone.
+    The CPU has that queue. Any other engine finds the queue's tree, but not its order. Going over all edges to find
+    the order takes longer than the queue itself. So the tree's edges are gathered where the engine left the tree, in
+    microseconds on a GPU, and the host walks along these alone.
     """
     edges = graph.forward if over is None else over
     name = search_engine(edges, levels(limit))
@@ -159,26 +159,26 @@ def ordered_search(
     return replace(found, given=given)
 
 
-def _along_tree(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, limit: int | None, name: str) -> Search:
+def _along_tree(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, limit: int | None, name: str) -> OrderedBFS:
     here = edges.to(require(name, deterministic=True).engine.searches_on)
     result = bfs(here, sources, depth_limit=limit, deterministic=True, engine=name)
     bounds, children = tree_of(here, result.predecessors)
     predecessors = to_host(result.predecessors)
     order = np.empty(len(graph), predecessors.dtype)
     reached = ordered.order_along(to_host(bounds), to_host(children), sources, order)
-    return Search(graph, order[:reached], len(sources), to_host(result.distances), predecessors)
+    return OrderedBFS(graph, order[:reached], len(sources), to_host(result.distances), predecessors)
 
 
 def tree_of(edges: Graph, predecessors: Any) -> tuple[Any, Any]:
     """Offsets (n + 1) and targets of the edges of a tree, in the order of the adjacencies; where the graph lives."""
     owners = csr_for(edges.targets).sources_of(edges.offsets, edges.targets)
     places = np.flatnonzero(predecessors[edges.targets] == owners)
-    if len(places) > int((predecessors >= 0).sum()):  # there are edges twice: the first of each is the tree's
+    if len(places) > int((predecessors >= 0).sum()):  # of parallel edges the first is the tree's
         places = places[np.sort(np.unique(edges.targets[places], return_index=True)[1])]
     return np.searchsorted(places, edges.offsets).astype(edges.offsets.dtype), edges.targets[places]
 
 
-def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth: int) -> Search:
+def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth: int) -> OrderedBFS:
     n = len(graph)
     distances = np.empty(n, np.int32)
     predecessors, order = np.empty((2, n), edges.targets.dtype)
@@ -193,7 +193,7 @@ def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth:
         order,
         np.empty(words(n), np.uint64),
     )
-    return Search(graph, order[:reached], len(sources), distances, predecessors)
+    return OrderedBFS(graph, order[:reached], len(sources), distances, predecessors)
 
 
 def _depth(limit: Any) -> int:
@@ -201,15 +201,15 @@ def _depth(limit: Any) -> int:
 
 
 @dataclass(frozen=True)
-class Reach:
-    """What a search from one vertex finds that has no order, so that it may skip most edges.
+class UnorderedBFS:
+    """The distances of a search from one vertex, without an order: such a search may skip most edges.
 
     Attributes
     ----------
     graph : ConvertedGraph
     edges : Graph
     vertex : int
-    distances : array of n, on the device if the search was there
+    distances : array of n, where the engine searched
     """
 
     graph: ConvertedGraph
@@ -226,24 +226,26 @@ class Reach:
         """The nodes at a distance."""
         return self._where(self.distances == distance, lambda search: search.at(distance))
 
-    def _where(self, chosen: Any, ask: Callable[[Search], set[Any]]) -> set[Any]:
-        """The nodes that are ``chosen``; if their order counts, what an ordered search says when asked."""
+    def _where(self, chosen: Any, ask: Callable[[OrderedBFS], set[Any]]) -> set[Any]:
+        """The nodes that are ``chosen``; if their order counts, the answer of an ordered search."""
         chosen = to_host(chosen)
         if self.graph.ascends(int(np.count_nonzero(chosen))):
             return self.graph.set_where(chosen)
-        return ask(ordered_search(self.graph, np.array([self.vertex]), over=self.edges))
+        return ask(ordered_bfs(self.graph, np.array([self.vertex]), over=self.edges))
 
 
-def reach(graph: ConvertedGraph, vertex: int, limit: Any = None, *, over: Graph | None = None) -> Search | Reach:
-    """Search from one vertex, up to ``limit`` at least, for a set of what is reached, as takes least time."""
+def reach(
+    graph: ConvertedGraph, vertex: int, limit: Any = None, *, over: Graph | None = None
+) -> OrderedBFS | UnorderedBFS:
+    """Search from one vertex, up to ``limit`` at least, by the faster kind of search. For sets of nodes."""
     edges = graph.forward if over is None else over
     if graph.ascends(len(graph)) and is_wide(edges) and not ends_soon(edges, levels(limit)):
-        return unordered_search(graph, vertex, over=edges)
-    return ordered_search(graph, np.array([vertex]), limit, over=edges)
+        return unordered_bfs(graph, vertex, over=edges)
+    return ordered_bfs(graph, np.array([vertex]), limit, over=edges)
 
 
-def unordered_search(graph: ConvertedGraph, vertex: int, *, over: Graph | None = None) -> Reach:
-    """Search from one vertex, ``over`` the forward edges unless others are given."""
+def unordered_bfs(graph: ConvertedGraph, vertex: int, *, over: Graph | None = None) -> UnorderedBFS:
+    """Search from one vertex, ``over`` the forward edges by default."""
     edges = graph.forward if over is None else over
     name = search_engine(edges)
     if name == "cpu":
@@ -253,23 +255,23 @@ def unordered_search(graph: ConvertedGraph, vertex: int, *, over: Graph | None =
     else:
         found = bfs(edges.to(require(name).engine.searches_on), vertex, predecessors=False, engine=name)
     note_search(edges, found.depth, found.num_reached, looks=8)
-    return Reach(graph, edges, vertex, found.distances)
+    return UnorderedBFS(graph, edges, vertex, found.distances)
 
 
 def reaches_all(graph: ConvertedGraph, *, over: Graph | None = None) -> bool:
     """Does a search from the first node reach every node?"""
-    return bool((unordered_search(graph, 0, over=over).distances >= 0).all())
+    return bool((unordered_bfs(graph, 0, over=over).distances >= 0).all())
 
 
-def search_from(graph: ConvertedGraph, node: Any, limit: Any = None, *, over: Graph | None = None) -> Search:
-    """`ordered_search` from one node."""
-    return ordered_search(graph, np.array([graph.vertex(node)]), limit, over=over, given=[node])
+def search_from(graph: ConvertedGraph, node: Any, limit: Any = None, *, over: Graph | None = None) -> OrderedBFS:
+    """`ordered_bfs` from one node."""
+    return ordered_bfs(graph, np.array([graph.vertex(node)]), limit, over=over, given=[node])
 
 
-def searches(graph: ConvertedGraph, limit: Any = None) -> Iterator[tuple[Any, Search]]:
-    """Every node and the search from it, in the graph as it is when it is asked for; nodes may not come or go.
+def searches(graph: ConvertedGraph, limit: Any = None) -> Iterator[tuple[Any, OrderedBFS]]:
+    """Each node and the search from it, in the graph as it is at that moment; nodes may not come or go.
 
-    They are made in batches: small at first, then larger and larger, and small again after a change of the graph.
+    Searches run in batches: small at first, then larger and larger, and small again after a change of the graph.
     """
     n = len(graph)
     most = max(1, min(BATCH, BATCH_ENTRIES // max(n, 1)))
@@ -299,7 +301,7 @@ def changed(graph: ConvertedGraph, visited: int) -> ConvertedGraph:
     return new
 
 
-def _batch(graph: ConvertedGraph, sources: np.ndarray, depth: int) -> list[Search]:
+def _batch(graph: ConvertedGraph, sources: np.ndarray, depth: int) -> list[OrderedBFS]:
     edges, k, n = graph.forward, len(sources), len(graph)
     if k * edges.num_arcs < SERIAL_EDGES:
         return [_sequential(graph, edges, sources[i : i + 1], depth) for i in range(k)]
@@ -309,11 +311,11 @@ def _batch(graph: ConvertedGraph, sources: np.ndarray, depth: int) -> list[Searc
     ordered.search_each(
         edges.offsets, edges.targets, sources, depth, distances, predecessors, orders, reached, *pool.team()
     )
-    return [Search(graph, orders[i, : reached[i]], 1, distances[i], predecessors[i]) for i in range(k)]
+    return [OrderedBFS(graph, orders[i, : reached[i]], 1, distances[i], predecessors[i]) for i in range(k)]
 
 
 def summary(graph: ConvertedGraph, nodes: Any = None, *, over: Graph | None = None) -> Any:
-    """How many vertices the search from each of these nodes (all, if None) reaches, how far, and the sums of that."""
+    """The summaries of searches from these nodes (all, if None)."""
     sources = None if nodes is None else graph.vertices(nodes)
     edges = graph.forward if over is None else over
     count = len(graph) if sources is None else len(sources)
@@ -321,7 +323,7 @@ def summary(graph: ConvertedGraph, nodes: Any = None, *, over: Graph | None = No
 
 
 def shares_of_paths(graph: ConvertedGraph, sources: np.ndarray | None, **options: Any) -> np.ndarray:
-    """`betweenness` of the forward edges, by the CPU if the engine that is asked for has none."""
+    """`betweenness` of the forward edges; on the CPU if the configured engine has no betweenness."""
     edges = graph.forward
     count = len(graph) if sources is None else len(sources)
     name = engine_for(count * edges.num_arcs, GPU_BETWEENNESS)
@@ -331,7 +333,7 @@ def shares_of_paths(graph: ConvertedGraph, sources: np.ndarray | None, **options
 
 
 def connected_summary(graph: ConvertedGraph, nodes: Any = None) -> Any:
-    """`summary`, if every search reaches every vertex; else NetworkX says that the graph is not connected."""
+    """`summary`, if every search reaches every vertex; otherwise NetworkX raises its error."""
     found = summary(graph, nodes)
     if (found.reached < len(graph)).any():
         raise FallBack

@@ -1,7 +1,7 @@
 """Has a graph changed?
 
-When a graph changes, NetworkX empties the cache that it keeps with it, but not the caches of its views, which show the
-graph without a copy.
+When a graph changes, NetworkX empties the graph's cache, but not those of its views, which show the graph without a
+copy.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ MARK = "rapids_bfs: unchanged"  # a key of NetworkX's cache, which a change empt
 
 
 def state_of(graph: Any) -> tuple[object, ...] | None:
-    """Equal to what it was before only if neither the graph nor, of a view, the graphs that it shows have changed.
+    """A state that stays equal as long as neither the graph nor, for a view, the graphs that it shows change.
 
-    None if that is unknown: the graph has no cache, or a function of the user's decides what the view shows.
+    None if changes leave no mark: the graph has no cache, or the user's function decides what the view shows.
     """
     marks: list[object] = []
     while graph is not None:

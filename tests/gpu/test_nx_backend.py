@@ -12,7 +12,7 @@ from rapids_bfs.generators import generate
 from rapids_bfs.nx import routing
 from rapids_bfs.nx.graph import ConvertedGraph
 from rapids_bfs.nx.routing import search_engine
-from rapids_bfs.nx.search import ordered_search, reach, unordered_search
+from rapids_bfs.nx.search import ordered_bfs, reach, unordered_bfs
 
 SPECS = ["path:300", "star:300", "grid:40", "tree:1000", "rmat:10", "urand:10", "complete:100"]
 CALLS = {
@@ -71,7 +71,7 @@ def assert_equal(found, expected):
 
 def searched(engine, graph, *args, **kwargs):
     with nx.config.backends.rapids_bfs(engine=engine):
-        return ordered_search(graph, *args, **kwargs)
+        return ordered_bfs(graph, *args, **kwargs)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -79,7 +79,7 @@ def test_ordered_searches(seed, ways):
     rng = np.random.default_rng(seed)
     for origin in random_graphs(seed):
         graph = ConvertedGraph(origin)
-        for edges in (graph.forward, graph.backward, graph.mutual, graph.undirected):
+        for edges in (graph.forward, graph.backward, graph.symmetrized, graph.undirected):
             for size, limit in ((1, None), (1, 2), (3, None), (3, 0), (100, 1)):
                 sources = rng.choice(len(graph), min(size, len(graph)), replace=False)
                 expected = searched("cpu", graph, sources, limit, over=edges)
@@ -101,13 +101,13 @@ def test_generated_graphs(spec, ways):
 def test_sets(seed, ways):
     for origin in random_graphs(seed):
         graph = ConvertedGraph(origin)
-        for edges in (graph.forward, graph.backward, graph.mutual):
+        for edges in (graph.forward, graph.backward, graph.symmetrized):
             for sources in (True, False):
                 expected = searched("cpu", graph, np.array([0]), over=edges).reached(sources=sources)
                 for way in ways:
                     with nx.config.backends.rapids_bfs(engine=way):
                         assert list(reach(graph, 0, over=edges).reached(sources=sources)) == list(expected)
-                        distances = unordered_search(graph, 0, over=edges).distances
+                        distances = unordered_bfs(graph, 0, over=edges).distances
                         assert on_device(distances) == (search_engine(edges) == "cupy")
 
 
@@ -144,6 +144,6 @@ def test_a_large_graph_that_was_searched_for_some_time_is_the_gpus(monkeypatch):
     monkeypatch.setattr(routing, "GPU_PREPARATION", 1)  # as if one search took as long as to put the graph there
     graph = ConvertedGraph(nx.gnm_random_graph(20_000, 400_000, seed=1))
     sources = np.array([17])
-    first = ordered_search(graph, sources)
-    assert_equal(ordered_search(graph, sources), first)
+    first = ordered_bfs(graph, sources)
+    assert_equal(ordered_bfs(graph, sources), first)
     assert graph.forward.is_on("cuda")

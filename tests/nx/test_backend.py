@@ -65,7 +65,7 @@ class TestConversion:
         if graph.is_directed():
             assert rows_of(converted, converted.backward) == {node: list(row) for node, row in graph.pred.items()}
             both = {node: [*graph.succ[node], *graph.pred[node]] for node in graph}
-            assert rows_of(converted, converted.mutual) == both
+            assert rows_of(converted, converted.symmetrized) == both
         assert converted.num_edges == graph.number_of_edges()
 
     def test_finds_every_node_and_nothing_else(self):

@@ -11,7 +11,7 @@ from nx_calls import CALLS, VERSION, close, draw_call, function, outcome, public
 
 import rapids_bfs.nx
 from rapids_bfs.nx.functions import FUNCTIONS
-from rapids_bfs.nx.policy import _bound, idle_argument, is_ours
+from rapids_bfs.nx.policy import _bound, delegated_argument, is_ours
 
 GRAPHS = 40  # a function
 HAVE = sorted(filter(is_ours, FUNCTIONS))
@@ -51,7 +51,7 @@ def test_is_networkx_own_in_order(name, left):
         if name == WARNS_FOR_ANOTHER:
             expected, found = expected[:2], found[:2]
         assert close(found, expected), f"seed {seed}: {name}({graph}, *{args}, **{kwargs})"
-        asks_python = idle_argument(FUNCTIONS[name], graph, kwargs) is not None
+        asks_python = delegated_argument(FUNCTIONS[name], graph, kwargs) is not None
         if asks_python and len(graph):
             assert left()
         elif expected[0] == "returned" and len(graph) and name not in SHORTCUT:
@@ -119,11 +119,11 @@ def test_signature_and_module_are_networkx_own(name):
 @pytest.mark.parametrize("name", HAVE)
 def test_declaration_names_arguments_that_exist(name):
     declared = FUNCTIONS[name]
-    named = {*declared.ends, *declared.without, *declared.idle} | ({declared.limit} - {None})
+    named = {*declared.ends, *declared.without, *declared.delegated} | ({declared.limit} - {None})
     assert named <= inspect.signature(getattr(rapids_bfs.nx, name)).parameters.keys()
 
 
-@pytest.mark.parametrize("name", [name for name in HAVE if FUNCTIONS[name].idle])
+@pytest.mark.parametrize("name", [name for name in HAVE if FUNCTIONS[name].delegated])
 def test_what_asks_python_or_has_the_distances_is_left_to_networkx(name, left):
     graph = nx.path_graph(4)
     values = {
@@ -133,7 +133,7 @@ def test_what_asks_python_or_has_the_distances_is_left_to_networkx(name, left):
         "neighbors": lambda node: graph.neighbors(node),
         "sort_neighbors": sorted,
     }
-    given = {argument: values[argument] for argument in FUNCTIONS[name].idle}
+    given = {argument: values[argument] for argument in FUNCTIONS[name].delegated}
     ends = (1,) if FUNCTIONS[name].ends and not FUNCTIONS[name].per_vertex else ()
     if "sp" in given and "sp" not in inspect.signature(function(name).orig_func).parameters:
         pytest.skip(f"NetworkX {nx.__version__} has no sp here")

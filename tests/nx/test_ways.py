@@ -18,7 +18,7 @@ from rapids_bfs.nx.functions import FUNCTIONS
 from rapids_bfs.nx.generators import ego
 from rapids_bfs.nx.graph import ConvertedGraph
 from rapids_bfs.nx.routing import search_engine
-from rapids_bfs.nx.search import ordered_search
+from rapids_bfs.nx.search import ordered_bfs
 
 GRAPHS = 12  # a function and way
 SEARCHES = [name for name in CALLS if FUNCTIONS[name].ends or "component" in name or name.startswith("is_")]
@@ -190,10 +190,10 @@ def test_a_tree_of_an_engine_is_walked_as_a_queue_walks(limit):
         graph = ConvertedGraph(drawn(rng))
         some = range(len(graph))
         sources = np.array(rng.sample(some, rng.randint(1, min(3, len(graph)))))
-        for edges in (graph.forward, graph.backward, graph.mutual, graph.undirected):
-            expected = ordered_search(graph, sources, limit, over=edges)
+        for edges in (graph.forward, graph.backward, graph.symmetrized, graph.undirected):
+            expected = ordered_bfs(graph, sources, limit, over=edges)
             with nx.config.backends.rapids_bfs(engine="another"):
-                found = ordered_search(graph, sources, limit, over=edges)
+                found = ordered_bfs(graph, sources, limit, over=edges)
             for name in ("order", "distances", "predecessors"):
                 np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
@@ -217,7 +217,7 @@ class TestEngine:
 
     def searched(self, origin, limit=None):
         graph = ConvertedGraph(origin)
-        ordered_search(graph, np.array([0]), limit)
+        ordered_bfs(graph, np.array([0]), limit)
         return graph.forward
 
     def test_the_cpu_for_the_first_search(self, monkeypatch):
@@ -237,7 +237,7 @@ class TestEngine:
         taken = []
         for _ in range(4):  # each walks 4,000 arcs
             taken.append(search_engine(graph.forward))
-            ordered_search(graph, np.array([0]))
+            ordered_bfs(graph, np.array([0]))
         assert taken == ["cpu", "cpu", "cpu", "another"]
 
     def test_the_cpu_for_a_deep_graph(self, monkeypatch):

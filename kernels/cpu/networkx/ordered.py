@@ -73,7 +73,7 @@ def all_predecessors(offsets, targets, queue, distances, bounds, predecessors):
 def heads(offsets, targets, source, directed, found, queue):
     """The ends of the edges that a search from ``source`` walks, each once, in the order met; return how many.
 
-    The source is among them if an edge leads back to it; an undirected edge is level_synchronous once, so there only a
+    The source is among them if an edge leads back to it; an undirected edge is walked once, so there only a
     self-loop does. ``found[n]`` is False before and after.
     """
     tail = 0

@@ -1,4 +1,4 @@
-"""What can be reached from where."""
+"""Descendants, ancestors and the transitive closure."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def transitive_closure(G: ConvertedGraph, reflexive: bool | None = False) -> Any
     for node, search in searches(G):
         found = set(search.children)
         if reflexive:
-            found = found | {node}  # whose order is not that of |=
+            found = found | {node}  # |= would give another order
         closure.add_edges_from((node, each) for each in found if each not in closure[node])
     return closure
 
 
 def _heads(G: ConvertedGraph) -> Any:
-    """For each node the ends of the edges that can be level_synchronous from it, in the order of a search."""
+    """For each node the heads of all edges that its search looks at, each once, in that order."""
     edges, n = G.forward, len(G)
     found, queue = np.zeros(n, bool), np.empty(n, edges.targets.dtype)
     for vertex in range(n):

@@ -1,4 +1,4 @@
-"""Eccentricity and what follows from it; barycenter; harmonic diameter."""
+"""Eccentricity, diameter, radius, periphery, center, barycenter and harmonic diameter."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def center(G: ConvertedGraph, e: None = None, usebounds: bool = False, weight: N
 
 
 def _measured(measure: Callable[..., Any], G: ConvertedGraph) -> Any:
-    """What ``measure`` says, if each node reaches every other; else NetworkX says that the graph is not connected."""
+    """``measure`` of the graph, if each node reaches every other; otherwise NetworkX raises its error."""
     if not (is_strongly_connected(G) if G.is_directed() else is_connected(G)):
         raise FallBack
     return measure(G.forward, engine=batch_engine(G.forward, len(G)))
@@ -49,7 +49,7 @@ def _measured(measure: Callable[..., Any], G: ConvertedGraph) -> Any:
 
 def barycenter(G: ConvertedGraph, weight: None = None, attr: None = None, sp: None = None) -> list[Any]:
     if VERSION >= (3, 6) and not G.is_directed() and G.num_edges == len(G) - 1:
-        raise FallBack  # which has a faster way, and an order of its own, for a tree
+        raise FallBack  # NetworkX has a faster way, and an order of its own, for a tree
     found = connected_summary(G).total
     return G.nodes_at(np.flatnonzero(found == found.min()))
 
@@ -65,7 +65,7 @@ def harmonic_diameter(G: ConvertedGraph, sp: None = None, *, weight: None = None
 
 
 def _nodes(G: ConvertedGraph, bunch: Any) -> list[Any]:
-    """The nodes of a bunch, or the one node that it is."""
+    """The nodes of a bunch, which may be a single node."""
     try:
         return list(G.origin.nbunch_iter(bunch))
     except Exception:

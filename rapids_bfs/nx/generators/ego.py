@@ -11,23 +11,23 @@ from ..graph import ConvertedGraph, FallBack, arcs_from, many_objects
 from ..search import search_from
 
 CLASSES = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
-FEW_ARCS = 1 << 6  # of which NetworkX has made a copy before NumPy has begun
+FEW_ARCS = 1 << 6  # NetworkX copies fewer before NumPy has begun
 
 
 def ego_graph(
     G: ConvertedGraph, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: None = None
 ) -> Any:
-    if not G.is_own(n):  # which of the two objects is in the graph depends on their numbers
+    if not G.is_own(n):  # NetworkX's set may hold either of the two objects
         raise FallBack
     search = search_from(G, n, radius, over=G.undirected if undirected else G.forward)
-    ego = _part(G, search.order) if _pays(G, search.order) else G.origin.subgraph(search.nodes).copy()
+    ego = _subgraph(G, search.order) if _pays(G, search.order) else G.origin.subgraph(search.nodes).copy()
     if not center:
         ego.remove_node(n)
     return ego
 
 
 def _pays(G: ConvertedGraph, vertices: np.ndarray) -> bool:
-    """Is this a graph of its own, made of dicts as NetworkX makes it, and are there arcs enough?"""
+    """Is this one of NetworkX's plain classes, not a view, and has the subgraph enough arcs?"""
     if type(G.origin) not in CLASSES or hasattr(G.origin, "_graph"):
         return False
     offsets = G.forward.offsets
@@ -35,21 +35,21 @@ def _pays(G: ConvertedGraph, vertices: np.ndarray) -> bool:
 
 
 @many_objects()
-def _part(G: ConvertedGraph, vertices: np.ndarray) -> Any:
-    """What ``G.subgraph(nodes).copy()`` makes, in its order, without looking at edges out of the part in Python."""
+def _subgraph(G: ConvertedGraph, vertices: np.ndarray) -> Any:
+    """``G.subgraph(nodes).copy()``, in its order, without looking at the other edges in Python."""
     theirs, copied = G.origin, _parallel if G.is_multigraph() else dict
     shown = set(G.nodes_at(vertices))
     order = G.known(shown) if 2 * len(shown) < len(G) else np.sort(vertices)
-    part = type(theirs)()
-    part.graph.update(theirs.graph)
-    out, into = part._adj, part._pred if G.is_directed() else part._adj
+    copy = type(theirs)()
+    copy.graph.update(theirs.graph)
+    out, into = copy._adj, copy._pred if G.is_directed() else copy._adj
     for node in G.nodes_at(order):
-        part._node[node] = dict(theirs._node[node])
+        copy._node[node] = dict(theirs._node[node])
         out[node], into[node] = {}, {}
     tails, heads = _arcs_within(G, order)
     for tail, head in zip(G.nodes_at(tails), G.nodes_at(heads), strict=True):
         out[tail][head] = into[head][tail] = copied(theirs._adj[tail][head])
-    return part
+    return copy
 
 
 def _parallel(keys: dict[Any, dict[Any, Any]]) -> dict[Any, dict[Any, Any]]:
@@ -58,14 +58,14 @@ def _parallel(keys: dict[Any, dict[Any, Any]]) -> dict[Any, dict[Any, Any]]:
 
 
 def _arcs_within(G: ConvertedGraph, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sources and targets of the arcs between these vertices, as a view of NetworkX's shows them; of an undirected
-    edge that which comes first, with which the other is added."""
+    """Sources and targets of the arcs between these vertices, in the order of NetworkX's view; of an undirected edge
+    only the first arc, as adding it adds the other."""
     place = np.full(len(G), -1, G.forward.targets.dtype)
     place[order] = np.arange(len(order))
     tails, heads = arcs_from(G.forward, order)
     within = place[heads] >= (0 if G.is_directed() else place[tails])
     tails, heads = tails[within], heads[within]
-    if G.is_multigraph():  # whose view shows a row that is much longer than the part in the order of the part
+    if G.is_multigraph():  # its view shows rows much longer than the subgraph in the subgraph's order
         turn = np.arange(len(heads))
         long = G.forward.degrees[tails] > 2 * len(order)
         turn[long] = place[heads[long]]

@@ -18,7 +18,7 @@ def color(G: ConvertedGraph) -> dict[Any, int]:
     if colored is None:
         raise FallBack
     order, colors = colored
-    isolated = G.nodes_at(np.flatnonzero(G.mutual.degrees == 0))
+    isolated = G.nodes_at(np.flatnonzero(G.symmetrized.degrees == 0))
     return dict(zip(G.nodes_at(order), colors[order].tolist(), strict=True)) | dict.fromkeys(isolated, 0)
 
 
@@ -39,9 +39,9 @@ def sets(G: ConvertedGraph, top_nodes: Iterable[Any] | None = None) -> tuple[set
 
 def _colors(G: ConvertedGraph) -> tuple[np.ndarray, np.ndarray] | None:
     """The coloured vertices in NetworkX's order, and the colours of all; None if there is an odd cycle."""
-    edges = G.mutual_in_first
+    edges = G.symmetrized_in_first
     lengths = G.forward.degrees
-    if G.is_multigraph():  # of which a view counts neighbours too that no edge is left to
+    if G.is_multigraph():  # a view also counts neighbours whose edges it hides
         lengths = np.fromiter(map(len, G.origin._adj.values()), np.int64)
     order, colors = np.empty((2, len(G)), np.int64)
     tail = components.two_colors(edges.offsets, edges.targets, lengths > 0, order, colors)

@@ -1,4 +1,4 @@
-"""How many shortest paths lead through a node or an edge."""
+"""Betweenness of nodes and edges."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def edge_betweenness_centrality(
 
 
 def of_edges(G: ConvertedGraph, sums: np.ndarray) -> dict[Any, float]:
-    """The sums of the CSR's arcs by edge, as and in the order in which ``G.edges`` has them."""
+    """The CSR's sums per arc as sums per edge, keyed and ordered as in ``G.edges``."""
     heads = G.forward.targets
     tails = np.repeat(np.arange(len(G), dtype=heads.dtype), G.forward.degrees)
     if not G.is_directed():
@@ -56,7 +56,7 @@ def of_edges(G: ConvertedGraph, sums: np.ndarray) -> dict[Any, float]:
 def rescaled(
     rescale: Callable[..., dict[Any, float]], G: ConvertedGraph, sums: dict[Any, float], **facts: Any
 ) -> dict[Any, float]:
-    """The sums as the installed NetworkX scales them; its versions ask for different facts."""
+    """The sums as the installed NetworkX scales them; its versions take different arguments."""
     facts["directed"] = G.is_directed()
     asked = inspect.signature(rescale).parameters
     return rescale(sums, len(G), **{name: fact for name, fact in facts.items() if name in asked})

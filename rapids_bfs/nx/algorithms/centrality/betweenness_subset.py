@@ -1,4 +1,4 @@
-"""How many shortest paths between some nodes lead through a node or an edge."""
+"""Betweenness of nodes and edges over a subset of sources and targets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from networkx.algorithms.centrality import betweenness_subset as theirs
 
 from ....kernels.cpu.networkx import ordered
 from ...graph import ConvertedGraph, FallBack
-from ...search import ordered_search, shares_of_paths
+from ...search import ordered_bfs, shares_of_paths
 from .betweenness import of_edges, rescaled, with_keys
 
 
@@ -31,15 +31,15 @@ def edge_betweenness_centrality_subset(
     wanted[ends] = True
     sums = np.zeros(edges.num_arcs)
     for start in starts:
-        search = ordered_search(G, np.array([start]))
+        search = ordered_bfs(G, np.array([start]))
         ordered.add_to_edges(edges.offsets, edges.targets, search.order, search.distances, wanted, sums)
     rescale = getattr(theirs, "_rescale_e", theirs._rescale)
     return with_keys(G, rescaled(rescale, G, of_edges(G, sums), normalized=normalized))
 
 
 def _vertices(G: ConvertedGraph, sources: Any, targets: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The vertices of the sources, as often as they occur, and those of the targets that are nodes."""
-    if isinstance(targets, Iterator):  # which NetworkX has used up after the first source
+    """The vertices of the sources, repeated as given, and those of the targets that are nodes."""
+    if isinstance(targets, Iterator):  # NetworkX has used it up after the first source
         raise FallBack
     try:
         found = {vertex for end in set(targets) if (vertex := G.find(end)) is not None}

@@ -1,4 +1,4 @@
-"""How near a node is to all that reach it."""
+"""Closeness: the reciprocal of a node's mean distance from all that reach it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sum of the reciprocals of a node's distances from others."""
+"""Harmonic centrality: the sum of the reciprocals of a node's distances from others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the graph a node reaches."""
+"""Reaching centrality: the share of the graph that a node reaches."""
 
 from __future__ import annotations
 

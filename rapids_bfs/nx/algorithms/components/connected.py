@@ -37,8 +37,8 @@ def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:
 
 
 def components_of(G: ConvertedGraph, edges: Graph) -> Iterator[set[Any]]:
-    """The components of symmetric edges, as sets of nodes. If that of the first node has nearly all, a search finds it
-    that looks at few edges."""
+    """The components of symmetric edges, as sets of nodes. If the first node's holds nearly all nodes, it is found by
+    a search that looks at few edges."""
     if G.ascends(len(G)):
         first = reach(G, 0, over=edges)
         others = to_host(np.flatnonzero(first.distances < 0))
@@ -66,7 +66,7 @@ def _sets(G: ConvertedGraph, members: np.ndarray, starts: np.ndarray) -> Iterato
 
 
 def count_of(edges: Graph, find: Callable[..., int]) -> int:
-    """How many components ``find`` finds."""
+    """The number of components that ``find`` finds."""
     return len(_found(edges, find)[1]) - 1
 
 

@@ -1,4 +1,4 @@
-"""Components of directed graphs in which every vertex reaches every other."""
+"""Strongly connected components: every vertex reaches every other."""
 
 from __future__ import annotations
 

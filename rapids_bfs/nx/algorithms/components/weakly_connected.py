@@ -1,4 +1,4 @@
-"""Components of directed graphs, directions aside."""
+"""Weakly connected components: those of a directed graph, directions ignored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .connected import components_of
 
 
 def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
-    return components_of(G, G.mutual)
+    return components_of(G, G.symmetrized)
 
 
 def number_weakly_connected_components(G: ConvertedGraph) -> int:

@@ -1,4 +1,4 @@
-"""Shortest paths, their lengths and all of them, weights being None."""
+"""Unweighted shortest paths, all shortest paths, and their lengths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import networkx as nx
 
 from ...calls import implementation
 from ...graph import ConvertedGraph, FallBack
-from ...search import VERSION, Search, connected_summary, search_from, searches
+from ...search import VERSION, OrderedBFS, connected_summary, search_from, searches
 from .unweighted import (
     all_predecessors,
     bidirectional_shortest_path,
@@ -88,7 +88,7 @@ def all_pairs_all_shortest_paths(
     return ((source, dict(_all_paths(search))) for source, search in searches(G))
 
 
-def _all_paths(search: Search) -> Iterator[tuple[Any, list[list[Any]]]]:
+def _all_paths(search: OrderedBFS) -> Iterator[tuple[Any, list[list[Any]]]]:
     predecessors = all_predecessors(search)
     nodes: Iterable[Any] = predecessors
     if VERSION < (3, 5):

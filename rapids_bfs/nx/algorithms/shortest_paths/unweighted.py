@@ -10,7 +10,7 @@ import numpy as np
 from ....algorithms.shortest_paths import Bidirectional
 from ....kernels.cpu.networkx import ordered
 from ...graph import ConvertedGraph, FallBack, levels, many_objects
-from ...search import VERSION, Search, search_from, searches
+from ...search import VERSION, OrderedBFS, search_from, searches
 
 
 def single_source_shortest_path_length(G: ConvertedGraph, source: Any, cutoff: Any = None) -> dict[Any, int]:
@@ -18,7 +18,7 @@ def single_source_shortest_path_length(G: ConvertedGraph, source: Any, cutoff: A
 
 
 def single_target_shortest_path_length(G: ConvertedGraph, target: Any, cutoff: Any = None) -> dict[Any, int]:
-    if VERSION < (3, 5):  # which returns a generator
+    if VERSION < (3, 5):  # it returns a generator
         raise FallBack
     return search_from(G, target, cutoff, over=G.backward).lengths
 
@@ -31,7 +31,7 @@ def bidirectional_shortest_path(G: ConvertedGraph, source: Any, target: Any) -> 
     path = path_between(G, source, target)
     if not len(path):
         raise FallBack
-    if not G.is_own(source) or not G.is_own(target):  # which of them are in its path depends on where its searches meet
+    if not G.is_own(source) or not G.is_own(target):  # NetworkX's path holds those on the side that finds the middle
         raise FallBack
     return G.nodes_at(path)
 
@@ -39,7 +39,7 @@ def bidirectional_shortest_path(G: ConvertedGraph, source: Any, target: Any) -> 
 def path_between(G: ConvertedGraph, source: Any, target: Any) -> np.ndarray:
     """The vertices of NetworkX's shortest path; empty if there is none."""
     start, end = G.vertex(source), G.vertex(target)
-    _ = G.backward  # whose order becomes that of the reverse
+    _ = G.backward  # sets the reverse of `forward`, in NetworkX's order
     return Bidirectional.of(G.forward).path(start, end)
 
 
@@ -69,8 +69,8 @@ def predecessor(G: ConvertedGraph, source: Any, target: Any = None, cutoff: Any 
 
 
 @many_objects()
-def all_predecessors(search: Search) -> dict[Any, list[Any]]:
-    """Every node one level up of each node reached."""
+def all_predecessors(search: OrderedBFS) -> dict[Any, list[Any]]:
+    """All predecessors of each node reached: its neighbours one level up."""
     graph = search.graph
     edges = graph.forward
     starts, vertices = np.empty(len(search.order) + 1, np.int64), np.empty(edges.num_arcs, edges.targets.dtype)

@@ -1,4 +1,4 @@
-"""Searches as edges, trees, layers and labelled edges."""
+"""Searches returned as edges, trees, layers or labelled edges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from networkx.algorithms.traversal.breadth_first_search import FORWARD_EDGE, LEV
 
 from ...graph import ConvertedGraph, arcs_from, levels, many_objects
 from ...policy import direction
-from ...search import VERSION, Search, ordered_search, reach, search_from
+from ...search import VERSION, OrderedBFS, ordered_bfs, reach, search_from
 
 type_of = np.array([TREE_EDGE, LEVEL_EDGE, FORWARD_EDGE, REVERSE_EDGE], object)
 TREE, LEVEL, FORWARD, REVERSE, SEEN_BEFORE = range(5)
@@ -84,11 +84,11 @@ def bfs_labeled_edges(G: ConvertedGraph, sources: Any) -> Iterator[tuple[Any, An
     return zip(search.named(tails[kept]), G.nodes_at(heads[kept]), type_of[labels[kept]].tolist(), strict=True)
 
 
-def _search(G: ConvertedGraph, sources: list[Any]) -> Search:
-    return ordered_search(G, G.vertices(sources), given=sources)
+def _search(G: ConvertedGraph, sources: list[Any]) -> OrderedBFS:
+    return ordered_bfs(G, G.vertices(sources), given=sources)
 
 
-def _labels(search: Search, tails: np.ndarray, heads: np.ndarray) -> np.ndarray:
+def _labels(search: OrderedBFS, tails: np.ndarray, heads: np.ndarray) -> np.ndarray:
     """TREE, LEVEL, FORWARD, REVERSE or SEEN_BEFORE for each edge, in the order in which a search sees them."""
     directed = search.graph.is_directed()
     place = np.empty_like(search.predecessors)
