@@ -200,7 +200,7 @@ def _random_size(kind: str, scale: int, edge_factor: int, device: str, checked: 
     m = edge_factor * n
     vertex_bytes = np.dtype(index_dtype(n)).itemsize
     what = f"generating {kind}:{scale}:{edge_factor}"
-    if not checked:  # whoever makes it in parts asks for what each needs
+    if not checked:  # each partition of a distributed graph checks its own memory
         return n, m
     if device == CUDA:  # edges in both directions, three times: unsorted, sorted, and without duplicates
         require_device_bytes(40 * n + 6 * m * vertex_bytes, what)

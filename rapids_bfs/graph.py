@@ -35,7 +35,7 @@ def _adapters(module: str = "") -> ModuleType:
 
 
 class Vertices:
-    """What a graph, in one piece or in parts, says of its vertices by their ids."""
+    """A graph's vertices and their ids, for graphs on one device and over several."""
 
     __slots__ = ()
 
@@ -70,7 +70,7 @@ class Vertices:
         return id in self
 
     def vertex_of(self, id: Hashable) -> int:
-        """The vertex, in parts the number, that has this id. Raises `InputError` if none has."""
+        """The vertex with this id; a distributed graph's vertex is its number. Raises `InputError` if there is none."""
         vertex = self._find(id)
         if vertex < 0:
             raise InputError(f"{quoted(id)} is not a vertex of {self.name}; {self._range_of_ids()}")
@@ -113,15 +113,15 @@ class Vertices:
 
     @abstractmethod
     def _find(self, id: Any) -> int:
-        """The vertex with this id, in parts its number; -1 if there is none."""
+        """`vertex_of`, but -1 if there is none."""
 
     @abstractmethod
     def _range_of_ids(self) -> str:
-        """What to say to somebody who asked for an id that there is not."""
+        """The ids that exist, for the error about one that does not."""
 
     @abstractmethod
     def _targets_of(self, vertex: int) -> np.ndarray:
-        """Where the out-edges of a vertex lead, on the host."""
+        """The targets of a vertex's out-edges, on the host."""
 
     @abstractmethod
     def ids_of(self, vertices: np.ndarray) -> np.ndarray:

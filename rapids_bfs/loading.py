@@ -1,15 +1,11 @@
-"""The one door: `as_graph` makes a graph of any supported input, `load` finds one by name, on one device or several."""
+"""`as_graph` makes a graph of any supported input, `load` finds one by name; on one device or over several."""
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
-
-import numpy as np
 
 from . import adapters
 from ._core.arguments import checked_directed, checked_name, file_path, quoted, whole_number
@@ -17,6 +13,7 @@ from ._core.cuda.arrays import CPU, CUDA, checked_device, require_device
 from .adapters._formats import OPTIONS
 from .adapters.files import read
 from .adapters.pinned import DEVICE, PINNED, checked_adjacency, with_pinned_adjacency
+from .data import BUNDLED, load_bundled
 from .errors import InputError
 from .generators import generate
 from .graph import Graph, Vertices
@@ -24,14 +21,7 @@ from .graph import Graph, Vertices
 if TYPE_CHECKING:
     from .distributed.graph import DistributedGraph
 
-PATTERN_OPTIONS = {"source", "target", "directed", "vertices", "name"}  # with which several files are one graph
-# Bundled graphs: file and what it is. Where ids are words, NAME.ids.txt.gz has a line for each vertex. Sources and
-# licences are in data/SOURCES.md.
-BUNDLED = {
-    "karate": ("karate.mtx", "Zachary's karate club: 34 members, 78 friendships"),
-    "moby": ("moby.mtx.gz", "Moby Thesaurus: 15,118 words, 320,192 pairs of mutual synonyms"),
-    "wordnet": ("wordnet.mtx.gz", "WordNet 3.0: 117,659 synsets, 183,789 relations"),
-}
+PATTERN_OPTIONS = {"source", "target", "directed", "vertices", "name"}  # accepted for several files as one graph
 
 
 @overload
@@ -108,9 +98,9 @@ def as_graph(
     adjacency : "device" or "pinned"
         With "pinned", a graph on "cuda" keeps its adjacency in pinned host memory, where there is more room.
     devices : int, str or list of int, optional
-        Make a graph in parts: on this number of GPUs, on "all", on the GPUs with these ordinals, or "cpu:4" for four
-        parts in host memory, one thread each. "auto" takes the fewest GPUs that hold the graph, and makes a plain
-        `Graph` for one. Results of `bfs` are in parts too.
+        Distribute the graph over this number of GPUs, over "all", over the GPUs with these ordinals, or with "cpu:4"
+        over four partitions in host memory, one thread each. "auto" takes the fewest GPUs that hold the graph, and
+        makes a plain `Graph` for one. Results of `bfs` are distributed too.
 
     Raises
     ------
@@ -209,8 +199,8 @@ def load(
 
     The graph is on ``device``, "cpu" (the default) or "cuda"; random graphs are generated there. With
     ``adjacency="pinned"`` a graph on "cuda" is built on the host and keeps its adjacency in pinned host memory, where
-    there is more room. With ``devices`` instead it is a graph in parts, see `rapids_bfs.as_graph`; random graphs are
-    generated in parts. For a file, ``options`` are those of `rapids_bfs.read`.
+    there is more room. With ``devices`` instead it is distributed, see `rapids_bfs.as_graph`; each device generates its
+    own partition of a random graph. For a file, ``options`` are those of `rapids_bfs.read`.
     """
     _check_place(device, adjacency, devices)
     if adjacency == PINNED:
@@ -224,7 +214,7 @@ def load(
     if not os.path.exists(name):  # unlike Path.exists, false for a name that is too long for a file
         kind = name.partition(":")[0]
         if name in BUNDLED:
-            made = _bundled(name, **options).to(device)
+            made = load_bundled(name, **options).to(device)
             return made
         if ":" in name and kind.isalpha() and not Path(name).suffix:
             return _generated(name, device, **options)
@@ -234,19 +224,6 @@ def load(
             )
     made = read(name, **options).to(device)
     return made
-
-
-def _bundled(name: str, **options: Any) -> Graph:
-    for option in {"source", "target", "header"} & options.keys():
-        raise InputError(f"{name} is a bundled graph, which has no {OPTIONS[option]} to choose")
-    data = resources.files("rapids_bfs.data")
-    with resources.as_file(data / BUNDLED[name][0]) as path:
-        graph = read(path, **{"name": name} | options)
-    ids = data / f"{name}.ids.txt.gz"
-    if not ids.is_file():
-        return graph
-    words = gzip.decompress(ids.read_bytes()).decode().split()
-    return graph._with(labels=np.array(words, object))
 
 
 def _generated(name: str, device: str, *, directed: bool | None = None, **options: Any) -> Graph:

@@ -36,14 +36,14 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 class Distances:
-    """What a result, in one piece or in parts, says of the vertices by their ids."""
+    """The distances of vertices by their ids, for results on one device and over several."""
 
     graph: Any
     __iter__: None = None  # Python would else iterate over result[0], result[1], ...
 
     @abstractmethod
     def _distance_at(self, vertex: int) -> int:
-        """The distance of a vertex, in parts of a number."""
+        """The distance of a vertex; a distributed graph's vertex is its number."""
 
     def distance_to(self, id: Hashable) -> int:
         """The distance of the vertex with this id, -1 if it was not reached. Raises `InputError` if none has it."""

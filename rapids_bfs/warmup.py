@@ -1,4 +1,4 @@
-"""Compiling ahead: the questions that the CPU answers, each asked once of small graphs of every kind."""
+"""Compiling ahead: each CPU kernel runs once on small graphs of every kind."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from .validation import verdict_of
 
 ENGINE = "cpu"
 GRAPHS = ("karate", "moby", "grid:100")  # tiny; with levels that threads share; of many levels
-FEW = 100  # vertices; of larger graphs NetworkX's functions are asked for what is soon answered
+FEW = 100  # vertices of the graphs on which NetworkX's slow functions run
 LAZY = "all_pairs_shortest_path_length"  # searches from a few vertices, then from many at once
-WIDTHS = (64, 256, 1024)  # sources, for so many of which there is a kernel
+WIDTHS = (64, 256, 1024)  # numbers of sources that have kernels of their own
 
 
 def warmup(only: str | Iterable[str] = ()) -> Iterator[tuple[str, float]]:
-    """Compile what is not compiled yet: yields what was asked, and the seconds that compiling and answering took.
+    """Compile what is not compiled yet; yields the name of each question and the seconds to compile and answer it.
 
-    ``only`` names the `PARTS` to compile, none all of them. "networkx" is whatever a function of the backend calls.
-    Raises `InputError` if there is no such part, or if nothing can be compiled here.
+    ``only`` names the `PARTS` to compile; by default all are. "networkx" stands for all that the backend's functions
+    call. Raises `InputError` if there is no such part, or if nothing can be compiled here.
     """
     chosen = {only} if isinstance(only, str) else set(only)
     for part in chosen - set(PARTS):
-        raise InputError(f"{part!r} is no part of what is compiled ahead: {', '.join(PARTS)}")
+        raise InputError(f"{part!r} is not one of the parts compiled ahead: {', '.join(PARTS)}")
     if "networkx" in chosen:
         chosen |= {*PARTS} - {"validate"}
     require(ENGINE)
@@ -74,7 +74,7 @@ def _batches(graph: Graph, width: int) -> None:
 
 
 def _networkx(graph: Graph) -> None:
-    """Ask each function of the backend, of numbers and of names."""
+    """Call each function of the backend on a graph of numbers and on one of strings."""
     import networkx as nx
 
     from .nx import convert_from_nx

@@ -38,7 +38,7 @@ def _place(offsets, targets, cursors, in_targets, counter):
 
 
 @parallel
-def turn_round(offsets, targets, in_offsets, in_targets, threads):
+def transpose(offsets, targets, in_offsets, in_targets, threads):
     """Fill ``in_targets`` with the in-neighbours of each vertex, about in ascending order: the threads go in step."""
     cursors = in_offsets[:-1].copy()
     counter = np.zeros(1, np.int64)

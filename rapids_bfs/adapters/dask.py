@@ -23,7 +23,7 @@ def matches(obj: Any) -> bool:
 
 
 def is_on_devices(obj: Any) -> bool:
-    """Are the partitions of this frame cuDF's? `rapids_bfs.distributed.frames` makes a graph of them, on their workers."""
+    """Are the partitions of this frame cuDF's? `distributed.frames` makes a graph of them on their workers."""
     return type(obj._meta).__module__.startswith("cudf.")
 
 

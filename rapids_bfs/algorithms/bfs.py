@@ -35,8 +35,8 @@ def bfs(
     Parameters
     ----------
     graph : Graph or anything that `as_graph` takes
-        A `Graph` keeps the engine's preparation, so searching it again costs the search alone. The result of a graph
-        over several devices is in parts too, see ``devices`` of `as_graph`.
+        A `Graph` keeps the engine's preparation, so searching it again costs the search alone. The result of a
+        distributed graph is distributed too, see ``devices`` of `as_graph`.
     source : vertex id, or list, set or array of ids
         A tuple or a frozenset is one id if the graph has such a vertex.
     depth_limit : int, optional
@@ -76,7 +76,7 @@ def bfs(
     ('a', 2)
     """
     graph = as_searchable(graph, distribute=True)
-    options = DEFAULT  # which saves a fifth of the time of a search of a tiny graph
+    options = DEFAULT  # saves a fifth of the time of a search of a tiny graph
     limited = depth_limit is not None or target is not None
     if limited or predecessors is not True or not (deterministic is trace is check is False):
         options = Options(
@@ -110,22 +110,23 @@ def validate(graph: Any, result: Any) -> Verdict:
     edge-reach           no edge leads from a reached vertex to one that is not, unless the search stopped there
     ===================  ==========================================================================================
 
-    The check runs on the result's device, in parts if the result is in parts. On the host every edge of an undirected
-    graph is checked in both directions, in case its arrays have changed. If predecessors were not kept, the message
-    says that they were not checked. Raises `InputError` if the result's arrays do not fit the graph.
+    The check runs where the result is, on one device or over several. On the host every edge of an undirected graph is
+    checked in both directions, in case its arrays have changed. If predecessors were not kept, the message says that
+    they were not checked. Raises `InputError` if the result's arrays do not fit the graph.
     """
     return verdict_of(as_searchable(graph, distribute=True), result)
 
 
 def as_searchable(graph: Any, *, distribute: bool = False) -> Any:
-    """``graph`` itself if it is a `Graph`, else what `as_graph` makes of it. Raises `InputError` for a distributed graph
-    unless that will do."""
+    """``graph`` itself if it is a `Graph`, else `as_graph` of it. Raises `InputError` if that is distributed, unless
+    ``distribute``."""
     if isinstance(graph, Graph):
         return graph
     made = as_graph(graph)
     if not (distribute or isinstance(made, Graph)):
         raise InputError(
-            f"{made.name} is distributed over {made.num_devices} devices, and only bfs searches it there: use graph.to('cpu')"
+            f"{made.name} is distributed over {made.num_devices} devices, and only bfs searches it there:"
+            " use graph.to('cpu')"
         )
     return made
 
@@ -160,7 +161,7 @@ def source_vertices(graph: Graph, source: Any) -> np.ndarray:
 
 
 def _several(graph: Graph, source: Any) -> bool:
-    """Does ``source`` hold ids, rather than being one? A tuple may be either, and a frozenset."""
+    """Does ``source`` hold ids, rather than being one? A tuple or a frozenset may be either."""
     if isinstance(source, tuple | frozenset):
         return not graph.has_vertex(source)
     if isinstance(source, np.ndarray):

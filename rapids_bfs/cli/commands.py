@@ -85,8 +85,8 @@ Gpus = Annotated[
     str | None,
     typer.Option(
         metavar="N",
-        help="Spread the graph over N GPUs, over 'all', or with 'auto' over as few as hold the graph; 'cpu:N' makes N "
-        "parts in the host's memory.",
+        help="Distribute the graph over N GPUs, over 'all', or with 'auto' over as few as hold the graph; 'cpu:N' "
+        "makes N partitions in the host's memory.",
         show_default=False,
     ),
 ]

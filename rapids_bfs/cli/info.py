@@ -11,8 +11,8 @@ from .._core import machine
 from .._core.cuda.driver import pip_install
 from .._core.cuda.peer_access import obstacle_of_all
 from .._core.formatting import size
+from ..data import BUNDLED
 from ..engines import registered
-from ..loading import BUNDLED
 from ..report.console import line
 from ..report.table import reasons_why
 

@@ -83,8 +83,8 @@ def output_path(text: str) -> Path:
 
 def graphs_named(start: str) -> list[str]:
     """What a shell completes ``start`` to, besides files: bundled graphs and generators."""
+    from ..data import BUNDLED
     from ..generators import RANDOM, REGULAR
-    from ..loading import BUNDLED
 
     return [name for name in (*BUNDLED, *(f"{kind}:" for kind in (*RANDOM, *REGULAR))) if name.startswith(start)]
 

@@ -1,1 +1,1 @@
-"""Engines side by side: the runner, each engine's part in it, the records, and Graph500."""
+"""Engines side by side: the runner, how each engine takes part, the records, and Graph500."""

@@ -1,4 +1,4 @@
-"""How `compare` runs each engine: which of its algorithms, on which graphs, and end to end from a list of edges."""
+"""How `compare` runs each engine: its algorithms, the graphs it skips, and its run from an edge list end to end."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class Baseline:
-    """An engine of which nothing in particular is known."""
+    """The default for an engine: one algorithm, any graph, and a `Graph` built from the edges."""
 
-    algorithms: tuple[str, ...] = ()  # that run unless `compare` is told otherwise; none: the default alone
+    algorithms: tuple[str, ...] = ()  # the algorithms that `compare` runs by default; empty: the engine's default
 
     def skip_reason(self, graph: Graph) -> str | None:
-        """None, or one line: why it does not run on this graph unless it is asked for by name."""
+        """None, or one line on why it skips this graph unless the user names the engine."""
         return None
 
     def end_to_end(self, spec: EngineSpec, edges: EdgeInput, source: Hashable, options: Options) -> Callable[[], int]:
-        """Build the engine's own kind of graph from a list of edges, as its users do, and search it from the vertex
-        with this id. Returns a function that counts the vertices reached."""
+        """Build the engine's own kind of graph from an edge list, as its users do, and search it from the vertex with
+        this id. Returns a function that counts the vertices reached."""
         graph = edges.as_graph()
         sources = np.array([graph.vertex_of(source)])
         traversal = prepare(graph, spec)
@@ -54,7 +54,7 @@ class _PyLibCuGraph(Baseline):
         frame = edges.on_device()
         arrays = [frame[column] for column in edges.graph.columns]
         if any(array.dtype not in (np.int32, np.int64) for array in arrays):
-            return super().end_to_end(spec, edges, source, options)  # it takes integers alone
+            return super().end_to_end(spec, edges, source, options)  # pylibcugraph takes only integers
         from pylibcugraph import GraphProperties, ResourceHandle, SGGraph
 
         from ..engines.rapids.base import reached

@@ -1,4 +1,4 @@
-"""Measuring searches of a graph in partitions, for `rapids_bfs.compare` and the Graph500 benchmark."""
+"""The Graph500 benchmark over several devices."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .records import Progress
 
 
 def distributed_graph500(run: Graph500, devices: int | str | Sequence[int], roots: int, progress: Progress) -> Graph500:
-    """Complete the benchmark that ``run`` begins on several devices: draw, build, search and validate in partitions.
+    """Run the benchmark on several devices and complete ``run``: draw, build, search and validate a distributed graph.
 
-    The build draws each edge again whenever it needs it, so that the whole edge list is never in memory.
+    The build draws edges again whenever it needs them, so that the whole edge list is never in memory.
     """
     names = device_names(devices)
     own = OWN[CPU if names[0] == CPU else CUDA]
@@ -65,7 +65,7 @@ def distributed_graph500(run: Graph500, devices: int | str | Sequence[int], root
 
 
 def _searched(graph: Any, number: int) -> tuple[DistributedResult, float, float]:
-    """A search's result, and the seconds that it and its validation took. Raises `TraversalError` if it is wrong."""
+    """A search's result, and the seconds of the search and its validation. Raises `TraversalError` if it is wrong."""
     begin = perf_counter()
     result = searched(graph, np.array([number]), DEFAULT)
     end = perf_counter()
@@ -82,7 +82,7 @@ def _draw(communicator: Communicator, source: Drawn) -> None:
 
 
 def _drawn_degrees(partition: Partition, communicator: Communicator, source: Drawn) -> Any:
-    """How many edges were drawn from each vertex of this partition."""
+    """The number of edges drawn from each vertex of this partition."""
     builder = Builder(source, communicator, Plan(source.device, partition.partitioning.n))
     return builder.degrees(partition.partitioning.numbers, partition.partitioning, False)[0]
 

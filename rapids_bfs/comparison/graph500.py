@@ -36,11 +36,10 @@ def graph500(
     devices: int | str | Sequence[int] | None = None,
     progress: Progress = quiet,
 ) -> Graph500:
-    """Run the benchmark. With an engine of the GPU nothing leaves the device but roots, times and verdicts.
+    """Run the benchmark. With a GPU engine only roots, times and verdicts leave the device.
 
-    Construction is all that the searches need: the CSR of the edges in both directions, without self-loops and
-    duplicates, and what the engine prepares. One search goes ahead untimed. With ``devices`` all of it happens in
-    parts, see `rapids_bfs.as_graph`.
+    Construction makes the CSR of the edges in both directions, without self-loops and duplicates, and the engine's
+    traversal. The first search is not timed. With ``devices`` the graph is distributed, see `rapids_bfs.as_graph`.
 
     Raises
     ------

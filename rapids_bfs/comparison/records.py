@@ -164,7 +164,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in JSON's types. Times in ms; ``reached`` and ``depth`` are the largest over the sources."""
-        searched = getattr(self.graph, "searched", None)  # of a graph in parts: how they talk
+        searched = getattr(self.graph, "searched", None)  # of a distributed graph: how its ranks communicate
         return {
             "graph": {
                 "name": self.graph.name,

@@ -1,4 +1,4 @@
-"""The side-by-side run: the same graph and sources for every engine, with each answer validated."""
+"""`compare` runs every engine on the same graph and sources, and validates each answer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SOURCES = 16
 SEED = 1
 END_TO_END = 3  # runs from a list of edges to an answer
 LONG_MS = 1e3
-BASELINES = ("cugraph", "cugraph-dask", "scipy", "networkx")  # what others are measured against, the first that ran
+BASELINES = ("cugraph", "cugraph-dask", "scipy", "networkx")  # ratios refer to the first of these that ran
 
 
 def compare(
@@ -56,15 +56,15 @@ def compare(
     Parameters
     ----------
     graph : Graph, Edges or anything that `as_graph` takes
-        For a list of edges, a table or a pair of arrays, each engine is also timed end to end: it builds its own graph
-        and searches once. Our engines search a graph over several devices in parts; others search it on one device, or
+        For an edge list (a table or a pair of arrays), each engine is also timed end to end: it builds its own graph
+        and searches once. Our engines search a distributed graph on its devices; others search it on one device, or
         distribute it themselves.
     sources : list, set or array of ids, optional
     num_sources : int, instead of ``sources``
         The number of sources to draw among the vertices with an out-edge. Default: 16.
     engines : names, in a list or separated by commas
-        Default: every engine, with a reason for those that cannot run; for a graph over several devices, those that can
-        search it.
+        Default: every engine, with a reason for those that cannot run; for a distributed graph, those that can search
+        it.
     baseline : str
         The engine that ratios refer to. Default: the first of cugraph, cugraph-dask, scipy and networkx that ran, else
         the first engine that ran.
@@ -109,7 +109,7 @@ def compare(
 
 
 class Plan(NamedTuple):
-    """What is to run, as far as it does not depend on the graph."""
+    """The engines to run, their options and the baseline, before there is a graph."""
 
     specs: list[EngineSpec]
     options: Options
@@ -158,7 +158,7 @@ def _choices(engines: str | Sequence[str] | None) -> list[EngineSpec]:
 
 
 def _command() -> str:
-    """What was typed, without the folder that the program is in."""
+    """The command line of this process, without the program's folder."""
     program = os.path.basename(sys.argv[0]) or "python"
     return shlex.join(["rapids-bfs" if program in ("cli.py", "__main__.py") else program, *sys.argv[1:]])
 
@@ -231,7 +231,7 @@ def _run(
 
 @contextmanager
 def _reason_into(runs: EngineRuns) -> Iterator[None]:
-    """If the engine fails here, note why, so that the others can go on."""
+    """If the engine fails in this block, record why and go on with the others."""
     try:
         yield
     except Exception as error:
@@ -239,7 +239,7 @@ def _reason_into(runs: EngineRuns) -> Iterator[None]:
 
 
 def _declined(spec: EngineSpec, graph: Any, options: Options, asked: bool) -> str | None:
-    """Why the engine does not run, if it does not; ``asked``: it was asked for by name."""
+    """Why the engine does not run, or None if it does; ``asked``: the user named it."""
     engine = spec.engine
     if reason := spec.unavailable() or (None if asked else baseline_of(engine.name).skip_reason(graph)):
         return reason
@@ -266,14 +266,14 @@ def _prepared(runs: EngineRuns, spec: EngineSpec, graph: Any, source: np.ndarray
 
 
 def _peak_bytes(spec: EngineSpec) -> AbstractContextManager[PeakDeviceBytes | None]:
-    """What follows the device's memory, if the engine takes any."""
+    """Measures the peak of the device's memory, if the engine searches there."""
     return PeakDeviceBytes() if spec.engine.searches_on == CUDA else nullcontext()
 
 
 def _from_edges(
     runs: EngineRuns, spec: EngineSpec, edges: EdgeInput, id: Hashable, options: Options, reached: int
 ) -> None:
-    """Time the run from the edges to an answer, end to end: `END_TO_END` times, or fewer if it is long."""
+    """Time the run from the edges to an answer `END_TO_END` times, or fewer if it takes long."""
     while len(runs.edges_ms) < END_TO_END and sum(runs.edges_ms) < LONG_MS:
         begin = perf_counter()
         count = baseline_of(spec.engine.name).end_to_end(spec, edges, id, options)

@@ -1,0 +1,38 @@
+"""The datasets that come with the package. Their sources and licences are in SOURCES.md."""
+
+from __future__ import annotations
+
+import gzip
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from ..adapters._formats import OPTIONS
+from ..adapters.files import read
+from ..errors import InputError
+from ..graph import Graph
+
+# Each dataset's file and description. Where ids are words, NAME.ids.txt.gz has a line for each vertex.
+BUNDLED = {
+    "karate": ("karate.mtx", "Zachary's karate club: 34 members, 78 friendships"),
+    "moby": ("moby.mtx.gz", "Moby Thesaurus: 15,118 words, 320,192 pairs of mutual synonyms"),
+    "wordnet": ("wordnet.mtx.gz", "WordNet 3.0: 117,659 synsets, 183,789 relations"),
+}
+
+
+def load_bundled(name: str, **options: Any) -> Graph:
+    """The dataset of this name. ``options`` are those of `rapids_bfs.read`, except for columns and headers.
+
+    Raises `InputError` for these.
+    """
+    for option in {"source", "target", "header"} & options.keys():
+        raise InputError(f"{name} is a bundled graph, which has no {OPTIONS[option]} to choose")
+    folder = resources.files(__package__)
+    with resources.as_file(folder / BUNDLED[name][0]) as path:
+        graph = read(path, **{"name": name} | options)
+    ids = folder / f"{name}.ids.txt.gz"
+    if not ids.is_file():
+        return graph
+    words = gzip.decompress(ids.read_bytes()).decode().split()
+    return graph._with(labels=np.array(words, object))

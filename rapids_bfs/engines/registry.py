@@ -120,8 +120,8 @@ def register(engine: Engine) -> None:
 
 @cache
 def resolve(text: str, deterministic: bool = False) -> EngineSpec:
-    """The engine and algorithm written ``engine``, ``engine:algorithm`` or ``auto``, which is the first engine that can run here,
-    deterministically if that is asked for. Raises `InputError` if there is no such engine."""
+    """The engine and algorithm written ``engine``, ``engine:algorithm`` or ``auto``: the first engine that can run
+    here, and search deterministically if ``deterministic``. Raises `InputError` if there is no such engine."""
     name, _, algorithm = text.partition(":")
     if text == "auto":
         engine = _automatic(deterministic)

@@ -34,7 +34,7 @@ class Replay:
             self.graph._pred = Rows(self, lambda: converted.backward, lambda: origin._pred, loops_go=True)
 
     def rest(self, generator: Callable[..., Iterator[Any]], arguments: Mapping[str, Any], given: int) -> Iterator[Any]:
-        """The items of NetworkX's ``generator`` after the first ``given``; ``arguments`` may be methods of the graph."""
+        """The items of NetworkX's ``generator`` after the first ``given``; ``arguments`` may be its methods."""
         here = {
             name: getattr(self.graph, value.__name__)
             if getattr(value, "__self__", None) is self.converted.origin

@@ -49,7 +49,7 @@ def _shown(comparison: Any) -> Shown:
     title = f"{graph.name}: {graph_size(graph.num_vertices, graph.num_edges, graph.directed)}"
     if sources:
         title += f", {counted(sources, 'source')}"
-    if searched := getattr(graph, "searched", None):  # which a graph in parts has
+    if searched := getattr(graph, "searched", None):  # of a distributed graph
         title += f", {searched}"
     rows = {runs.engine: _figures(runs, comparison) for runs in comparison.engines if runs.runs}
     notes = reasons_why({runs.engine: runs.unavailable for runs in comparison.engines})

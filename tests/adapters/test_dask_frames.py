@@ -159,8 +159,8 @@ def wait_for_file(begun, go):
         time.sleep(0.02)
 
 
-class TestInParts:
-    """What cuDF's frames go through, with pandas's in their place and parts in the host's memory."""
+class TestDistributed:
+    """The path of cuDF's frames, with pandas's in their place and partitions in the host's memory."""
 
     @staticmethod
     def graph(client, columns, cuts, **options):

@@ -52,7 +52,7 @@ def shuffled(graph, rng):
 
 
 def random_graphs(seed):
-    """Directed and not, whole and in parts, with self-loops; nodes are 0..n-1 or names."""
+    """Directed or not, connected or not, with self-loops; nodes are 0..n-1 or names."""
     rng = random.Random(seed)
     for directed in (False, True):
         for n, m in ((1, 0), (9, 12), (300, 150), (300, 400), (2000, 12_000)):

@@ -45,7 +45,7 @@ def test_random_calls():
 
 
 def test_random_calls_of_graphs_that_count_as_large(monkeypatch):
-    """Searched without an order, and made into sets and parts at once."""
+    """Searched without an order, and made into sets and subgraphs by NumPy."""
     monkeypatch.setattr(routing, "WIDE", 0)
     monkeypatch.setattr(ego, "FEW_ARCS", 0)
     assert [found for seed in range(10**6, 10**6 + RANDOM_CALLS // 2) if (found := odd_calls.difference(seed))] == []

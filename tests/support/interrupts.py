@@ -40,7 +40,7 @@ class Operations:
     def __init__(self) -> None:
         self.wide, self.deep = generate("urand:17:2"), as_graph((GRID[:, 0], GRID[:, 1]), directed=True)
         self.small = generate("rmat:7")
-        self.parts = as_graph(generate("rmat:10"), devices="cpu:3")
+        self.distributed = as_graph(generate("rmat:10"), devices="cpu:3")
         self.nx_graph = nx.karate_club_graph()
         self.found = bfs(self.deep, 0, engine="cpu")
         self.by_name: dict[str, Callable[[], object]] = {
@@ -55,8 +55,8 @@ class Operations:
             "betweenness": lambda: betweenness(self.small, range(20), engine="cpu").round(6),
             "preparing": lambda: bfs(self.deep.replace(), 3, engine="cpu").distances,
             "preparing a batch": lambda: bfs_batch(self.small.replace(), range(90), engine="cpu").distances,
-            "bfs in parts": lambda: self._distributed(5),
-            "preparing parts": lambda: bfs(as_graph(self.small, devices="cpu:2"), 3).to("cpu").distances,
+            "bfs, distributed": lambda: self._distributed(5),
+            "preparing partitions": lambda: bfs(as_graph(self.small, devices="cpu:2"), 3).to("cpu").distances,
             "as_graph": lambda: as_graph((GRID[:, 1] * 7, GRID[:, 0] * 7)).targets,
             "as_graph of a CSR": lambda: as_graph(offsets=self.deep.offsets, targets=self.deep.targets).reverse.targets,
             "generate": lambda: generate("rmat:7").targets,
@@ -74,11 +74,11 @@ class Operations:
         return np.concatenate(rows)
 
     def _distributed(self, source: int) -> np.ndarray:
-        return bfs(self.parts, source).to("cpu").distances
+        return bfs(self.distributed, source).to("cpu").distances
 
     def _searches(self) -> dict[str, object]:
         one = {name: bfs(getattr(self, name), 9, engine="cpu").distances for name in ("wide", "deep")}
-        return of_searches(self.small) | one | {"parts": self._distributed(1)}
+        return of_searches(self.small) | one | {"distributed": self._distributed(1)}
 
     def is_right(self, name: str) -> bool:
         """Does the operation, and every kind of search, still give the answer that it gave before any interrupt?"""

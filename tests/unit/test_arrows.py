@@ -26,11 +26,11 @@ LAYERS = (
     ("validation",),
     ("result",),
     ("trace",),
-    ("generators",),
+    ("generators", "data"),
     ("adapters",),
     ("graph",),
     ("report",),
-    ("_core", "errors", "data"),
+    ("_core", "errors"),
     ("kernels",),
 )
 MOST_AT_THE_TOP = 20  # modules and folders of the package, besides `__init__`, `__main__`, `py.typed` and `data`

@@ -72,7 +72,7 @@ def test_what_people_ask_is_compiled(program, only):
 
 def test_a_part_alone():
     assert [name for name, _ in warmup("bfs")] == ["read and build graphs", "bfs"]
-    with pytest.raises(InputError, match="'bfs_tree' is no part of what is compiled ahead: bfs, validate"):
+    with pytest.raises(InputError, match="'bfs_tree' is not one of the parts compiled ahead: bfs, validate"):
         next(warmup(["bfs", "bfs_tree"]))
 
 

@@ -118,7 +118,7 @@ QUOTING = {
     "first and last": lambda id: bfs(id_graph(id), id + id if isinstance(id, str) else Nameless()),
     "target": lambda id: bfs(GRAPH, 0, target=id),
     "several": lambda id: bfs(GRAPH, [id]),
-    "in parts": lambda id: bfs(load("karate", devices="cpu:2"), id),
+    "distributed": lambda id: bfs(load("karate", devices="cpu:2"), id),
     "path": lambda id: RESULT.path_to(id),
     "shortest path": lambda id: shortest_path(GRAPH, 0, id),
     "no path": lambda id: shortest_path(as_graph({id: [], "a": []}), id, "a"),

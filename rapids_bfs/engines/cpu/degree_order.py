@@ -36,7 +36,7 @@ def numbered_by_degree(graph: Graph) -> Numbered:
     targets, in_targets = np.empty((2, graph.num_arcs), vertex)
     with pool.work_on() as threads:
         degree_order.relabel(graph.offsets, graph.targets, rank, order, offsets, targets)
-        degree_order.turn_round(offsets, targets, in_offsets, in_targets, threads)
+        degree_order.transpose(offsets, targets, in_offsets, in_targets, threads)
     if not graph.directed:
         targets = in_targets  # the same edges, hubs first
     return Numbered(rank, int(np.count_nonzero(in_degrees)), offsets, targets, in_offsets, in_targets)

@@ -9,7 +9,7 @@ import numpy as np
 from ...graph import Graph
 from ..base import Options, Traversal
 from .base import Peer
-from .tree import cut
+from .tree import truncate
 
 
 class IGraph(Peer):
@@ -21,7 +21,7 @@ class IGraph(Peer):
 
 
 class BFS(Traversal):
-    """`Graph.bfs` does not stop early: a depth limit and a target cut the answer, not the work."""
+    """`Graph.bfs` does not stop early: a depth limit and a target truncate the answer, not the work."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
@@ -39,4 +39,4 @@ class BFS(Traversal):
         distances[vertices] = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
         predecessors = np.array(parents, self.graph.targets.dtype)
         predecessors[distances <= 0] = -1
-        return cut(distances, predecessors, options)
+        return truncate(distances, predecessors, options)

@@ -9,7 +9,7 @@ import numpy as np
 from ...graph import Graph
 from ..base import Options, Traversal
 from .base import Peer
-from .tree import cut
+from .tree import truncate
 
 
 class NetworKit(Peer):
@@ -22,8 +22,8 @@ class NetworKit(Peer):
 
 
 class BFS(Traversal):
-    """`BFS` does not stop early: a depth limit and a target cut the answer, not the work. To tell of predecessors it
-    keeps all that a vertex has, of which this takes the first."""
+    """`BFS` does not stop early: a depth limit and a target truncate the answer, not the work. With predecessors it
+    keeps all of them for each vertex; this takes the first."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
@@ -46,4 +46,4 @@ class BFS(Traversal):
         if options.predecessors:
             below = np.flatnonzero(distances > 0)
             predecessors[below] = [search.getPredecessors(vertex)[0] for vertex in below.tolist()]
-        return cut(distances, predecessors, options)
+        return truncate(distances, predecessors, options)

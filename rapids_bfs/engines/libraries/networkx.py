@@ -10,7 +10,7 @@ from ..._core.memory import require_bytes
 from ...adapters.networkx import to_networkx
 from ...graph import Graph
 from ..base import OPTIONAL, Engine, Options, Traversal
-from .tree import cut, distances_along
+from .tree import distances_along, truncate
 
 SEVERAL = -1  # the node from which a search from several sources starts
 BYTES_PER_EDGE = 200  # seen with rmat:16, NetworkX 3.7
@@ -53,4 +53,4 @@ class BFSEdges(Traversal):
         predecessors = np.full(self.graph.num_vertices, -1, self.graph.targets.dtype)
         predecessors[children] = parents
         distances = distances_along(np.concatenate([sources, children]), predecessors)
-        return cut(distances, predecessors, options)
+        return truncate(distances, predecessors, options)

@@ -10,7 +10,7 @@ import numpy as np
 from ...graph import Graph
 from ..base import Options, Traversal
 from .base import Peer
-from .tree import cut, distances_along
+from .tree import distances_along, truncate
 
 
 class RustworkX(Peer):
@@ -28,7 +28,7 @@ class RustworkX(Peer):
 
 
 class BFS(Traversal):
-    """Neither stops early: a depth limit and a target cut the answer, not the work."""
+    """Neither stops early: a depth limit and a target truncate the answer, not the work."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
@@ -52,10 +52,10 @@ class BFS(Traversal):
             distances = np.full(self.graph.num_vertices, -1, np.int32)
             for distance, layer in enumerate(theirs):
                 distances[list(layer)] = distance
-            return cut(distances, predecessors, options)
+            return truncate(distances, predecessors, options)
         parents = np.fromiter(chain.from_iterable(repeat(parent, len(row)) for parent, row in theirs), np.int64)
         children = np.fromiter(chain.from_iterable(row for _, row in theirs), np.int64)
         _, first = np.unique(children, return_index=True)  # all out-neighbours are there, whoever found them first
         first = np.sort(first[children[first] != sources[0]])
         predecessors[children[first]] = parents[first]
-        return cut(distances_along(np.append(sources, children[first]), predecessors), predecessors, options)
+        return truncate(distances_along(np.append(sources, children[first]), predecessors), predecessors, options)

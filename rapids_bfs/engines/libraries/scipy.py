@@ -10,7 +10,7 @@ from ..._core.memory import require_bytes
 from ...adapters.scipy import to_scipy
 from ...graph import Graph
 from ..base import OPTIONAL, Engine, Options, Traversal
-from .tree import cut, distances_along
+from .tree import distances_along, truncate
 
 
 class SciPy(Engine):
@@ -30,7 +30,7 @@ class SciPy(Engine):
 class CSGraph(Traversal):
     """`breadth_first_order`, whose tree is that of a sequential queue; from several sources `dijkstra` on unit weights.
 
-    Neither stops early: a depth limit and a target cut the answer, not the work.
+    Neither stops early: a depth limit and a target truncate the answer, not the work.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -56,4 +56,4 @@ class CSGraph(Traversal):
             distances = np.where(np.isfinite(first), first, -1).astype(np.int32)
         else:
             distances = distances_along(first, predecessors)
-        return cut(distances, predecessors, options)
+        return truncate(distances, predecessors, options)

@@ -1,4 +1,4 @@
-"""From what other libraries return to our conventions."""
+"""Other libraries' answers in this package's conventions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def distances_along(order, predecessors):
     return distances
 
 
-def cut(distances: np.ndarray, predecessors: np.ndarray, options: Options) -> tuple[np.ndarray, np.ndarray | None]:
-    """The answer of a search that stops where ``options`` say, from that of a search that went on."""
+def truncate(distances: np.ndarray, predecessors: np.ndarray, options: Options) -> tuple[np.ndarray, np.ndarray | None]:
+    """A finished search's answer as if it had stopped where ``options`` say."""
     limit = options.depth_limit
     if options.target is not None and distances[options.target] >= 0:
         reached = int(distances[options.target])
