@@ -50,7 +50,8 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {
-    page: [] for page in ("start", "notebooks/*", "benchmarks", "how-it-works", "contributing", "changelog")
+    page: []
+    for page in ("start", "notebooks/*", "benchmarks", "how-it-works", "architecture", "contributing", "changelog")
 }
 
 copybutton_selector = "div:not(.highlight-text) > div.highlight > pre"  # code, not what it prints

@@ -2,6 +2,7 @@
 functions and those for type checkers count as all others do."""
 
 import ast
+import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import rapids_bfs
 from rapids_bfs import kernels
 
+DOCS = Path(__file__).parents[2] / "docs"
 FOLDERS = {"rapids_bfs": Path(rapids_bfs.__file__).parent, "rapids_bfs.kernels": Path(kernels.__file__).parent}
 
 # From the top down: modules, and packages with all that is in them. A module belongs to its longest name here.
@@ -61,10 +63,15 @@ def imported(name, path, known, source=None):
         yield from (each for each in names if each in known and each != name)
 
 
-@pytest.fixture(scope="module")
-def arrows():
+def all_arrows():
+    """The modules of the package that each of them imports."""
     known = modules()
     return {name: {*imported(name, path, known)} for name, path in known.items()}
+
+
+@pytest.fixture(scope="module")
+def arrows():
+    return all_arrows()
 
 
 def layer_of(module):
@@ -75,6 +82,12 @@ def layer_of(module):
             if ".".join(parts[:length]) in layer and (length or not parts):
                 return number
     raise AssertionError(f"{module} has no layer")
+
+
+def between_layers(arrows):
+    """The pairs of different layers of which the first imports the second, by their places in `LAYERS`."""
+    pairs = {(layer_of(name), layer_of(other)) for name, others in arrows.items() for other in others}
+    return {(one, other) for one, other in pairs if one != other}
 
 
 def climbing(arrows):
@@ -140,3 +153,11 @@ def test_arrows_are_found(arrows):
     assert "rapids_bfs.kernels.cpu.bits" in arrows["rapids_bfs.kernels.cpu.sequential"]
     assert "rapids_bfs.report.plots" in arrows["rapids_bfs.trace"]  # inside a function
     assert "rapids_bfs.distributed.graph" in arrows["rapids_bfs.loading"]  # for type checkers
+
+
+def test_the_picture_of_the_layers_is_current(arrows):
+    sys.path.append(str(DOCS))
+    import architecture
+
+    drawn = architecture.picture(LAYERS, between_layers(arrows))
+    assert architecture.IMAGE.read_text() == drawn, "python docs/architecture.py draws it again"
