@@ -151,3 +151,28 @@ def test_files_that_are_named_are_there():
     assert len(named) > 20
     made = {"docs/_build"}  # by a command that stands there
     assert [each for each in named if not (ROOT / each[1]).exists() and each[1] not in made] == []
+
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+LAYOUT = next(block for block in re.findall("```\n(.*?)```", CONTRIBUTING, re.S) if "rapids_bfs/\n" in block)
+
+
+def test_paths_in_contributing_are_there():
+    prose = re.sub("```.*?```", "", CONTRIBUTING, flags=re.S)
+    words = {word for span in re.findall("`([^`]+)`", prose) for word in span.split()}
+    paths = {word for word in words if re.fullmatch(r"[\w./*-]+(/|\.(py|md|cu|sh|json|toml|yaml))", word)}
+    paths -= {path for path in paths if re.search("NAME|NUMBER|FOLDER", path)}
+    assert len(paths) > 30
+    folders = [ROOT, ROOT / "rapids_bfs", ROOT / "kernels/cuda/direction_optimizing"]
+    assert [path for path in sorted(paths) if not any([*folder.glob(path)] for folder in folders)] == []
+
+
+def test_the_layout_names_the_packages_modules():
+    """A line begins with names; those in a folder are indented below it."""
+    named, folder = {}, ""
+    for indent, names in re.findall(r"^( {2})?((?:[\w.]+(?:/|\.py) ?)+)", LAYOUT, re.M):
+        folder = folder if indent else names.strip()
+        named.setdefault(folder, set()).update(names.split() if indent else [])
+    assert [name for folder in named for name in ("", *named[folder]) if not (ROOT / folder / name).exists()] == []
+    there = {path.name + "/" * path.is_dir() for path in (ROOT / "rapids_bfs").iterdir()}
+    assert there - {"__init__.py", "__main__.py", "__pycache__/", "py.typed"} == named["rapids_bfs/"]
