@@ -49,15 +49,15 @@ def _row(spec, devices, count) -> Record:
     alone, expected, roots = _on_one(spec, count)
     _release()
     built, graph = clock(partial(load, spec, devices=[ordinal(device) for device in devices]))
-    numbers = graph.partitioning.numbers(np.asarray(roots, np.int64)).astype(np.int64)
+    numbers = graph.partitioning.global_ids(np.asarray(roots, np.int64)).astype(np.int64)
     ways = {"one GPU": alone}
     prepared, _ = clock(graph.prepare)
     edges = _edges(graph, spec, numbers)
-    for way in dict.fromkeys((graph.way, graph.partitions[0].kept["search"].way, NCCL)):
+    for way in dict.fromkeys((graph.transport, graph.partitions[0].cache["search"].transport, NCCL)):
         say(f"{spec}, {way}")
         if way == NCCL:
-            graph.launcher.run(by_nccl, each=[graph.partitions])
-        graph.way = way
+            graph.launcher.collect(by_nccl, each=[graph.partitions])
+        graph.transport = way
         ways[way], found = _searched(lambda each: search(graph, np.array([each]), DEFAULT, "auto"), graph, numbers)
         expect(found == expected, f"{way} finds what one GPU does")
     for run in ways.values():
@@ -98,14 +98,14 @@ def _edges(graph, spec, numbers) -> list[int]:
     results = (search(graph, np.array([number]), DEFAULT, "auto") for number in numbers)
     if not is_random(spec):
         return [result.num_traversed_edges for result in results]
-    degrees = graph.launcher.keep(_drawn_degrees, Drawn(graph.name, CUDA), each=[graph.partitions])
-    return [sum(graph.launcher.run(_reached_edges, each=[result.answers, degrees])) for result in results]
+    degrees = graph.launcher.map(_drawn_degrees, Drawn(graph.name, CUDA), each=[graph.partitions])
+    return [sum(graph.launcher.collect(_reached_edges, each=[result.answers, degrees])) for result in results]
 
 
 def by_nccl(partition, communicator):
     """Let the partition be searched by NCCL from now on."""
-    del partition.kept["search"]
-    partition.kept["search"] = DeviceSearch(DevicePartition(partition, communicator), "to compare")
+    del partition.cache["search"]
+    partition.cache["search"] = DeviceSearch(DevicePartition(partition, communicator), "to compare")
 
 
 def _release() -> None:
@@ -233,7 +233,7 @@ def _ours(client, frame, small, count, reached) -> Record:
         result = bfs(graph, source)
         expect(validate(graph, result), f"from {source}")
         reached[source] = result.num_reached
-    return {"first_s": first_seconds, **row, "prepare_s": prepared, "ms": times, "way": graph.way, "wrong": []}
+    return {"first_s": first_seconds, **row, "prepare_s": prepared, "ms": times, "way": graph.transport, "wrong": []}
 
 
 def _ids(graph, count) -> list[int]:

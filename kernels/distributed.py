@@ -3,8 +3,8 @@
 from .parameters import Parameters
 from .whole_search import BITMAPS, SIZES
 
-# Of each rank, what all ranks learn after a level: vertices found, out-edges of those in the queue, whether the target
-# is among those visited, whether some rank had no room for its pairs, vertices in the queue.
+# The counters that each rank contributes after a level: vertices found, out-edges of those in the queue, whether the
+# target is visited, whether a bucket of some rank has overflown, vertices in the queue.
 COLUMNS = 5
 
 EXCHANGE = Parameters(
@@ -21,17 +21,29 @@ EXCHANGE = Parameters(
         "gathered": "long long",
         "on_host": "volatile long long",
     },
-    numbers=("partitions", "rank", "stride", "room", "share", "level", "begin", "end", "vertices", "edges", "target"),
+    numbers=(
+        "partitions",
+        "rank",
+        "stride",
+        "capacity",
+        "level_capacity",
+        "level",
+        "begin",
+        "end",
+        "vertices",
+        "edges",
+        "target",
+    ),
     constants={"COLUMNS": COLUMNS},
 )
 
-# A search in one launch for each partition, besides `whole_search.SEARCH`.
+# A search in one launch on each rank, besides `whole_search.SEARCH`.
 MAX_PARTITIONS = 32
-TRACED = 1 << 20  # levels that are noted, at most
-GIVEN_UP = 1 << 62  # instead of its levels, where a search does not end
+TRACED = 1 << 20  # levels that a trace holds, at most
+GIVEN_UP = 1 << 62  # in place of the number of levels if a search does not end
 MESSAGE_BYTES = 64
-TALLY_BYTES = 1024  # of what the blocks count, at most
-OUTCOME = ("done", "levels", "depth", "reached", "absent")  # what it leaves on the host
+TALLY_BYTES = 1024  # of a `Tally`, at most
+OUTCOME = ("done", "levels", "depth", "reached", "absent")  # the fields that it writes on the host
 
 RANKS = Parameters(
     "Ranks",
@@ -43,7 +55,7 @@ RANKS = Parameters(
         "stop": "const volatile long long",
         "outcome": "volatile long long",
     },
-    numbers=("partitions", "rank", "stride", "room", "bitmaps", "inboxes", "vertices", "arcs", "limit", "stale"),
+    numbers=("partitions", "rank", "stride", "capacity", "bitmaps", "inboxes", "vertices", "arcs", "timeout", "stale"),
     constants={"MAX_PARTITIONS": MAX_PARTITIONS, "TRACED": TRACED, "GIVEN_UP": GIVEN_UP, "BITMAPS": BITMAPS}
     | {name.upper(): place for place, name in enumerate((*OUTCOME, "outcome_fields"))},
     sizes=(*SIZES, f"sizeof(Message) == {MESSAGE_BYTES}", f"sizeof(Tally) <= {TALLY_BYTES}"),

@@ -1,25 +1,26 @@
-"""A breadth-first search over several partitions of a graph: what one partition does between two collectives.
+"""A breadth-first search of a distributed graph: the steps of one rank between two collectives.
 
-The vertices of all partitions are numbered through, ``stride`` numbers for each partition: number ``g`` is the vertex at place
-``g % stride`` of partition ``g // stride``. A partition holds the rows of its own vertices, by place; targets are numbers.
+Vertices have a 1D partitioning. The vertex with local id l on rank r has the global id ``g = r * stride + l``. A rank
+stores the rows of its own vertices, by local id; targets are global ids.
 
-Top-down, a partition sends a pair (vertex, parent) to the owner of each neighbour that it has not seen, and owners settle
-what they receive. Bottom-up, the unvisited vertices of a partition look for a visited in-neighbour: since all levels up to
-the last are complete, it is in the frontier.
+Top-down, a rank sends a pair (vertex, parent) to the owner of each neighbour that it has not seen; owners settle the
+pairs that they receive. Bottom-up, each unvisited vertex of a rank scans its in-neighbours for a visited one: since all
+levels up to the last are complete, that one is in the frontier.
 
 ====================================  ========================================================================
-``offsets[own + 1], targets[m]``      out-edges of the partition's vertices
+``offsets[own + 1], targets[m]``      out-edges of the rank's vertices
 ``in_offsets, in_targets``            in-edges (the same arrays if the graph is symmetric)
-``seen[words of all]``                bitmap over all numbers: visited, or sent to the owner by this partition
-``visited[words of own]``             bitmap of the partition's visited vertices, and of those without edges
+``seen[words of all]``                bitmap over all global ids: visited, or sent to the owner by this rank
+``visited[words of own]``             bitmap of the rank's visited vertices, and of those without edges
 ``fresh[words of own]``               those of the last level, where it was bottom-up
-``queue[own]``                        places of the partition's vertices in the order in which they were found
-``pairs[partitions, 1 + capacity, 2]``     vertices and parents for each owner. In place of the first: how many they are,
-                                      and 1 if this partition had no room for more, for any owner
+``queue[own]``                        local ids of the rank's vertices in the order in which they were found
+``pairs[partitions, 1 + capacity, 2]``
+                                      a bucket for each owner. Its first row holds the number of pairs, and 1 if a
+                                      bucket of this rank has overflown; then vertices and parents
 ====================================  ========================================================================
 
 Work: a bit test per edge of the frontier and a pair per vertex and sender, or at most a bit test per edge into an
-unvisited vertex. One thread runs a partition, so nothing is atomic.
+unvisited vertex. Each rank is one thread, so nothing is atomic.
 
 Sources: A. Buluc, K. Madduri, Parallel breadth-first search on distributed memory systems, SC 2011 (1D partitioning);
 S. Beamer et al., Distributed memory breadth-first search revisited, MTAAP 2013.
@@ -40,7 +41,7 @@ _MULTIPLIERS, _SUMMANDS, _INVERSES = (np.array(numbers, np.uint64) for numbers i
 
 @njit(inline="always")
 def _mask_of(n):
-    """Ones, as many as the numbers below ``n`` have bits."""
+    """A mask of the bits of integers below ``n``."""
     mask = ONE
     while mask < n - ONE:
         mask = mask << ONE | ONE
@@ -49,8 +50,8 @@ def _mask_of(n):
 
 @njit(inline="always")
 def _scrambled(x, n, mask, half):
-    """One to one over 0..n-1: a permutation of a power of two, repeated until it is below ``n``. An ``x`` that is not
-    might never come there."""
+    """The image of ``x`` under a permutation of 0..n-1: one of 0..2**k-1, repeated until it is below ``n``. From an
+    ``x`` that is not below ``n``, the loop might not end."""
     while True:
         for k in range(len(_MULTIPLIERS)):
             x = (x * _MULTIPLIERS[k] + _SUMMANDS[k]) & mask
@@ -70,8 +71,8 @@ def _unscrambled(x, n, mask, half):
 
 
 @serial
-def number(ids, n, partitions, stride, numbers):
-    """Write the numbers of the vertices ``ids``, 0..n-1: scrambled, then dealt to the partitions in turn. -1 for others."""
+def to_global_ids(ids, n, partitions, stride, global_ids):
+    """Write the global ids of ``ids``, 0..n-1: scrambled, then distributed cyclically; -1 for other values."""
     n, partitions, stride = np.uint64(n), np.uint64(partitions), np.uint64(stride)
     mask = _mask_of(n)
     half = np.uint64((count_ones(mask) + 1) // 2)
@@ -79,19 +80,19 @@ def number(ids, n, partitions, stride, numbers):
         x = np.uint64(ids[i])
         if x < n:
             x = _scrambled(x, n, mask, half)
-            numbers[i] = x % partitions * stride + x // partitions
+            global_ids[i] = x % partitions * stride + x // partitions
         else:
-            numbers[i] = -1
+            global_ids[i] = -1
 
 
 @serial
-def name(numbers, n, partitions, stride, ids):
-    """The inverse of `number`; -1 for what is no number."""
+def to_ids(global_ids, n, partitions, stride, ids):
+    """The inverse of `to_global_ids`; -1 for unused global ids."""
     n, partitions, stride = np.uint64(n), np.uint64(partitions), np.uint64(stride)
     mask = _mask_of(n)
     half = np.uint64((count_ones(mask) + 1) // 2)
-    for i in range(len(numbers)):
-        g = np.uint64(numbers[i])
+    for i in range(len(global_ids)):
+        g = np.uint64(global_ids[i])
         owner, x = g // stride, g % stride * partitions + g // stride
         if owner < partitions and x < n:
             ids[i] = _unscrambled(x, n, mask, half)
@@ -101,8 +102,8 @@ def name(numbers, n, partitions, stride, ids):
 
 @serial
 def count_owners(sources, targets, stride, mirror, loops, counts):
-    """Add to ``counts[partitions]`` how many arcs belong to each partition, by their sources; with ``mirror`` in both directions,
-    self-loops once, and unless ``loops`` not at all."""
+    """Add to ``counts[partitions]`` the number of arcs that each rank owns, by their sources. ``mirror`` counts edges
+    in both directions, self-loops once. Without ``loops`` self-loops are dropped."""
     for i in range(len(sources)):
         u, v = sources[i], targets[i]
         if u != v or loops:
@@ -112,42 +113,42 @@ def count_owners(sources, targets, stride, mirror, loops, counts):
 
 
 @serial
-def deal(sources, targets, stride, mirror, loops, cursors, arcs):
-    """Write the arcs (place of the source, target) where the cursors of their owners stand, which move on."""
+def bucket_by_owner(sources, targets, stride, mirror, loops, cursors, arcs):
+    """Write the arcs (slot of the source, target) where the cursors of their owners stand, which move on."""
     for i in range(len(sources)):
         u, v = sources[i], targets[i]
         if u != v or loops:
-            place = cursors[u // stride]
+            slot = cursors[u // stride]
             cursors[u // stride] += 1
-            arcs[0, place] = u % stride
-            arcs[1, place] = v
+            arcs[0, slot] = u % stride
+            arcs[1, slot] = v
         if mirror and u != v:
-            place = cursors[v // stride]
+            slot = cursors[v // stride]
             cursors[v // stride] += 1
-            arcs[0, place] = v % stride
-            arcs[1, place] = u
+            arcs[0, slot] = v % stride
+            arcs[1, slot] = u
 
 
 @serial
-def count(places, counts):
-    """Count arcs at their sources; those at no place of this partition are left out."""
-    for i in range(len(places)):
-        if places[i] < len(counts):
-            counts[places[i]] += 1
+def count(local_ids, counts):
+    """Count arcs at their sources; local ids that this rank does not have are skipped."""
+    for i in range(len(local_ids)):
+        if local_ids[i] < len(counts):
+            counts[local_ids[i]] += 1
 
 
 @serial
-def put(places, targets, cursors, placed):
-    """Write targets where the cursors of their sources stand, which move on; nothing beyond the arrays."""
-    for i in range(len(places)):
-        if places[i] < len(cursors) and cursors[places[i]] < len(placed):
-            placed[cursors[places[i]]] = targets[i]
-            cursors[places[i]] += 1
+def scatter_targets(local_ids, targets, cursors, rows):
+    """Write targets at the cursors of their sources, and advance these; nothing is written beyond the arrays."""
+    for i in range(len(local_ids)):
+        if local_ids[i] < len(cursors) and cursors[local_ids[i]] < len(rows):
+            rows[cursors[local_ids[i]]] = targets[i]
+            cursors[local_ids[i]] += 1
 
 
 @serial
 def sort_distinct(offsets, targets, kept):
-    """Sort each row, move its distinct targets to its front, and note in ``kept`` how many they are."""
+    """Sort each row, move its distinct targets to its front, and write their number to ``kept``."""
     for row in range(len(kept)):
         adjacency = targets[offsets[row] : offsets[row + 1]]
         adjacency.sort()
@@ -161,7 +162,7 @@ def sort_distinct(offsets, targets, kept):
 
 @serial
 def compact(offsets, targets, new_offsets):
-    """Move the front of each row to where it begins from now on, which is no later."""
+    """Move the front of each row to its new offset, which is not larger."""
     for row in range(len(offsets) - 1):
         size = new_offsets[row + 1] - new_offsets[row]
         for i in range(size):
@@ -170,7 +171,7 @@ def compact(offsets, targets, new_offsets):
 
 @serial
 def count_loops(offsets, targets, base):
-    """Count the arcs from a vertex to itself."""
+    """Count self-loops; ``base`` is the global id of local id 0."""
     loops = 0
     for row in range(len(offsets) - 1):
         for edge in range(offsets[row], offsets[row + 1]):
@@ -182,34 +183,36 @@ def count_loops(offsets, targets, base):
 def exclude(offsets, in_offsets, visited):
     """Set the bits of vertices without edges, and those past the last vertex."""
     own = len(offsets) - 1
-    for place in range(len(visited) * WORD):
-        if place >= own or (offsets[place] == offsets[place + 1] and in_offsets[place] == in_offsets[place + 1]):
-            visited[word_of(place)] |= bit_of(place)
+    for local_id in range(len(visited) * WORD):
+        if local_id >= own or (
+            offsets[local_id] == offsets[local_id + 1] and in_offsets[local_id] == in_offsets[local_id + 1]
+        ):
+            visited[word_of(local_id)] |= bit_of(local_id)
 
 
 @serial
-def seed(places, offsets, visited, queue, distances, predecessors):
-    """Begin at these sources. Returns the edges that leave them."""
+def seed(local_ids, offsets, visited, queue, distances, predecessors):
+    """Enqueue the sources. Returns the number of their out-edges."""
     edges = 0
-    for i in range(len(places)):
-        place = places[i]
-        queue[i] = place
-        visited[word_of(place)] |= bit_of(place)
-        distances[place] = 0
+    for i in range(len(local_ids)):
+        local_id = local_ids[i]
+        queue[i] = local_id
+        visited[word_of(local_id)] |= bit_of(local_id)
+        distances[local_id] = 0
         if len(predecessors):
-            predecessors[place] = -1
-        edges += offsets[place + 1] - offsets[place]
+            predecessors[local_id] = -1
+        edges += offsets[local_id + 1] - offsets[local_id]
     return edges
 
 
 @serial
 def expand(offsets, targets, queue, begin, end, base, stride, seen, pairs):
-    """Send the unseen neighbours of the frontier ``queue[begin:end]`` to their owners."""
+    """Write the unseen neighbours of the frontier ``queue[begin:end]`` into the buckets of their owners."""
     partitions, capacity = pairs.shape[0], pairs.shape[1] - 1
     pairs[:, 0] = 0
     for i in range(begin, end):
-        place = queue[i]
-        for edge in range(offsets[place], offsets[place + 1]):
+        local_id = queue[i]
+        for edge in range(offsets[local_id], offsets[local_id + 1]):
             neighbor = targets[edge]
             word, bit = word_of(neighbor), bit_of(neighbor)
             if seen[word] & bit:
@@ -223,32 +226,32 @@ def expand(offsets, targets, queue, begin, end, base, stride, seen, pairs):
                 return
             pairs[owner, 0, 0] = held + 1
             pairs[owner, held + 1, 0] = neighbor
-            pairs[owner, held + 1, 1] = base + place
+            pairs[owner, held + 1, 1] = base + local_id
 
 
 @serial
 def settle(pairs, offsets, stride, level, visited, queue, end, distances, predecessors):
-    """Settle what a partition has sent here, unless it was settled before. Returns the end of the queue, and the edges that
-    leave the vertices settled."""
+    """Settle the vertices of the pairs that one rank sent, unless they are visited. Returns the new end of the queue,
+    and the number of out-edges of the vertices settled."""
     edges = 0
     for i in range(len(pairs)):
-        place = pairs[i, 0] % stride
-        word, bit = word_of(place), bit_of(place)
+        local_id = pairs[i, 0] % stride
+        word, bit = word_of(local_id), bit_of(local_id)
         if visited[word] & bit:
             continue
         visited[word] |= bit
-        distances[place] = level
+        distances[local_id] = level
         if len(predecessors):
-            predecessors[place] = pairs[i, 1]
-        queue[end] = place
+            predecessors[local_id] = pairs[i, 1]
+        queue[end] = local_id
         end += 1
-        edges += offsets[place + 1] - offsets[place]
+        edges += offsets[local_id + 1] - offsets[local_id]
     return end, edges
 
 
 @serial
 def sweep(in_offsets, in_targets, seen, level, visited, fresh, distances, predecessors):
-    """Let unvisited vertices look for a visited in-neighbour. Returns how many found one."""
+    """Scan the in-neighbours of each unvisited vertex for a visited one. Returns how many vertices have one."""
     total = 0
     for word in range(len(visited)):
         left = ~visited[word]
@@ -256,14 +259,14 @@ def sweep(in_offsets, in_targets, seen, level, visited, fresh, distances, predec
         while left:
             bit = lowest_one(left)
             left &= left - ONE
-            place = np.uint64(word * WORD) + bit
-            for edge in range(in_offsets[place], in_offsets[place + ONE]):
+            local_id = np.uint64(word * WORD) + bit
+            for edge in range(in_offsets[local_id], in_offsets[local_id + ONE]):
                 neighbor = in_targets[edge]
                 if seen[word_of(neighbor)] & bit_of(neighbor):
                     hits |= ONE << bit
-                    distances[place] = level
+                    distances[local_id] = level
                     if len(predecessors):
-                        predecessors[place] = neighbor
+                        predecessors[local_id] = neighbor
                     break
         fresh[word] = hits
         visited[word] |= hits
@@ -273,35 +276,35 @@ def sweep(in_offsets, in_targets, seen, level, visited, fresh, distances, predec
 
 @serial
 def enqueue(offsets, fresh, queue):
-    """List the fresh vertices. Returns how many they are, and the edges that leave them."""
+    """Put the fresh vertices into the queue. Returns their number, and that of their out-edges."""
     end = 0
     edges = 0
     for word in range(len(fresh)):
         left = fresh[word]
         while left:
-            place = np.uint64(word * WORD) + lowest_one(left)
+            local_id = np.uint64(word * WORD) + lowest_one(left)
             left &= left - ONE
-            queue[end] = place
+            queue[end] = local_id
             end += 1
-            edges += offsets[place + ONE] - offsets[place]
+            edges += offsets[local_id + ONE] - offsets[local_id]
     return end, edges
 
 
 @serial
 def check(in_offsets, in_targets, base, distances, predecessors, stopped_at, confirmed, above):
-    """Check the rules of Graph500 on the edges that lead to this partition's vertices; ``distances`` are those of all.
+    """Check the rules of Graph500 on the in-edges of this rank's vertices; ``distances`` has those of all global ids.
 
     ``confirmed`` is set where an edge comes from the predecessor, or without predecessors from one level up. ``above``
-    becomes the smallest distance that an edge must not come from.
+    becomes the smallest distance from which an edge must not come.
     """
-    for place in range(len(confirmed)):
-        level = distances[base + place]
-        for edge in range(in_offsets[place], in_offsets[place + 1]):
+    for local_id in range(len(confirmed)):
+        level = distances[base + local_id]
+        for edge in range(in_offsets[local_id], in_offsets[local_id + 1]):
             neighbor = in_targets[edge]
             up = distances[neighbor]
             if up < 0:
                 continue
-            if (level > up + 1 or (level < 0 and up < stopped_at)) and (above[place] < 0 or up < above[place]):
-                above[place] = up
-            if (predecessors[place] == neighbor) if len(predecessors) else (level == up + 1):
-                confirmed[place] = True
+            if (level > up + 1 or (level < 0 and up < stopped_at)) and (above[local_id] < 0 or up < above[local_id]):
+                above[local_id] = up
+            if (predecessors[local_id] == neighbor) if len(predecessors) else (level == up + 1):
+                confirmed[local_id] = True

@@ -23,9 +23,9 @@ from .records import Progress
 
 
 def distributed_graph500(run: Graph500, devices: int | str | Sequence[int], roots: int, progress: Progress) -> Graph500:
-    """Run the benchmark on several devices and complete ``run``: draw, build, search and validate a distributed graph.
+    """Complete the benchmark that ``run`` begins on several devices: draw, build, search and validate.
 
-    The build draws edges again whenever it needs them, so that the whole edge list is never in memory.
+    The build draws each edge again whenever it needs it, so the whole edge list is never in memory.
     """
     names = device_names(devices)
     own = OWN[CPU if names[0] == CPU else CUDA]
@@ -41,7 +41,7 @@ def distributed_graph500(run: Graph500, devices: int | str | Sequence[int], root
 
     progress(1, steps, "generate")
     begin = perf_counter()
-    launcher.run(_draw, source)
+    launcher.collect(_draw, source)
     run.graph_generation = perf_counter() - begin
 
     progress(2, steps, "construct")
@@ -50,28 +50,28 @@ def distributed_graph500(run: Graph500, devices: int | str | Sequence[int], root
     graph.prepare()
     run.construction_time = perf_counter() - begin
     run.engine = f"{own}, {graph.searched}"
-    degrees = graph.launcher.keep(_drawn_degrees, source, each=[graph.partitions])
+    degrees = graph.launcher.map(_drawn_degrees, source, each=[graph.partitions])
 
-    numbers = graph.sample_sources(roots, run.seed)
-    run.roots = graph.ids_of(numbers).tolist()
-    _searched(graph, int(numbers[0]))
-    for place, number in enumerate(numbers.tolist()):
-        progress(place + 3, steps, f"root {place + 1} of {len(numbers)}")
-        result, seconds, validation = _searched(graph, number)
+    global_ids = graph.sample_sources(roots, run.seed)
+    run.roots = graph.ids_of(global_ids).tolist()
+    _searched(graph, int(global_ids[0]))
+    for step, vertex in enumerate(global_ids.tolist()):
+        progress(step + 3, steps, f"root {step + 1} of {len(global_ids)}")
+        result, seconds, validation = _searched(graph, vertex)
         run.times.append(seconds)
         run.validate_times.append(validation)
-        run.nedges.append(sum(graph.launcher.run(_reached_edges, each=[result.answers, degrees])))
+        run.nedges.append(sum(graph.launcher.collect(_reached_edges, each=[result.answers, degrees])))
     return run
 
 
-def _searched(graph: Any, number: int) -> tuple[DistributedResult, float, float]:
-    """A search's result, and the seconds of the search and its validation. Raises `TraversalError` if it is wrong."""
+def _searched(graph: Any, vertex: int) -> tuple[DistributedResult, float, float]:
+    """A search's result, and the seconds that search and validation took. Raises `TraversalError` if it is wrong."""
     begin = perf_counter()
-    result = searched(graph, np.array([number]), DEFAULT)
+    result = searched(graph, np.array([vertex]), DEFAULT)
     end = perf_counter()
     verdict = verdict_of(graph, result)
     if not verdict:
-        raise TraversalError(f"from root {graph.ids_of(np.array([number]))[0]} of {graph.name}: {verdict}")
+        raise TraversalError(f"from root {graph.ids_of(np.array([vertex]))[0]} of {graph.name}: {verdict}")
     return result, end - begin, perf_counter() - end
 
 
@@ -82,9 +82,9 @@ def _draw(communicator: Communicator, source: Drawn) -> None:
 
 
 def _drawn_degrees(partition: Partition, communicator: Communicator, source: Drawn) -> Any:
-    """The number of edges drawn from each vertex of this partition."""
+    """The number of edges drawn from each vertex of this rank, by local id."""
     builder = Builder(source, communicator, Plan(source.device, partition.partitioning.n))
-    return builder.degrees(partition.partitioning.numbers, partition.partitioning, False)[0]
+    return builder.degrees(partition.partitioning.global_ids, partition.partitioning, False)[0]
 
 
 def _reached_edges(answer: Any, degrees: Any, communicator: Communicator) -> int:

@@ -1,17 +1,18 @@
-"""Builds a graph in partitions from edges in partitions: they are counted, exchanged and placed, a block at a time.
+"""Build a distributed graph from distributed edges, one block of edges at a time.
 
-Each rank reads some of the edges. What it knows of an edge goes to the owners of its ends twice: first they count,
-then, with their offsets made, they place. So no rank ever holds more than its own rows and a block.
+Each rank reads some of the edges, in two passes. In each pass it sends every arc to the rank that owns the arc's
+source. In the first pass the owners count degrees; in the second they scatter targets into their CSR rows. So no rank
+holds more than its own rows and a block.
 
-Bytes at the peak, while arcs are placed, of all ranks together; an undirected edge is two arcs, and where there are
-2**31 numbers or more, each 4 is an 8:
+Peak memory in bytes, reached in the second pass, of all ranks together. An undirected edge is two arcs. From 2**31
+global ids on, each 4 is an 8:
 
 ==========================  ====================================================================
 targets                     4 an arc
 offsets, cursors            16 a vertex; of a directed graph 24
-`labels.CompactIds`          4 a vertex and rank, and the ids, where some ids below the highest do not occur
-`labels.HashedIds`             8 a vertex, where ids are far apart
-a block of each rank        at most 48 for each of its `BLOCK` edges: read, numbered, dealt, received
+`ids.CompactIds`            4 a vertex and rank, and the ids, where some ids below the highest do not occur
+`ids.HashedIds`             8 a vertex, where ids are far apart
+a block of each rank        at most 48 for each of its `BLOCK` edges: read, translated, bucketed, received
 ==========================  ====================================================================
 
 For rmat:26 from a frame on two ranks that is 8 + 1.5 + 0.8 + 1.5 bytes an edge, and 8 or 16 for the frame itself.
@@ -39,7 +40,7 @@ from .ids import CompactIds, HashedIds
 from .partitioning import Partitioning
 
 OWN = {CPU: "cpu", CUDA: "cupy"}  # our engine on this device
-MAX_NUMBERS = 2  # for each edge, that all ranks together may hold to renumber ids that occur
+MAX_GLOBAL_IDS = 2  # entries for each edge that the tables of `CompactIds` may have, on all ranks together
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Plan:
 
 @dataclass
 class Partition:
-    """The rows of one partition's vertices, indexed by place; targets are vertex numbers, see `partitioning`."""
+    """The CSR rows of one rank's vertices, indexed by local id; targets are global ids, see `partitioning`."""
 
     partitioning: Partitioning
     rank: int
@@ -78,18 +79,19 @@ class Partition:
     targets: Any
     in_offsets: Any  # the same arrays if undirected
     in_targets: Any
-    labels: Any = None  # the ids of its vertices, by place, where they are not dealt
-    arcs: tuple[int, ...] = ()  # of each partition
-    loops: int = 0  # edges from a vertex to itself, in all partitions
-    kept: dict[str, Any] = field(default_factory=dict)  # what searches prepare
+    labels: Any = None  # the ids of its vertices by local id; None if the distribution is cyclic
+    arcs: tuple[int, ...] = ()  # the number of arcs of each partition
+    loops: int = 0  # self-loops of all partitions together
+    cache: dict[str, Any] = field(default_factory=dict)  # buffers and handles that searches prepare
 
     @property
     def own(self) -> int:
+        """The number of its vertices."""
         return self.partitioning.counts[self.rank]
 
     @property
     def base(self) -> int:
-        """The first of its vertex numbers."""
+        """The global id of its first vertex."""
         return self.rank * self.partitioning.stride
 
     @property
@@ -99,10 +101,10 @@ class Partition:
 
     @property
     def ids(self) -> Any:
-        """The ids of its vertices, indexed by place."""
+        """The ids of its vertices, indexed by local id."""
         if self.labels is not None:
             return self.labels
-        return self.partitioning.ids(self.partitioning.own_numbers(self.rank, tools_of(self.targets).xp))
+        return self.partitioning.ids(self.partitioning.own_global_ids(self.rank, tools_of(self.targets).xp))
 
 
 def tools_for(device: str) -> ModuleType:
@@ -115,10 +117,10 @@ def tools_of(array: Any) -> ModuleType:
 
 
 class EdgeStatistics(NamedTuple):
-    """What the first pass over all edges finds."""
+    """Statistics of all edges, from the first pass over them."""
 
     rows: int
-    highest: int  # id; -1 without edges
+    highest: int  # the largest id; -1 without edges
     symmetric: bool
 
 
@@ -130,31 +132,31 @@ def build(source: Any, communicator: Communicator, plan: Plan) -> Partition:
 
 
 def _built(builder: Builder, communicator: Communicator, plan: Plan) -> Partition:
-    builder.require_room()
-    seen = builder.look()
+    builder.require_memory()
+    seen = builder.scan()
     directed = not seen.symmetric if plan.directed is None else plan.directed
     builder.mirror = not directed and not seen.symmetric
     if plan.vertices is None and seen.highest >= 2 * seen.rows:  # the ids below the highest cannot all occur
-        return builder.labelled(directed)
-    dealt = Partitioning.of(seen.highest + 1 if plan.vertices is None else plan.vertices, communicator.size)
-    degrees = builder.degrees(dealt.numbers, dealt, directed)
+        return builder.hashed(directed)
+    cyclic = Partitioning.of(seen.highest + 1 if plan.vertices is None else plan.vertices, communicator.size)
+    degrees = builder.degrees(cyclic.global_ids, cyclic, directed)
     if plan.vertices is not None:
-        return builder.place(dealt.numbers, dealt, degrees)
+        return builder.assemble(cyclic.global_ids, cyclic, degrees)
     occurs = degrees[0] > 0
     occurs |= degrees[-1] > 0
-    if all(communicator.share(bool(occurs.all()))):
-        return builder.place(dealt.numbers, dealt, degrees)
-    if dealt.n * communicator.size > MAX_NUMBERS * seen.rows:
+    if all(communicator.allgather_object(bool(occurs.all()))):
+        return builder.assemble(cyclic.global_ids, cyclic, degrees)
+    if cyclic.n * communicator.size > MAX_GLOBAL_IDS * seen.rows:
         del degrees
-        return builder.labelled(directed)
-    occurring = CompactIds.of(dealt, occurs, communicator, builder.tools)
+        return builder.hashed(directed)
+    occurring = CompactIds.of(cyclic, occurs, communicator, builder.tools)
     for side in range(len(degrees)):
         degrees[side] = degrees[side][occurs]
     del occurs
-    return builder.place(occurring.numbers, occurring.partitioning, degrees, occurring.own)
+    return builder.assemble(occurring.global_ids, occurring.partitioning, degrees, occurring.own)
 
 
-Numbers = Callable[[Any], Any]  # of ids
+ToGlobal = Callable[[Any], Any]  # from ids to global ids
 
 
 class Builder:
@@ -167,50 +169,51 @@ class Builder:
         self.communicator = communicator
         self.plan = plan
         self.tools = tools_for(plan.device)
-        self.highest = (1 << 63 if plan.vertices is None else plan.vertices) - 1  # id that `look` saw, or may see
+        self.highest = (1 << 63 if plan.vertices is None else plan.vertices) - 1  # valid id; `scan` lowers it
 
-    def require_room(self) -> None:
-        """Raise `InputError` if the graph will not fit, as far as that is known before the edges are read, which may
-        take long. On the CPU all partitions share its memory."""
+    def require_memory(self) -> None:
+        """Raise `InputError` if the graph cannot fit, judging by its numbers of vertices and edges where the plan has
+        them. On the CPU all ranks share the memory."""
         n, edges = self.plan.vertices or 0, self.plan.edges or 0
         needed = 16 * n + 2 * edges * np.dtype(index_dtype(n)).itemsize
         sharing = 1 if self.plan.device == CPU else self.communicator.size
-        self.tools.require(needed // sharing, f"{self.plan.name} in {counted(self.communicator.size, 'partition')}")
+        over = counted(self.communicator.size, "device")
+        self.tools.require(needed // sharing, f"{self.plan.name} distributed over {over}")
 
     def blocks(self) -> Iterator[Pairs]:
-        """The edges of this rank as they are read, at most so many at a time."""
+        """The edges of this rank, at most `BLOCK` at a time."""
         for sources, targets in self.source.of_rank(self.communicator.rank, self.communicator.size):
             for first in range(0, len(sources), self.tools.BLOCK):
                 block = slice(first, first + self.tools.BLOCK)
                 yield sources[block], targets[block]
 
     def integers(self, pair: Pairs) -> Pairs:
-        """The ids of a block as integers of 64 or 32 bits."""
+        """The ids of a block as int32 if both arrays are, else as int64."""
         dtype = np.int32 if all(ids.dtype == np.int32 for ids in pair) else np.int64
         xp = self.tools.xp  # CuPy's ascontiguousarray takes no array of NumPy
         sources, targets = (xp.ascontiguousarray(xp.asarray(ids, dtype)) for ids in pair)
         return sources, targets
 
     def in_step(self) -> Iterator[Pairs]:
-        """This rank's blocks, then empty ones until every rank has run out."""
+        """This rank's blocks, then empty blocks until every rank has read all of its own."""
         nothing = self.tools.xp.empty(0, np.int32)
         blocks = self.blocks()
         while True:
             block = next(blocks, None)
-            if not any(self.communicator.share(block is not None)):
+            if not any(self.communicator.allgather_object(block is not None)):
                 return
             yield (nothing, nothing) if block is None else self._seen(self.integers(block))
 
     def _seen(self, pair: Pairs) -> Pairs:
-        """The same. Raises `InputError` if there is an id that `look` cannot have seen."""
+        """``pair`` itself. Raises `InputError` if it has an id that `scan` did not allow."""
         for ids in pair:
             if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) <= self.highest:
                 raise InputError(csr.CHANGED)
         return pair
 
-    def look(self) -> EdgeStatistics:
-        """What the edges of all ranks are like. Raises `InputError` at the first id that is none."""
-        key = self.communicator.share(csr.KEY)[0]
+    def scan(self) -> EdgeStatistics:
+        """The statistics of the edges of all ranks. Raises `InputError` at the first value that is not a vertex id."""
+        key = self.communicator.allgather_object(csr.KEY)[0]
         columns = getattr(self.source, "columns", ("source", "target"))
         rows, highest, asymmetry = 0, -1, 0
         for pair in self.blocks():
@@ -222,58 +225,64 @@ class Builder:
         limit = self.plan.vertices
         if limit is not None and highest >= limit:
             raise InputError(f"{self.plan.name}: the id {highest} is past the last of {limit} vertices, {limit - 1}")
-        counts, highests, asymmetries = zip(*self.communicator.share((rows, highest, asymmetry)), strict=True)
+        counts, highests, asymmetries = zip(
+            *self.communicator.allgather_object((rows, highest, asymmetry)), strict=True
+        )
         self.highest = max(highests)
         return EdgeStatistics(sum(counts), self.highest, sum(asymmetries) % 2**64 == 0)
 
-    def arcs(self, numbers: Numbers, partitioning: Partitioning, *, turned: bool = False) -> Iterator[Any]:
-        """The arcs that this rank owns, some at a time: places and targets; ``turned``: by their targets."""
+    def arcs(self, to_global: ToGlobal, partitioning: Partitioning, *, turned: bool = False) -> Iterator[Any]:
+        """Blocks of this rank's arcs: local ids of sources, global ids of targets. ``turned`` reverses arcs."""
         for block in self.in_step():
-            yield from self.communicator.all_to_all(
-                self._dealt(block[::-1] if turned else block, numbers, partitioning)
+            yield from self.communicator.alltoallv_new(
+                self._bucketed(block[::-1] if turned else block, to_global, partitioning)
             )
 
-    def _dealt(self, block: Pairs, numbers: Numbers, partitioning: Partitioning) -> list[Any]:
-        """The arcs of each rank in this block."""
-        sources, targets = (numbers(ids) for ids in block)
+    def _bucketed(self, block: Pairs, to_global: ToGlobal, partitioning: Partitioning) -> list[Any]:
+        """The arcs of this block, bucketed by the rank that owns their sources."""
+        sources, targets = (to_global(ids) for ids in block)
         loops = not self.plan.simple
-        dealt: list[Any] = self.tools.deal(
+        buckets: list[Any] = self.tools.bucket_by_owner(
             (sources, targets), partitioning.size, partitioning.stride, mirror=self.mirror, loops=loops
         )
-        return dealt
+        return buckets
 
-    def degrees(self, numbers: Numbers, partitioning: Partitioning, directed: bool) -> list[Any]:
-        """The out-degrees of this rank's vertices, and where the graph is directed the in-degrees."""
+    def degrees(self, to_global: ToGlobal, partitioning: Partitioning, directed: bool) -> list[Any]:
+        """The out-degrees of this rank's vertices and, if the graph is directed, their in-degrees (int64)."""
         own = partitioning.counts[self.communicator.rank]
         self.tools.require(16 * own, f"a partition of {counted(own, 'vertex', 'vertices')}")
         degrees = []
         for turned in (False, True) if directed else (False,):
             counts = self.tools.xp.zeros(own, np.int64)
-            for places, _ in self.arcs(numbers, partitioning, turned=turned):
-                self.tools.count(places, counts)
-                del places  # before others are dealt
+            for local_ids, _ in self.arcs(to_global, partitioning, turned=turned):
+                self.tools.count(local_ids, counts)
+                del local_ids  # before the next block is bucketed
             degrees.append(counts)
         return degrees
 
-    def labelled(self, directed: bool) -> Partition:
-        """The partition, where ids are far apart."""
+    def hashed(self, directed: bool) -> Partition:
+        """This rank's partition if ids are far apart."""
         labels = HashedIds.of(self.in_step(), self.communicator, self.tools)
-        degrees = self.degrees(labels.numbers, labels.partitioning, directed)
-        return self.place(labels.numbers, labels.partitioning, degrees, labels.own)
+        degrees = self.degrees(labels.global_ids, labels.partitioning, directed)
+        return self.assemble(labels.global_ids, labels.partitioning, degrees, labels.own)
 
-    def place(self, numbers: Numbers, partitioning: Partitioning, degrees: list[Any], labels: Any = None) -> Partition:
-        """The partition with these degrees, of which nothing remains."""
+    def assemble(
+        self, to_global: ToGlobal, partitioning: Partitioning, degrees: list[Any], labels: Any = None
+    ) -> Partition:
+        """This rank's partition, with these degrees. The arrays of ``degrees`` are overwritten."""
         directed = len(degrees) == 2
-        offsets, targets = in_offsets, in_targets = self._rows(numbers, partitioning, degrees.pop(0), turned=False)
+        offsets, targets = in_offsets, in_targets = self._rows(to_global, partitioning, degrees.pop(0), turned=False)
         if directed:
-            in_offsets, in_targets = self._rows(numbers, partitioning, degrees.pop(), turned=True)
-        arcs = tuple(self.communicator.share(len(targets)))
+            in_offsets, in_targets = self._rows(to_global, partitioning, degrees.pop(), turned=True)
+        arcs = tuple(self.communicator.allgather_object(len(targets)))
         rows = offsets, targets, in_offsets, in_targets
         partition = Partition(partitioning, self.communicator.rank, directed, *rows, labels, arcs)
-        partition.loops = sum(self.communicator.share(self.tools.count_loops(offsets, targets, partition.base)))
+        partition.loops = sum(
+            self.communicator.allgather_object(self.tools.count_loops(offsets, targets, partition.base))
+        )
         return partition
 
-    def _rows(self, numbers: Numbers, partitioning: Partitioning, degrees: Any, *, turned: bool) -> Pairs:
+    def _rows(self, to_global: ToGlobal, partitioning: Partitioning, degrees: Any, *, turned: bool) -> Pairs:
         xp = self.tools.xp
         offsets = xp.zeros(len(degrees) + 1, np.int64)
         xp.cumsum(degrees, out=offsets[1:])
@@ -282,9 +291,9 @@ class Builder:
         targets = xp.empty(arcs, partitioning.dtype)
         cursors = degrees
         cursors[:] = offsets[:-1]
-        for places, some in self.arcs(numbers, partitioning, turned=turned):
-            self.tools.put(places, some, cursors, targets)
-            del places, some
+        for local_ids, block in self.arcs(to_global, partitioning, turned=turned):
+            self.tools.scatter_targets(local_ids, block, cursors, targets)
+            del local_ids, block
         if not bool((cursors == offsets[1:]).all()):
             raise InputError(csr.CHANGED)
         if self.plan.simple:

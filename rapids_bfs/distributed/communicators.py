@@ -1,4 +1,4 @@
-"""The collectives by which the ranks of an SPMD function communicate, each with a time limit."""
+"""The collectives by which the ranks of an SPMD function communicate, each with a timeout."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ import numpy as np
 from .._core.cuda.arrays import finish, on_device
 from ..errors import TraversalError
 
-LIMIT = 45.0  # seconds that a rank waits for the others
-REDUCTIONS: dict[str, Callable[..., Any]] = {"sum": np.sum, "max": np.max, "min": np.min, "any": np.any}
+TIMEOUT = 45.0  # seconds that a rank waits for the others
 
 
 class Aborted(TraversalError):
@@ -23,7 +22,7 @@ class Aborted(TraversalError):
 
 
 class AbortCallbacks:
-    """What is to be called when ranks are stopped, from whichever thread learns of it."""
+    """Functions to call when the ranks are aborted, from the thread that learns of it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -32,7 +31,7 @@ class AbortCallbacks:
 
     @contextmanager
     def calling(self, stop: Callable[[], None]) -> Iterator[None]:
-        """Within it, ``stop`` is called when they are stopped; at once if they were."""
+        """A context in which an abort calls ``stop``; at once if the ranks have been aborted before."""
         with self._lock:
             self._calls.append(stop)
             if self._stopped:
@@ -53,7 +52,7 @@ class AbortCallbacks:
 class Communicator(ABC):
     """The ranks 0..size-1, as seen by one of them, `rank`.
 
-    All ranks call the same collectives in the same order. Each call waits for the others, at most ``limit`` seconds,
+    All ranks call the same collectives in the same order. Each call waits for the others, at most ``timeout`` seconds,
     and raises `Aborted` if one of them has failed, was stopped, or does not answer; later collectives then fail too.
     Arrays are NumPy's or CuPy's. Those on a device are read and written in its current stream; they are complete after
     `wait`.
@@ -62,67 +61,56 @@ class Communicator(ABC):
     rank: int
     size: int
     names: Sequence[str]  # of all ranks, for messages
-    limit: float = LIMIT
+    timeout: float = TIMEOUT
     stops: AbortCallbacks  # called when the ranks of this process are stopped
 
     @abstractmethod
-    def share(self, value: Any) -> list[Any]:
-        """The small Python objects of all ranks, by rank."""
+    def allgather_object(self, value: Any) -> list[Any]:
+        """The ``value`` of every rank, a small object that can be pickled, by rank."""
 
     @abstractmethod
     def allgather(self, whole: Any) -> None:
-        """Complete ``whole``, of which each rank has written its own of ``size`` equal slices."""
+        """Gather ``whole`` in place: rank r has written the r-th of ``size`` equal slices, and gets the others."""
 
     @abstractmethod
-    def exchange(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
-        """Write to ``into[r]`` what rank r had in its ``pieces`` for this one, an array of the same shape and type."""
+    def alltoallv(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
+        """Send ``pieces[r]`` to each rank r, and receive from it into ``into[r]``, of the same shape and type."""
 
     @abstractmethod
     def abort(self, reason: str) -> None:
         """Make all ranks raise `Aborted` with this reason, those that are waiting at once."""
 
-    def allgather_rows(self, array: Any) -> Any:
-        """The arrays of all ranks, of the same shape and type, as the rows of one array."""
-        whole = _like(array, (self.size, *array.shape))
-        whole[self.rank] = array
-        return self.completed(whole)
-
-    def completed(self, whole: Any) -> Any:
-        """``whole``, of which each rank has written its own of ``size`` equal slices."""
+    def allgather_slices(self, whole: Any) -> Any:
+        """`allgather`, and wait until ``whole`` is complete. Returns it."""
         self.ready()
         self.allgather(whole)
         if on_device(whole):
             self.wait()
         return whole
 
-    def all_to_all(self, pieces: Sequence[Any]) -> list[Any]:
-        """What each rank had for this one in its ``pieces``, arrays of any shape and one type."""
-        shapes = self.share([piece.shape for piece in pieces])
-        return self.exchanged(pieces, [_like(pieces[0], theirs[self.rank]) for theirs in shapes])
+    def alltoallv_new(self, pieces: Sequence[Any]) -> list[Any]:
+        """`alltoallv` of arrays of any shape and one type, into new arrays. Returns them by rank."""
+        shapes = self.allgather_object([piece.shape for piece in pieces])
+        return self.alltoallv_into(pieces, [_like(pieces[0], theirs[self.rank]) for theirs in shapes])
 
-    def exchanged(self, pieces: Sequence[Any], into: list[Any]) -> list[Any]:
-        """``into``, which has what each rank had for this one in its ``pieces``, as by `exchange`."""
+    def alltoallv_into(self, pieces: Sequence[Any], into: list[Any]) -> list[Any]:
+        """`alltoallv`, and wait until ``into`` is complete. Returns it."""
         self.ready()
-        self.exchange(pieces, into)
+        self.alltoallv(pieces, into)
         if on_device(into[0]):
             self.wait()
         return into
 
-    def all_reduce(self, array: np.ndarray, how: str = "sum") -> np.ndarray:
-        """The "sum", "max", "min" or "any" of a small array over the ranks."""
-        reduced: np.ndarray = REDUCTIONS[how](np.stack(self.share(array)), axis=0)
-        return reduced
-
     def barrier(self) -> None:
         """Wait for all ranks."""
-        self.share(None)
+        self.allgather_object(None)
 
     def wait(self, finished: Callable[[], None] = finish) -> None:
-        """Wait, by calling ``finished``, for work on the device; no longer than this rank may wait for others."""
+        """Call ``finished``, which waits for the device. Raises `Aborted` after the timeout."""
         finished()
 
     def ready(self) -> None:  # noqa: B027 - only some kinds of communicator need it
-        """To be called before collectives on arrays that follow allocations."""
+        """Synchronize the ranks between allocations and a collective on arrays."""
 
 
 def _like(array: Any, shape: tuple[int, ...]) -> Any:
@@ -133,17 +121,17 @@ def _like(array: Any, shape: tuple[int, ...]) -> Any:
     return cupy.empty(shape, array.dtype)
 
 
-def no_answer(names: Sequence[str], limit: float) -> str:
-    """The message when these ranks did not answer in time."""
-    return f"no answer for {limit:g} s from {', '.join(names)}: all were stopped; see what keeps its device busy"
+def no_answer(names: Sequence[str], timeout: float) -> str:
+    """The message when these ranks did not answer within ``timeout`` seconds."""
+    return f"no answer for {timeout:g} s from {', '.join(names)}: all were stopped; see what keeps its device busy"
 
 
 class Meeting:
-    """A barrier for the threads of one process, at which they exchange references."""
+    """A barrier for threads of one process, at which they exchange objects by reference."""
 
-    def __init__(self, names: Sequence[str], limit: float = LIMIT) -> None:
+    def __init__(self, names: Sequence[str], timeout: float = TIMEOUT) -> None:
         self.names = tuple(names)
-        self.limit = limit
+        self.timeout = timeout
         self.failure: str | None = None
         self._rounds = [0] * len(self.names)
         self._values: tuple[list[Any], list[Any]] = ([None] * len(self.names), [None] * len(self.names))
@@ -153,7 +141,7 @@ class Meeting:
 
     def meet(self, rank: int, value: Any) -> list[Any]:
         """The values of all ranks in this round."""
-        deadline = monotonic() + self.limit
+        deadline = monotonic() + self.timeout
         with self._lock:
             self._rounds[rank] += 1
             now = self._rounds[rank]
@@ -163,7 +151,7 @@ class Meeting:
             while self.failure is None and min(self._rounds) < now:
                 if not self._changed.wait(deadline - monotonic()):
                     late = [name for name, round in zip(self.names, self._rounds, strict=True) if round < now]
-                    self._fail(no_answer(late, self.limit))
+                    self._fail(no_answer(late, self.timeout))
             if self.failure is not None:
                 raise Aborted(self.failure)
             return values.copy()
@@ -180,21 +168,21 @@ class Meeting:
 
 
 class ThreadCommunicator(Communicator):
-    """Ranks that are threads of one process, with arrays in the host's memory or on devices that it uses."""
+    """The communicator of a rank that is a thread, as all ranks of this process are; arrays on the host or a device."""
 
     def __init__(self, meeting: Meeting, rank: int) -> None:
         self.meeting = meeting
         self.rank = rank
         self.names, self.size = meeting.names, len(meeting.names)
-        self.limit, self.stops = meeting.limit, meeting.stops
+        self.timeout, self.stops = meeting.timeout, meeting.stops
 
     @classmethod
-    def group(cls, names: Sequence[str], limit: float = LIMIT) -> list[ThreadCommunicator]:
+    def group(cls, names: Sequence[str], timeout: float = TIMEOUT) -> list[ThreadCommunicator]:
         """The communicator of each rank; messages use these ``names``."""
-        meeting = Meeting(names, limit)
+        meeting = Meeting(names, timeout)
         return [cls(meeting, rank) for rank in range(len(names))]
 
-    def share(self, value: Any) -> list[Any]:
+    def allgather_object(self, value: Any) -> list[Any]:
         return self.meeting.meet(self.rank, value)
 
     def ready(self) -> None:
@@ -213,7 +201,7 @@ class ThreadCommunicator(Communicator):
                 slices[rank] = slice
         self._done(whole)
 
-    def exchange(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
+    def alltoallv(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
         for mine, theirs in zip(into, self._lent(pieces), strict=True):
             mine[...] = theirs[self.rank]
         self._done(into[0])

@@ -1,4 +1,4 @@
-"""A partition of a graph searched by one thread of the CPU, see `kernels.cpu.distributed`."""
+"""The level-synchronous search of a partition on one thread of the CPU, see `kernels.cpu.distributed`."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .level_synchronous import LevelSynchronousSearch
 
 
 class HostSearch(LevelSynchronousSearch):
-    """One partition's buffers, and the search's steps on them."""
+    """The buffers of one partition in host memory, and the steps of a search on them."""
 
     def __init__(self, partition: Partition, communicator: Communicator) -> None:
         super().__init__(partition)
         size, stride, dtype = partition.partitioning.size, partition.partitioning.stride, partition.partitioning.dtype
-        pair_bytes = 2 * size * (self.room + 1) * dtype.itemsize
-        require_bytes(pair_bytes + stride * (size + 3) // 8 + 8 * stride, "a search of a graph in partitions")
+        pair_bytes = 2 * size * (self.capacity + 1) * dtype.itemsize
+        require_bytes(pair_bytes + stride * (size + 3) // 8 + 8 * stride, "a search of a distributed graph")
         self.seen = np.zeros(size * stride // WORD, np.uint64)
         self.excluded, self.visited, self.fresh = np.zeros((3, stride // WORD), np.uint64)
         self.queue = np.empty(partition.own, dtype)
-        self.pairs = np.empty((size, 1 + self.room, 2), dtype)  # the first pair of each row holds their number
+        self.pairs = np.empty((size, 1 + self.capacity, 2), dtype)  # the first pair of each row holds the count
         kernels.exclude(partition.offsets, partition.in_offsets, self.excluded)
         self.found = np.zeros(4, np.int64)
 
@@ -50,7 +50,7 @@ class HostSearch(LevelSynchronousSearch):
         self.found[:] = vertices, edges, at_target, overflown
 
     def counters(self, communicator: Communicator) -> np.ndarray:
-        return np.stack(communicator.share(self.found.copy()))
+        return np.stack(communicator.allgather_object(self.found.copy()))
 
     def replicate(self, communicator: Communicator) -> None:
         self.seen.reshape(communicator.size, -1)[communicator.rank] = self.visited
@@ -62,8 +62,10 @@ class HostSearch(LevelSynchronousSearch):
             *(partition.offsets, partition.targets, self.queue, self.first, self.last),
             *(partition.base, stride, self.seen, self.pairs),
         )
-        held = np.minimum(self.pairs[:, 0, 0], self.room)
-        received = communicator.all_to_all([pairs[: 1 + count] for pairs, count in zip(self.pairs, held, strict=True)])
+        held = np.minimum(self.pairs[:, 0, 0], self.capacity)
+        received = communicator.alltoallv_new(
+            [pairs[: 1 + count] for pairs, count in zip(self.pairs, held, strict=True)]
+        )
         self.first = end = self.last
         if overflown := any(pairs[0, 1] for pairs in received):
             self._found(0, overflown=overflown)
@@ -95,6 +97,6 @@ class HostSearch(LevelSynchronousSearch):
         return self.distances, self.predecessors if self.kept_predecessors else None
 
 
-def _is_set(bitmap: np.ndarray, place: int) -> bool:
-    """Is the bit of this place set? Numba returns ints, which NumPy 1 does not combine with its uint64."""
-    return bool(bitmap[word_of(place)] & np.uint64(bit_of(place)))
+def _is_set(bitmap: np.ndarray, bit: int) -> bool:
+    """Is this bit set? Numba returns ints, which NumPy 1 does not combine with its uint64."""
+    return bool(bitmap[word_of(bit)] & np.uint64(bit_of(bit)))

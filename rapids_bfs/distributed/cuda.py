@@ -1,4 +1,7 @@
-"""A partition of a graph searched on a GPU, see `kernels/cuda/distributed/search.cu`: a few launches and one wait per level."""
+"""The level-synchronous search of a partition on a GPU, see `kernels/cuda/distributed/search.cu`.
+
+A level takes a few launches, and the host waits once.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ from .communicators import Communicator
 from .level_synchronous import LevelSynchronousSearch
 
 FILE = "distributed"
-SLACK = 256  # room for this many pairs beyond the expected number
+SLACK = 256  # pairs that a bucket can take beyond the expected number
 ROWS = ("offsets", "in_offsets", "in_targets")  # arguments of the kernel `prepare_partition`
-PREPARED = ("hub", "heavy", "isolated")  # the arrays that it fills
+PREPARED = ("hub", "heavy", "isolated")  # the arrays that this kernel fills
 Search: Any = SEARCH.in_memory()
 Exchange: Any = EXCHANGE.in_memory()
 
@@ -33,13 +36,13 @@ Exchange: Any = EXCHANGE.in_memory()
 class Tuning:
     """The tuning parameters of the kernels; no answer depends on them."""
 
-    threads: int = 512  # of a block that sweeps
+    threads: int = 512  # of a block of the sweep
     others: int = 256  # of a block of the other kernels
-    blocks: int = 8  # of those, on a multiprocessor
+    blocks: int = 8  # of the other kernels, for each multiprocessor
 
 
 class Answers(NamedTuple):
-    """Arrays for what a search finds, and their addresses, which take time to ask for."""
+    """The output arrays of a search by local id (int32 and global ids), and their addresses, which are slow to get."""
 
     distances: Any
     predecessors: Any | None
@@ -48,13 +51,13 @@ class Answers(NamedTuple):
 
 
 def expected(edges: int, size: int) -> int:
-    """A bound, since vertices are scrambled, on the pairs that a frontier with so many edges sends to one of ``size``
-    partitions."""
+    """How many pairs a frontier with this many edges sends to one of ``size`` ranks, at most. Global ids are scrambled,
+    so the pairs are spread evenly, within 8 standard deviations."""
     return min(edges, edges // size + 8 * isqrt(edges) + SLACK)
 
 
 class DevicePartition:
-    """A partition's rows on its device, and what every search of them needs besides: made once, for searches of either kind.
+    """A partition's rows on its device, with the arrays that both kinds of search share and that no search changes.
 
     ``s`` are the kernels' parameters that do not depend on the search.
     """
@@ -74,7 +77,7 @@ class DevicePartition:
         if own.bit_length() + edge_bits > 64:
             raise InputError("a partition has too many vertices and edges to count both in 64 bits: use more devices")
         with device.working():
-            self.arrays = self.room_for(
+            self.arrays = self.allocate(
                 {
                     "hub": (own, dtype),
                     "heavy": (GROUP * own, dtype),
@@ -90,8 +93,8 @@ class DevicePartition:
             self._prepare(communicator)
             device.synchronize()
 
-    def room_for(self, needs: dict[str, tuple[int, Any]]) -> dict[str, Any]:
-        """Arrays of these lengths and types. Raises `InputError` if they do not fit beside a search's answer."""
+    def allocate(self, needs: dict[str, tuple[int, Any]]) -> dict[str, Any]:
+        """New arrays of these lengths and types, by name. Raises `InputError` if they and an answer do not fit."""
         device, partition = self.device, self.partition
         answer = 2 * partition.own * (4 + partition.partitioning.dtype.itemsize)
         needed = sum(length * np.dtype(kind).itemsize for length, kind in needs.values()) + answer
@@ -99,18 +102,18 @@ class DevicePartition:
             raise InputError(f"a search of this partition needs {size(needed)} of device memory: use more devices")
         return {name: device.empty(*need) for name, need in needs.items()}
 
-    def room_for_answers(self, predecessors: bool) -> Answers:
-        """New arrays for distances and predecessors."""
+    def allocate_answers(self, predecessors: bool) -> Answers:
+        """New arrays for distances and, if asked for, predecessors."""
         tree = self.device.empty(self.partition.own, self.partition.partitioning.dtype) if predecessors else None
         distances = self.device.empty(self.partition.own, np.int32)
         return Answers(distances, tree, address(distances), None if tree is None else address(tree))
 
     def answer_in(self, answers: Answers) -> None:
-        """Let the kernels that are launched from now on write there."""
+        """Let the kernels that are launched from now on write device_partition."""
         self.s.distances, self.s.predecessors = answers.at_distances, answers.at_predecessors
 
     def _uploaded(self) -> dict[str, Any]:
-        """The partition's rows. They are already on the device, where work that writes them may be pending."""
+        """The partition's rows on the device. They are there already, but kernels that write them may be pending."""
         partition, upload = self.partition, self.device.upload
         offsets, targets = upload(partition.offsets), upload(partition.targets)
         same = partition.in_targets is partition.targets
@@ -144,23 +147,28 @@ class DevicePartition:
 
 
 class DeviceSearch(LevelSynchronousSearch):
-    """The buffers of one partition, and its kernels' parameters in two structures, of which a step changes a few fields."""
+    """The buffers of one partition, and the kernels' parameters in two structures; each step changes a few fields."""
 
-    def __init__(self, there: DevicePartition, reason: str) -> None:
-        """``reason`` is why the partitions do not search in one launch."""
-        super().__init__(there.partition)
-        self.way = f"NCCL ({reason})"
-        self.there, self.device, self.tuning, self.s = there, there.device, there.tuning, there.s
-        partition, words = there.partition, there.own_words
+    def __init__(self, device_partition: DevicePartition, reason: str) -> None:
+        """``reason`` says why the ranks do not search in one launch."""
+        super().__init__(device_partition.partition)
+        self.transport = f"NCCL ({reason})"
+        self.device_partition, self.device, self.tuning, self.s = (
+            device_partition,
+            device_partition.device,
+            device_partition.tuning,
+            device_partition.s,
+        )
+        partition, words = device_partition.partition, device_partition.own_words
         dtype, partitions = partition.partitioning.dtype, partition.partitioning.size
-        pairs = 2 * (1 + self.room) * partitions
+        pairs = 2 * (1 + self.capacity) * partitions
         with self.device.working():
-            self.arrays = there.room_for(
+            self.arrays = device_partition.allocate(
                 {
                     "visited": (words, np.uint32),
                     "upcoming": (words, np.uint32),
                     "fresh": (words, np.uint32),
-                    "seen": (there.words, np.uint32),
+                    "seen": (device_partition.words, np.uint32),
                     "sent": (pairs, dtype),
                     "received": (pairs, dtype),
                     "counters": (3, np.uint64),
@@ -183,11 +191,11 @@ class DeviceSearch(LevelSynchronousSearch):
             partitions=partition.partitioning.size,
             rank=partition.rank,
             stride=partition.partitioning.stride,
-            room=self.room,
+            capacity=self.capacity,
         )
 
     def _make_launchers(self) -> None:
-        device, tuning, kernels = self.device, self.tuning, self.there.kernels
+        device, tuning, kernels = self.device, self.tuning, self.device_partition.kernels
         stream = device.stream_handle
         shared = bytes_of_tiles(tuning.threads)
         grid = max(kernels["sweep"].resident_blocks(tuning.threads, shared), 1) * device.multiprocessors
@@ -207,14 +215,14 @@ class DeviceSearch(LevelSynchronousSearch):
 
     def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
         device, stream = self.device, self.device.stream_handle
-        self.answers: Answers | None = self.there.room_for_answers(predecessors)
-        self.there.answer_in(self.answers)
+        self.answers: Answers | None = self.device_partition.allocate_answers(predecessors)
+        self.device_partition.answer_in(self.answers)
         for array, byte in ((self.answers[0], 0xFF), (self.answers[1], 0xFF), (self.arrays["counters"], 0)):
             if array is not None:
                 fill(array, byte, stream)
         fill(self.arrays["seen"], 0, stream)
-        isolated = address(self.there.arrays["isolated"])
-        copy(address(self.arrays["visited"]), isolated, 4 * self.there.own_words, stream)
+        isolated = address(self.device_partition.arrays["isolated"])
+        copy(address(self.arrays["visited"]), isolated, 4 * self.device_partition.own_words, stream)
         self.sources = device.upload(np.ascontiguousarray(sources, self.partition.partitioning.dtype))
         self.s.sources, self.s.count = address(self.sources), len(sources)
         self.x.target = self._findable(target)
@@ -222,10 +230,13 @@ class DeviceSearch(LevelSynchronousSearch):
         self.launch["begin"]()
 
     def _findable(self, target: int) -> int:
-        """The target, or -1 if it has no edges: its bit is set from the start, and so says nothing."""
+        """The target, or -1 if it has no edges: the search sets the bits of such vertices when it begins."""
         if target < 0:
             return -1
-        bounds = [self.device.host(self.there.rows[name][target : target + 2]) for name in ("offsets", "in_offsets")]
+        bounds = [
+            self.device.host(self.device_partition.rows[name][target : target + 2])
+            for name in ("offsets", "in_offsets")
+        ]
         return target if any(ends[0] != ends[1] for ends in bounds) else -1
 
     def counters(self, communicator: Communicator) -> np.ndarray:
@@ -238,24 +249,24 @@ class DeviceSearch(LevelSynchronousSearch):
         return rows[:, :-1]
 
     def replicate(self, communicator: Communicator) -> None:
-        seen, words = self.arrays["seen"], self.there.own_words
+        seen, words = self.arrays["seen"], self.device_partition.own_words
         mine = address(seen) + 4 * words * self.partition.rank
         copy(mine, address(self.arrays["visited"]), 4 * words, self.device.stream_handle)
         communicator.allgather(seen)
 
     def top_down(self, level: int, edges: tuple[int, ...], communicator: Communicator) -> None:
         x = self.x
-        shares = [min(expected(each, communicator.size), self.room) for each in edges]
-        x.level, x.share = level, shares[communicator.rank]
+        capacities = [min(expected(each, communicator.size), self.capacity) for each in edges]
+        x.level, x.level_capacity = level, capacities[communicator.rank]
         x.vertices, x.edges = self.queued, edges[communicator.rank]
         x.begin, x.end = x.end, x.end + self.queued
         if x.edges:
             self.launch["expand"]()
-        segment = 2 * (1 + self.room)
+        segment = 2 * (1 + self.capacity)
         sent, received = (self.arrays[name].reshape(-1, segment) for name in ("sent", "received"))
-        communicator.exchange(
-            [pairs[: 2 * (1 + x.share)] for pairs in sent],
-            [pairs[: 2 * (1 + share)] for pairs, share in zip(received, shares, strict=True)],
+        communicator.alltoallv(
+            [pairs[: 2 * (1 + x.level_capacity)] for pairs in sent],
+            [pairs[: 2 * (1 + capacity)] for pairs, capacity in zip(received, capacities, strict=True)],
         )
         self.launch["settle_received"]()
 

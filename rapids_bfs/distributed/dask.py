@@ -1,8 +1,8 @@
-"""Ranks that are workers of a Dask cluster: the client's side. The workers' side is in `seats`.
+"""Ranks that are workers of a Dask cluster: the client's side. The workers' side is in `workers`.
 
-A task creates a `Seat` on each worker. Dask frees it, with everything that the rank keeps, when the graph or the client
-goes away. SPMD functions are not run as tasks, which the scheduler starts one by one, in some ten milliseconds. They
-are called through `Client.run`, which also reports at once that a worker has gone.
+A task creates a `Rank` on each worker. Dask frees it, with all values stored there, when the graph or the client goes
+away. SPMD functions are called through `Client.run`, not as tasks: the scheduler starts tasks one by one, which takes
+some ten milliseconds, and `Client.run` reports at once that a worker has gone.
 """
 
 from __future__ import annotations
@@ -21,38 +21,42 @@ from typing import Any
 from .._core.cuda.arrays import CPU
 from .._core.forks import generation
 from ..errors import InputError, TraversalError
-from . import workers as seats
-from .communicators import LIMIT
-from .launchers import GRACE, Kept, Launcher, said
-from .workers import SEVERITY, Outcome, Seat
+from . import workers as remote
+from .communicators import TIMEOUT
+from .launchers import GRACE, Launcher, PerRank, said
+from .workers import SEVERITY, Outcome, Rank
 
 TICK = 2.0  # seconds without an answer after which we check which workers are alive
 _turns = threading.Lock()  # collectives of two graphs on the same workers could deadlock
 
 
 class DaskLauncher(Launcher):
-    """A rank on each of these workers, in this order. ``limit``: how many seconds a worker may stay silent."""
+    """A rank on each of these workers, in this order. A worker may stay silent for ``timeout`` seconds."""
 
-    def __init__(self, client: Any, workers: Sequence[str], *, device: str = CPU, limit: float = LIMIT) -> None:
+    def __init__(self, client: Any, workers: Sequence[str], *, device: str = CPU, timeout: float = TIMEOUT) -> None:
         self.client = client
         self.workers = tuple(workers)
         self.devices = tuple(f"worker {worker}" for worker in workers)
         self.device = device
-        self.limit = limit
+        self.timeout = timeout
         self.token = secrets.token_hex(8)
         self._process = generation()
-        self._together = False  # are the ranks connected, and has none failed since?
-        self._meeting = 0  # how many times they have connected
+        self._connected = False  # True while the ranks are connected and none has failed
+        self._epoch = 0  # how many times they have connected
         self._names = [f"partition {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
-        self._seats = [self._task(rank, Seat, self.token, rank, self._names, device, limit) for rank in self._ranks]
-        self._settled([self._task(rank, seats.settle, seat) for rank, seat in enumerate(self._seats)], limit)
+        self._rank_futures = [
+            self._task(rank, Rank, self.token, rank, self._names, device, timeout) for rank in self._ranks
+        ]
+        self._settled(
+            [self._task(rank, remote.settle, future) for rank, future in enumerate(self._rank_futures)], timeout
+        )
 
     @classmethod
     def shared(cls, client: Any, workers: Sequence[str], device: str) -> DaskLauncher:
-        """The launcher of all graphs on these workers, whose ranks meet but once, which takes longer than a search."""
+        """The launcher that all graphs on these workers use: connecting its ranks takes longer than a search."""
         key = client.id, tuple(workers), device
         launcher = _shared.get(key)
-        if launcher is None or any(seat.status != "finished" for seat in launcher._seats):
+        if launcher is None or any(future.status != "finished" for future in launcher._rank_futures):
             launcher = _shared[key] = cls(client, workers, device=device)
         return launcher
 
@@ -62,51 +66,51 @@ class DaskLauncher(Launcher):
     def __reduce__(self) -> Any:
         raise InputError("a graph on the workers of a Dask cluster stays there: copy it here by to('cpu') first")
 
-    def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> OnWorkers:
-        return self.map_and_report(function, nothing, *arguments, each=each)[0]
+    def map(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> OnWorkers:
+        return self.map_and_collect(function, nothing, *arguments, each=each)[0]
 
-    def map_and_report(
+    def map_and_collect(
         self,
         function: Callable[..., Any],
         report: Callable[[Any], Any],
         *arguments: Any,
-        each: Sequence[Kept] = (),
+        each: Sequence[PerRank] = (),
     ) -> tuple[OnWorkers, list[Any]]:
-        kept = OnWorkers(self)
-        return kept, self._called(function, arguments, each, kept.key, report)
+        handle = OnWorkers(self)
+        return handle, self._called(function, arguments, each, handle.key, report)
 
-    def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
+    def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
         return self._called(function, arguments, each)
 
-    def spread(self, values: Sequence[Any]) -> OnWorkers:
+    def scatter(self, values: Sequence[Any]) -> OnWorkers:
         sent = zip(self.workers, values, strict=True)
         return self.hold(
-            seats.itself, [self.client.scatter([value], workers=[worker], hash=False) for worker, value in sent]
+            remote.itself, [self.client.scatter([value], workers=[worker], hash=False) for worker, value in sent]
         )
 
     def hold(self, function: Callable[..., Any], futures: Sequence[Sequence[Any]]) -> OnWorkers:
-        """Let each rank keep ``function(*values)`` of the values of its Dask ``futures``, which are on its worker. The
-        function gets no communicator."""
-        kept = OnWorkers(self)
+        """Store ``function(*values)`` on each rank, where ``futures[rank]`` has the values on its worker. The function
+        gets no communicator."""
+        handle = OnWorkers(self)
         self._settled(
             [
-                self._task(rank, seats.hold, self._seats[rank], kept.key, function, *futures[rank])
+                self._task(rank, remote.hold, self._rank_futures[rank], handle.key, function, *futures[rank])
                 for rank in self._ranks
             ]
         )
-        return kept
+        return handle
 
-    def taken(self, kept: OnWorkers) -> list[Any]:
-        """Turn what the ranks keep into Dask futures, which a busy worker gets round to later."""
-        futures = [self._task(rank, seats.take, self._seats[rank], kept.key) for rank in self._ranks]
+    def taken(self, handle: OnWorkers) -> list[Any]:
+        """Turn the stored values into Dask futures. A busy worker finishes them later."""
+        futures = [self._task(rank, remote.take, self._rank_futures[rank], handle.key) for rank in self._ranks]
         for future in futures:
-            future.add_done_callback(partial(_until_done, kept))
+            future.add_done_callback(partial(_until_done, handle))
         return futures
 
-    def dask_frame(self, function: Callable[..., Any], each: Sequence[Kept]) -> Any:
+    def dask_frame(self, function: Callable[..., Any], each: Sequence[PerRank]) -> Any:
         import dask.dataframe as dd
 
-        return dd.from_delayed(self.taken(self.keep(function, each=each)), verify_meta=False)
+        return dd.from_delayed(self.taken(self.map(function, each=each)), verify_meta=False)
 
     @property
     def _ranks(self) -> range:
@@ -118,7 +122,7 @@ class DaskLauncher(Launcher):
         return self.client.submit(function, *arguments, pure=False, **place)
 
     def _settled(self, tasks: Sequence[Any], patience: float = math.inf) -> None:
-        """Wait for tasks, one per rank, that return an `Outcome`; raise as `keep` does."""
+        """Wait for tasks, one per rank, that return an `Outcome`; raise as `map` does."""
 
         async def outcomes() -> list[Outcome]:
             return await self._outcomes({rank: task.result() for rank, task in enumerate(tasks)}, patience)
@@ -127,7 +131,7 @@ class DaskLauncher(Launcher):
         self._values(outcomes)
 
     def _require_process(self) -> None:
-        """Raise `TraversalError` in a forked child, which has neither the client's threads nor what they are to do."""
+        """Raise `TraversalError` in a forked child, which does not have the client's threads."""
         if self._process != generation():
             raise TraversalError(
                 "a forked process cannot ask the Dask workers of its parent: search this graph where it was made, or "
@@ -138,33 +142,33 @@ class DaskLauncher(Launcher):
         self,
         function: Callable[..., Any],
         arguments: Any,
-        each: Sequence[Kept],
+        each: Sequence[PerRank],
         key: str | None = None,
-        report: Callable[[Any], Any] = seats.itself,
+        report: Callable[[Any], Any] = remote.itself,
     ) -> list[Any]:
-        """What ``report`` makes of what the ranks return; if there is a ``key``, they keep this under it."""
+        """Call ``function`` on all ranks, which store the results under ``key``, if given. Returns the reports."""
         self._require_process()
-        keys = [kept.key for kept in each]
+        keys = [handle.key for handle in each]
         with _turns:
-            together, self._together = self._together, False  # unless the call comes to its end
+            connected, self._connected = self._connected, False  # unless the call succeeds
             try:
-                if not together:
-                    self._meeting += 1
-                    (invitation,) = self._on_workers(seats.invite, self._meeting, ranks=range(1))
-                    self._on_workers(seats.join, self._meeting, invitation)
-                found = self._on_workers(seats.call, function, arguments, keys, key, report)
+                if not connected:
+                    self._epoch += 1
+                    (identifier,) = self._on_workers(remote.bootstrap, self._epoch, ranks=range(1))
+                    self._on_workers(remote.connect, self._epoch, identifier)
+                found = self._on_workers(remote.call, function, arguments, keys, key, report)
             except BaseException as error:
                 if not isinstance(error, Exception):
-                    self.client.loop.add_callback(self._tell, seats.abort, self._meeting, "interrupted")
+                    self.client.loop.add_callback(self._tell, remote.abort, self._epoch, "interrupted")
                 raise
-            self._together = True
+            self._connected = True
             return found
 
     def _on_workers(self, function: Callable[..., Any], *arguments: Any, ranks: range | None = None) -> list[Any]:
         """Call ``function(token, rank, *arguments)`` on all workers at the same time, and return what it returns."""
 
         async def outcomes() -> list[Outcome]:
-            if gone := [rank for rank, seat in enumerate(self._seats) if seat.status != "finished"]:
+            if gone := [rank for rank, future in enumerate(self._rank_futures) if future.status != "finished"]:
                 return [self._lost(rank) for rank in gone]
             calls = {rank: self._call(rank, function, *arguments) for rank in ranks or self._ranks}
             return await self._outcomes(calls)
@@ -198,7 +202,7 @@ class DaskLauncher(Launcher):
         """
         waiting = {asyncio.ensure_future(call): rank for rank, call in calls.items()}
         outcomes: dict[int, Outcome] = {}
-        meeting, heard = self._meeting, monotonic()
+        epoch, heard = self._epoch, monotonic()
         deadline = heard + patience
         failed = False
         while waiting:
@@ -213,9 +217,9 @@ class DaskLauncher(Launcher):
             elif done:
                 heard = now
             else:
-                there = await self._there()
-                outcomes |= {rank: self._lost(rank) for rank in waiting.values() if self.workers[rank] not in there}
-                if now > heard + self.limit:
+                alive = await self._alive()
+                outcomes |= {rank: self._lost(rank) for rank in waiting.values() if self.workers[rank] not in alive}
+                if now > heard + self.timeout:
                     silent = [rank for rank in waiting.values() if not await self._answers(rank)]
                     heard = now
             outcomes |= {rank: self._silent(rank) for rank in silent if rank not in outcomes}
@@ -225,7 +229,7 @@ class DaskLauncher(Launcher):
             if not failed and (reasons := [outcome.value for outcome in outcomes.values() if outcome.failure]):
                 failed = True
                 deadline = min(deadline, now + GRACE)
-                self.client.loop.add_callback(self._tell, seats.abort, meeting, reasons[0])
+                self.client.loop.add_callback(self._tell, remote.abort, epoch, reasons[0])
         return [outcome for _, outcome in sorted(outcomes.items())]
 
     def _ended(self, rank: int, call: asyncio.Future[Outcome]) -> Outcome:
@@ -243,12 +247,12 @@ class DaskLauncher(Launcher):
     def _silent(self, rank: int) -> Outcome:
         return Outcome(f"{self._names[rank]} does not answer: restart it and make the graph again", TraversalError)
 
-    async def _there(self) -> set[str]:
+    async def _alive(self) -> set[str]:
         """The addresses of the workers that the scheduler knows."""
-        return set(await asyncio.wait_for(self.client.nthreads(), self.limit))
+        return set(await asyncio.wait_for(self.client.nthreads(), self.timeout))
 
     async def _answers(self, rank: int) -> bool:
-        call = self.client.run(seats.answer, workers=[self.workers[rank]], on_error="ignore")
+        call = self.client.run(remote.answer, workers=[self.workers[rank]], on_error="ignore")
         with suppress(asyncio.TimeoutError):
             return bool(await asyncio.wait_for(call, GRACE / 2))
         return False
@@ -260,25 +264,25 @@ class DaskLauncher(Launcher):
             await asyncio.wait_for(call, GRACE)
 
 
-def nothing(kept: Any) -> None:
-    """What is reported of a value that is only kept."""
+def nothing(handle: Any) -> None:
+    """The report of a value that stays on its rank."""
 
 
 _shared: weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], DaskLauncher] = weakref.WeakValueDictionary()
 
 
 class OnWorkers:
-    """A handle of what each rank of a launcher keeps; the ranks release it when the handle is collected."""
+    """A handle of a value on each rank. The ranks release their values when it is garbage-collected."""
 
     def __init__(self, launcher: DaskLauncher) -> None:
         self.key = secrets.token_hex(8)
         weakref.finalize(self, _forget, launcher, self.key).atexit = False
 
 
-def _until_done(kept: OnWorkers, future: Any) -> None:
-    """A callback that holds ``kept`` until the future is done, or nobody wants it any more."""
+def _until_done(handle: OnWorkers, future: Any) -> None:
+    """A callback that refers to ``handle`` until the future is done or released."""
 
 
 def _forget(launcher: DaskLauncher, key: str) -> None:
     if launcher.client.status == "running" and launcher._process == generation():
-        launcher.client.loop.add_callback(launcher._tell, seats.forget, key)
+        launcher.client.loop.add_callback(launcher._tell, remote.forget, key)

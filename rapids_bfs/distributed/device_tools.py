@@ -17,14 +17,14 @@ from .._core.memory import require_device_bytes
 from .._core.rapids import driver_allocates
 
 xp = cupy
-BLOCK = 1 << 24  # edges dealt at a time
+BLOCK = 1 << 24  # edges of a block
 require = require_device_bytes
 
 
 @contextmanager
 def working() -> Iterator[None]:
-    """Within it arrays come from a pool: not from the driver, which takes long for each, even if RMM would ask that.
-    In the end what nobody uses goes back."""
+    """A context in which arrays come from CuPy's pool, even if RMM is set to ask the driver for each, which is slow.
+    At its end the pool's free blocks go back to the device."""
     pool = cupy.get_default_memory_pool()
     with cupy.cuda.using_allocator(pool.malloc) if driver_allocates() else nullcontext():
         yield
@@ -32,7 +32,7 @@ def working() -> Iterator[None]:
 
 
 def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int]:
-    """The highest id and the asymmetry of a block that is not empty."""
+    """The largest id and the asymmetry of a block that is not empty."""
     seen = cupy.array([device_csr.LARGEST, -1, 0], np.int64)
     size = len(sources)
     odd = [int(number) >> 1 | 1 for number in key]
@@ -41,43 +41,45 @@ def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int]:
     return highest, asymmetry
 
 
-def deal(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
-    """The arcs of a block of edges, grouped by the partition that owns them: arrays of two rows, places and targets."""
+def bucket_by_owner(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
+    """The arcs of a block of edges, one array for each owner: a row of local ids of sources, and one of targets."""
     sources, targets = edges
     count, vertex = len(sources), sources.dtype
     counts = cupy.zeros(size, np.int64)
-    given = (sources, targets, count, stride, int(mirror), int(loops))
-    launch("distributed_build", "count_owners", vertex, np.int64, count, *given, size, counts)
+    arguments = (sources, targets, count, stride, int(mirror), int(loops))
+    launch("distributed_build", "count_owners", vertex, np.int64, count, *arguments, size, counts)
     starts = [0, *np.cumsum(counts.tolist()).tolist()]
     arcs = cupy.empty(2 * starts[-1], vertex)
     cursors = cupy.zeros(size, np.int64)
-    launch("distributed_build", "deal", vertex, np.int64, count, *given, cupy.array(starts), cursors, arcs)
+    launch(
+        "distributed_build", "bucket_by_owner", vertex, np.int64, count, *arguments, cupy.array(starts), cursors, arcs
+    )
     return [arcs[2 * first : 2 * last].reshape(2, -1) for first, last in pairwise(starts)]
 
 
-def count(places: Any, counts: Any) -> None:
-    """Count the occurrences of each place, in addition to what ``counts`` holds."""
-    size = len(places)
-    launch("distributed_build", "count_arcs", places.dtype, np.int64, size, places, size, len(counts), counts)
+def count(local_ids: Any, counts: Any) -> None:
+    """Add the occurrences of each local id to ``counts``."""
+    size = len(local_ids)
+    launch("distributed_build", "count_arcs", local_ids.dtype, np.int64, size, local_ids, size, len(counts), counts)
 
 
-def put(places: Any, targets: Any, cursors: Any, placed: Any) -> None:
-    """Write each target at the cursor of its source, and advance the cursor."""
-    given = (places, targets, len(places), len(cursors), len(placed), cursors, placed)
-    launch("distributed_build", "put", places.dtype, np.int64, len(places), *given)
+def scatter_targets(local_ids: Any, targets: Any, cursors: Any, rows: Any) -> None:
+    """Write each target into ``rows`` at the cursor of its source, and advance the cursor."""
+    arguments = (local_ids, targets, len(local_ids), len(cursors), len(rows), cursors, rows)
+    launch("distributed_build", "scatter_targets", local_ids.dtype, np.int64, len(local_ids), *arguments)
 
 
-def simplified(offsets: Any, targets: Any, limit: int) -> Pairs:
-    """The rows without duplicates, ascending. ``targets``, all below ``limit``, are overwritten."""
-    device_csr.ascending(offsets, targets, limit=limit, result=targets)
+def simplified(offsets: Any, targets: Any, bound: int) -> Pairs:
+    """The rows without duplicates, ascending. ``targets``, all below ``bound``, are overwritten."""
+    device_csr.ascending(offsets, targets, limit=bound, result=targets)
     kept_offsets, kept = device_csr.distinct(offsets, targets, loops=True, result=targets)
     return kept_offsets.astype(np.int64, copy=False), kept
 
 
 def count_loops(offsets: Any, targets: Any, base: int) -> int:
-    """The number of arcs from a vertex to itself, where place 0 has the vertex number ``base``."""
+    """The number of self-loops; ``base`` is the global id of local id 0."""
     loops = cupy.zeros(1, np.int64)
     arcs = len(targets)
-    given = (offsets, targets, len(offsets) - 1, arcs, base, loops)
-    launch("distributed_validation", "count_loops", targets.dtype, np.int64, arcs, *given)
+    arguments = (offsets, targets, len(offsets) - 1, arcs, base, loops)
+    launch("distributed_validation", "count_loops", targets.dtype, np.int64, arcs, *arguments)
     return int(loops[0])

@@ -1,4 +1,4 @@
-"""Parquet files as a graph in partitions: each rank reads its share of the row groups, and no rank holds the whole graph."""
+"""Parquet files as a source of distributed edges: each rank reads some of the row groups."""
 
 from __future__ import annotations
 

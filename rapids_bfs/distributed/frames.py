@@ -45,7 +45,7 @@ def from_dask_frame(
     launcher = DaskLauncher.shared(client, sorted(client.nthreads()), device)
     edges = launcher.hold(partial(source_of, columns, name), _by_worker(client, frame, launcher.workers))
     plan = Plan(device, vertices, directed, name=name)
-    partitions = launcher.keep(build, plan, each=[edges])
+    partitions = launcher.map(build, plan, each=[edges])
     return DistributedGraph(partitions, launcher, name=name, columns=columns, frame=FRAME)
 
 

@@ -1,8 +1,8 @@
-"""Graphs in partitions whose searches have many levels: rank 0 searches them for all.
+"""Distributed graphs that are also gathered on rank 0, because their searches have many levels.
 
-Ranks that search together wait for each other at every level. Where levels are many and small, they hardly do anything
-else. If rank 0 has the memory, it then holds the rows of all, as a graph whose vertices are the numbers, and the other
-ranks only get their partition of what it finds. Such a search is one of an engine for one device: it cannot be stopped.
+Ranks synchronize at every level. If levels are many and small, that takes most of the time of a search. Then rank 0, if
+it has the memory, gathers the rows of all ranks into a `Graph` whose vertices are the global ids, searches it with the
+engine for one device, and scatters the answer. Such a search cannot be aborted.
 """
 
 from __future__ import annotations
@@ -23,42 +23,42 @@ from ..result import BFSResult
 from ..trace import Step
 from .build import OWN, Partition, tools_of
 from .communicators import Communicator
-from .launchers import Kept, Launcher
+from .launchers import Launcher, PerRank
 from .level_synchronous import Answer
 
-GATHERED = "by partition 0 alone"  # how such a graph is searched
-# Rank 0 searches alone after a search of DEEP + arcs / ARCS_PER_LEVEL levels. A level takes 12 us longer on two H200
-# than on one, which expands some ARCS_PER_LEVEL arcs in that time; DEEP levels make up for handing out the answer.
+GATHERED = "gathered on one"  # the transport of such a graph
+# A graph is gathered after a search of DEEP + arcs / ARCS_PER_LEVEL levels. A level takes 12 us longer on two H200 than
+# on one, which expands some ARCS_PER_LEVEL arcs in that time; DEEP levels make up for scattering the answer.
 DEEP = 64
 ARCS_PER_LEVEL = 1 << 23
 FREE_SHARE = 4  # rank 0 takes at most 1/FREE_SHARE of the memory that is free there
-PER_VERTEX = 20  # numbers' worth of memory that a search needs for a vertex, at most: see `DirectionOptimizing`
+PER_VERTEX = 20  # memory of a search for each vertex, at most, in global ids: see `DirectionOptimizing`
 
 
 def deep_from(arcs: int) -> int:
-    """From how many levels on rank 0 searches a graph alone."""
+    """The number of levels from which on a graph with so many arcs is gathered."""
     return DEEP + arcs // ARCS_PER_LEVEL
 
 
 class Rows(NamedTuple):
-    """What is to hold the rows of all partitions, on their device."""
+    """Arrays on rank 0 for the rows of all ranks."""
 
-    degrees: Any  # int64, by number
-    targets: Any  # numbers
+    degrees: Any  # int64, by global id
+    targets: Any  # global ids
 
 
 def gather(partition: Partition, communicator: Communicator) -> bool:
-    """Bring all rows to rank 0, and prepare it to search them. True on rank 0 if it can; elsewhere it means nothing."""
+    """Gather all rows on rank 0, and prepare it for searches. Returns True on rank 0 if it succeeded."""
     with tools_of(partition.targets).working():
-        rows = _rows(partition) if communicator.rank == 0 else None
-        if not communicator.share(rows is not None)[0]:
+        rows = _allocated(partition) if communicator.rank == 0 else None
+        if not communicator.allgather_object(rows is not None)[0]:
             return False
         xp, partitioning = tools_of(partition.targets).xp, partition.partitioning
         degrees = xp.zeros(partitioning.stride, np.int64)
         degrees[: partition.own] = xp.diff(partition.offsets)
         _to_rank_0(degrees, rows and rows.degrees, [partitioning.stride] * communicator.size, communicator)
         _to_rank_0(partition.targets, rows and rows.targets, partition.arcs, communicator)
-        # Nobody waits for what follows, since compiling a kernel may take longer than ranks wait.
+        # No collective follows: compiling a kernel may take longer than the timeout.
         if rows is None:
             return False
         try:
@@ -66,14 +66,14 @@ def gather(partition: Partition, communicator: Communicator) -> bool:
             xp.cumsum(rows.degrees, out=offsets[1:])
             graph = Graph._trusted(offsets, rows.targets, directed=partition.directed)
             resolve(OWN[graph.device]).traversal(graph)
-        except (MemoryError, InputError):  # it takes more than was expected
+        except (MemoryError, InputError):  # it needs more memory than was expected
             return False
-        partition.kept["whole"] = graph
+        partition.cache["whole"] = graph
         return True
 
 
-def _rows(partition: Partition) -> Rows | None:
-    """Room for all rows, unless a search of them would take too much memory."""
+def _allocated(partition: Partition) -> Rows | None:
+    """New arrays for all rows; None if a search of these would take too much memory."""
     partitioning = partition.partitioning
     per_arc = 2 if partition.directed else 1  # a directed graph is searched along its reverse too
     needed = per_arc * sum(partition.arcs) + PER_VERTEX * partitioning.size * partitioning.stride
@@ -90,7 +90,7 @@ def _rows(partition: Partition) -> Rows | None:
 
 
 def _free_bytes(partition: Partition) -> float:
-    """Of the memory that the partition is in; all of the device's if a pool of RMM's does not say what it has left."""
+    """Free bytes of the memory that has the partition; of the device if RMM's pool does not report its own."""
     if not on_device(partition.targets):
         return available_bytes()
     import cupy
@@ -99,16 +99,16 @@ def _free_bytes(partition: Partition) -> float:
 
 
 def _to_rank_0(array: Any, whole: Any, lengths: Sequence[int], communicator: Communicator) -> None:
-    """Put the ranks' arrays, of these lengths, one after the other into ``whole``, which rank 0 has."""
+    """Concatenate the arrays of all ranks, of these lengths, into ``whole`` on rank 0; other ranks pass None."""
     nothing = array[:0]
     into = [nothing] * communicator.size
     if whole is not None:
         into = [whole[end - length : end] for length, end in zip(lengths, accumulate(lengths), strict=True)]
-    communicator.exchanged([array] + [nothing] * (communicator.size - 1), into)
+    communicator.alltoallv_into([array] + [nothing] * (communicator.size - 1), into)
 
 
 class Totals(NamedTuple):
-    """What a search found in all partitions."""
+    """Totals of a search over all ranks."""
 
     reached: int
     depth: int
@@ -118,29 +118,29 @@ class Totals(NamedTuple):
 def search_whole(
     partition: Partition, communicator: Communicator, sources: np.ndarray, options: Options
 ) -> BFSResult | None:
-    """On rank 0, the result of a search of all rows; None elsewhere.
+    """The result of a search of the gathered graph on rank 0; None on other ranks.
 
-    It is a call of its own, since in a collective the other ranks would wait no longer than their limit.
+    This SPMD function has no collective, at which the other ranks would run into their timeout.
     """
     if communicator.rank:
         return None
-    graph = partition.kept["whole"]
+    graph = partition.cache["whole"]
     result: BFSResult = search(graph, sources, options, OWN[graph.device])
     return result
 
 
 def totals_of(result: BFSResult | None) -> Totals | None:
-    """What all ranks are to know of a result, where there is one."""
+    """The totals of rank 0's result; None on other ranks."""
     if result is None:
         return None
     steps = [Step(level.direction, level.milliseconds) for level in result.trace or ()]
     return Totals(result.num_reached, result.depth, steps)
 
 
-def distribute(
+def scatter(
     partition: Partition, result: BFSResult | None, communicator: Communicator, found: Totals, predecessors: bool
 ) -> Answer:
-    """What rank 0 has found of this rank's vertices; ``predecessors``: these too."""
+    """Scatter rank 0's result: the answer for this rank's vertices, with ``predecessors`` if that is true."""
     distances = None if result is None else result.distances
     tree = None if result is None else result.predecessors
     return Answer(
@@ -151,17 +151,21 @@ def distribute(
 
 
 def _from_rank_0(array: Any, dtype: Any, partition: Partition, communicator: Communicator) -> Any:
-    """The values of this rank's vertices, by place, in an array by number of this type, which rank 0 has."""
+    """This rank's slice, by local id, of ``array`` on rank 0, which is indexed by global id; other ranks pass None."""
     xp, partitioning = tools_of(partition.targets).xp, partition.partitioning
     nothing = xp.empty(0, dtype)
     pieces = [nothing] * communicator.size
     if array is not None:
         firsts = range(0, communicator.size * partitioning.stride, partitioning.stride)
         pieces = [array[first : first + count] for first, count in zip(firsts, partitioning.counts, strict=True)]
-    return communicator.exchanged(pieces, [xp.empty(partition.own, dtype)] + [nothing] * (communicator.size - 1))[0]
+    return communicator.alltoallv_into(pieces, [xp.empty(partition.own, dtype)] + [nothing] * (communicator.size - 1))[
+        0
+    ]
 
 
-def search_gathered(launcher: Launcher, partitions: Kept, sources: np.ndarray, options: Options) -> tuple[Kept, Totals]:
-    """The answers of a search by rank 0 alone, one on each rank, and what they add up to."""
-    whole, (totals, *_) = launcher.map_and_report(search_whole, totals_of, sources, options, each=[partitions])
-    return launcher.keep(distribute, totals, options.predecessors, each=[partitions, whole]), totals
+def search_gathered(
+    launcher: Launcher, partitions: PerRank, sources: np.ndarray, options: Options
+) -> tuple[PerRank, Totals]:
+    """Search the gathered graph on rank 0: the answer of each rank, and the totals."""
+    whole, (totals, *_) = launcher.map_and_collect(search_whole, totals_of, sources, options, each=[partitions])
+    return launcher.map(scatter, totals, options.predecessors, each=[partitions, whole]), totals

@@ -26,7 +26,7 @@ from ..validation import verdict_of
 from .build import OWN, Partition, Plan, build, tools_of
 from .communicators import Communicator
 from .gathered import GATHERED, deep_from, gather
-from .launchers import Kept, Launcher
+from .launchers import Launcher, PerRank
 from .level_synchronous import prepare
 from .partitioning import Partitioning
 from .result import DistributedResult
@@ -43,13 +43,13 @@ BESIDE = {
 class DistributedGraph(Vertices):
     """A graph over several devices. Make one with ``devices=`` of `rapids_bfs.load` or `rapids_bfs.as_graph`.
 
-    Its partitions stay on their devices, and so do the results of searches. Internally a vertex has a number that encodes
-    its partition and its place there, see `partitioning`; users only see ids.
+    Its partitions stay on their devices, and so do the results of searches. Internally a vertex has a global id, which
+    encodes its owner and its local id there, see `partitioning`. Users only see their own ids.
 
     Attributes
     ----------
     launcher : Launcher
-    partitions : one `Partition` on each of the launcher's ranks
+    partitions : a `Partition` for each rank of the launcher
     partitioning : Partitioning
     directed : bool
     name, columns, frame : as of a `Graph`
@@ -57,7 +57,7 @@ class DistributedGraph(Vertices):
 
     def __init__(
         self,
-        partitions: Kept,
+        partitions: PerRank,
         launcher: Launcher,
         *,
         labels: np.ndarray | None = None,
@@ -67,7 +67,7 @@ class DistributedGraph(Vertices):
     ) -> None:
         self.partitions = partitions
         self.launcher = launcher
-        facts = launcher.run(_facts, each=[partitions])
+        facts = launcher.collect(_facts, each=[partitions])
         self.partitioning: Partitioning = facts[0].partitioning
         self.directed = facts[0].directed
         self.num_arcs = sum(facts[0].arcs)
@@ -78,8 +78,8 @@ class DistributedGraph(Vertices):
         self.frame = frame
         self._labels = labels
         self._prepared = False
-        self._deep = False  # has a search had many levels?
-        self.way = ""  # how it is searched, once prepared: GATHERED, ONE_LAUNCH, NCCL and why, or "" on the CPU
+        self._deep = False  # True once a search had many levels
+        self.transport = ""  # once prepared: GATHERED, ONE_LAUNCH, NCCL and why, or "" on the CPU
 
     def __repr__(self) -> str:
         size = graph_size(self.num_vertices, self.num_edges, self.directed)
@@ -101,17 +101,17 @@ class DistributedGraph(Vertices):
 
     @property
     def device(self) -> str:
-        """The kind of device that the partitions are on, "cpu" or "cuda"."""
+        """The kind of its devices, "cpu" or "cuda"."""
         return self.launcher.device
 
     @property
     def searched(self) -> str:
-        """In how many partitions it is, and how it is searched, which the first searches decide."""
-        return self.searched_by(self.way)
+        """The number of its devices and, once it has been searched, the transport between them, in words."""
+        return self.searched_by(self.transport)
 
-    def searched_by(self, way: str) -> str:
-        """The same, where it is searched this way."""
-        return ", ".join(filter(None, (counted(self.launcher.size, "partition"), way)))
+    def searched_by(self, transport: str) -> str:
+        """The same with this transport."""
+        return ", ".join(filter(None, (f"distributed over {counted(self.num_devices, 'device')}", transport)))
 
     @property
     def num_devices(self) -> int:
@@ -128,12 +128,12 @@ class DistributedGraph(Vertices):
 
     @cached_property
     def ids(self) -> Graph:
-        """A graph with the same ids and no edges. HashedIds that are in partitions are gathered for it."""
+        """A graph with the same ids and no edges. Ids that are distributed are gathered for it."""
         n = self.num_vertices
         labels = self._labels
-        if not self.partitioning.dealt:
+        if not self.partitioning.cyclic:
             require_bytes(16 * n, f"the ids of {counted(n, 'vertex', 'vertices')}")
-            labels = np.sort(np.concatenate(self.launcher.run(_ids, each=[self.partitions])))
+            labels = np.sort(np.concatenate(self.launcher.collect(_ids, each=[self.partitions])))
         return Graph._trusted(
             np.broadcast_to(np.int32(0), n + 1),
             np.empty(0, index_dtype(n)),
@@ -146,13 +146,13 @@ class DistributedGraph(Vertices):
     @property
     def labels(self) -> np.ndarray | None:
         """The user's ids in the order of ``to("cpu")``; None when ids are 0..n-1."""
-        return None if self.partitioning.dealt and self._labels is None else self.ids.labels
+        return None if self.partitioning.cyclic and self._labels is None else self.ids.labels
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.ids)
 
     def vertices_of(self, ids: Any) -> np.ndarray:
-        """The numbers (int64) of the vertices with these ids. Raises `InputError` naming the first that is none."""
+        """The global ids (int64) of the vertices with these ids. Raises `InputError` naming the first unknown id."""
         if on_device(ids):
             ids = to_host(ids)
         return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
@@ -161,37 +161,37 @@ class DistributedGraph(Vertices):
         return f"it has {counted(self.num_vertices, 'vertex', 'vertices')}"
 
     def _targets_of(self, vertex: int) -> np.ndarray:
-        targets: np.ndarray = self.launcher.run(_targets, vertex, each=[self.partitions])[
+        targets: np.ndarray = self.launcher.collect(_targets, vertex, each=[self.partitions])[
             vertex // self.partitioning.stride
         ]
         return targets
 
     def _find(self, id: Any) -> int:
-        if self.partitioning.dealt:
+        if self.partitioning.cyclic:
             vertex = self.ids._find(id)
-            return vertex if vertex < 0 else int(self.partitioning.numbers(np.array([vertex]))[0])
+            return vertex if vertex < 0 else int(self.partitioning.global_ids(np.array([vertex]))[0])
         if not is_integer(id) or not 0 <= id < 1 << 63:
             return -1
-        return int(max(self.launcher.run(_find, int(id), each=[self.partitions])))
+        return int(max(self.launcher.collect(_find, int(id), each=[self.partitions])))
 
-    def vertices(self, numbers: np.ndarray) -> np.ndarray:
-        """The vertices of ``to("cpu")`` that have these numbers; -1 stays -1."""
-        if self.partitioning.dealt:
-            ids: np.ndarray = self.partitioning.ids(numbers)
+    def vertices(self, global_ids: np.ndarray) -> np.ndarray:
+        """The vertices of ``to("cpu")`` with these global ids; -1 stays -1."""
+        if self.partitioning.cyclic:
+            ids: np.ndarray = self.partitioning.ids(global_ids)
             return ids
-        vertices = np.where(numbers < 0, -1, self._places[numbers])
+        vertices = np.where(global_ids < 0, -1, self._vertices[global_ids])
         return vertices.astype(index_dtype(self.num_vertices))
 
     @cached_property
-    def _places(self) -> np.ndarray:
-        """The vertex of each number, if there are labels; -1 for unused numbers."""
+    def _vertices(self) -> np.ndarray:
+        """The vertex of ``on("cpu")`` for each global id, if there are labels; -1 for unused global ids."""
         partitioning = self.partitioning
         ids = self.ids._host_labels
-        places = np.full(partitioning.size * partitioning.stride, -1, np.int64)
-        for rank, labels in enumerate(self.launcher.run(_ids, each=[self.partitions])):
+        vertices = np.full(partitioning.size * partitioning.stride, -1, np.int64)
+        for rank, labels in enumerate(self.launcher.collect(_ids, each=[self.partitions])):
             first = rank * partitioning.stride
-            places[first : first + len(labels)] = np.searchsorted(ids, labels)
-        return places
+            vertices[first : first + len(labels)] = np.searchsorted(ids, labels)
+        return vertices
 
     def ids_of(self, vertices: np.ndarray) -> np.ndarray:
         return self.ids.ids_of(self.vertices(vertices))
@@ -200,8 +200,8 @@ class DistributedGraph(Vertices):
     def whole(self) -> Graph:
         n, m, vertex = self.num_vertices, self.num_arcs, np.dtype(index_dtype(self.num_vertices))
         require_bytes(m * (2 * vertex.itemsize + 8) + 24 * n, f"{self.name} on {CPU}, in one piece,")
-        rows = self.launcher.run(_rows, each=[self.partitions])
-        own = [self.vertices(self.partitioning.own_numbers(rank)) for rank in range(self.partitioning.size)]
+        rows = self.launcher.collect(_rows, each=[self.partitions])
+        own = [self.vertices(self.partitioning.own_global_ids(rank)) for rank in range(self.partitioning.size)]
         degrees = np.zeros(n, np.int64)
         for vertices, (offsets, _) in zip(own, rows, strict=True):
             degrees[vertices] = np.diff(offsets)
@@ -213,34 +213,34 @@ class DistributedGraph(Vertices):
         return self.ids._with(offsets=offsets, targets=targets, directed=self.directed)
 
     def prepare(self) -> None:
-        """Make all ranks prepare for searches, unless they already have; for those of rank 0 alone, once it is deep."""
+        """Prepare all ranks for searches, once. After a search with many levels, gather it on rank 0 if it fits."""
         if self._prepared:
             return
         with lock_of_process(_preparing):
             if self._prepared:
                 return
             if not self._deep:
-                self.way = self.launcher.run(prepare, each=[self.partitions])[0]
-            elif self.launcher.run(gather, each=[self.partitions])[0]:
-                self.way = GATHERED
+                self.transport = self.launcher.collect(prepare, each=[self.partitions])[0]
+            elif self.launcher.collect(gather, each=[self.partitions])[0]:
+                self.transport = GATHERED
             self._prepared = True
 
     def check(self) -> None:
-        """Nothing to do: the arrays of a distributed graph are nobody's to write to."""
+        """Do nothing: users have no access to the arrays of a distributed graph."""
 
     def sample_sources(self, count: int, seed: int) -> np.ndarray:
-        candidates = self.launcher.run(_candidates, each=[self.partitions])
+        candidates = self.launcher.collect(_candidates, each=[self.partitions])
         first = np.concatenate([[0], np.cumsum(candidates)])
         if not first[-1]:
             raise InputError(f"{self.name} has no edges: name a source")
         picked = np.random.default_rng(seed).choice(first[-1], min(count, int(first[-1])), replace=False)
         owners = np.searchsorted(first, picked, side="right") - 1
-        numbers = np.empty(len(picked), np.int64)
-        for rank, found in enumerate(
-            self.launcher.run(_picked, picked - first[owners], owners, each=[self.partitions])
+        found = np.empty(len(picked), np.int64)
+        for rank, picked_there in enumerate(
+            self.launcher.collect(_picked, picked - first[owners], owners, each=[self.partitions])
         ):
-            numbers[owners == rank] = found
-        return numbers
+            found[owners == rank] = picked_there
+        return found
 
     @property
     def default_engines(self) -> tuple[str, ...]:
@@ -248,7 +248,7 @@ class DistributedGraph(Vertices):
         return (OWN[self.device], *BESIDE[self.device])
 
     def note_depth(self, depth: int) -> None:
-        """If a search had many levels, let `prepare` prepare for that."""
+        """After a search with many levels, let the next `prepare` gather the graph."""
         if depth >= deep_from(self.num_arcs) and self.launcher.size > 1 and not self._deep:
             self._deep, self._prepared = True, False
 
@@ -272,14 +272,16 @@ def _ids(partition: Partition, communicator: Communicator) -> np.ndarray:
 
 def _find(partition: Partition, communicator: Communicator, id: int) -> int:
     xp = tools_of(partition.labels).xp
-    places = xp.flatnonzero(partition.labels == id)
-    return partition.base + int(places[0]) if len(places) else -1
+    local_ids = xp.flatnonzero(partition.labels == id)
+    return partition.base + int(local_ids[0]) if len(local_ids) else -1
 
 
-def _targets(partition: Partition, communicator: Communicator, number: int) -> np.ndarray:
-    """Where the out-edges of a vertex lead, if it is this partition's."""
-    place = number - partition.base
-    begin, end = to_host(partition.offsets[place : place + 2]).tolist() if 0 <= place < partition.own else (0, 0)
+def _targets(partition: Partition, communicator: Communicator, vertex: int) -> np.ndarray:
+    """The global ids of a vertex's out-neighbours if this rank owns it, otherwise an empty array."""
+    local_id = vertex - partition.base
+    begin, end = (
+        to_host(partition.offsets[local_id : local_id + 2]).tolist() if 0 <= local_id < partition.own else (0, 0)
+    )
     return to_host(partition.targets[begin:end])
 
 
@@ -292,10 +294,10 @@ def _candidates(partition: Partition, communicator: Communicator) -> int:
 
 
 def _picked(partition: Partition, communicator: Communicator, picked: np.ndarray, owners: np.ndarray) -> np.ndarray:
-    """The numbers of the vertices picked on this rank, by their position among its vertices with an out-edge."""
+    """The global ids of the vertices that ``picked`` indexes among this rank's vertices with an out-edge."""
     xp = tools_of(partition.offsets).xp
-    places = xp.flatnonzero(xp.diff(partition.offsets) > 0)
-    return to_host(places[xp.asarray(picked[owners == communicator.rank])]) + partition.base
+    local_ids = xp.flatnonzero(xp.diff(partition.offsets) > 0)
+    return to_host(local_ids[xp.asarray(picked[owners == communicator.rank])]) + partition.base
 
 
 @dataclass(frozen=True)
@@ -321,15 +323,15 @@ def from_graph(graph: Graph, launcher: Launcher) -> DistributedGraph:
     """Distribute a `Graph` over several devices."""
     host = graph.to(CPU)
     plan = Plan(launcher.device, vertices=graph.num_vertices, directed=graph.directed, name=graph.name)
-    partitions = launcher.keep(build, plan, each=[launcher.spread([Rows(host)] * launcher.size)])
+    partitions = launcher.map(build, plan, each=[launcher.scatter([Rows(host)] * launcher.size)])
     return DistributedGraph(
         partitions, launcher, labels=host.labels, name=graph.name, columns=graph.columns, frame=graph.frame
     )
 
 
 def from_source(source: Any, launcher: Launcher, plan: Plan, **options: Any) -> DistributedGraph:
-    """The graph of a `Source` of which each rank reads its share, such as random edges."""
-    partitions = launcher.keep(build, plan, each=[launcher.spread([source] * launcher.size)])
+    """The graph of a source of edges, of which each rank reads some."""
+    partitions = launcher.map(build, plan, each=[launcher.scatter([source] * launcher.size)])
     return DistributedGraph(partitions, launcher, name=plan.name, **options)
 
 
@@ -359,7 +361,7 @@ def _unsupported(graph: DistributedGraph, spec: engines.EngineSpec, options: eng
 
 @engines.compile_for.register(DistributedGraph)
 def _compile_for(graph: DistributedGraph, spec: engines.EngineSpec, options: engines.Options) -> None:
-    """Nothing to do: the first search compiles."""
+    """Do nothing: the first search compiles."""
 
 
 verdict_of.register(DistributedGraph, validate_distributed)

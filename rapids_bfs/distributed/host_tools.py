@@ -19,34 +19,34 @@ working = nullcontext
 
 
 def summary(sources: np.ndarray, targets: np.ndarray, key: np.ndarray) -> tuple[int, int]:
-    """The highest id and the asymmetry (see `rapids_bfs._core.csr.host`) of a block that is not empty."""
+    """The largest id and the asymmetry (see `rapids_bfs._core.csr.host`) of a block that is not empty."""
     highest = max(sources.max(), targets.max())
     return int(highest), csr.asymmetry(sources, targets, key)
 
 
-def deal(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
-    """The arcs of a block of edges, grouped by the partition that owns them: arrays of two rows, places and targets."""
+def bucket_by_owner(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
+    """The arcs of a block of edges, one array for each owner: a row of local ids of sources, and one of targets."""
     sources, targets = edges
     counts = np.zeros(size, np.int64)
     kernels.count_owners(sources, targets, stride, mirror, loops, counts)
     cursors = np.cumsum(counts) - counts
     arcs = np.empty((2, int(counts.sum())), sources.dtype)
-    kernels.deal(sources, targets, stride, mirror, loops, cursors, arcs)
+    kernels.bucket_by_owner(sources, targets, stride, mirror, loops, cursors, arcs)
     return np.split(arcs, np.cumsum(counts)[:-1], axis=1)
 
 
-def count(places: np.ndarray, counts: np.ndarray) -> None:
-    """Count the occurrences of each place, in addition to what ``counts`` holds."""
-    kernels.count(places, counts)
+def count(local_ids: np.ndarray, counts: np.ndarray) -> None:
+    """Add the occurrences of each local id to ``counts``."""
+    kernels.count(local_ids, counts)
 
 
-def put(places: np.ndarray, targets: np.ndarray, cursors: np.ndarray, placed: np.ndarray) -> None:
-    """Write each target at the cursor of its source, and advance the cursor."""
-    kernels.put(places, targets, cursors, placed)
+def scatter_targets(local_ids: np.ndarray, targets: np.ndarray, cursors: np.ndarray, rows: np.ndarray) -> None:
+    """Write each target into ``rows`` at the cursor of its source, and advance the cursor."""
+    kernels.scatter_targets(local_ids, targets, cursors, rows)
 
 
-def simplified(offsets: np.ndarray, targets: np.ndarray, limit: int) -> Pairs:
-    """The rows without duplicates, ascending. ``targets``, all below ``limit``, are overwritten."""
+def simplified(offsets: np.ndarray, targets: np.ndarray, bound: int) -> Pairs:
+    """The rows without duplicates, ascending. ``targets``, all below ``bound``, are overwritten."""
     kept = np.zeros(len(offsets), np.int64)
     kernels.sort_distinct(offsets, targets, kept[1:])
     new_offsets = np.cumsum(kept)
@@ -55,5 +55,5 @@ def simplified(offsets: np.ndarray, targets: np.ndarray, limit: int) -> Pairs:
 
 
 def count_loops(offsets: np.ndarray, targets: np.ndarray, base: int) -> int:
-    """The number of arcs from a vertex to itself, where place 0 has the vertex number ``base``."""
+    """The number of self-loops; ``base`` is the global id of local id 0."""
     return int(kernels.count_loops(offsets, targets, base))

@@ -1,7 +1,7 @@
-"""Ids that are not 0..n-1. Each partition keeps those of its vertices.
+"""Ids that are not 0..n-1. Each rank stores the ids of its own vertices.
 
-Where they are close together they are dealt as if all below the highest occurred, and numbered again without those that
-do not. Else a hash chooses the partition of each, which numbers its ids in ascending order.
+If ids are close together, the distribution is cyclic over all ids up to the largest, and a table skips those that do
+not occur. Otherwise a hash of the id chooses its rank, and each rank orders its ids ascending.
 """
 
 from __future__ import annotations
@@ -24,45 +24,45 @@ BITS = 31  # of a hash
 
 
 def owners(ids: Any, size: int) -> Any:
-    """The partition that each id (int64) belongs to."""
+    """The rank that owns each id (int64)."""
     return ((ids * MULTIPLIER >> (64 - BITS)) & ((1 << BITS) - 1)) % size
 
 
 @dataclass
 class CompactIds:
-    """Those of the ids 0..n-1 that occur."""
+    """Global ids of the ids 0..n-1 that occur, where some do not."""
 
     partitioning: Partitioning
-    own: Any  # the ids of this partition's vertices, by place
-    dealt: Partitioning  # of all ids
-    numbered: Any  # the number by that of ``dealt``, on every rank
+    own: Any  # the ids of this rank's vertices by local id
+    cyclic: Partitioning  # of all ids 0..n-1
+    table: Any  # from global ids of ``cyclic`` to those of ``partitioning``; replicated on every rank
 
     @classmethod
-    def of(cls, dealt: Partitioning, occurs: Any, communicator: Communicator, tools: ModuleType) -> CompactIds:
-        """``occurs`` tells it of the ids that are dealt to this rank, by place."""
+    def of(cls, cyclic: Partitioning, occurs: Any, communicator: Communicator, tools: ModuleType) -> CompactIds:
+        """``occurs`` is a mask of the ids that ``cyclic`` assigns to this rank, by local id."""
         xp = tools.xp
-        partitioning = Partitioning(tuple(communicator.share(int(occurs.sum()))), dealt=False)
-        own = dealt.ids(dealt.own_numbers(communicator.rank, xp)[occurs])
-        slots = dealt.size * dealt.stride
-        tools.require(slots * partitioning.dtype.itemsize, f"the numbers of {counted(dealt.n, 'id')}")
-        numbered = xp.zeros(slots, partitioning.dtype)
-        first = communicator.rank * dealt.stride
-        mine = numbered[first : first + len(occurs)]
+        partitioning = Partitioning(tuple(communicator.allgather_object(int(occurs.sum()))), cyclic=False)
+        own = cyclic.ids(cyclic.own_global_ids(communicator.rank, xp)[occurs])
+        slots = cyclic.size * cyclic.stride
+        tools.require(slots * partitioning.dtype.itemsize, f"a table of {counted(cyclic.n, 'id')}")
+        table = xp.zeros(slots, partitioning.dtype)
+        first = communicator.rank * cyclic.stride
+        mine = table[first : first + len(occurs)]
         mine[:] = occurs
         xp.cumsum(mine, dtype=mine.dtype, out=mine)
         mine -= 1
-        xp.maximum(mine, 0, out=mine)  # an id that does not occur has the number of another
+        xp.maximum(mine, 0, out=mine)  # an id that does not occur shares the entry of another
         mine += communicator.rank * partitioning.stride
-        return cls(partitioning, own, dealt, communicator.completed(numbered))
+        return cls(partitioning, own, cyclic, communicator.allgather_slices(table))
 
-    def numbers(self, ids: Any) -> Any:
-        """The numbers of ids that occur."""
-        return self.numbered[self.dealt.numbers(ids)]
+    def global_ids(self, ids: Any) -> Any:
+        """The global ids of ids that occur."""
+        return self.table[self.cyclic.global_ids(ids)]
 
 
 @dataclass
 class HashedIds:
-    """The ids of all partitions; each rank keeps those of its own partition."""
+    """Global ids of ids that a hash assigns to ranks; each rank stores its own."""
 
     partitioning: Partitioning
     own: Any  # int64, ascending
@@ -71,34 +71,36 @@ class HashedIds:
 
     @classmethod
     def of(cls, blocks: Iterable[Pairs], communicator: Communicator, tools: ModuleType) -> HashedIds:
-        """The distinct ids in the blocks of all ranks, which go through their blocks in step."""
+        """From the distinct ids in the blocks of all ranks. A collective for each block."""
         xp = tools.xp
         own = xp.empty(0, np.int64)
         for sources, targets in blocks:
             ids = _distinct(xp.concatenate([sources, targets]).astype(np.int64), xp)
-            received = communicator.all_to_all(grouped(ids, owners(ids, communicator.size), communicator.size, xp)[0])
+            received = communicator.alltoallv_new(
+                grouped(ids, owners(ids, communicator.size), communicator.size, xp)[0]
+            )
             own = _distinct(xp.concatenate([own, *received]), xp)
-        partitioning = Partitioning(tuple(communicator.share(len(own))), dealt=False)
+        partitioning = Partitioning(tuple(communicator.allgather_object(len(own))), cyclic=False)
         return cls(partitioning, own, communicator, xp)
 
-    def numbers(self, ids: Any) -> Any:
-        """The vertex numbers of ids, each a label of some partition. A collective: all ranks call it."""
+    def global_ids(self, ids: Any) -> Any:
+        """The global ids of ids that `of` has seen. A collective: all ranks call it."""
         distinct = _distinct(ids.astype(np.int64), self.xp)
         asked, order = grouped(distinct, owners(distinct, self.communicator.size), self.communicator.size, self.xp)
         dtype = self.partitioning.dtype
         base = self.communicator.rank * self.partitioning.stride
-        received = self.communicator.all_to_all(asked)
-        places = [self._places(some).astype(dtype) + dtype.type(base) for some in received]
-        numbers = self.xp.empty(len(distinct), dtype)
-        numbers[order] = self.xp.concatenate(self.communicator.all_to_all(places))
-        return numbers[self.xp.searchsorted(distinct, ids.astype(np.int64))]
+        received = self.communicator.alltoallv_new(asked)
+        answers = [self._local_ids(some).astype(dtype) + dtype.type(base) for some in received]
+        global_ids = self.xp.empty(len(distinct), dtype)
+        global_ids[order] = self.xp.concatenate(self.communicator.alltoallv_new(answers))
+        return global_ids[self.xp.searchsorted(distinct, ids.astype(np.int64))]
 
-    def _places(self, ids: Any) -> Any:
-        """Where these ids are in this partition's. Raises `InputError` if one was not read before."""
-        places = self.xp.searchsorted(self.own, ids)
-        if len(ids) and (int(places.max()) == len(self.own) or not bool((self.own[places] == ids).all())):
+    def _local_ids(self, ids: Any) -> Any:
+        """The local ids of ids that this rank owns. Raises `InputError` if `of` has not seen one of them."""
+        local_ids = self.xp.searchsorted(self.own, ids)
+        if len(ids) and (int(local_ids.max()) == len(self.own) or not bool((self.own[local_ids] == ids).all())):
             raise InputError(CHANGED)
-        return places
+        return local_ids
 
 
 def _distinct(ids: Any, xp: ModuleType) -> Any:

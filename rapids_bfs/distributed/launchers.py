@@ -1,7 +1,7 @@
-"""Launchers run an SPMD function on all ranks and keep what it returns; here, on the threads of one process.
+"""Launchers call an SPMD function on all ranks, here on threads of one process, and collect or keep its results.
 
-An SPMD function takes values that the rank itself keeps, then its `Communicator`, then arguments that are the same on all
-ranks: ``function(*mine, communicator, *arguments)``.
+An SPMD function takes the rank's own values, then its `Communicator`, then arguments that are the same on all ranks:
+``function(*own, communicator, *arguments)``.
 """
 
 from __future__ import annotations
@@ -21,60 +21,60 @@ from .._core.cuda.arrays import CPU, CUDA
 from .._core.cuda.driver import driver
 from .._core.forks import generation, lock_of_process
 from ..errors import InputError, TraversalError
-from .communicators import LIMIT, Aborted, Communicator, ThreadCommunicator
+from .communicators import TIMEOUT, Aborted, Communicator, ThreadCommunicator
 from .peer_memory import at_work
 
-MAX_THREADS = 256  # partitions in the host's memory
+MAX_THREADS = 256  # ranks on the CPU
 GRACE = 10.0  # seconds that the other ranks have to stop after one has failed
-PAUSE = 0.001  # seconds until we look again whether they have
-_turns: dict[int, threading.Lock] = {}  # of graphs on GPUs, whose kernels could wait for each other; by process
-Kept = Any  # a value on each rank; a list by rank if the ranks are in this process
+PAUSE = 0.001  # seconds between two checks whether they have
+_turns: dict[int, threading.Lock] = {}  # by process: kernels of two calls on the same GPUs could wait for each other
+PerRank = Any  # one value for each rank, stored there; a list by rank if the ranks are in this process
 
 
 class Launcher(ABC):
-    """The ranks of a graph in partitions."""
+    """The ranks of a distributed graph."""
 
-    devices: tuple[str, ...]  # the name of each rank's device in messages
-    device: str  # where their arrays live, "cpu" or "cuda"
+    devices: tuple[str, ...]  # the name of each rank's device, for messages
+    device: str  # the kind of these devices, "cpu" or "cuda"
 
     @property
     def size(self) -> int:
         return len(self.devices)
 
     @abstractmethod
-    def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> Kept:
-        """Call ``function`` on every rank with the rank's own values of ``each``; the ranks keep what it returns.
+    def map(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> PerRank:
+        """Call ``function`` on every rank with the rank's own values of ``each``. The results stay on the ranks.
 
-        If it raises an `InputError`, that is raised here; anything else becomes a `TraversalError` that names the rank.
+        Raises the `InputError` of a rank as it is, and anything else as a `TraversalError` that names the rank.
         """
 
     @abstractmethod
-    def map_and_report(
+    def map_and_collect(
         self,
         function: Callable[..., Any],
         report: Callable[[Any], Any],
         *arguments: Any,
-        each: Sequence[Kept] = (),
-    ) -> tuple[Kept, list[Any]]:
-        """`keep`, and bring here what ``report`` makes of each value that is kept, by rank."""
+        each: Sequence[PerRank] = (),
+    ) -> tuple[PerRank, list[Any]]:
+        """`map`, and also return ``report(value)`` of each rank's result, by rank."""
 
     @abstractmethod
-    def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
-        """Like `keep`, but return the results, by rank."""
+    def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
+        """`map`, but return the results, by rank."""
 
-    def dask_frame(self, function: Callable[..., Any], each: Sequence[Kept]) -> Any:
-        """A Dask frame with what ``function`` makes on each rank, a frame; None unless the ranks are Dask's workers."""
+    def dask_frame(self, function: Callable[..., Any], each: Sequence[PerRank]) -> Any:
+        """The Dask frame whose partitions ``function`` returns on each rank; None unless the ranks are Dask workers."""
         return None
 
     @abstractmethod
-    def spread(self, values: Sequence[Any]) -> Kept:
-        """Give each rank its own one of these values."""
+    def scatter(self, values: Sequence[Any]) -> PerRank:
+        """Send the r-th of ``values`` to rank r, for each r."""
 
 
 class Call:
-    """A call of all ranks, each on a thread, which may be interrupted at any moment.
+    """A call of an SPMD function, on a thread for each rank. An interrupt may come at any moment.
 
-    That a rank is at work is known from the rank: an interrupted `Thread.start` cannot tell whether its thread runs.
+    Each rank itself notes that it works: an interrupted `Thread.start` cannot tell whether its thread runs.
     """
 
     def __init__(self, group: Sequence[Communicator]) -> None:
@@ -85,10 +85,10 @@ class Call:
 
     @contextmanager
     def working(self, rank: int) -> Iterator[None]:
-        """Within it, the rank may use its partition. Raises `Aborted` if the call has ended before its thread began."""
+        """A context in which the rank may use its partition. Raises `Aborted` if the call has ended."""
         self._working.add(rank)
         try:
-            if self.ended:  # looked up last: `end` sets it first
+            if self.ended:  # read last: `end` sets it first
                 raise Aborted("the call has ended")
             yield
         finally:
@@ -107,7 +107,7 @@ class Call:
 
 
 class At:
-    """Whose work is under way in a thread that works for all ranks."""
+    """The rank for which a thread that works for all ranks currently works."""
 
     rank = 0
 
@@ -115,47 +115,47 @@ class At:
 class Threads(Launcher):
     """Ranks that are threads of this process, each with a device of its own or sharing one."""
 
-    def __init__(self, devices: Sequence[str], limit: float = LIMIT) -> None:
+    def __init__(self, devices: Sequence[str], timeout: float = TIMEOUT) -> None:
         self.devices = tuple(devices)
         self.device = CUDA if self.devices[0].startswith(CUDA) else CPU
         self.names = [f"partition {rank} ({device})" for rank, device in enumerate(self.devices)]
-        self.limit = limit
+        self.timeout = timeout
         self._turns = _turns if self.device == CUDA else {}
-        self._call: Call | None = None  # that is under way, or was not seen to end as it should
-        self._communicators: Any = None  # got when first needed, and after a failure again
+        self._call: Call | None = None  # the running one, or one that failed to end
+        self._nccl_ranks: Any = None  # made by the first call, and again after a failure
 
     def __repr__(self) -> str:
         return f"<Threads on {', '.join(self.devices)}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Threads, (self.devices, self.limit)
+        return Threads, (self.devices, self.timeout)
 
-    def spread(self, values: Sequence[Any]) -> list[Any]:
+    def scatter(self, values: Sequence[Any]) -> list[Any]:
         return list(values)
 
-    def map_and_report(
+    def map_and_collect(
         self,
         function: Callable[..., Any],
         report: Callable[[Any], Any],
         *arguments: Any,
-        each: Sequence[Kept] = (),
+        each: Sequence[PerRank] = (),
     ) -> tuple[list[Any], list[Any]]:
-        kept = self.keep(function, *arguments, each=each)
-        return kept, [report(value) for value in kept]
+        values = self.map(function, *arguments, each=each)
+        return values, [report(value) for value in values]
 
-    def run(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
-        return self.keep(function, *arguments, each=each)
+    def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
+        return self.map(function, *arguments, each=each)
 
-    def keep(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> list[Any]:
+    def map(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
         with lock_of_process(self._turns), at_work().working():
             self._end()
-            call = self._call = Call(self._peers())
+            call = self._call = Call(self._group())
             finished: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
 
             def work(communicator: Communicator) -> None:
                 try:
                     with call.working(communicator.rank), self._current(communicator.rank):
-                        mine = [kept[communicator.rank] for kept in each]
+                        mine = [values[communicator.rank] for values in each]
                         found = function(*mine, communicator, *arguments)
                 except BaseException as error:
                     finished.put((communicator.rank, None, error))
@@ -169,9 +169,9 @@ class Threads(Launcher):
                 for communicator in call.group:
                     start_new_thread(work, (communicator,))
                 for _ in call.group:
-                    number, values[number], error = finished.get()
+                    rank, values[rank], error = finished.get()
                     if error is not None:
-                        raise self._failure(number, error)
+                        raise self._failure(rank, error)
             except BaseException:
                 if not call.end():
                     self._call = None
@@ -179,16 +179,16 @@ class Threads(Launcher):
             self._call = None
             return values
 
-    def together(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Kept] = ()) -> Any:
-        """Call ``function(*each, names, limit, at, *arguments)`` in this thread, in the place of all ranks.
+    def call_together(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> Any:
+        """Call ``function(*each, names, timeout, at, *arguments)`` in this thread, on behalf of all ranks.
 
-        What it raises is raised as from `keep`, by the rank that ``at`` says.
+        Raises as `map` does; ``at.rank`` is the rank that failed.
         """
         with lock_of_process(self._turns), at_work().working():
             self._end()
             at = At()
             try:
-                return function(*each, self.names, self.limit, at, *arguments)
+                return function(*each, self.names, self.timeout, at, *arguments)
             except Exception as error:
                 failure = self._failure(at.rank, error)
                 if failure is error:
@@ -196,7 +196,7 @@ class Threads(Launcher):
                 raise failure from error
 
     def _end(self) -> None:
-        """End an earlier call that failed. Raises `TraversalError` while a rank is still at work on it."""
+        """End an earlier call that failed. Raises `TraversalError` if a rank still works on it."""
         if self._call is None:
             return
         for rank in self._call.end():
@@ -213,16 +213,16 @@ class Threads(Launcher):
         failure.__cause__ = error
         return failure
 
-    def _peers(self) -> Sequence[Communicator]:
-        """The communicator of each rank, which serve one call."""
+    def _group(self) -> Sequence[Communicator]:
+        """The communicators of all ranks for one call."""
         if self.device == CPU or len(set(self.devices)) < self.size or self.size == 1:
-            return ThreadCommunicator.group(self.names, self.limit)
+            return ThreadCommunicator.group(self.names, self.timeout)
         from .nccl import NcclCommunicator, Ranks
 
-        if self._communicators is None or self._communicators.failure is not None:
+        if self._nccl_ranks is None or self._nccl_ranks.failure is not None:
             ordinals = [ordinal(device) for device in self.devices]
-            self._communicators = Ranks.shared(ordinals, self.names, self.limit)
-        return NcclCommunicator.group(self._communicators)
+            self._nccl_ranks = Ranks.shared(ordinals, self.names, self.timeout)
+        return NcclCommunicator.group(self._nccl_ranks)
 
     def _current(self, rank: int) -> AbstractContextManager[Any]:
         """A context in which the rank's device is this thread's current one."""
@@ -248,7 +248,7 @@ def said(error: BaseException) -> str:
 
 
 def device_names(devices: Any) -> list[str]:
-    """The device of each partition, for a number of GPUs, "all", a list of ordinals, or "cpu:4" for partitions on the CPU.
+    """The device of each rank, for a number of GPUs, "all", a list of ordinals, or "cpu:4" for four ranks on the CPU.
 
     Raises `InputError` if there are no such devices.
     """

@@ -1,8 +1,9 @@
-"""The search over partitions of a graph: one SPMD function, which every launcher of `rapids_bfs.distributed` runs.
+"""The level-synchronous search of a distributed graph: an SPMD function that every launcher runs.
 
-Levels go top-down or bottom-up; all ranks decide it from the same counters, which they exchange once a level. Before a
-level that goes bottom-up, the bitmap of visited vertices is replicated. Where the partitions' devices can write into each
-other's memory, all that happens in one launch, see `one_launch`; else a `LevelSynchronousSearch` goes back to the host after each step.
+Each level goes top-down or bottom-up. All ranks choose the same direction, from counters that they gather once a level.
+Before a bottom-up level they replicate the bitmap of visited vertices. If the devices can write into each other's
+memory, the whole search is one launch, see `persistent`; otherwise the host drives each step, see
+`LevelSynchronousSearch`.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from .partitioning import Partitioning
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
-SHARE = 8  # a partition has room to send pairs to 1/SHARE of the vertices of each partition
-LEAST_ROOM = 256  # pairs per partition
-NO_PLACES = np.empty(0, np.int64)
-ONE_LAUNCH = "one launch"  # how partitions talk: see `one_launch`
+CAPACITY_DIVISOR = 8  # a bucket holds a pair for 1/CAPACITY_DIVISOR of the vertices of its owner
+MIN_CAPACITY = 256  # pairs of a bucket, at least
+NO_SOURCES = np.empty(0, np.int64)
+ONE_LAUNCH = "one launch"  # a transport: see `persistent`
 
 
 class Frontier(NamedTuple):
@@ -38,44 +39,44 @@ class Frontier(NamedTuple):
     vertices: int
     edges: tuple[int, ...]  # out-edges, by rank; not known after a bottom-up level
     at_target: bool
-    overflown: bool  # did some rank run out of room for its pairs? Then nothing was settled.
+    overflown: bool  # did a bucket of some rank overflow? Then no rank settled anything.
 
 
 @dataclass
 class Answer:
-    """What a search found for the vertices of one partition, by place."""
+    """The answer of a search for the vertices of one partition, by local id."""
 
     distances: Any  # int32, -1 where not reached
-    predecessors: Any | None  # numbers
-    reached: int  # vertices of all partitions
-    depth: int  # the largest distance in all partitions
+    predecessors: Any | None  # global ids, -1 at sources and where not reached
+    reached: int  # the number of vertices reached on all ranks
+    depth: int  # the largest distance on all ranks
     steps: list[Step]
 
 
 class Request(NamedTuple):
-    """What a search asks of one rank."""
+    """The arguments of a search for one rank."""
 
-    sources: np.ndarray  # those of its vertices, by place
-    target: int  # a place; -1 where there is none or it is another rank's
-    limit: int  # of levels
+    sources: np.ndarray  # local ids (int64) of the sources that this rank owns
+    target: int  # a local id; -1 if there is none or another rank owns it
+    depth_limit: int
     predecessors: bool
     trace: bool
-    number: int  # of the search: the same on all ranks and unlike that of any other
+    search_id: int  # the same on all ranks, different for each search
 
 
-def room_of(partition: Partition) -> int:
-    """How many pairs each other partition may send to this one in a level."""
-    return max(partition.partitioning.stride // SHARE, LEAST_ROOM)
+def capacity_of(partition: Partition) -> int:
+    """How many pairs each rank can send to another one in a level."""
+    return max(partition.partitioning.stride // CAPACITY_DIVISOR, MIN_CAPACITY)
 
 
 class LevelSynchronousSearch(ABC):
-    """What a partition prepares for searches, and its work between collectives."""
+    """The buffers of one partition, and the steps of a search between two collectives."""
 
-    way = ""  # how the partitions talk, where there are several ways
+    transport = ""  # how ranks communicate, if there is a choice
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
-        self.room = room_of(partition)
+        self.capacity = capacity_of(partition)
 
     @abstractmethod
     def active(self) -> AbstractContextManager[Any]:
@@ -83,11 +84,11 @@ class LevelSynchronousSearch(ABC):
 
     @abstractmethod
     def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
-        """Reset, and start from these sources. They and the target are places in this partition; -1 is no target."""
+        """Reset the buffers, and enqueue the sources. They and the target are local ids; -1 is no target."""
 
     @abstractmethod
     def counters(self, communicator: Communicator) -> np.ndarray:
-        """The `COUNTERS` of all ranks, a row each. Waits for earlier steps."""
+        """The `COUNTERS` of all ranks (int64, a row each). Waits for earlier steps."""
 
     @abstractmethod
     def replicate(self, communicator: Communicator) -> None:
@@ -95,7 +96,7 @@ class LevelSynchronousSearch(ABC):
 
     @abstractmethod
     def top_down(self, level: int, edges: tuple[int, ...], communicator: Communicator) -> None:
-        """Expand the frontier and settle what other ranks sent; nothing if some rank ran out of room."""
+        """Expand the frontier, and settle the pairs that other ranks sent, unless a bucket has overflown."""
 
     @abstractmethod
     def bottom_up(self, level: int) -> None:
@@ -103,23 +104,23 @@ class LevelSynchronousSearch(ABC):
 
     @abstractmethod
     def enqueue(self) -> None:
-        """Put what the last, bottom-up, level found into the queue, to continue top-down."""
+        """Put the vertices that the last bottom-up level found into the queue, to continue top-down."""
 
     @abstractmethod
     def answer(self) -> tuple[Any, Any | None]:
-        """Distances and predecessors, which the caller then owns."""
+        """Distances and predecessors by local id. The caller owns the arrays."""
 
 
 COUNTERS = ("vertices", "edges", "at_target", "overflown")
 
 
 def search(
-    partition: Partition, communicator: Communicator, sources: np.ndarray, options: Options, number: int
+    partition: Partition, communicator: Communicator, sources: np.ndarray, options: Options, search_id: int
 ) -> Answer:
-    """Search from these numbers (int64, distinct); ``options.target`` is a number too."""
+    """Search from ``sources``, distinct global ids (int64); ``options.target`` is a global id too."""
     request, search = (
-        requests_of_all(partition.partitioning, sources, options, number)[partition.rank],
-        partition.kept["search"],
+        requests_of_all(partition.partitioning, sources, options, search_id)[partition.rank],
+        partition.cache["search"],
     )
     found: Answer = (
         level_synchronous(search, request, communicator)
@@ -129,76 +130,76 @@ def search(
     return found
 
 
-def requests_of_all(partitioning: Partitioning, sources: np.ndarray, options: Options, number: int) -> list[Request]:
-    """What such a search asks of each rank."""
+def requests_of_all(partitioning: Partitioning, sources: np.ndarray, options: Options, search_id: int) -> list[Request]:
+    """The request of a search for each rank."""
     stride = partitioning.stride
-    limit = INT32_LIMIT if options.depth_limit is None else options.depth_limit
+    depth_limit = INT32_LIMIT if options.depth_limit is None else options.depth_limit
     target_owner, target = -1, -1
     if options.target is not None:
         target_owner, target = divmod(options.target, stride)
         if options.target in sources:
-            limit = 0
-    rest = limit, options.predecessors, options.trace, number
+            depth_limit = 0
+    rest = depth_limit, options.predecessors, options.trace, search_id
     return [
         Request(own, target if rank == target_owner else -1, *rest)
-        for rank, own in enumerate(_places(partitioning, sources))
+        for rank, own in enumerate(_local_ids(partitioning, sources))
     ]
 
 
-def _places(partitioning: Partitioning, numbers: np.ndarray) -> list[np.ndarray]:
-    """The places of these numbers, by owner."""
-    if len(numbers) == 1:  # the usual case; the general one takes a good partition of a small search's time
-        owner, place = divmod(int(numbers[0]), partitioning.stride)
-        places = [NO_PLACES] * partitioning.size
-        places[owner] = np.array((place,))
-        return places
-    owners, within = np.divmod(numbers, partitioning.stride)
-    return [within[owners == rank] for rank in range(partitioning.size)]
+def _local_ids(partitioning: Partitioning, global_ids: np.ndarray) -> list[np.ndarray]:
+    """The local ids of these vertices, an array for each owner."""
+    if len(global_ids) == 1:  # the usual case; the general one takes much of the time of a small search
+        owner, local_id = divmod(int(global_ids[0]), partitioning.stride)
+        found = [NO_SOURCES] * partitioning.size
+        found[owner] = np.array((local_id,))
+        return found
+    owners, local_ids = np.divmod(global_ids, partitioning.stride)
+    return [local_ids[owners == rank] for rank in range(partitioning.size)]
 
 
-def level_synchronous(walk: LevelSynchronousSearch, request: Request, communicator: Communicator) -> Answer:
-    """What a walk finds."""
-    partition = walk.partition
-    with walk.active():
-        walk.begin(request.sources, request.target, request.predecessors)
+def level_synchronous(search: LevelSynchronousSearch, request: Request, communicator: Communicator) -> Answer:
+    """Run the search level by level, and return its answer for this rank."""
+    partition = search.partition
+    with search.active():
+        search.begin(request.sources, request.target, request.predecessors)
         communicator.ready()
-        frontier = _frontier(walk, communicator)
+        frontier = _frontier(search, communicator)
         unexplored, reached, depth, bottom_up = sum(partition.arcs), frontier.vertices, 0, False
         steps = []
-        while frontier.vertices and depth < request.limit and not frontier.at_target:
+        while frontier.vertices and depth < request.depth_limit and not frontier.at_target:
             begin, before = perf_counter(), frontier.vertices
             if not bottom_up:
                 bottom_up = sum(frontier.edges) * ALPHA > unexplored
                 unexplored -= sum(frontier.edges)
                 if not bottom_up:
-                    walk.top_down(depth + 1, frontier.edges, communicator)
-                    frontier = _frontier(walk, communicator)
+                    search.top_down(depth + 1, frontier.edges, communicator)
+                    frontier = _frontier(search, communicator)
                     bottom_up = frontier.overflown
             went = "bottom-up" if bottom_up else "top-down"
             if bottom_up:
-                walk.replicate(communicator)
-                walk.bottom_up(depth + 1)
-                frontier = _frontier(walk, communicator)
+                search.replicate(communicator)
+                search.bottom_up(depth + 1)
+                frontier = _frontier(search, communicator)
                 if 0 < frontier.vertices < min(before, partition.partitioning.n // BETA):
                     bottom_up = False
-                    walk.replicate(communicator)
-                    walk.enqueue()
-                    frontier = _frontier(walk, communicator)
+                    search.replicate(communicator)
+                    search.enqueue()
+                    frontier = _frontier(search, communicator)
             steps.append(Step(went, 1e3 * (perf_counter() - begin)))
             reached += frontier.vertices
             depth += frontier.vertices > 0
-        return Answer(*walk.answer(), reached, depth, steps)
+        return Answer(*search.answer(), reached, depth, steps)
 
 
-def _frontier(walk: LevelSynchronousSearch, communicator: Communicator) -> Frontier:
-    vertices, edges, at_target, overflown = walk.counters(communicator).T.tolist()
+def _frontier(search: LevelSynchronousSearch, communicator: Communicator) -> Frontier:
+    vertices, edges, at_target, overflown = search.counters(communicator).T.tolist()
     return Frontier(sum(vertices), tuple(edges), any(at_target), any(overflown))
 
 
 def prepare(partition: Partition, communicator: Communicator) -> str:
-    """Make what the partition's searches need; all ranks do it, and then search. Returns how they will."""
+    """Prepare the partition for searches, on all ranks. Returns the transport that these will use."""
     name, make = (".persistent", "prepared") if on_device(partition.targets) else (".cpu", "HostSearch")
-    partition.kept.clear()
-    partition.kept["search"] = search = getattr(import_module(name, __package__), make)(partition, communicator)
-    way: str = search.way
-    return way
+    partition.cache.clear()
+    partition.cache["search"] = search = getattr(import_module(name, __package__), make)(partition, communicator)
+    transport: str = search.transport
+    return transport

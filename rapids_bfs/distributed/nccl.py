@@ -1,4 +1,4 @@
-"""Ranks that communicate by NCCL: each has its own GPU and is a thread of one process, or a process."""
+"""Ranks that communicate by NCCL. Each has its own GPU, and is a thread of one process or a process of its own."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import numpy as np
 from .._core.cuda.arrays import finish
 from .._core.forks import generation
 from ..errors import InputError
-from .communicators import LIMIT, AbortCallbacks, Aborted, Communicator, Meeting, no_answer
+from .communicators import TIMEOUT, AbortCallbacks, Aborted, Communicator, Meeting, no_answer
 
-CHECKS = 20  # times that the watchdog checks within the time limit
+CHECKS = 20  # times that the watchdog checks within the timeout
 NEVER = float("inf")
 HEADER = struct.Struct("q")
-ROOM = 1024  # bytes of a small object that take one collective; a larger one takes two
+SMALL_BYTES = 1024  # bytes of an object and its header that one collective gathers; larger ones take a second
 
 
 def library() -> Any:
@@ -33,41 +33,41 @@ def library() -> Any:
 
 
 def unique_id() -> tuple[int, ...]:
-    """The identifier by which ranks in several processes find each other."""
-    identity: tuple[int, ...] = library().get_unique_id()
-    return identity
+    """The identifier with which ranks in several processes `NcclCommunicator.connect`."""
+    identifier: tuple[int, ...] = library().get_unique_id()
+    return identifier
 
 
 class Ranks:
-    """The communicators of the ranks in this process, and a watchdog that aborts them when one waits too long.
+    """NCCL's communicators of the ranks in this process, and a watchdog that aborts them when one waits too long.
 
     After a failure they cannot be used again.
     """
 
-    def __init__(self, communicators: Mapping[int, Any], names: Sequence[str], limit: float = LIMIT) -> None:
+    def __init__(self, communicators: Mapping[int, Any], names: Sequence[str], timeout: float = TIMEOUT) -> None:
         self.communicators = dict(communicators)
         self.names = tuple(names)
-        self.limit = limit
+        self.timeout = timeout
         self.failure: str | None = None
         self.calls = dict.fromkeys(self.communicators, 0)
         self.deadlines = dict.fromkeys(self.communicators, NEVER)
         self.stops = AbortCallbacks()
         self._lock = threading.Lock()
-        threading.Thread(target=_watch, args=(weakref.ref(self), limit / CHECKS), daemon=True).start()
+        threading.Thread(target=_watch, args=(weakref.ref(self), timeout / CHECKS), daemon=True).start()
 
     @classmethod
-    def of_process(cls, ordinals: Sequence[int], names: Sequence[str], limit: float = LIMIT) -> Ranks:
+    def of_process(cls, ordinals: Sequence[int], names: Sequence[str], timeout: float = TIMEOUT) -> Ranks:
         """All ranks in this process, one for each of these devices."""
-        return cls(dict(enumerate(library().NcclCommunicator.initAll(list(ordinals)))), names, limit)
+        return cls(dict(enumerate(library().NcclCommunicator.initAll(list(ordinals)))), names, timeout)
 
     @classmethod
-    def shared(cls, ordinals: Sequence[int], names: Sequence[str], limit: float) -> Ranks:
-        """Those of all graphs on these devices, whose ranks meet but once, which takes longer than a search; after a
-        failure new ones."""
-        key = generation(), tuple(ordinals), limit
+    def shared(cls, ordinals: Sequence[int], names: Sequence[str], timeout: float) -> Ranks:
+        """The ranks that all graphs on these devices use: connecting takes longer than a search. After a failure they
+        connect again."""
+        key = generation(), tuple(ordinals), timeout
         ranks = _shared.get(key)
         if ranks is None or ranks.failure is not None:
-            ranks = _shared[key] = cls.of_process(ordinals, names, limit)
+            ranks = _shared[key] = cls.of_process(ordinals, names, timeout)
         return ranks
 
     def fail(self, reason: str) -> None:
@@ -87,7 +87,7 @@ class Ranks:
         late = [rank for rank, calls in self.calls.items() if calls < latest]
         if not late and len(self.calls) < len(self.names):
             late = [rank for rank in range(len(self.names)) if rank not in self.calls]
-        self.fail(no_answer([self.names[rank] for rank in late or self.calls], self.limit))
+        self.fail(no_answer([self.names[rank] for rank in late or self.calls], self.timeout))
 
 
 _shared: weakref.WeakValueDictionary[tuple[int, tuple[int, ...], float], Ranks] = weakref.WeakValueDictionary()
@@ -96,40 +96,40 @@ _shared: weakref.WeakValueDictionary[tuple[int, tuple[int, ...], float], Ranks] 
 def _watch(ranks: weakref.ref[Ranks], pause: float) -> None:
     while True:
         sleep(pause)
-        there = ranks()
-        if there is None or there.failure is not None:
+        alive = ranks()
+        if alive is None or alive.failure is not None:
             return
-        there.check()
-        del there
+        alive.check()
+        del alive
 
 
 class NcclCommunicator(Communicator):
     """One of the ranks. Collectives on arrays are asynchronous: `wait` waits for them.
 
-    The time limit runs from the first of them until `wait`. With a ``meeting`` all ranks are threads of this process
-    and share small objects there; otherwise they share these by NCCL too.
+    The timeout counts from the first of them until `wait`. With a ``meeting``, all ranks are threads of this process
+    and exchange small objects there; otherwise these go through NCCL too.
     """
 
     def __init__(self, ranks: Ranks, rank: int, meeting: Meeting | None = None) -> None:
         self.ranks, self.rank, self.meeting = ranks, rank, meeting
         self.names, self.size = ranks.names, len(ranks.names)
-        self.limit, self.stops = ranks.limit, ranks.stops
+        self.timeout, self.stops = ranks.timeout, ranks.stops
         self._communicator = ranks.communicators[rank]
         self._nccl = library()
 
     @classmethod
     def group(cls, ranks: Ranks) -> list[NcclCommunicator]:
         """The communicator of each rank, all in this process."""
-        meeting = Meeting(ranks.names, ranks.limit)
+        meeting = Meeting(ranks.names, ranks.timeout)
         meeting.stops = ranks.stops
         return [cls(ranks, rank, meeting) for rank in ranks.communicators]
 
     @classmethod
-    def join(
-        cls, size: int, identity: tuple[int, ...], rank: int, names: Sequence[str], limit: float = LIMIT
+    def connect(
+        cls, size: int, bootstrap: tuple[int, ...], rank: int, names: Sequence[str], timeout: float = TIMEOUT
     ) -> NcclCommunicator:
-        """The only rank of this process, on CuPy's current device. All ranks call it; it waits for them."""
-        return cls(Ranks({rank: library().NcclCommunicator(size, identity, rank)}, names, limit), rank)
+        """The only rank of this process, on CuPy's current device. All ranks call this at the same time."""
+        return cls(Ranks({rank: library().NcclCommunicator(size, bootstrap, rank)}, names, timeout), rank)
 
     def _call(self, begin: Callable[[Any, int], None]) -> None:
         """Begin a collective on the communicator and the current stream."""
@@ -138,14 +138,14 @@ class NcclCommunicator(Communicator):
         if self.ranks.failure is not None:
             raise Aborted(self.ranks.failure)
         self.ranks.calls[self.rank] += 1
-        self.ranks.deadlines[self.rank] = monotonic() + self.limit
+        self.ranks.deadlines[self.rank] = monotonic() + self.timeout
         try:
             begin(self._communicator, get_current_stream().ptr)
         except self._nccl.NcclError as error:
             raise self._stopped(error) from error
 
     def _stopped(self, error: Exception) -> Aborted:
-        """The failure that stopped this rank: an earlier one of another rank, otherwise its own."""
+        """The failure that stopped this rank: the first of another rank, otherwise its own."""
         self.ranks.fail(f"{self.ranks.names[self.rank]} failed: {error}")
         return Aborted(self.ranks.failure)
 
@@ -163,22 +163,22 @@ class NcclCommunicator(Communicator):
         if self.meeting is not None:  # an allocation may block on another thread's collective, which waits for us
             self.meeting.meet(self.rank, None)
 
-    def share(self, value: Any) -> list[Any]:
+    def allgather_object(self, value: Any) -> list[Any]:
         if self.meeting is not None:
             return self.meeting.meet(self.rank, value)
         packed = pickle.dumps(value)
-        rows = self._rows(packed, ROOM)
+        rows = self._rows(packed, SMALL_BYTES)
         longest = HEADER.size + max(HEADER.unpack_from(row)[0] for row in rows)
-        if longest > ROOM:
+        if longest > SMALL_BYTES:
             rows = self._rows(packed, longest)
-        return [pickle.loads(row[HEADER.size :]) for row in rows]  # which ends where the object does
+        return [pickle.loads(row[HEADER.size :]) for row in rows]  # pickle ignores the padding
 
-    def _rows(self, packed: bytes, room: int) -> list[bytes]:
-        """The first ``room`` bytes of what each rank has, behind a header that tells how many there are."""
+    def _rows(self, packed: bytes, width: int) -> list[bytes]:
+        """The first ``width`` bytes of each rank's message: a header with the length of ``packed``, then ``packed``."""
         import cupy
 
-        row = (HEADER.pack(len(packed)) + packed).ljust(room, b"\0")[:room]
-        everything = cupy.empty((self.size, room), np.uint8)
+        row = (HEADER.pack(len(packed)) + packed).ljust(width, b"\0")[:width]
+        everything = cupy.empty((self.size, width), np.uint8)
         everything[self.rank] = cupy.asarray(np.frombuffer(row, np.uint8))
         self.allgather(everything)
         self.wait()
@@ -194,7 +194,7 @@ class NcclCommunicator(Communicator):
         if nbytes:
             self._call(begin)
 
-    def exchange(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
+    def alltoallv(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
         byte = self._nccl.NCCL_INT8
 
         def begin(communicator: Any, stream: int) -> None:

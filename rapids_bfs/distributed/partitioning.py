@@ -1,7 +1,7 @@
-"""Assigns each vertex to a partition, and a place there.
+"""The 1D partitioning of vertices: each has an owner, the rank that stores its row, and a local id there.
 
-The vertices of partition r have the numbers ``r * stride``, ``r * stride + 1``, ...; those between its last vertex and the
-next partition's first are unused. So a number alone gives its vertex's owner, and a bitmap over all numbers consists of
+The vertex with local id l on rank r has the global id ``r * stride + l``. Global ids between the last vertex of a rank
+and the first of the next are unused. So a global id alone gives the owner, and a bitmap over all global ids consists of
 equal slices.
 """
 
@@ -22,20 +22,21 @@ STRIDE = 256  # a stride is a multiple of this, so that slices of bitmaps are al
 
 
 def stride_of(most: int) -> int:
-    """The stride of partitions with at most this many vertices."""
+    """The stride if no partition has more than ``most`` vertices."""
     return max(-(-most // STRIDE), 1) * STRIDE
 
 
 @dataclass(frozen=True)
 class Partitioning:
-    """The number of vertices of each partition, and how ids are numbered.
+    """The number of vertices of each partition, and the map between ids and global ids.
 
-    ``dealt``: the ids are 0..n-1, and their numbers are computed: they are scrambled, since neighbouring ids may have
-    similar degrees, and then dealt to the partitions in turn. Otherwise partitions have labels, see `labels`.
+    If ``cyclic``, the ids are 0..n-1 and global ids are computed from them: a permutation scrambles the ids, since
+    neighbouring ids may have similar degrees, and a cyclic distribution assigns them to ranks. Otherwise each partition
+    stores the ids of its vertices, see `ids`.
     """
 
     counts: tuple[int, ...]
-    dealt: bool = True
+    cyclic: bool = True
 
     @classmethod
     def of(cls, n: int, size: int) -> Partitioning:
@@ -56,33 +57,33 @@ class Partitioning:
 
     @property
     def dtype(self) -> np.dtype:
-        """The type of vertex numbers."""
+        """The type of global ids: int32, or int64 from 2**31 on."""
         return np.dtype(index_dtype(self.size * self.stride))
 
-    def numbers(self, ids: Any) -> Any:
-        """The numbers of the vertices with these ids, which are dealt, -1 for others; on the device if ``ids`` are
-        there."""
-        return self._computed("number", ids, self.dtype)
+    def global_ids(self, ids: Any) -> Any:
+        """The global ids of these ids under the cyclic distribution, -1 for values that are not ids; on the device that
+        ``ids`` is on."""
+        return self._computed("to_global_ids", ids, self.dtype)
 
-    def ids(self, numbers: Any) -> Any:
-        """The inverse of `numbers`; -1 for what is no number."""
-        return self._computed("name", numbers, np.dtype(index_dtype(self.n)))
+    def ids(self, global_ids: Any) -> Any:
+        """The inverse of `global_ids`; -1 for unused global ids and for -1."""
+        return self._computed("to_ids", global_ids, np.dtype(index_dtype(self.n)))
 
     def _computed(self, kernel: str, values: Any, dtype: np.dtype) -> Any:
-        given = (self.n, self.size, self.stride)
+        layout = (self.n, self.size, self.stride)
         if on_device(values):
             import cupy
 
             computed = cupy.empty(len(values), dtype)
             suffix = "" if dtype.itemsize == 8 else "_as_int"
             size, values = len(values), cupy.ascontiguousarray(values)
-            launch("distributed_build", kernel + suffix, values.dtype, np.int64, size, values, size, *given, computed)
+            launch("distributed_build", kernel + suffix, values.dtype, np.int64, size, values, size, *layout, computed)
         else:
             computed = np.empty(len(values), dtype)
-            getattr(kernels, kernel)(np.ascontiguousarray(values), *given, computed)
+            getattr(kernels, kernel)(np.ascontiguousarray(values), *layout, computed)
         return computed
 
-    def own_numbers(self, rank: int, like: Any = np) -> Any:
-        """The numbers of a partition's vertices, by place, as an array of the module ``like``, NumPy or CuPy."""
+    def own_global_ids(self, rank: int, like: Any = np) -> Any:
+        """The global ids of a rank's vertices by local id, as an array of the module ``like``, NumPy or CuPy."""
         first = rank * self.stride
         return like.arange(first, first + self.counts[rank], dtype=self.dtype)

@@ -1,7 +1,7 @@
-"""Memory that other ranks use: allocated here, or mapped from another process by CUDA IPC; freed after the last use.
+"""Memory that ranks share: allocated in this process, or mapped from another by CUDA IPC; freed after the last use.
 
-Memory without references is freed by a thread of its own, while no rank of this process is `at_work`: freeing memory of
-a device waits for all kernels that reach it, and these may wait for those of a rank that is about to launch them.
+A thread frees memory that has no references left, while no SPMD call runs in this process, see `AtWork`. Freeing device
+memory waits for all kernels that can access it, and these may wait for a kernel that a rank has yet to launch.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from ..errors import TraversalError
 from .processes import FOLDERS
 
 ALIGNMENT = 512
-GRANULARITY = 2 << 20  # of device memory: CUDA IPC shows other processes all of a block that has been subdivided
+GRANULARITY = 2 << 20  # of device memory: CUDA IPC gives other processes access to a whole block
 PEER_ACCESS_ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled, which CuPy does not name
-PAUSE = 0.2  # seconds until we look again whether what is to be freed is still in use
+PAUSE = 0.2  # seconds between two attempts to free memory that is in use
 
 
 class Offer(NamedTuple):
-    """What another rank needs to use memory of this one."""
+    """The description of memory by which another rank opens it."""
 
-    process: str  # where it is
-    key: str  # its name there
+    process: str  # the name of the process that allocated it
+    key: str  # of `_memories` there
     handle: bytes = b""  # of CUDA IPC, for other processes
     lease: str = ""  # the file of its `Lease`
 
@@ -48,11 +48,11 @@ class HostMemory:
         self.offer = _offered(self)
 
     def settled(self) -> None:
-        """All ranks have it."""
+        """Do nothing: it has no lease."""
 
 
 class DeviceMemory:
-    """Zeros in the memory of the current device, in no pool; with ``lent``, for other processes too."""
+    """Zeros in the memory of the current device, outside pools. If ``lent``, other processes can open it."""
 
     def __init__(self, nbytes: int, lent: bool) -> None:
         from cupy.cuda import Device, runtime
@@ -72,7 +72,7 @@ class DeviceMemory:
             self.offer = self.offer._replace(handle=runtime.ipcGetMemHandle(self.address), lease=self._leases[0].path)
 
     def reach(self) -> None:
-        """Let the current device use it."""
+        """Give the current device access to it."""
         from cupy.cuda import Device, runtime
 
         user = int(Device().id)
@@ -85,13 +85,13 @@ class DeviceMemory:
                     raise
 
     def settled(self) -> None:
-        """All ranks have it: the files of its leases need no names any more."""
+        """Remove the names of its lease files, once all ranks have opened it."""
         for lease in self._leases:
             lease.unlink()
 
 
 class MappedMemory:
-    """Device memory of another process, as the current device sees it."""
+    """Device memory of another process, mapped for the current device."""
 
     def __init__(self, offer: Offer) -> None:
         from cupy.cuda import Device, runtime
@@ -107,14 +107,14 @@ class MappedMemory:
 
 
 class Lease:
-    """A file that other processes `hold`, by a lock, while they use something. The lock ends with its process."""
+    """A file that other processes lock by `hold` while they use the memory. A lock ends with its process."""
 
     def __init__(self) -> None:
         folder = next(folder for folder in FOLDERS if os.access(folder, os.W_OK))
         self._file, self.path = tempfile.mkstemp(prefix="rapids_bfs-", dir=folder)
 
     def ended(self) -> bool:
-        """Is it held by no process? Then it is also removed."""
+        """Whether no process holds the lease. If so, the file is removed."""
         import fcntl
 
         try:
@@ -126,13 +126,13 @@ class Lease:
         return True
 
     def unlink(self) -> None:
-        """Take the file's name away."""
+        """Remove the file's name."""
         with suppress(FileNotFoundError):
             os.unlink(self.path)
 
 
 def hold(path: str) -> int:
-    """Hold a lease: the open file, to be given to `release`."""
+    """Lock a lease. Returns the open file, for `release`."""
     import fcntl
 
     try:
@@ -156,16 +156,16 @@ _memories: WeakValueDictionary[str, Memory] = WeakValueDictionary()
 
 @cache
 def process() -> str:
-    """The name of this process: no other has had it."""
+    """A random name of this process."""
     return secrets.token_hex(8)
 
 
 class _Call:
-    """An SPMD call under way."""
+    """A running SPMD call."""
 
 
 class AtWork:
-    """The SPMD calls under way in this process, and times at which there are none."""
+    """A lock that SPMD calls of this process share, and that the thread which frees memory takes alone."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()  # a condition's own ``with`` can be interrupted on the way in and out
@@ -175,7 +175,7 @@ class AtWork:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Within it, nothing is `exclusive`. It does not wait while other calls are under way: they may wait for it."""
+        """A context that excludes `exclusive`. Entered at once if another call runs, which may wait for this."""
         call = _Call()
         try:
             with self._lock:
@@ -191,7 +191,7 @@ class AtWork:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Within it, no call is `working`."""
+        """A context in which no call is `working`."""
         with self._lock:
             self._waiting += 1
             while self._calls:
@@ -203,20 +203,20 @@ class AtWork:
 
 @cache
 def at_work() -> AtWork:
-    """That of this process."""
+    """The lock of this process."""
     return AtWork()
 
 
 @cache
 def freeing() -> SimpleQueue[Callable[[], bool]]:
-    """Takes what frees something, to be called until it returns True."""
+    """A queue of functions that free memory. A thread calls each until it returns True."""
     jobs: SimpleQueue[Callable[[], bool]] = SimpleQueue()
     threading.Thread(target=_work, args=(jobs,), daemon=True).start()
     return jobs
 
 
 def _renew() -> None:
-    """Make these now: threads that call them first at the same time would each make their own."""
+    """Make these before any thread asks: two that ask at the same time would get two."""
     for each in (process, at_work, freeing):
         each.cache_clear()
     process(), at_work()
@@ -238,7 +238,7 @@ def _work(jobs: SimpleQueue[Callable[[], bool]]) -> None:
 def _ended(job: Callable[[], bool]) -> bool:
     try:
         return job()
-    except Exception:  # where something has failed in the context of a device, its memory is lost with that
+    except Exception:  # the context of a device that has failed is lost, and its memory with it
         return True
 
 
@@ -249,7 +249,7 @@ def _offered(memory: Memory) -> Offer:
 
 
 def found(offer: Offer) -> Memory:
-    """The memory of this process with this offer, which its rank still holds."""
+    """The memory of this process that ``offer`` describes."""
     return _memories[offer.key]
 
 

@@ -22,9 +22,9 @@ import numpy as np
 
 from .._core.formatting import size as bytes_as_text
 from ..errors import TraversalError
-from .communicators import LIMIT, AbortCallbacks, Aborted, Communicator, Meeting, no_answer
+from .communicators import TIMEOUT, AbortCallbacks, Aborted, Communicator, Meeting, no_answer
 
-MARGIN = 5.0  # further seconds after which rank 0, which enforces the time limit, counts as failed itself
+MARGIN = 5.0  # further seconds after which rank 0, which enforces the time timeout, counts as failed itself
 ALIGNMENT = 64
 FOLDERS = ("/dev/shm", tempfile.gettempdir())
 LOST = (EOFError, OSError)  # raised by a connection whose other end has gone
@@ -40,8 +40,8 @@ class Invitation(NamedTuple):
 class Hub:
     """The `Meeting` in the process of rank 0, with a thread that represents each other rank there."""
 
-    def __init__(self, names: Sequence[str], limit: float = LIMIT) -> None:
-        self.meeting = Meeting(names, limit)
+    def __init__(self, names: Sequence[str], timeout: float = TIMEOUT) -> None:
+        self.meeting = Meeting(names, timeout)
         key = secrets.token_bytes(32)
         self._listener = Listener(authkey=key)
         self.invitation = Invitation(self._listener.address, key)
@@ -87,9 +87,9 @@ class Hub:
 class Line:
     """A rank's connection to rank 0."""
 
-    def __init__(self, invitation: Invitation, rank: int, names: Sequence[str], limit: float = LIMIT) -> None:
+    def __init__(self, invitation: Invitation, rank: int, names: Sequence[str], timeout: float = TIMEOUT) -> None:
         self.first = names[0]
-        self.limit = limit
+        self.timeout = timeout
         self.failure: str | None = None
         self._connection = Client(invitation.address, authkey=invitation.key)
         self._connection.send(rank)
@@ -99,10 +99,10 @@ class Line:
         try:
             if self.failure is None:
                 self._connection.send((False, value))
-                if self._connection.poll(self.limit + MARGIN):
+                if self._connection.poll(self.timeout + MARGIN):
                     values, self.failure = self._connection.recv()
                 else:
-                    self.failure = no_answer([self.first], self.limit)
+                    self.failure = no_answer([self.first], self.timeout)
         except LOST:
             self.failure = f"the process of {self.first} has ended"
         if self.failure is not None:
@@ -121,26 +121,28 @@ class Line:
 class ProcessCommunicator(Communicator):
     """A rank that is a process. It calls collectives from one thread only; any thread of rank 0 may call `abort`."""
 
-    def __init__(self, rank: int, names: Sequence[str], way: Hub | Line, limit: float = LIMIT) -> None:
+    def __init__(self, rank: int, names: Sequence[str], way: Hub | Line, timeout: float = TIMEOUT) -> None:
         self.rank = rank
         self.names, self.size = names, len(names)
-        self.limit, self.stops = limit, AbortCallbacks()
+        self.timeout, self.stops = timeout, AbortCallbacks()
         self._way = way
         self._outbox = Outbox()
         self._inboxes = [Outbox() for _ in names]
 
     @classmethod
-    def first(cls, names: Sequence[str], limit: float = LIMIT) -> tuple[ProcessCommunicator, Invitation]:
+    def first(cls, names: Sequence[str], timeout: float = TIMEOUT) -> tuple[ProcessCommunicator, Invitation]:
         """Rank 0, and the invitation by which the others `join` it."""
-        hub = Hub(names, limit)
-        return cls(0, names, hub, limit), hub.invitation
+        hub = Hub(names, timeout)
+        return cls(0, names, hub, timeout), hub.invitation
 
     @classmethod
-    def join(cls, invitation: Invitation, rank: int, names: Sequence[str], limit: float = LIMIT) -> ProcessCommunicator:
+    def join(
+        cls, invitation: Invitation, rank: int, names: Sequence[str], timeout: float = TIMEOUT
+    ) -> ProcessCommunicator:
         """One of the other ranks."""
-        return cls(rank, names, Line(invitation, rank, names, limit), limit)
+        return cls(rank, names, Line(invitation, rank, names, timeout), timeout)
 
-    def share(self, value: Any) -> list[Any]:
+    def allgather_object(self, value: Any) -> list[Any]:
         return self._way.meet(value)
 
     def abort(self, reason: str) -> None:
@@ -158,7 +160,7 @@ class ProcessCommunicator(Communicator):
 
         self._show([slices[self.rank]], take)
 
-    def exchange(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
+    def alltoallv(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
         def take(rank: int, theirs: list[np.ndarray]) -> None:
             into[rank][...] = theirs[self.rank]
 
@@ -167,7 +169,7 @@ class ProcessCommunicator(Communicator):
 
     def _show(self, mine: Sequence[np.ndarray], take: Callable[[int, list[np.ndarray]], None]) -> None:
         """Publish these arrays, and call ``take`` with the arrays of each other rank."""
-        shown = self.share(self._outbox.put(mine))
+        shown = self.allgather_object(self._outbox.put(mine))
         for rank, letter in enumerate(shown):
             if rank != self.rank:
                 if self._inboxes[rank].path != letter.path:

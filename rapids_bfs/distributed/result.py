@@ -1,4 +1,4 @@
-"""The result of a search of a graph in partitions, which stays in partitions until it is asked for."""
+"""The result of a search of a distributed graph, distributed too until it is asked for in one piece."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from ..trace import Level, Step, Trace, expansions
 from .build import Partition, tools_of
 from .communicators import Communicator
 from .ids import grouped
-from .launchers import Kept
+from .launchers import PerRank
 from .level_synchronous import Answer
 
 
 @dataclass(frozen=True, eq=False)
 class DistributedResult(Distances):
-    """Distances and a tree of shortest paths, in partitions. ``result[id]`` and ``id in result`` are those of `BFSResult`.
+    """Distributed distances and tree of shortest paths. ``result[id]`` and ``id in result`` are those of `BFSResult`.
 
     Attributes
     ----------
     graph : DistributedGraph
     sources : int64 array
-        The numbers of the vertices that the search started from.
+        The global ids of the vertices that the search started from.
     answers : one `Answer` on each of the launcher's ranks
     num_reached : int
         Vertices reached, sources included.
     depth : int
         The largest distance.
-    depth_limit, target, trace : as of a `BFSResult`; the target is a number
+    depth_limit, target, trace : as of a `BFSResult`; the target is a global id
     """
 
     graph: Any
     sources: np.ndarray
-    answers: Kept
+    answers: PerRank
     num_reached: int
     depth: int
     depth_limit: int | None = None
@@ -56,18 +56,18 @@ class DistributedResult(Distances):
 
     @property
     def distances(self) -> NoReturn:
-        """Raises `InputError`: they are in partitions."""
+        """Raises `InputError`: they are distributed."""
         self._refuse("distances")
 
     @property
     def predecessors(self) -> NoReturn:
-        """Raises `InputError`: they are in partitions."""
+        """Raises `InputError`: they are distributed."""
         self._refuse("predecessors")
 
     def _refuse(self, what: str) -> NoReturn:
         raise InputError(
-            f"the {what} of {self.graph.name} are in {self.graph.launcher.size} partitions: ask for result.to('cpu'), which "
-            "brings the graph to the host too, or for result.to_frame()"
+            f"the {what} of {self.graph.name} are distributed over {self.graph.num_devices} devices: ask for "
+            "result.to('cpu'), which brings the graph to the host too, or for result.to_frame()"
         )
 
     @property
@@ -105,7 +105,7 @@ class DistributedResult(Distances):
         return self._at(vertex)[0]
 
     def as_dict(self) -> dict[Any, int]:
-        """The distance of each vertex that was reached by its id, the nearest first; the edges stay where they are."""
+        """The distances of reached vertices by their ids, the nearest first. The edges are not gathered."""
         return self._of(self.graph.ids).as_dict()
 
     def path_to(self, id: Hashable) -> list[Any]:
@@ -113,8 +113,8 @@ class DistributedResult(Distances):
 
         Raises `InputError` if it was not reached, or predecessors were not kept.
         """
-        number = self.graph.vertex_of(id)
-        path = self._each(_path, number)[0]
+        vertex = self.graph.vertex_of(id)
+        path = self._each(_path, vertex)[0]
         if path is None:
             raise InputError("the search kept no predecessors: ask for predecessors=True")
         if not path:
@@ -133,13 +133,13 @@ class DistributedResult(Distances):
 
     def _of(self, graph: Any) -> BFSResult:
         """The result in one piece on the host, of a graph with the same vertices."""
-        n, partitions = self.graph.num_vertices, self.graph.partitioning
+        n, partitioning = self.graph.num_vertices, self.graph.partitioning
         require_bytes(16 * n, f"a result with {n:,} vertices on the host")
         distances = np.empty(n, np.int32)
         predecessors = np.empty(n, graph.targets.dtype)
         kept = True
         for rank, (mine, their) in enumerate(self._each(_fetch)):
-            vertices = self.graph.vertices(partitions.own_numbers(rank))
+            vertices = self.graph.vertices(partitioning.own_global_ids(rank))
             distances[vertices] = mine
             kept = their is not None
             if kept:
@@ -151,9 +151,9 @@ class DistributedResult(Distances):
         )
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """A frame with a row for each vertex, as `BFSResult.to_frame` makes it; the edges stay where they are.
+        """A frame with a row for each vertex, as `BFSResult.to_frame` makes it. The edges are not gathered.
 
-        Where the graph came from a frame in partitions, the frame is in partitions too.
+        If the graph was made from a Dask frame, this is a Dask frame too.
         """
         if (kind or self.graph.frame) == "dask":
             frame = self.graph.launcher.dask_frame(frame_of_partition, [self.graph.partitions, self.answers])
@@ -161,18 +161,18 @@ class DistributedResult(Distances):
                 return frame
         return self._of(self.graph.ids).to_frame(kind)
 
-    def _at(self, number: int) -> tuple[int, int]:
-        """Distance and predecessor of a vertex."""
-        at: tuple[int, int] = self._each(_at, number)[number // self.graph.partitioning.stride]
+    def _at(self, vertex: int) -> tuple[int, int]:
+        """Distance and predecessor of a vertex; -1 where there is none."""
+        at: tuple[int, int] = self._each(_at, vertex)[vertex // self.graph.partitioning.stride]
         return at
 
     def _each(self, function: Any, *arguments: Any) -> list[Any]:
-        found: list[Any] = self.graph.launcher.run(function, *arguments, each=[self.graph.partitions, self.answers])
+        found: list[Any] = self.graph.launcher.collect(function, *arguments, each=[self.graph.partitions, self.answers])
         return found
 
 
 def traced(sizes: np.ndarray, steps: list[Step], engine: str) -> Trace:
-    """The trace of these steps; ``sizes`` has the numbers of vertices and of edges of each level."""
+    """The trace of these steps. ``sizes[2, levels]`` counts the vertices and out-edges of each level."""
     vertices, edges = np.zeros((2, len(steps) + 1), np.int64)
     vertices[: sizes.shape[1]], edges[: sizes.shape[1]] = sizes
     levels = [
@@ -183,7 +183,7 @@ def traced(sizes: np.ndarray, steps: list[Step], engine: str) -> Trace:
 
 
 def rows(partition: Partition, answer: Answer, communicator: Communicator) -> tuple[Any, Any, Any | None]:
-    """The ids, distances and predecessors' ids of this partition's vertices, on its device; -1 for no predecessor."""
+    """Ids, distances and ids of predecessors of this rank's vertices, by local id; -1 for no predecessor."""
     if answer.predecessors is None:
         return partition.ids, answer.distances, None
     if partition.labels is None:
@@ -195,14 +195,14 @@ def rows(partition: Partition, answer: Answer, communicator: Communicator) -> tu
     padded = xp.append(partition.labels, xp.zeros(stride - partition.own, partition.labels.dtype))
     names = xp.empty_like(partition.labels)
     names[order] = xp.concatenate(
-        communicator.all_to_all([padded[places] for places in communicator.all_to_all(wanted)])
+        communicator.alltoallv_new([padded[local_ids] for local_ids in communicator.alltoallv_new(wanted)])
     )
     names[answer.predecessors < 0] = -1
     return partition.labels, answer.distances, names
 
 
 def frame_of_partition(partition: Partition, answer: Answer, communicator: Communicator) -> Any:
-    """The rows of this partition's vertices, as a pandas frame or, on a GPU, a cuDF frame."""
+    """A frame with a row for each vertex of this rank, of pandas or, on a GPU, of cuDF."""
     ids, distances, predecessors = rows(partition, answer, communicator)
     columns = {"vertex": ids, "distance": distances}
     if predecessors is not None:
@@ -220,25 +220,25 @@ def _fetch(partition: Partition, answer: Answer, communicator: Communicator) -> 
     return to_host(answer.distances), None if answer.predecessors is None else to_host(answer.predecessors)
 
 
-def _at(partition: Partition, answer: Answer, communicator: Communicator, number: int) -> tuple[int, int]:
-    place = number - partition.base
-    if not 0 <= place < partition.own:
+def _at(partition: Partition, answer: Answer, communicator: Communicator, vertex: int) -> tuple[int, int]:
+    local_id = vertex - partition.base
+    if not 0 <= local_id < partition.own:
         return -1, -1
-    before = -1 if answer.predecessors is None else int(answer.predecessors[place])
-    return int(answer.distances[place]), before
+    before = -1 if answer.predecessors is None else int(answer.predecessors[local_id])
+    return int(answer.distances[local_id]), before
 
 
-def _path(partition: Partition, answer: Answer, communicator: Communicator, number: int) -> list[int] | None:
-    """The numbers on a path from a source to this one, empty if it was not reached. A collective: all ranks call it."""
+def _path(partition: Partition, answer: Answer, communicator: Communicator, vertex: int) -> list[int] | None:
+    """Global ids along a path from a source to ``vertex``; empty if it was not reached. A collective."""
     if answer.predecessors is None:
         return None
     path = []
     for _ in range(answer.depth + 1):
-        distance, before = max(communicator.share(_at(partition, answer, communicator, number)))
+        distance, before = max(communicator.allgather_object(_at(partition, answer, communicator, vertex)))
         if distance < 0:
             break
-        path.append(number)
-        number = before
+        path.append(vertex)
+        vertex = before
         if distance == 0:
             break
     return path[::-1]
@@ -250,7 +250,7 @@ def _traversed(partition: Partition, answer: Answer, communicator: Communicator)
 
 
 def level_sums(partition: Partition, answer: Answer, communicator: Communicator, depth: int) -> np.ndarray:
-    """The numbers of this partition's vertices, and of their out-edges, at each distance."""
+    """The numbers of this rank's vertices, and of their out-edges, at each distance (int64, ``[2, depth + 1]``)."""
     xp = tools_of(answer.distances).xp
     reached = answer.distances >= 0
     at = answer.distances[reached]

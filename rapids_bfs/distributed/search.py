@@ -1,4 +1,4 @@
-"""Searches of a distributed graph: by all ranks together, or by rank 0 for all, see `gathered`."""
+"""Searches of a distributed graph, by all ranks or, once it is gathered, by rank 0."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from .launchers import Threads
 from .level_synchronous import ONE_LAUNCH, Answer, search
 from .result import DistributedResult, level_sums, traced
 
-NUMBER_BITS = 61  # of the numbers that tell searches apart
-_numbers = Random()  # begins where the system says, whatever users do to `random`
+ID_BITS = 61  # of a search id
+_search_ids = Random()  # seeded by the system, whatever users do to `random`
 
 
 def searched(graph: Any, sources: np.ndarray, options: Options) -> DistributedResult:
-    """Search a graph in partitions from these numbers."""
+    """Search a distributed graph from ``sources``, distinct global ids."""
     if options.deterministic:
         raise InputError(
-            "a graph in partitions cannot be searched deterministically: search it on one device, or leave out "
+            "a distributed graph cannot be searched deterministically: search it on one device, or leave out "
             "deterministic=True"
         )
     if options.check:
-        raise InputError("a search of a graph in partitions cannot check its levels: validate the result")
+        raise InputError("a search of a distributed graph cannot check its levels: validate the result")
     graph.prepare()
     launcher = graph.launcher
     sources = np.asarray(sources, np.int64)
-    number = 1 + _numbers.getrandbits(NUMBER_BITS)
-    way = graph.way  # of this search: the next may go another way
-    if way == GATHERED:
+    search_id = 1 + _search_ids.getrandbits(ID_BITS)
+    transport = graph.transport  # of this search: the next may go another transport
+    if transport == GATHERED:
         answers, totals = search_gathered(launcher, graph.partitions, sources, options)
-    elif way == ONE_LAUNCH and isinstance(launcher, Threads):
+    elif transport == ONE_LAUNCH and isinstance(launcher, Threads):
         from .persistent import search_together
 
-        answers = launcher.together(search_together, sources, options, number, each=[graph.partitions])
+        answers = launcher.call_together(search_together, sources, options, search_id, each=[graph.partitions])
         totals = _totals(answers[0])
     else:
-        given = sources, options, number
-        answers, (totals, *_) = launcher.map_and_report(search, _totals, *given, each=[graph.partitions])
+        given = sources, options, search_id
+        answers, (totals, *_) = launcher.map_and_collect(search, _totals, *given, each=[graph.partitions])
     reached, depth, steps = totals
     trace = None
     if options.trace:
-        engine = f"{graph.device}, {graph.searched_by(way)}"
-        sizes = launcher.run(level_sums, depth, each=[graph.partitions, answers])
+        engine = f"{graph.device}, {graph.searched_by(transport)}"
+        sizes = launcher.collect(level_sums, depth, each=[graph.partitions, answers])
         trace = traced(np.sum(sizes, axis=0), steps, engine)
     graph.note_depth(depth)
     return DistributedResult(graph, sources, answers, reached, depth, options.depth_limit, options.target, trace)
@@ -58,7 +58,7 @@ def _totals(answer: Answer) -> Totals:
 
 
 class DistributedTraversal(Traversal):
-    """Our search of a graph in partitions."""
+    """Our search of a distributed graph."""
 
     graph: Any
     one_device = False
@@ -71,20 +71,20 @@ class DistributedTraversal(Traversal):
         return searched(self.graph, sources, options)
 
     def answer(self, found: Any) -> NoReturn:
-        raise InputError("the answer is in partitions")
+        raise InputError("the answer is distributed: ask for the result")
 
     def result(self, found: Any, sources: np.ndarray, options: Options, *, own: bool = False) -> Any:
         return found
 
 
 class GatheredTraversal(Traversal):
-    """Another engine's search of the graph in one piece, which it may itself distribute over as many GPUs."""
+    """Another engine's search of the graph in one piece; the engine may itself distribute it over as many GPUs."""
 
     one_device = False
 
     def __init__(self, graph: Any, spec: EngineSpec) -> None:
         super().__init__(graph.to(CPU))
-        self.partitions = graph
+        self.distributed = graph
         self.traversal = spec.engine.prepare_over(self.graph, spec.algorithm, graph.launcher.size)
 
     def search(self, sources: np.ndarray, options: Options) -> Any:
@@ -97,5 +97,5 @@ class GatheredTraversal(Traversal):
         return self.traversal.result(found, self._vertices(sources), options, own=own)
 
     def _vertices(self, sources: np.ndarray) -> np.ndarray:
-        vertices: np.ndarray = self.partitions.vertices(sources).astype(np.int64)
+        vertices: np.ndarray = self.distributed.vertices(sources).astype(np.int64)
         return vertices

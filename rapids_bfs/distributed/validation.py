@@ -1,6 +1,6 @@
-"""Graph500's rules, checked in partitions: each rank checks its own vertices and the edges that lead to them.
+"""Graph500's rules on a distributed result: each rank checks its own vertices and their in-edges.
 
-Only the distances of all vertices are gathered on every rank.
+Only distances are replicated: every rank gathers those of all vertices.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NAMES = tuple(RULES)
 
 
 def validate_distributed(graph: Any, result: DistributedResult) -> Verdict:
-    """`rapids_bfs.validate` of a result in partitions: the first rule broken, and the first vertex that breaks it."""
+    """`rapids_bfs.validate` of a distributed result: the first rule broken, and the first vertex that breaks it."""
     if not isinstance(result, DistributedResult):
         require_kinds(graph, result, "validate")
     if result.graph is not graph:
@@ -33,44 +33,44 @@ def validate_distributed(graph: Any, result: DistributedResult) -> Verdict:
         )
     stopped_at = result.stopped_at
     limit = graph.num_vertices if stopped_at is None else whole_number(stopped_at, "depth_limit")
-    found = graph.launcher.run(check, result.sources, limit, each=[graph.partitions, result.answers])
+    found = graph.launcher.collect(check, result.sources, limit, each=[graph.partitions, result.answers])
     broken = [each for each in found if each is not None]
     if not broken:
-        kept = all(graph.launcher.run(_kept, each=[result.answers]))
+        kept = all(graph.launcher.collect(_kept, each=[result.answers]))
         return Verdict() if kept else Verdict(message=VALID_DISTANCES)
-    rule, number, distance, predecessor, above = min(broken)
-    name = graph.ids_of(np.array([number])).tolist()[0]
+    rule, vertex, distance, predecessor, above = min(broken)
+    name = graph.ids_of(np.array([vertex])).tolist()[0]
     if predecessor is not None and 0 <= predecessor < graph.partitioning.size * graph.partitioning.stride:
         predecessor = graph.ids_of(np.array([predecessor])).tolist()[0]
     text = RULES[NAMES[rule]].format(distance=distance, predecessor=predecessor, stopped_at=stopped_at, above=above)
-    return Verdict(NAMES[rule], number, f"rule {NAMES[rule]!r} is broken: vertex {quoted(name)} {text}")
+    return Verdict(NAMES[rule], vertex, f"rule {NAMES[rule]!r} is broken: vertex {quoted(name)} {text}")
 
 
 def _kept(answer: Answer, communicator: Communicator) -> bool:
     return answer.predecessors is not None
 
 
-Broken = tuple[int, int, int, int | None, int | None]  # rule, number, its distance and predecessor, distance above it
+Broken = tuple[int, int, int, int | None, int | None]  # rule, vertex, its distance and predecessor, distance above
 
 
 def check(
     partition: Partition, answer: Answer, communicator: Communicator, sources: np.ndarray, stopped_at: int
 ) -> Broken | None:
-    """The first rule that a vertex of this partition breaks."""
+    """The first rule that a vertex of this rank breaks, and that vertex; None if there is none."""
     xp = tools_of(answer.distances).xp
     partitioning, distances, predecessors = partition.partitioning, answer.distances, answer.predecessors
     everywhere = xp.full(partitioning.size * partitioning.stride, -1, np.int32)
     everywhere[partition.base : partition.base + partition.own] = distances
-    communicator.completed(everywhere)
+    communicator.allgather_slices(everywhere)
 
     def broken(rule: str, breaks: Any, above: Any = None) -> Broken | None:
         if not breaks.any():
             return None
-        place = int(breaks.argmax())
-        before = None if predecessors is None else int(predecessors[place])
+        local_id = int(breaks.argmax())
+        before = None if predecessors is None else int(predecessors[local_id])
         return (
-            *(NAMES.index(rule), partition.base + place, int(distances[place]), before),
-            None if above is None else int(above[place]),
+            *(NAMES.index(rule), partition.base + local_id, int(distances[local_id]), before),
+            None if above is None else int(above[local_id]),
         )
 
     source = xp.zeros(partition.own, bool)
@@ -88,7 +88,7 @@ def check(
 
 
 def _vertex_rules(partition: Partition, answer: Answer, source: Any, everywhere: Any, stopped_at: int, xp: Any) -> Any:
-    """The rules about single vertices, each with a mask of this partition's vertices that break it."""
+    """The rules about single vertices, each with a mask by local id of the vertices that break it."""
     distances, predecessors, stride = answer.distances, answer.predecessors, partition.partitioning.stride
     n = partition.partitioning.n
     yield "distance-range", (distances < -1) | (distances >= n)
@@ -104,13 +104,13 @@ def _vertex_rules(partition: Partition, answer: Answer, source: Any, everywhere:
     yield "source", source & ((distances != 0) | (predecessors != -1))
     yield "root", ~source & (distances == 0)
     yield "reached", ~source & ((distances >= 0) != (predecessors >= 0))
-    # Without a predecessor this indexes the last number, and the result is ignored.
+    # A predecessor of -1 indexes the last global id, and the result is ignored.
     yield "tree-level", (predecessors >= 0) & (everywhere[predecessors] != distances - 1)
 
 
 def _edge_rules(partition: Partition, answer: Answer, everywhere: Any, stopped_at: int, xp: Any) -> tuple[Any, Any]:
-    """Which vertices of this partition have an edge from their predecessor (without predecessors, from any vertex one level
-    up), and the smallest distance from which an edge leads to them although none may, -1 where there is none."""
+    """Two arrays by local id. ``confirmed``: the vertex has an edge from its predecessor (without predecessors, from any
+    vertex one level up). ``above``: the smallest distance from which an edge must not lead to it but does, or -1."""
     confirmed, above = xp.zeros(partition.own, bool), xp.full(partition.own, -1, np.int32)
     predecessors = answer.predecessors
     if on_device(above):

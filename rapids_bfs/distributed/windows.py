@@ -1,6 +1,6 @@
-"""A window of memory for each rank, which all ranks read and write while their kernels run.
+"""A window of device memory for each rank, which kernels of all ranks read and write.
 
-That needs ranks of one host whose devices have peer access, each GPU the ranks' own.
+Windows need ranks on one host, on GPUs that have peer access and that no other process uses.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ BOOT = Path("/proc/sys/kernel/random/boot_id")
 Found = TypeVar("Found")
 
 
-class Place(NamedTuple):
-    """Where a rank is."""
+class Location(NamedTuple):
+    """The host, process and device of a rank."""
 
     host: str  # its name
     boot: str  # the same in all containers of a host
@@ -33,8 +33,8 @@ class Place(NamedTuple):
     gpu: str  # its PCI bus id, the same in all processes
 
     @classmethod
-    def here(cls, device: str) -> Place:
-        """That of this thread, whose device is the current one."""
+    def here(cls, device: str) -> Location:
+        """The location of this thread and its current device."""
         ordinal, gpu, host = -1, "", platform.node()
         if device == CUDA:
             from cupy.cuda import Device
@@ -53,55 +53,55 @@ class Windows:
         self.addresses = tuple(memory.address for memory in memories)  # by rank
 
     def close(self) -> None:
-        """Let go of them; also done when nobody refers to them any more. No kernel of this rank may use them then.
+        """Release the windows, as garbage collection does too. No kernel of this rank may use them any more.
 
-        The ranks do so in any order: memory is freed a little after the last one of them, or with its process.
+        Ranks close in any order. Memory is freed soon after the last rank has closed, or ended.
         """
         self._memories, self.addresses = (), ()
 
 
 def open_windows(communicator: Communicator, nbytes: int, device: str = CUDA) -> Windows | str:
-    """Windows of so many bytes, all zero, at addresses that are multiples of 512; or one line on why there are none.
+    """Windows of ``nbytes`` bytes, all zero, at multiples of 512; or one line that says why there are none.
 
-    All ranks call it, on their device, with the same ``device``, "cuda" or "cpu"; all get windows, or all the same
-    line. Raises `Aborted` as every collective does.
+    A collective: all ranks call it, each on its device, and all get windows or all get the same line. Raises `Aborted`.
     """
-    places = communicator.share(Place.here(device))
-    if reason := unfit(places):
+    locations = communicator.allgather_object(Location.here(device))
+    if reason := unfit(locations):
         return reason
     name = communicator.names[communicator.rank]
-    own = _tried(name, lambda: _allocated(communicator.rank, places, nbytes))
-    offers = communicator.share(own if isinstance(own, str) else own.offer)
+    own = _tried(name, lambda: _allocated(communicator.rank, locations, nbytes))
+    offers = communicator.allgather_object(own if isinstance(own, str) else own.offer)
     if reason := _first(offers):
         return reason
     assert not isinstance(own, str)
-    memories = _tried(name, lambda: [_opened(offer, places[communicator.rank]) for offer in offers])
-    if reason := _first(communicator.share(memories if isinstance(memories, str) else None)):
+    memories = _tried(name, lambda: [_opened(offer, locations[communicator.rank]) for offer in offers])
+    if reason := _first(communicator.allgather_object(memories if isinstance(memories, str) else None)):
         return reason
     assert not isinstance(memories, str)
     own.settled()
     return Windows(memories)
 
 
-def unfit(places: Sequence[Place]) -> str | None:
-    """None, or one line: why ranks at these places cannot have windows, wherever one looks from."""
-    hosts = {place.boot: place.host for place in places}
+def unfit(locations: Sequence[Location]) -> str | None:
+    """One line that says why ranks at these locations cannot have windows; None if they can."""
+    hosts = {location.boot: location.host for location in locations}
     if len(hosts) > 1:
         return f"the partitions are on several hosts: {', '.join(sorted(hosts.values()))}"
-    if len({place.process for place in places}) == 1:
+    if len({location.process for location in locations}) == 1:
         return None
-    if places[0].ordinal < 0:
+    if locations[0].ordinal < 0:
         return "the partitions are in the memory of several processes: 'cpu:4' makes 4 partitions in one"
-    at: dict[str, tuple[int, Place]] = {}
-    for rank, place in enumerate(places):
-        first, other = at.setdefault(place.gpu, (rank, place))
-        if other.process != place.process:
-            return f"partition {first} and partition {rank} share GPU {place.gpu} from two processes: start one worker a GPU"
+    at: dict[str, tuple[int, Location]] = {}
+    for rank, location in enumerate(locations):
+        first, other = at.setdefault(location.gpu, (rank, location))
+        if other.process != location.process:
+            ranks = f"partition {first} and partition {rank}"
+            return f"{ranks} share GPU {location.gpu} from two processes: start one worker a GPU"
     return None
 
 
 def _tried(name: str, function: Callable[[], Found]) -> Found | str:
-    """What it returns, or its error in one line."""
+    """What ``function`` returns; if it raises, the error in one line."""
     try:
         return function()
     except Exception as error:
@@ -112,18 +112,20 @@ def _first(reasons: Sequence[Any]) -> str | None:
     return next((each for each in reasons if isinstance(each, str)), None)
 
 
-def _allocated(rank: int, places: Sequence[Place], nbytes: int) -> Memory | str:
-    """This rank's own window, or one line."""
-    mine = places[rank]
+def _allocated(rank: int, locations: Sequence[Location], nbytes: int) -> Memory | str:
+    """The window of this rank; or one line that says why it cannot have one."""
+    mine = locations[rank]
     if mine.ordinal < 0:
         return HostMemory(nbytes)
-    if reason := obstacle(mine.ordinal, {place.gpu for place in places}, {place.pid for place in places}):
+    if reason := obstacle(
+        mine.ordinal, {location.gpu for location in locations}, {location.pid for location in locations}
+    ):
         return reason
-    return DeviceMemory(nbytes, lent=any(place.process != mine.process for place in places))
+    return DeviceMemory(nbytes, lent=any(location.process != mine.process for location in locations))
 
 
-def _opened(offer: Offer, mine: Place) -> Memory | MappedMemory:
-    """The window of any rank, for the device of this one."""
+def _opened(offer: Offer, mine: Location) -> Memory | MappedMemory:
+    """The window that ``offer`` describes, accessible from this rank's device."""
     if offer.process != mine.process:
         return MappedMemory(offer)
     memory = found(offer)

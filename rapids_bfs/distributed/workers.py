@@ -1,4 +1,4 @@
-"""Ranks that are workers of a Dask cluster: the workers' side. The client's side is in `on_dask`."""
+"""Ranks that are workers of a Dask cluster: the workers' side. The client's side is in `dask`."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ SEVERITY = (InputError, TraversalError, Aborted)  # when several ranks fail, the
 
 
 class Outcome(NamedTuple):
-    """What a rank returned, or how it failed: the class of the error and its message."""
+    """The value that a rank returned, or its failure: the class of the error, and its message as the value."""
 
     value: Any
     failure: type[Exception] | None = None
 
 
-class Seat:
-    """A rank in its worker's process, with its communicator and what it keeps.
+class Rank:
+    """A rank in its worker's process, with its communicator and the values that are stored there.
 
-    It is the result of a task, so that the worker frees it when the client releases the task or goes away. It cannot
-    be pickled, so that Dask neither moves nor spills it.
+    It is the result of a task: the worker frees it when the client releases the task or goes away. It cannot be
+    pickled, so Dask neither moves nor spills it.
     """
 
-    def __init__(self, token: str, rank: int, names: Sequence[str], device: str, limit: float) -> None:
+    def __init__(self, token: str, rank: int, names: Sequence[str], device: str, timeout: float) -> None:
         self.rank = rank
         self.names = names
         self.device = device
-        self.limit = limit
-        self.kept: dict[str, Any] = {}
-        self.forgotten: set[str] = set()  # keys, since something was last kept
+        self.timeout = timeout
+        self.values: dict[str, Any] = {}
+        self.forgotten: set[str] = set()  # keys forgotten since the last `store`
         self.communicator: Communicator | None = None
-        self.meeting = 0  # the number of the meeting in which they connected
+        self.epoch = 0  # how many times the ranks have connected
         self._changed = threading.Condition()
-        self._working = False  # an earlier call that was told to stop may still be running
-        _seats[token, rank] = self
+        self._working = False  # an aborted call may still be running
+        _ranks[token, rank] = self
 
     def __reduce__(self) -> Any:
         raise TypeError("a partition of a graph stays on its worker")
 
     def guarded(self, work: Callable[..., Any], *arguments: Any) -> Outcome:
-        """The outcome of ``work(*arguments)``. If it fails, the communicator are told."""
+        """The outcome of ``work(*arguments)``. A failure aborts the other ranks."""
         with self._changed:
-            if not self._changed.wait_for(lambda: not self._working, self.limit):
+            if not self._changed.wait_for(lambda: not self._working, self.timeout):
                 message = f"{self.names[self.rank]} has not ended an earlier call: restart this worker"
                 return Outcome(message, TraversalError)
             self._working = True
@@ -73,35 +73,35 @@ class Seat:
                 self._working = False
                 self._changed.notify()
 
-    def invite(self, meeting: int) -> Any:
-        """On rank 0: what the ranks need to `join`."""
-        self._part(meeting)
+    def bootstrap(self, epoch: int) -> Any:
+        """The identifier with which the ranks `connect`; called on rank 0."""
+        self._leave(epoch)
         if len(self.names) == 1:
             return None
         if self.device == CUDA:
             from .nccl import unique_id
 
             return unique_id()
-        self.communicator, invitation = ProcessCommunicator.first(self.names, self.limit)
-        return invitation
+        self.communicator, identifier = ProcessCommunicator.first(self.names, self.timeout)
+        return identifier
 
-    def join(self, meeting: int, invitation: Any) -> None:
+    def connect(self, epoch: int, identifier: Any) -> None:
         """Connect to the other ranks."""
         size = len(self.names)
         if size == 1:
-            (self.communicator,) = ThreadCommunicator.group(self.names, self.limit)
+            (self.communicator,) = ThreadCommunicator.group(self.names, self.timeout)
         elif self.device == CUDA:
             from .nccl import NcclCommunicator
 
-            self._part(meeting)
-            self.communicator = NcclCommunicator.join(size, invitation, self.rank, self.names, self.limit)
+            self._leave(epoch)
+            self.communicator = NcclCommunicator.connect(size, identifier, self.rank, self.names, self.timeout)
         elif self.rank:
-            self._part(meeting)
-            self.communicator = ProcessCommunicator.join(invitation, self.rank, self.names, self.limit)
+            self._leave(epoch)
+            self.communicator = ProcessCommunicator.join(identifier, self.rank, self.names, self.timeout)
 
-    def _part(self, meeting: int) -> None:
-        """Leave the communicator of earlier meetings."""
-        self.meeting = meeting
+    def _leave(self, epoch: int) -> None:
+        """Leave the communicator of the previous epoch."""
+        self.epoch = epoch
         if isinstance(self.communicator, ProcessCommunicator):
             self.communicator.close()
         self.communicator = None
@@ -114,80 +114,80 @@ class Seat:
         key: str | None,
         report: Callable[[Any], Any],
     ) -> Any:
-        """Call an SPMD function with what is kept under ``keys``. Keep what it returns under ``key``, if there is one,
-        and return what ``report`` makes of it."""
-        found = function(*(self.kept[each] for each in keys), self.communicator, *arguments)
+        """Call an SPMD function with the values stored under ``keys``. Store the result under ``key``, if there is
+        one, and return ``report(result)``."""
+        found = function(*(self.values[each] for each in keys), self.communicator, *arguments)
         if key is not None:
-            self.keep(key, found)
+            self.store(key, found)
         return report(found)
 
-    def keep(self, key: str, value: Any) -> None:
-        """Keep ``value``, unless its key has been forgotten meanwhile."""
-        self.kept[key] = value
-        if key in self.forgotten:  # looked up last: `forget` adds to it first
-            self.kept.pop(key, None)
+    def store(self, key: str, value: Any) -> None:
+        """Store ``value``, unless its key has been forgotten meanwhile."""
+        self.values[key] = value
+        if key in self.forgotten:  # read last: `forget` adds to it first
+            self.values.pop(key, None)
         self.forgotten.clear()
 
 
-_seats: WeakValueDictionary[tuple[str, int], Seat] = WeakValueDictionary()
+_ranks: WeakValueDictionary[tuple[str, int], Rank] = WeakValueDictionary()
 
 
-def settle(seat: Seat) -> Outcome:
-    """A task that succeeds once the seat exists."""
+def settle(rank: Rank) -> Outcome:
+    """A task that succeeds once the rank exists."""
     return Outcome(None)
 
 
-def hold(seat: Seat, key: str, function: Callable[..., Any], *values: Any) -> Outcome:
-    """Keep ``function(*values)`` under ``key``."""
-    return seat.guarded(lambda: seat.keep(key, function(*values)))
+def hold(rank: Rank, key: str, function: Callable[..., Any], *values: Any) -> Outcome:
+    """Store ``function(*values)`` under ``key``."""
+    return rank.guarded(lambda: rank.store(key, function(*values)))
 
 
 def itself(value: Any) -> Any:
     return value
 
 
-def take(seat: Seat, key: str) -> Any:
-    """Hand over to Dask what was kept under ``key``."""
-    return seat.kept.pop(key)
+def take(rank: Rank, key: str) -> Any:
+    """Hand the value stored under ``key`` over to Dask."""
+    return rank.values.pop(key)
 
 
-async def invite(token: str, rank: int, meeting: int) -> Outcome:
-    return await _in_thread(_seats[token, rank], "invite", meeting)
+async def bootstrap(token: str, rank: int, epoch: int) -> Outcome:
+    return await _in_thread(_ranks[token, rank], "bootstrap", epoch)
 
 
-async def join(token: str, rank: int, meeting: int, invitation: Any) -> Outcome:
-    return await _in_thread(_seats[token, rank], "join", meeting, invitation)
+async def connect(token: str, rank: int, epoch: int, identifier: Any) -> Outcome:
+    return await _in_thread(_ranks[token, rank], "connect", epoch, identifier)
 
 
 async def call(token: str, rank: int, *arguments: Any) -> Outcome:
-    return await _in_thread(_seats[token, rank], "call", *arguments)
+    return await _in_thread(_ranks[token, rank], "call", *arguments)
 
 
-async def _in_thread(seat: Seat, method: str, *arguments: Any) -> Outcome:
-    """Call a method of the seat in a thread, so that the worker stays responsive."""
+async def _in_thread(rank: Rank, method: str, *arguments: Any) -> Outcome:
+    """Call a method of the rank in a thread, while the worker stays responsive."""
     future: Future[Outcome] = Future()
 
     def work() -> None:
-        future.set_result(seat.guarded(getattr(seat, method), *arguments))
+        future.set_result(rank.guarded(getattr(rank, method), *arguments))
 
     threading.Thread(target=work, daemon=True).start()
     return await asyncio.wrap_future(future)
 
 
-def abort(token: str, meeting: int, reason: str) -> None:
-    """Stop what the ranks in this process are doing, unless they have reconnected since."""
-    for (theirs, _), seat in list(_seats.items()):
-        if theirs == token and seat.meeting == meeting and seat.communicator is not None:
-            seat.communicator.abort(reason)
+def abort(token: str, epoch: int, reason: str) -> None:
+    """Abort the ranks in this process, unless they have connected again since."""
+    for (theirs, _), rank in list(_ranks.items()):
+        if theirs == token and rank.epoch == epoch and rank.communicator is not None:
+            rank.communicator.abort(reason)
 
 
 def forget(token: str, key: str) -> None:
-    """Release what is kept under ``key``, or is about to be."""
-    for (theirs, _), seat in list(_seats.items()):
+    """Release the value stored under ``key``, or the next one stored there."""
+    for (theirs, _), rank in list(_ranks.items()):
         if theirs == token:
-            seat.forgotten.add(key)
-            seat.kept.pop(key, None)
+            rank.forgotten.add(key)
+            rank.values.pop(key, None)
 
 
 def answer() -> None:
-    """Do nothing: that it returns shows that the worker is alive."""
+    """Return: an answer shows that the worker is alive."""

@@ -15,7 +15,7 @@ from rapids_bfs import InputError, TraversalError
 distributed = pytest.importorskip("distributed")
 
 from rapids_bfs.distributed import dask as on_dask  # noqa: E402
-from rapids_bfs.distributed import workers as seats
+from rapids_bfs.distributed import workers as remote  # noqa: E402
 from rapids_bfs.distributed.dask import DaskLauncher  # noqa: E402
 from rapids_bfs.distributed.windows import open_windows  # noqa: E402
 
@@ -25,7 +25,7 @@ def launcher_of(dask_client, **options):
 
 
 def who(communicator, offset):
-    return os.getpid(), communicator.rank + offset, communicator.share(communicator.rank)
+    return os.getpid(), communicator.rank + offset, communicator.allgather_object(communicator.rank)
 
 
 def squares(communicator, n):
@@ -37,7 +37,7 @@ def total(mine, theirs, communicator):
 
 
 def exchanged(communicator, n):
-    received = communicator.all_to_all([np.full(n, 10 * communicator.rank + to) for to in range(communicator.size)])
+    received = communicator.alltoallv_new([np.full(n, 10 * communicator.rank + to) for to in range(communicator.size)])
     whole = communicator.allgather_rows(np.array([communicator.rank]))
     return [array.tolist() for array in received], whole.ravel().tolist()
 
@@ -74,8 +74,8 @@ def no_windows(communicator):
 
 
 def kept_there(token):
-    """How much the launcher with this token keeps in this process; None if it has no seat."""
-    return {theirs: len(seat.kept) for (theirs, _), seat in seats._seats.items()}.get(token)
+    """How much the launcher with this token keeps in this process; None if it has no rank."""
+    return {theirs: len(seat.kept) for (theirs, _), seat in remote._seats.items()}.get(token)
 
 
 def eventually(holds):
@@ -89,7 +89,7 @@ def eventually(holds):
 
 def works(launcher):
     try:
-        return bool(launcher.run(exchanged, 1))
+        return bool(launcher.collect(exchanged, 1))
     except TraversalError:
         return False
 
@@ -131,12 +131,12 @@ with Client(os.environ["SCHEDULER"], set_as_default=False) as client:
     launcher = DaskLauncher(client, sorted(client.nthreads()))
     threading.Thread(target=press, daemon=True).start()
     try:
-        launcher.run(wait)
+        launcher.collect(wait)
         raise SystemExit("it was not interrupted")
     except KeyboardInterrupt:
         interrupted.set()
     go_on.touch()
-    assert launcher.run(lambda communicator: communicator.rank) == [0, 1, 2]
+    assert launcher.collect(lambda communicator: communicator.rank) == [0, 1, 2]
 """
 
 
@@ -167,7 +167,7 @@ with Client(os.environ["SCHEDULER"], set_as_default=False) as client:
 class TestCalls:
     def test_each_worker_is_a_rank(self, dask_client):
         launcher = launcher_of(dask_client)
-        found = launcher.run(who, 5)
+        found = launcher.collect(who, 5)
         assert len({pid for pid, _, _ in found}) == 3
         assert [rest for _, *rest in found] == [[5 + rank, [0, 1, 2]] for rank in range(3)]
 
@@ -175,7 +175,7 @@ class TestCalls:
         launcher = launcher_of(dask_client)
         for n in (0, 3, 1000):
             expected = [([[10 * other + rank] * n for other in range(3)], [0, 1, 2]) for rank in range(3)]
-            assert launcher.run(exchanged, n) == expected
+            assert launcher.collect(exchanged, n) == expected
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
     def test_a_forked_child(self, dask_client):
@@ -184,14 +184,14 @@ class TestCalls:
 
     def test_processes_share_no_memory_of_the_host(self, dask_client):
         line = "the partitions are in the memory of several processes: 'cpu:4' makes 4 partitions in one"
-        assert launcher_of(dask_client).run(no_windows) == [line] * 3
+        assert launcher_of(dask_client).collect(no_windows) == [line] * 3
 
     def test_what_is_kept_stays_until_nobody_refers_to_it(self, dask_client):
         launcher = launcher_of(dask_client)
         token = launcher.token
-        kept = launcher.keep(squares, 4)
-        spread = launcher.spread([1, 10, 100])
-        assert launcher.run(total, each=[kept, spread]) == [18 + 111] * 3
+        kept = launcher.map(squares, 4)
+        spread = launcher.scatter([1, 10, 100])
+        assert launcher.collect(total, each=[kept, spread]) == [18 + 111] * 3
         assert set(dask_client.run(kept_there, token).values()) == {2}
         del kept
         eventually(lambda: set(dask_client.run(kept_there, token).values()) == {1})
@@ -205,16 +205,16 @@ class TestCalls:
         )
         making.start()
         eventually((tmp_path / "begun").exists)
-        dask_client.run(seats.forget, launcher.token, "key")
+        dask_client.run(remote.forget, launcher.token, "key")
         (tmp_path / "go").touch()
         making.join()
         assert set(dask_client.run(kept_there, launcher.token).values()) == {0}
 
     def test_what_is_kept_can_be_told_of_at_once(self, dask_client):
         launcher = launcher_of(dask_client)
-        kept, told = launcher.map_and_report(squares, len, 4)
+        kept, told = launcher.map_and_collect(squares, len, 4)
         assert told == [4, 4, 4]
-        assert launcher.run(total, each=[kept, launcher.spread([1, 10, 100])]) == [18 + 111] * 3
+        assert launcher.collect(total, each=[kept, launcher.scatter([1, 10, 100])]) == [18 + 111] * 3
 
     def test_graphs_on_the_same_workers_share_one(self, dask_client):
         """As long as one of them uses it; and not once a worker has gone."""
@@ -225,20 +225,20 @@ class TestCalls:
         launcher._seats[1].cancel()
         other = DaskLauncher.shared(dask_client, workers, "cpu")
         assert other is not launcher
-        assert other.run(exchanged, 1)
+        assert other.collect(exchanged, 1)
 
     def test_it_is_freed_when_the_client_goes(self, dask_client):
         with distributed.Client(dask_client.scheduler.address, set_as_default=False) as other:
             launcher = launcher_of(other)
             token = launcher.token
-            kept = launcher.keep(squares, 4)
+            kept = launcher.map(squares, 4)
         eventually(lambda: set(dask_client.run(kept_there, token).values()) == {None})
         with pytest.raises(TraversalError, match="client of this graph is closed: make the graph again"):
-            launcher.run(total, each=[kept, kept])
+            launcher.collect(total, each=[kept, kept])
 
     def test_one_worker(self, dask_client):
         launcher = DaskLauncher(dask_client, list(dask_client.nthreads())[:1])
-        assert launcher.run(exchanged, 2) == [([[0, 0]], [0])]
+        assert launcher.collect(exchanged, 2) == [([[0, 0]], [0])]
 
     def test_two_graphs_at_the_same_time(self, dask_client):
         launchers = [launcher_of(dask_client) for _ in range(2)]
@@ -246,7 +246,7 @@ class TestCalls:
 
         def work(which):
             for _ in range(5):
-                found[which].append(launchers[which].run(exchanged, which))
+                found[which].append(launchers[which].collect(exchanged, which))
 
         threads = [threading.Thread(target=work, args=(which,)) for which in range(2)]
         for thread in threads:
@@ -254,7 +254,7 @@ class TestCalls:
         for thread in threads:
             thread.join()
         for which in range(2):
-            assert found[which] == [launchers[which].run(exchanged, which)] * 5
+            assert found[which] == [launchers[which].collect(exchanged, which)] * 5
 
     def test_values_that_dask_has_on_the_workers_are_taken_and_given_back(self, dask_client):
         launcher = launcher_of(dask_client)
@@ -279,8 +279,8 @@ class TestFailures:
     def test_an_input_error_comes_out_as_it_is(self, dask_client, rank):
         launcher = launcher_of(dask_client)
         with pytest.raises(InputError, match=r"^no such vertex$"):
-            launcher.run(refuse, rank, InputError("no such vertex"))
-        assert launcher.run(exchanged, 1)
+            launcher.collect(refuse, rank, InputError("no such vertex"))
+        assert launcher.collect(exchanged, 1)
 
     @pytest.mark.parametrize(
         ("error", "line"),
@@ -293,20 +293,20 @@ class TestFailures:
     def test_other_errors_name_the_worker(self, dask_client, error, line):
         launcher = launcher_of(dask_client)
         with pytest.raises(TraversalError) as raised:
-            launcher.run(refuse, 1, error)
+            launcher.collect(refuse, 1, error)
         assert str(raised.value).startswith(f"partition 1 of 3 (worker {launcher.workers[1]}) {line}")
         assert "\n" not in str(raised.value)
-        assert launcher.run(exchanged, 1)
+        assert launcher.collect(exchanged, 1)
 
     def test_a_rank_that_does_not_come_is_named(self, dask_client, tmp_path, monkeypatch):
         monkeypatch.setattr(on_dask, "GRACE", 4)
         rank = 0
-        launcher, other = (launcher_of(dask_client, limit=limit) for limit in (2, 300))
+        launcher, other = (launcher_of(dask_client, timeout=timeout) for timeout in (2, 300))
         with pytest.raises(TraversalError, match=rf"partition {rank} of 3 .worker tcp.* does not answer: restart it"):
-            launcher.run(await_file, rank, str(tmp_path / "begun"), str(tmp_path / "go"))
+            launcher.collect(await_file, rank, str(tmp_path / "begun"), str(tmp_path / "go"))
         with pytest.raises(TraversalError, match=rf"partition {rank} of 3 .* has not ended an earlier call: restart"):
-            launcher.run(exchanged, 1)
-        assert other.run(exchanged, 1)
+            launcher.collect(exchanged, 1)
+        assert other.collect(exchanged, 1)
         (tmp_path / "go").touch()
         eventually(lambda: works(launcher))
 
@@ -314,24 +314,24 @@ class TestFailures:
     def test_a_worker_that_is_killed(self, dask_client, rank):
         launcher = launcher_of(dask_client)
         other = DaskLauncher(dask_client, launcher.workers[1 - rank :: 2][:1])
-        kept = other.keep(squares, 3)
-        launcher.run(exchanged, 1)
-        for call in (lambda: launcher.run(die, rank), lambda: launcher.run(exchanged, 1)):
+        kept = other.map(squares, 3)
+        launcher.collect(exchanged, 1)
+        for call in (lambda: launcher.collect(die, rank), lambda: launcher.collect(exchanged, 1)):
             with pytest.raises(TraversalError) as raised:
                 call()
             name = f"partition {rank} of 3 (worker {launcher.workers[rank]})"
             assert str(raised.value) == f"{name} is gone, and with it its partition: make the graph again"
-        assert other.run(exchanged, 1)
-        assert [each.tolist() for each in other.run(lambda mine, communicator: mine, each=[kept])] == [[0, 0, 0]]
+        assert other.collect(exchanged, 1)
+        assert [each.tolist() for each in other.collect(lambda mine, communicator: mine, each=[kept])] == [[0, 0, 0]]
         assert dask_client.submit(lambda: 5).result() == 5
 
     def test_a_worker_that_is_stopped(self, dask_client, monkeypatch):
         monkeypatch.setattr(on_dask, "GRACE", 4)
-        launcher = launcher_of(dask_client, limit=2)
+        launcher = launcher_of(dask_client, timeout=2)
         pids = dask_client.run(os.getpid)
         try:
             with pytest.raises(TraversalError, match=r"partition 1 of 3 .*does not answer: restart it"):
-                launcher.run(stop, 1)
+                launcher.collect(stop, 1)
         finally:
             os.kill(pids[launcher.workers[1]], signal.SIGCONT)
         eventually(lambda: works(launcher))

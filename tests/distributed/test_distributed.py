@@ -1,4 +1,4 @@
-"""Graphs in partitions on the CPU: built, searched, validated and brought back, against SciPy on the graph in one piece."""
+"""Distributed graphs on the CPU: built, searched, validated and gathered, against SciPy on the graph in one piece."""
 
 import threading
 from contextlib import nullcontext
@@ -35,11 +35,11 @@ def threads(size):
 @given(st.integers(1, 5000), PARTS)
 def test_numbers_are_one_to_one(n, size):
     partitioning = Partitioning.of(n, size)
-    numbers = partitioning.numbers(np.arange(n))
+    numbers = partitioning.global_ids(np.arange(n))
     assert len(set(numbers.tolist())) == n
     assert (numbers % partitioning.stride < np.array(partitioning.counts)[numbers // partitioning.stride]).all()
     np.testing.assert_array_equal(partitioning.ids(numbers), np.arange(n))
-    assert (partitioning.numbers(np.array([-1, n, 2 * n, 1 << 62])) == -1).all()
+    assert (partitioning.global_ids(np.array([-1, n, 2 * n, 1 << 62])) == -1).all()
     unused = np.setdiff1d(np.arange(-1, (size + 1) * partitioning.stride), numbers)
     assert (partitioning.ids(unused) == -1).all()
 
@@ -47,7 +47,7 @@ def test_numbers_are_one_to_one(n, size):
 def test_scrambling_deals_similar_neighbours_to_all_parts():
     """Every fourth vertex, which dealing alone would give to one of four partitions."""
     partitioning = Partitioning.of(1 << 12, 4)
-    partitions = partitioning.numbers(np.arange(0, 1 << 12, 4)) // partitioning.stride
+    partitions = partitioning.global_ids(np.arange(0, 1 << 12, 4)) // partitioning.stride
     assert np.bincount(partitions, minlength=4).min() > 200
 
 
@@ -64,7 +64,7 @@ def searches(draw, graph):
 
 
 def assert_searched(graph, whole, options):
-    """The search in partitions finds what Dijkstra finds in the whole graph, and is valid in partitions and in one piece."""
+    """The search finds the distances of Dijkstra on the whole graph, and is valid distributed and in one piece."""
     result = bfs(graph, **options)
     expected = expected_distances(whole, options["source"], options["depth_limit"], options["target"])
     assert validate(graph, result)
@@ -97,8 +97,8 @@ def test_random_graphs(data, whole, size):
 @given(st.data(), graphs(min_vertices=1, max_vertices=40, max_edges=160), PARTS)
 def test_without_room_a_level_goes_bottom_up(data, whole, size):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "SHARE", 1 << 20)
-        patch.setattr(search, "LEAST_ROOM", data.draw(st.integers(0, 3)))
+        patch.setattr(search, "CAPACITY_DIVISOR", 1 << 20)
+        patch.setattr(search, "MIN_CAPACITY", data.draw(st.integers(0, 3)))
         patch.setattr(search, "ALPHA", data.draw(st.sampled_from([0, 15])))
         assert_searched(from_graph(whole, threads(size)), whole, data.draw(searches(whole)))
 
@@ -124,7 +124,7 @@ def test_rank_0_searches_alone_what_is_deep(data, whole, size):
     graph.prepare()
     graph.note_depth(1 << 30)
     assert_searched(graph, whole, data.draw(searches(whole)))
-    assert graph.way == (GATHERED if size > 1 else "")
+    assert graph.transport == (GATHERED if size > 1 else "")
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -153,7 +153,7 @@ def deep(size):
 
 def test_one_part_searches_as_before():
     graph = deep(1)
-    assert (bfs(graph, 299).depth, graph.way) == (299, "")
+    assert (bfs(graph, 299).depth, graph.transport) == (299, "")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_rank_0_has_no_room(monkeypatch, where, what):
     with monkeypatch.context() as patch:
         patch.setattr(f"rapids_bfs.distributed.{where}", what)
         graph.prepare()
-    assert (bfs(graph, 299).depth, graph.way) == (299, "")
+    assert (bfs(graph, 299).depth, graph.transport) == (299, "")
 
 
 @pytest.mark.parametrize("rank", [0, 2])
@@ -190,7 +190,7 @@ def test_a_rank_that_fails_while_rows_are_gathered(monkeypatch, rank, call):
         patch.setattr(ThreadCommunicator, "exchanged", exchanged)
         with pytest.raises(TraversalError, match=rf"partition {rank} of 3 \(cpu\) failed: no memory"):
             bfs(graph, 0)
-    assert (bfs(graph, 299).depth, graph.way) == (299, GATHERED)
+    assert (bfs(graph, 299).depth, graph.transport) == (299, GATHERED)
 
 
 def in_blocks(edges, cuts):
@@ -232,7 +232,7 @@ def test_edges_distributed_make_the_graph_that_they_make_in_one_piece(
     launcher = threads(size)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(building, "MAX_NUMBERS", most_numbers)
-        partitions = launcher.keep(build, Plan(vertices=vertices, directed=directed), each=[in_blocks(edges, cuts)])
+        partitions = launcher.map(build, Plan(vertices=vertices, directed=directed), each=[in_blocks(edges, cuts)])
     graph = DistributedGraph(partitions, launcher)
     assert (graph.num_vertices, graph.num_edges, graph.directed) == (
         *(whole.num_vertices, whole.num_edges, whole.directed),
@@ -334,7 +334,7 @@ def test_edges_that_change_while_they_are_read(spacing):
 
     launcher = threads(1)
     with pytest.raises(InputError, match="changed while they were read"):
-        launcher.keep(build, Plan(directed=True), each=[[Source(blocks)]])
+        launcher.map(build, Plan(directed=True), each=[[Source(blocks)]])
 
 
 @pytest.mark.parametrize("new", [-1, 41, 10**17])
@@ -346,7 +346,7 @@ def test_an_id_that_was_not_there_when_edges_were_counted(new):
 
     launcher = threads(1)
     with pytest.raises(InputError, match="changed while they were read"):
-        launcher.keep(build, Plan(), each=[[Source(blocks)]])
+        launcher.map(build, Plan(), each=[[Source(blocks)]])
 
 
 @pytest.mark.parametrize("new", [1, 10**17])
@@ -361,7 +361,7 @@ def test_an_id_that_was_not_there_when_ids_were_numbered(new):
 
     launcher = threads(1)
     with pytest.raises(InputError, match="changed while they were read"):
-        launcher.keep(build, Plan("cpu"), each=[[Source(blocks)]])
+        launcher.map(build, Plan("cpu"), each=[[Source(blocks)]])
 
 
 def test_a_graph_without_vertices():
@@ -411,7 +411,7 @@ def test_a_bad_id_is_named():
     ends = np.array([0, 1, 2]), np.array([1, -2, 0])
     launcher = threads(2)
     with pytest.raises(InputError, match=r"'target', row 1 \(from 0\): -2 is negative"):
-        launcher.keep(build, Plan(), each=[in_blocks(ends, [3])])
+        launcher.map(build, Plan(), each=[in_blocks(ends, [3])])
 
 
 def change(answer, partition):
@@ -472,7 +472,7 @@ def test_graphs_on_gpus_are_searched_one_after_the_other(monkeypatch):
         entered.put("second")
 
     calls = [
-        threading.Thread(target=Threads([f"cuda:{at}"]).run, args=(each,)) for at, each in ((0, first), (1, second))
+        threading.Thread(target=Threads([f"cuda:{at}"]).collect, args=(each,)) for at, each in ((0, first), (1, second))
     ]
     calls[0].start()
     assert entered.get(timeout=60) == "first"

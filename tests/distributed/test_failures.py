@@ -1,4 +1,4 @@
-"""Graphs in partitions whose ranks fail, hang or are interrupted: one error that names the rank, and no hang.
+"""Distributed graphs whose ranks fail, hang or are interrupted: one error that names the rank, and no hang.
 
 Each program runs in a process of its own, which is killed if it hangs.
 """
@@ -19,7 +19,7 @@ from rapids_bfs.distributed import cpu
 from rapids_bfs.distributed import launchers as launch
 from rapids_bfs.distributed.graph import from_graph
 
-graph = from_graph(load("path:60"), launch.Threads(["cpu"] * 3, limit=600.0))
+graph = from_graph(load("path:60"), launch.Threads(["cpu"] * 3, timeout=600.0))
 sound = bfs(graph, 0)
 real = cpu.HostSearch.top_down
 troubled = True
@@ -72,7 +72,7 @@ def test_a_rank_that_does_not_answer():
     One of two, so that nobody else can be late."""
     program = """
         launch.GRACE = 0.1
-        graph = from_graph(load("path:60"), launch.Threads(["cpu"] * 2, limit=1.0))
+        graph = from_graph(load("path:60"), launch.Threads(["cpu"] * 2, timeout=1.0))
         go = threading.Event()
         at_level(5, 1, go.wait)
         print(said_by_bfs())
@@ -81,7 +81,7 @@ def test_a_rank_that_does_not_answer():
         assert bfs(other, 0).depth == 59
         launch.GRACE = 60
         go.set()
-        graph.launcher.limit = 600.0
+        graph.launcher.timeout = 600.0
         assert (bfs(graph, 0).to("cpu").distances == sound.to("cpu").distances).all()
         """
     first, second = run(program).splitlines()
@@ -152,13 +152,13 @@ def test_a_forked_child_searches_though_its_parent_was_searching():
 def test_a_forked_child_searches_though_a_rank_of_its_parent_has_not_ended():
     program = """
         launch.GRACE = 0.1
-        graph = from_graph(load("path:60"), launch.Threads(["cpu"] * 3, limit=1.0))
+        graph = from_graph(load("path:60"), launch.Threads(["cpu"] * 3, timeout=1.0))
         go = threading.Event()
         at_level(5, 2, go.wait)
         said_by_bfs()
         child = os.fork()
         if child == 0:
-            troubled, graph.launcher.limit = False, 600.0
+            troubled, graph.launcher.timeout = False, 600.0
             os._exit(0 if bfs(graph, 0).depth == 59 else 1)
         assert os.waitpid(child, 0)[1] == 0
         """

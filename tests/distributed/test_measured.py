@@ -1,4 +1,4 @@
-"""Graphs in partitions as they are measured: side by side, by the Graph500 benchmark, and from the command line."""
+"""Distributed graphs as they are measured: side by side, by the Graph500 benchmark, and from the command line."""
 
 import json
 from types import SimpleNamespace
@@ -57,7 +57,7 @@ class TestCompare:
         ]
         assert "scipy" in str(comparison)
         assert "3 sources, 3 partitions\n" in str(comparison)
-        graph.way = "one launch"
+        graph.transport = "one launch"
         assert "3 sources, 3 partitions, one launch\n" in str(comparison)
         assert json.loads(json.dumps(comparison.to_dict()))["graph"]["searched"] == "3 partitions, one launch"
 
@@ -71,7 +71,7 @@ class TestCompare:
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("gap", [1, 5])
     def test_edges_of_every_kind(self, kind, gap, tmp_path):
-        """Ids with gaps have a number in partitions that is no vertex of the graph in one piece."""
+        """Ids with gaps have a global id that is no vertex of the graph in one piece."""
         source, target = gap * np.random.default_rng(gap).integers(0, 400, (2, 900)) + gap
         given = KINDS[kind](tmp_path, source, target)
         engines = "cpu,cpu:sequential,scipy,networkx"

@@ -28,9 +28,9 @@ def peak(rows, n, step, plan):
     ends = step * np.random.default_rng(1).integers(0, n // step, (2, rows), np.int32)
     source = Source(lambda: [tuple(ends)])
     launcher = Threads(["cpu"])
-    launcher.keep(build, plan, each=[[source]])  # compiles
+    launcher.map(build, plan, each=[[source]])  # compiles
     tracemalloc.start()
-    (partition,) = launcher.keep(build, plan, each=[[source]])
+    (partition,) = launcher.map(build, plan, each=[[source]])
     bytes_at_peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return bytes_at_peak, partition.own

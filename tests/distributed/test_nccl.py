@@ -1,4 +1,4 @@
-"""Ranks that talk by NCCL, with a library that stands for it: addresses, sizes, order, time limits, failures."""
+"""Ranks that talk by NCCL, with a library that stands for it: addresses, sizes, order, timeouts, failures."""
 
 import ctypes
 import gc
@@ -105,13 +105,15 @@ def ranks(monkeypatch):
     monkeypatch.setattr(communicator, "finish", lambda: None)
     monkeypatch.setattr(NcclCommunicator.wait, "__defaults__", (lambda: None,))
 
-    def make(together, limit=300.0):
+    def make(together, timeout=300.0):
         meeting = communicator.Meeting(NAMES, 300.0)
         communicators = {rank: Communicator(rank, meeting) for rank in range(len(NAMES))}
         if together:
-            group = NcclCommunicator.group(Ranks(communicators, NAMES, limit))
+            group = NcclCommunicator.group(Ranks(communicators, NAMES, timeout))
         else:
-            group = [NcclCommunicator(Ranks({rank: each}, NAMES, limit), rank) for rank, each in communicators.items()]
+            group = [
+                NcclCommunicator(Ranks({rank: each}, NAMES, timeout), rank) for rank, each in communicators.items()
+            ]
 
         def run(function):
             """What ``function`` returns or raises on each rank."""
@@ -143,18 +145,20 @@ def together(request):
 
 def test_small_objects(ranks, together):
     values = [("a", 1), {"b": [2] * 100}, None]
-    assert ranks(together)(lambda communicator: communicator.share(values[communicator.rank])) == [values] * 3
+    assert (
+        ranks(together)(lambda communicator: communicator.allgather_object(values[communicator.rank])) == [values] * 3
+    )
 
 
 def test_a_small_object_takes_one_collective(ranks):
     """A larger one on any rank takes two."""
 
-    def share(communicator):
-        small = communicator.share(communicator.rank), communicator.ranks.calls[communicator.rank]
-        values = communicator.share(bytes(5000 * communicator.rank))
+    def allgather_object(communicator):
+        small = communicator.allgather_object(communicator.rank), communicator.ranks.calls[communicator.rank]
+        values = communicator.allgather_object(bytes(5000 * communicator.rank))
         return small, [len(value) for value in values], communicator.ranks.calls[communicator.rank]
 
-    assert ranks(False)(share) == [(([0, 1, 2], 1), [0, 5000, 10000], 3)] * 3
+    assert ranks(False)(allgather_object) == [(([0, 1, 2], 1), [0, 5000, 10000], 3)] * 3
 
 
 def test_slices(ranks, together):
@@ -170,11 +174,11 @@ def test_slices(ranks, together):
 def test_pieces_of_any_size(ranks, together):
     """Rank r has r times p elements for rank p, in rows of two."""
 
-    def exchange(communicator):
+    def alltoallv(communicator):
         pieces = [on_device(np.full((2, communicator.rank * to), 10 * communicator.rank + to)) for to in range(3)]
-        return [each.tolist() for each in communicator.all_to_all(pieces)]
+        return [each.tolist() for each in communicator.alltoallv_new(pieces)]
 
-    for rank, received in enumerate(ranks(together)(exchange)):
+    for rank, received in enumerate(ranks(together)(alltoallv)):
         assert received == [[[10 * sender + rank] * (sender * rank)] * 2 for sender in range(3)]
 
 
@@ -191,7 +195,7 @@ def test_who_does_not_answer_is_named(ranks):
         finally:
             go.set()
 
-    for outcome in ranks(True, limit=0.5)(hang):
+    for outcome in ranks(True, timeout=0.5)(hang):
         assert isinstance(outcome, TraversalError)
         assert "no answer for 0.5 s from partition 1 (cuda:1)" in str(outcome)
 
@@ -208,7 +212,7 @@ def test_in_several_processes_the_others_are_named(ranks):
         finally:
             go.set()
 
-    first, _, last = ranks(False, limit=0.5)(hang)
+    first, _, last = ranks(False, timeout=0.5)(hang)
     assert isinstance(first, Aborted)
     assert isinstance(last, Aborted)
 
@@ -229,7 +233,7 @@ def test_abort(ranks, together):
 
 
 def test_who_only_computes_is_left_alone(ranks):
-    """The limit counts from a collective until `wait`, and not after it."""
+    """The timeout counts from a collective until `wait`, and not after it."""
 
     def compute(communicator):
         communicator.allgather(on_device(np.zeros(3, np.uint8)))
@@ -252,12 +256,12 @@ def test_graphs_on_the_same_devices_share_communicators(ranks, monkeypatch):
     stands.NcclCommunicator = SimpleNamespace(initAll=communicators)
     monkeypatch.setattr(nccl, "library", lambda: stands)
     graphs = [Threads(["cuda:0", "cuda:1"]) for _ in range(2)]
-    first = [graph._peers()[0].ranks for graph in graphs]
+    first = [graph._group()[0].ranks for graph in graphs]
     assert first[0] is first[1]
-    assert Threads(["cuda:1", "cuda:0"])._peers()[0].ranks is not first[0]
-    assert Threads(["cuda:0", "cuda:1"], 3.0)._peers()[0].limit == 3.0
-    graphs[0]._peers()[0].abort("it broke")
-    again = [graph._peers()[0].ranks for graph in (graphs[1], graphs[0])]
+    assert Threads(["cuda:1", "cuda:0"])._group()[0].ranks is not first[0]
+    assert Threads(["cuda:0", "cuda:1"], 3.0)._group()[0].timeout == 3.0
+    graphs[0]._group()[0].abort("it broke")
+    again = [graph._group()[0].ranks for graph in (graphs[1], graphs[0])]
     assert again[0] is again[1] is not first[0]
     assert made == [[0, 1], [1, 0], [0, 1], [0, 1]]
     del again, first, graphs

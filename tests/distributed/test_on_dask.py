@@ -1,4 +1,4 @@
-"""Graphs in partitions on the workers of a Dask cluster: built, searched and validated there, against SciPy."""
+"""Distributed graphs on the workers of a Dask cluster: built, searched and validated there, against SciPy."""
 
 import os
 import signal
@@ -64,7 +64,7 @@ def test_errors_are_those_of_one_device(dask_client):
 
 def die_in_the_second_level(partition, communicator, rank):
     """Let this rank's process be killed when it next tells the others how far it is, for the second time."""
-    walk, calls = partition.kept["search"], []
+    walk, calls = partition.cache["search"], []
     counters = walk.counters
 
     def dying(communicator):
@@ -82,8 +82,9 @@ def test_a_worker_killed_in_the_middle_of_a_search(dask_client, rank):
     graph = from_graph(whole, launcher_of(dask_client))
     other = from_graph(whole, DaskLauncher(dask_client, graph.launcher.workers[1:2]))
     graph.prepare()
-    graph.launcher.run(die_in_the_second_level, rank, each=[graph.partitions])
-    line = rf"^partition {rank} of 3 \(worker {graph.launcher.workers[rank]}\) is gone, and with it its partition: make the graph"
+    graph.launcher.collect(die_in_the_second_level, rank, each=[graph.partitions])
+    name = rf"partition {rank} of 3 \(worker {graph.launcher.workers[rank]}\)"
+    line = f"^{name} is gone, and with it its partition: make the graph"
     for _ in range(2):
         with pytest.raises(TraversalError, match=line):
             bfs(graph, 0)
@@ -96,7 +97,7 @@ def test_a_worker_killed_in_the_middle_of_a_search(dask_client, rank):
 def test_a_rank_out_of_memory(dask_client):
     graph = from_graph(as_graph("karate"), launcher_of(dask_client))
     graph.prepare()
-    graph.launcher.run(exhaust, 1, each=[graph.partitions])
+    graph.launcher.collect(exhaust, 1, each=[graph.partitions])
     with pytest.raises(TraversalError, match=r"partition 1 of 3 \(worker tcp:.*\) failed: .*it does not fit"):
         bfs(graph, 0)
     assert bfs(graph, 0).depth == 3
@@ -104,7 +105,7 @@ def test_a_rank_out_of_memory(dask_client):
 
 def exhaust(partition, communicator, rank):
     """Let this rank find no memory in its next search."""
-    walk = partition.kept["search"]
+    walk = partition.cache["search"]
     begin = walk.begin
 
     def exhausted(*arguments):

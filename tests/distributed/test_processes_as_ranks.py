@@ -1,4 +1,4 @@
-"""Communicator that are processes: each collective over real connections and real shared memory, by ranks in threads."""
+"""Ranks that are processes: each collective over real connections and real shared memory, by ranks in threads."""
 
 import os
 import threading
@@ -18,10 +18,10 @@ from rapids_bfs.errors import TraversalError
 class Group:
     """Ranks in threads of this process, which know nothing of each other but their connections."""
 
-    def __init__(self, size, limit=300.0):
+    def __init__(self, size, timeout=300.0):
         names = [f"partition {rank}" for rank in range(size)]
-        first, invitation = ProcessCommunicator.first(names, limit)
-        others = (ProcessCommunicator.join(invitation, rank, names, limit) for rank in range(1, size))
+        first, invitation = ProcessCommunicator.first(names, timeout)
+        others = (ProcessCommunicator.join(invitation, rank, names, timeout) for rank in range(1, size))
         self.communicator = [first, *others]
         self.pool = ThreadPoolExecutor(size)
 
@@ -60,13 +60,13 @@ def test_what_is_sent_arrives(data):
     def every_round(communicator):
         received = []
         for (lengths, dtype, _), pieces in zip(rounds, sent, strict=True):
-            received.append(communicator.all_to_all(pieces[communicator.rank]))
+            received.append(communicator.alltoallv_new(pieces[communicator.rank]))
             assert [each.dtype for each in received[-1]] == [dtype] * size
             whole = np.full((size, int(lengths[0, 0])), 100, dtype)
             whole[communicator.rank] = communicator.rank
             communicator.allgather(whole)
             assert whole.tolist() == [[rank] * int(lengths[0, 0]) for rank in range(size)]
-            assert communicator.share(("x", communicator.rank)) == [("x", rank) for rank in range(size)]
+            assert communicator.allgather_object(("x", communicator.rank)) == [("x", rank) for rank in range(size)]
         return received
 
     with Group(size) as group:
@@ -78,8 +78,8 @@ def test_what_is_sent_arrives(data):
 
 def test_what_was_received_is_the_ranks_own():
     def twice(communicator):
-        first = communicator.all_to_all([np.full(9, 7)] * 2)
-        communicator.all_to_all([np.full(9, 8)] * 2)
+        first = communicator.alltoallv_new([np.full(9, 7)] * 2)
+        communicator.alltoallv_new([np.full(9, 8)] * 2)
         return [each.tolist() for each in first]
 
     with Group(2) as group:
@@ -114,7 +114,7 @@ def test_who_does_not_answer_is_named(silent):
         if communicator.rank != silent:
             communicator.barrier()
 
-    with Group(2, limit=0.5) as group:
+    with Group(2, timeout=0.5) as group:
         (error,) = [error for error in group.each(work) if error]
         assert isinstance(error, Aborted)
         assert str(error) == no_answer([f"partition {silent}"], 0.5)
@@ -154,7 +154,7 @@ def test_shared_memory_has_no_name_once_it_is_mapped(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "FOLDERS", (str(tmp_path),))
 
     def work(communicator):
-        return communicator.all_to_all([np.zeros(1 << 12)] * 2)[0].nbytes
+        return communicator.alltoallv_new([np.zeros(1 << 12)] * 2)[0].nbytes
 
     with Group(2) as group:
         assert group.each(work) == [1 << 15] * 2

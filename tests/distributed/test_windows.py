@@ -23,9 +23,9 @@ from rapids_bfs._core.cuda.peer_access import obstacle_of_all
 from rapids_bfs.distributed import peer_memory
 from rapids_bfs.distributed.communicators import Aborted, ThreadCommunicator
 from rapids_bfs.distributed.peer_memory import GRANULARITY, AtWork, Lease, at_work, hold, release
-from rapids_bfs.distributed.windows import Place, open_windows, unfit
+from rapids_bfs.distributed.windows import Location, open_windows, unfit
 
-LIMIT = 300.0
+TIMEOUT = 300.0
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def cuda(monkeypatch):
 
 def on_ranks(cuda, devices, processes, function):
     """What ``function(communicator)`` returns or raises on each rank."""
-    group = ThreadCommunicator.group([f"partition {rank}" for rank in range(len(devices))], LIMIT)
+    group = ThreadCommunicator.group([f"partition {rank}" for rank in range(len(devices))], TIMEOUT)
     outcomes = [None] * len(devices)
 
     def work(communicator):
@@ -51,7 +51,7 @@ def on_ranks(cuda, devices, processes, function):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(LIMIT)
+        thread.join(TIMEOUT)
     return outcomes
 
 
@@ -61,7 +61,7 @@ def opened(cuda, devices, processes, nbytes=1000):
 
 def eventually(holds):
     """Wait until it holds: memory is freed by another thread."""
-    deadline = time.monotonic() + LIMIT
+    deadline = time.monotonic() + TIMEOUT
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.002)
@@ -182,15 +182,15 @@ def test_a_rank_that_leaves(cuda, shares):
     def leave(communicator):
         if communicator.rank:
             return open_windows(communicator, 100)
-        real, left = communicator.share, iter(range(shares))
+        real, left = communicator.allgather_object, iter(range(shares))
 
-        def share(value):
+        def allgather_object(value):
             if next(left, None) is None:
                 communicator.abort("partition 0 failed: it broke")
                 raise RuntimeError("it broke")
             return real(value)
 
-        communicator.share = share
+        communicator.allgather_object = allgather_object
         return open_windows(communicator, 100)
 
     first, *rest = on_ranks(cuda, [0, 1, 2], "aab", leave)
@@ -253,14 +253,14 @@ def test_new_work_waits_until_memory_is_freed():
 
         freeing = threading.Thread(target=free)
         freeing.start()
-        entered.wait(LIMIT)
+        entered.wait(TIMEOUT)
         eventually(lambda: turns._waiting)
         with turns.working():
             left.append("worked")
         assert left == ["worked"]
     with turns.working():
         left.append("worked again")
-    freeing.join(LIMIT)
+    freeing.join(TIMEOUT)
     assert left == ["worked", "freed", "worked again"]
 
 
@@ -274,7 +274,7 @@ def test_what_info_says(cuda):
 
 
 def places(*rows):
-    return [Place(host, boot, process, 1, ordinal, gpu) for host, boot, process, ordinal, gpu in rows]
+    return [Location(host, boot, process, 1, ordinal, gpu) for host, boot, process, ordinal, gpu in rows]
 
 
 def test_places_that_do_not_fit():
@@ -290,7 +290,7 @@ def test_places_that_do_not_fit():
 
 def test_in_the_memory_of_the_host():
     """Partitions on the CPU of one process, with nothing of CUDA there."""
-    group = ThreadCommunicator.group(["partition 0", "partition 1", "partition 2"], LIMIT)
+    group = ThreadCommunicator.group(["partition 0", "partition 1", "partition 2"], TIMEOUT)
     windows = [None] * 3
 
     def work(communicator):
@@ -300,7 +300,7 @@ def test_in_the_memory_of_the_host():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(LIMIT)
+        thread.join(TIMEOUT)
     (addresses,) = {each.addresses for each in windows}
     assert all(address % 512 == 0 and ctypes.string_at(address, 5000) == bytes(5000) for address in addresses)
     windows[:2] = []

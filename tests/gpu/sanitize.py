@@ -117,16 +117,16 @@ def search_in_parts(threads):
     from rapids_bfs.generators import generate
 
     made = one_launch.PersistentSearch
-    one_launch.SMALL_ARCS = 0  # several blocks for each part
+    one_launch.SMALL_ARCS = 0  # several blocks for each rank
     for size, (alpha, beta) in product((1, 3), ((60, 24), (0, 24), (1 << 30, 1 << 40), (3, 1))):
         one_launch.PersistentSearch = partial(
             made, tuning=one_launch.Tuning(alpha, beta, shrinking_levels=1, threads=threads)
         )
         for spec in SHAPES:
-            graph = from_graph(generate(spec), Threads(["cuda:0"] * size, limit=20.0))
+            graph = from_graph(generate(spec), Threads(["cuda:0"] * size, timeout=20.0))
             for options in ({}, {"predecessors": False}, {"depth_limit": 2}):
                 assert validate(graph, bfs(graph, [0, graph.num_vertices - 1], **options))
-            assert graph.way == ONE_LAUNCH, graph.way
+            assert graph.transport == ONE_LAUNCH, graph.transport
 
 
 def sanitize(tools):

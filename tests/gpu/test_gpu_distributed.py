@@ -42,8 +42,8 @@ def either_way(request):
         request.getfixturevalue("by_steps")
 
 
-def on(devices, limit=45.0):
-    return Threads([f"cuda:{each}" for each in devices], limit)
+def on(devices, timeout=45.0):
+    return Threads([f"cuda:{each}" for each in devices], timeout)
 
 
 def assert_right(graph, whole, sources, **options):
@@ -78,8 +78,8 @@ def test_directions(devices, monkeypatch, alpha, beta, room):
     monkeypatch.setattr(search, "BETA", beta)
     tuning = one_launch.Tuning(alpha, beta, shrinking_levels=1)
     monkeypatch.setattr(one_launch, "PersistentSearch", partial(PersistentSearch, tuning=tuning))
-    monkeypatch.setattr(search, "SHARE", 1 << 30)
-    monkeypatch.setattr(search, "LEAST_ROOM", room)
+    monkeypatch.setattr(search, "CAPACITY_DIVISOR", 1 << 30)
+    monkeypatch.setattr(search, "MIN_CAPACITY", room)
     for seed in range(4 if len(devices) == 3 else 1):
         rng = np.random.default_rng(seed)
         whole = random_graph(rng, most_vertices=300, most_edges=2000)
@@ -99,7 +99,7 @@ def test_named_graphs(devices, spec, monkeypatch):
 def test_rank_0_searches_alone_what_is_deep(devices, spec):
     graph, whole = load(spec, devices=devices), load(spec)
     assert_right(graph, whole, [0, 17])
-    assert (graph.way == GATHERED) == (len(devices) > 1)
+    assert (graph.transport == GATHERED) == (len(devices) > 1)
     assert_right(graph, whole, [5], depth_limit=90, predecessors=False)
 
 
@@ -134,7 +134,7 @@ def test_edges_distributed(devices, factor, directed):
         return blocks
 
     sources = [Source(blocks_of(rank)) for rank in range(launcher.size)]
-    partitions = launcher.keep(build, Plan("cuda", directed=directed), each=[sources])
+    partitions = launcher.map(build, Plan("cuda", directed=directed), each=[sources])
     graph = DistributedGraph(partitions, launcher)
     brought = graph.to("cpu")
     brought.check()
@@ -205,7 +205,7 @@ def test_a_launch_that_fails(devices, monkeypatch):
 def test_a_launch_that_does_not_come(devices, monkeypatch):
     """It is named after a limit, at which the others' end; the next search is right."""
     whole = load("path:60")
-    graph = from_graph(whole, on(devices, limit=3))
+    graph = from_graph(whole, on(devices, timeout=3))
     assert_right(graph, whole, [0])
     real = PersistentSearch.launch
     with monkeypatch.context() as patch:
@@ -223,7 +223,7 @@ def test_a_rank_that_does_not_answer(devices, monkeypatch):
 
     whole = load("path:60")
     other = load("rmat:8", devices=devices)
-    graph = from_graph(whole, on(devices, limit=3))
+    graph = from_graph(whole, on(devices, timeout=3))
     bfs(graph, 0)
     go = threading.Event()
     real = DeviceSearch.top_down

@@ -19,26 +19,28 @@ def launcher(request):
 
 
 def test_what_is_written_arrives(launcher):
-    windows = launcher.keep(window_checks.opened)
+    windows = launcher.map(window_checks.opened)
     assert not [each for each in windows if isinstance(each, str)]
-    assert all(launcher.run(window_checks.zeros, each=[windows]))
+    assert all(launcher.collect(window_checks.zeros, each=[windows]))
     for turn in range(3):
-        assert launcher.run(window_checks.written, turn, each=[windows]) == [[]] * launcher.size
-    again = launcher.keep(window_checks.opened)
-    assert all(launcher.run(window_checks.zeros, each=[again]))
-    assert launcher.run(window_checks.written, 3, each=[windows]) == [[]] * launcher.size
+        assert launcher.collect(window_checks.written, turn, each=[windows]) == [[]] * launcher.size
+    again = launcher.map(window_checks.opened)
+    assert all(launcher.collect(window_checks.zeros, each=[again]))
+    assert launcher.collect(window_checks.written, 3, each=[windows]) == [[]] * launcher.size
 
 
 def test_kernels_wait_for_each_other(launcher):
-    windows = launcher.keep(window_checks.opened)
-    assert [rounds for rounds, _ in launcher.run(window_checks.waited, 100, each=[windows])] == [100] * launcher.size
+    windows = launcher.map(window_checks.opened)
+    assert [rounds for rounds, _ in launcher.collect(window_checks.waited, 100, each=[windows])] == [
+        100
+    ] * launcher.size
 
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_they_are_closed_in_any_order(launcher, order):
-    windows = launcher.keep(window_checks.opened)
-    assert launcher.run(window_checks.written, 5, each=[windows]) == [[]] * launcher.size
+    windows = launcher.map(window_checks.opened)
+    assert launcher.collect(window_checks.written, 5, each=[windows]) == [[]] * launcher.size
     ranks = list(range(launcher.size))[::order]
     for count, rank in enumerate(ranks, start=1):
-        launcher.run(window_checks.close, rank, each=[windows])
-        assert all(launcher.run(window_checks.others_read, ranks[:count], 5, each=[windows]))
+        launcher.collect(window_checks.close, rank, each=[windows])
+        assert all(launcher.collect(window_checks.others_read, ranks[:count], 5, each=[windows]))

@@ -94,13 +94,13 @@ def on_all(client, **options):
 def test_windows_of_workers(client):
     """Kernels in all processes write into each other's memory and wait for each other."""
     launcher = on_all(client)
-    windows = launcher.keep(window_checks.opened)
-    assert all(launcher.run(window_checks.zeros, each=[windows]))
-    assert [rounds for rounds, _ in launcher.run(window_checks.waited, 100, each=[windows])] == [100] * GPUS
+    windows = launcher.map(window_checks.opened)
+    assert all(launcher.collect(window_checks.zeros, each=[windows]))
+    assert [rounds for rounds, _ in launcher.collect(window_checks.waited, 100, each=[windows])] == [100] * GPUS
     for turn in range(3):
-        assert launcher.run(window_checks.written, turn, each=[windows]) == [[]] * GPUS
-    launcher.run(window_checks.close, 0, each=[windows])
-    assert all(launcher.run(window_checks.others_read, [0], 2, each=[windows]))
+        assert launcher.collect(window_checks.written, turn, each=[windows]) == [[]] * GPUS
+    launcher.collect(window_checks.close, 0, each=[windows])
+    assert all(launcher.collect(window_checks.others_read, [0], 2, each=[windows]))
 
 
 @linked
@@ -117,11 +117,11 @@ def test_workers_search_in_one_launch(client):
 @linked
 def test_a_worker_that_stands_still_while_kernels_wait(client):
     """They end at the limit, in whose time one line comes; the others' devices go on."""
-    launcher = on_all(client, limit=5.0)
+    launcher = on_all(client, timeout=5.0)
     graph = from_graph(load("rmat:10"), launcher)
     assert bfs(graph, 0).num_reached
     pid = client.run(os.getpid)[launcher.workers[1]]
-    launcher.run(window_checks.at_launch, 1, signal.SIGSTOP, each=[graph.partitions])
+    launcher.collect(window_checks.at_launch, 1, signal.SIGSTOP, each=[graph.partitions])
     try:
         with pytest.raises(
             TraversalError, match=r"partition 1 of .* does not answer|no answer for 5 s from partition 1"
@@ -136,10 +136,10 @@ def test_a_worker_that_stands_still_while_kernels_wait(client):
 @linked
 def test_a_worker_that_is_killed_while_kernels_wait(client):
     """The others' kernels are stopped, and a line comes at once."""
-    launcher = on_all(client, limit=600.0)  # nobody waits so long
+    launcher = on_all(client, timeout=600.0)  # nobody waits so long
     graph = from_graph(load("rmat:10"), launcher)
     assert bfs(graph, 0).num_reached
-    launcher.run(window_checks.at_launch, 1, signal.SIGKILL, each=[graph.partitions])
+    launcher.collect(window_checks.at_launch, 1, signal.SIGKILL, each=[graph.partitions])
     with pytest.raises(
         TraversalError, match=r"partition 1 of .* is gone, and with it its partition: make the graph again"
     ):

@@ -138,9 +138,9 @@ def at_launch(partition, communicator, rank, signal):
         os.kill(os.getpid(), signal)
 
     if communicator.rank == rank:
-        partition.kept["search"].launch = launch
+        partition.cache["search"].launch = launch
 
 
 def way(partition, communicator):
     """How this rank searches."""
-    return partition.kept["search"].way
+    return partition.cache["search"].transport

@@ -1,19 +1,18 @@
-// The numbers of vertices in a graph over several partitions, and edges on their way to the partitions that own them.
+// Global ids of vertices in a distributed graph, and edges on their way to the ranks that own them.
 //
-//   ids[count], numbers[count]        vertices 0..n-1, and their numbers: scrambled, then dealt to the partitions in turn;
-//                                     number g is place g % stride of partition g / stride; -1 for what is neither
-//   sources[count], targets[count]    edges between numbers
-//   counts[partitions]                     arcs of each partition, by their sources
-//   starts[partitions + 1]                 where in `arcs` each partition's begin, in arcs; two numbers are there for each
-//   cursors[partitions]                    how many of each partition have been written; zero before
-//   arcs                              for each partition the places of its sources, then its targets
-//   places[count], targets[count]     arcs that a partition has received; those at no place of its `own` are left out
-//   placed[room]                      its rows; nothing is written beyond them, though edges changed since they were
-//                                     counted
+//   ids[count], global_ids[count]     ids 0..n-1, scrambled and then distributed cyclically: global id g is local id
+//                                     g % stride of rank g / stride; -1 for values that are neither
+//   sources[count], targets[count]    edges between global ids
+//   counts[partitions]                the number of arcs that each rank owns, by their sources
+//   starts[partitions + 1]            where in `arcs` the bucket of each rank begins, in arcs of two entries each
+//   cursors[partitions]               how many arcs of each bucket have been written; zero at first
+//   arcs                              a bucket for each rank: the local ids of sources, then the targets
+//   local_ids[count], targets[count]  arcs that a rank has received; local ids from `own` on are skipped
+//   rows[capacity]                    its rows; nothing is written beyond them, even if edges changed since the count
 //
-// Work: one pass over the edges to count, one to write. Lanes of a warp whose arcs go to the same partition share an atomic.
-// Races: none but atomics. Source of the scramble: the finaliser of splitmix64, on as many bits as n has; a number that
-// is not below n is scrambled again. One that was not below n at first might never come there.
+// Work: one pass over the edges to count, one to write. Lanes of a warp whose arcs go to the same rank share an atomic.
+// Races: none but atomics. Source of the scramble: the finaliser of splitmix64, on as many bits as n has; a result that
+// is not below n is scrambled again. From a value that was not below n at first, that might not end.
 
 #include "../common/grid.cuh"
 #include "../common/warp.cuh"
@@ -24,7 +23,7 @@ using Bits = unsigned long long;
 constexpr int MAX_PARTITIONS = 256;
 constexpr int ROUNDS = 2;
 
-// As in kernels/cpu/partitions.py.
+// As in kernels/cpu/distributed.py.
 __device__ inline Bits multiplier(int round) { return round ? 0xBF58476D1CE4E5B9ull : 0x9E3779B97F4A7C15ull; }
 
 __device__ inline Bits summand(int round) { return round ? 0xD6E8FEB86659FD93ull : 0x94D049BB133111EBull; }
@@ -70,28 +69,29 @@ struct Scramble {
 };
 
 template <typename Id, typename Vertex>
-__global__ void number(const Id* ids, long long count, long long n, long long partitions, long long stride,
-                       Vertex* numbers) {
+__global__ void to_global_ids(const Id* ids, long long count, long long n, long long partitions, long long stride,
+                              Vertex* global_ids) {
     const Scramble scramble(n);
     for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) {
         const Bits id = static_cast<Bits>(ids[i]);
         if (id >= scramble.n) {
-            numbers[i] = -1;
+            global_ids[i] = -1;
             continue;
         }
         const Bits x = scramble.there(id);
-        numbers[i] = static_cast<Vertex>(x % partitions * stride + x / partitions);
+        global_ids[i] = static_cast<Vertex>(x % partitions * stride + x / partitions);
     }
 }
 
-// The inverse of `number`.
+// The inverse of `to_global_ids`.
 template <typename Vertex, typename Id>
-__global__ void name(const Vertex* numbers, long long count, long long n, long long partitions, long long stride, Id* ids) {
+__global__ void to_ids(const Vertex* global_ids, long long count, long long n, long long partitions, long long stride,
+                       Id* ids) {
     const Scramble scramble(n);
     for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) {
-        const Bits g = static_cast<Bits>(numbers[i]), owner = g / stride, x = g % stride * partitions + owner;
-        const bool is_number = owner < static_cast<Bits>(partitions) && x < scramble.n;
-        ids[i] = is_number ? static_cast<Id>(scramble.back(x)) : -1;
+        const Bits g = static_cast<Bits>(global_ids[i]), owner = g / stride, x = g % stride * partitions + owner;
+        const bool used = owner < static_cast<Bits>(partitions) && x < scramble.n;
+        ids[i] = used ? static_cast<Id>(scramble.back(x)) : -1;
     }
 }
 
@@ -131,10 +131,11 @@ __global__ void count_owners(const Vertex* sources, const Vertex* targets, long 
     }
 }
 
-// Write the arcs, each where its owner's are.
+// Write the arcs into the buckets of their owners.
 template <typename Vertex>
-__global__ void deal(const Vertex* sources, const Vertex* targets, long long count, long long stride, long long mirror,
-                     long long loops, const long long* starts, unsigned long long* cursors, Vertex* arcs) {
+__global__ void bucket_by_owner(const Vertex* sources, const Vertex* targets, long long count, long long stride,
+                                long long mirror, long long loops, const long long* starts, unsigned long long* cursors,
+                                Vertex* arcs) {
     const auto write = [&](bool wanted, int partition, Vertex source, Vertex target) {
         for (unsigned left = __ballot_sync(ALL, wanted); left;) {
             const int leader = __ffs(left) - 1;
@@ -147,9 +148,10 @@ __global__ void deal(const Vertex* sources, const Vertex* targets, long long cou
             first = __shfl_sync(ALL, first, leader);
             if (wanted && partition == chosen) {
                 const long long size = starts[partition + 1] - starts[partition];
-                const long long place = 2 * starts[partition] + static_cast<long long>(first) + __popc(same & lanes_below());
-                arcs[place] = static_cast<Vertex>(source % stride);
-                arcs[place + size] = target;
+                const long long at =
+                    2 * starts[partition] + static_cast<long long>(first) + __popc(same & lanes_below());
+                arcs[at] = static_cast<Vertex>(source % stride);
+                arcs[at + size] = target;
             }
             left &= ~same;
         }
@@ -157,22 +159,22 @@ __global__ void deal(const Vertex* sources, const Vertex* targets, long long cou
     for_each_arc_of(sources, targets, count, stride, mirror, loops, write);
 }
 
-// Count arcs at the places of their sources.
+// Count arcs at the local ids of their sources.
 template <typename Vertex>
-__global__ void count_arcs(const Vertex* places, long long count, long long own, long long* counts) {
+__global__ void count_arcs(const Vertex* local_ids, long long count, long long own, long long* counts) {
     for (long long start = thread_of_grid() - lane_id(); start < count; start += threads_of_grid()) {
-        const long long place = start + lane_id() < count ? places[start + lane_id()] : own;
-        add(counts, place, place < own);
+        const long long local_id = start + lane_id() < count ? local_ids[start + lane_id()] : own;
+        add(counts, local_id, local_id < own);
     }
 }
 
-// Write targets where the cursors of their sources stand, which move on.
+// Write targets at the cursors of their sources, and advance these.
 template <typename Vertex>
-__global__ void put(const Vertex* places, const Vertex* targets, long long count, long long own, long long room,
-                    long long* cursors, Vertex* placed) {
+__global__ void scatter_targets(const Vertex* local_ids, const Vertex* targets, long long count, long long own,
+                                long long capacity, long long* cursors, Vertex* rows) {
     for (long long start = thread_of_grid() - lane_id(); start < count; start += threads_of_grid()) {
-        const long long place = start + lane_id() < count ? places[start + lane_id()] : own;
-        const long long slot = claim(cursors, place, place < own);
-        if (place < own && slot < room) placed[slot] = targets[start + lane_id()];
+        const long long local_id = start + lane_id() < count ? local_ids[start + lane_id()] : own;
+        const long long slot = claim(cursors, local_id, local_id < own);
+        if (local_id < own && slot < capacity) rows[slot] = targets[start + lane_id()];
     }
 }

@@ -1,31 +1,30 @@
-// A search over several partitions of a graph in one launch for each: the partitions write into each other's memory and have
+// A search of a distributed graph in one launch on each rank: kernels write into the memory of other ranks, and have
 // barriers without the host.
 //
-// Numbers, places and what the partitions hold are those of `search.cu`. *Top-down*: a partition marks the neighbours of its
-// frontier that it has not marked, and writes pairs (vertex, parent) into their owners' inboxes; after a barrier,
-// owners settle what they find there. Where a segment of an inbox has no room, no partition settles anything and the level
-// goes bottom-up. *Bottom-up*: each partition sweeps its own rows, see `bottom_up.cuh`, and writes its slice of the next
-// bitmap of visited vertices into the windows of all partitions meanwhile. All partitions choose the same direction, from the
-// messages. See `ranks.cuh` for windows, messages and barriers, and `level_bitmaps.cuh` for the distances of levels that
-// went bottom-up.
+// Global ids, local ids and the arrays of a rank are those of `search.cu`. *Top-down*: a rank marks the unmarked
+// neighbours of its frontier, and writes pairs (vertex, parent) into their owners' inboxes; after a barrier, owners
+// settle the pairs. If a segment of an inbox overflows, no rank settles anything and the level goes bottom-up.
+// *Bottom-up*: each rank sweeps its own rows, see `bottom_up.cuh`, and meanwhile writes its slice of the next bitmap of
+// visited vertices into the windows of all ranks. All ranks choose the same direction, from the messages. See
+// `ranks.cuh` for windows, messages and barriers, and `level_bitmaps.cuh` for the distances of bottom-up levels.
 //
-// `Search` has the partition's own arrays as in `search.cu`, and visited[BITMAPS][words of own] as in direction_optimizing;
-// `target` is a place, -1 where there is none or it is another partition's; `number` is that of the search, the same on all
-// partitions and unlike that of any other. `sources` are places, in the host's memory.
+// `Search` has the rank's own arrays as in `search.cu`, and visited[BITMAPS][words of own] as in direction_optimizing;
+// `target` is a local id, -1 if there is none or another rank owns it; `number` is the id of the search, the same on all
+// ranks and different for each search. `sources` are local ids, in the host's memory.
 //
-//   isolated[words of all]  bitmap over all numbers: those without edges, and those of no vertex
-//   marked[words of all]    bitmap over all numbers: visited, or sent to the owner by this partition; like the bitmaps in
-//                           the windows, a search finds only isolated ones in it, and resets it to them
-//   tally                   what the blocks count, see `Tally`
-//   outcome[OUTCOME_FIELDS] in the host's memory: the number of the search when it is done, its levels (GIVEN_UP if
-//                           they have no end), the largest distance, the vertices reached by all partitions, and 1 + the
-//                           partition that did not arrive, or 0
-//   predecessors            begin at a multiple of 16 bytes; -1 is stored in all of them first
-//   trace[levels + 1]       as in direction_optimizing; levels from TRACED on are not noted
+//   isolated[words of all]  bitmap over all global ids: vertices without edges, and unused global ids
+//   marked[words of all]    bitmap over all global ids: visited, or sent to the owner by this rank. Like the bitmaps in
+//                           the windows, it equals `isolated` before a search, and the search resets it
+//   tally                   counters of the blocks, see `Tally`
+//   outcome[OUTCOME_FIELDS] in the host's memory: the id of the search when it is done, its number of levels (GIVEN_UP
+//                           if there is no end), the largest distance, the vertices reached by all ranks, and 1 + the
+//                           rank that did not arrive, or 0
+//   predecessors            at a multiple of 16 bytes; the search first stores -1 in all of them
+//   trace[levels + 1]       as in direction_optimizing, for levels below TRACED
 //
-// Work: as in direction_optimizing; over the links 8 bytes per pair (16 with long numbers), and per bottom-up level
-// what has changed in n / 8 bytes.
-// Synchronisation: two barriers of all partitions in a top-down level, one in a bottom-up level, and one more when levels go
+// Work: as in direction_optimizing; over the links 8 bytes per pair (16 with int64), and per bottom-up level the changed
+// words of n / 8 bytes.
+// Synchronisation: two barriers of all ranks in a top-down level, one in a bottom-up level, and one more when levels go
 // bottom-up, go top-down again, or leave rows to the whole grid.
 // Races: as in direction_optimizing. A word of a bitmap in a window is written by one warp of its owner, and read after
 // a barrier.
@@ -52,9 +51,9 @@ struct Worker {
     GlobalResult* result;  // of the block
 };
 
-// How far a search has come. Every thread follows it in variables of its own.
+// The progress of a search. Every thread has it in registers.
 struct Progress {
-    long long vertices = 0;  // of the frontier of all partitions
+    long long vertices = 0;  // of the frontier of all ranks
     long long unexplored;    // edges of the vertices that no level has expanded
     int level = 0;
     unsigned phases = 0;  // that have ended
@@ -63,17 +62,17 @@ struct Progress {
     int shrinking = 0;    // small frontiers in a row, bottom-up, each with fewer vertices than the one before
 };
 
-// End a phase in which the lanes found so many vertices. Returns whether all partitions arrived; if not, the search is over.
+// End a phase in which the lanes found `found` vertices. Returns whether all ranks arrived; if not, the search is over.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool end_phase(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                           const Worker& w, Progress& p, unsigned found) {
     found = static_cast<unsigned>(warp_sum(found));
     if (w.lane == 0 && found) atomicAdd(w.found, found);
     const unsigned long long stamp = static_cast<unsigned long long>(s.number) + ++p.phases;
-    return barrier_of_parts(s, x, stamp, w.found, w.result);
+    return barrier_of_ranks(s, x, stamp, w.found, w.result);
 }
 
-// Leave bitmaps over all numbers as a search begins with them.
+// Reset the bitmaps over all global ids for the next search.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void reset_bitmaps(const Ranks<Vertex, Offset>& x, const Worker& w) {
     for (long long word = w.thread; word < x.partitions * x.stride / WARP; word += w.threads) {
@@ -94,7 +93,7 @@ __device__ __forceinline__ void clear_predecessors(const Search<Vertex, Offset>&
     if (groups * PLACES + w.thread < s.n) s.predecessors[groups * PLACES + w.thread] = -1;
 }
 
-// Begin at this partition's own sources.
+// Enqueue this rank's own sources.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                                 const Worker& w, Progress& p) {
@@ -118,8 +117,8 @@ __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s,
     return end_phase(s, x, w, p, found);
 }
 
-// Where some partition's last search did not end as it should, the windows may differ: reset them, and begin again. By then
-// no kernel of that search writes to them.
+// If the last search failed on some rank, the windows may differ: reset them, and enqueue the sources again. By then no
+// kernel of that search writes to them.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p) {
@@ -153,43 +152,43 @@ __device__ __forceinline__ void send_pairs(const Ranks<Vertex, Offset>& x, const
             count += __popc(same[k]);
         }
         if (count == 0) continue;
-        long long place = 0;
+        long long slot = 0;
         if (lane_id() == 0)
-            place = static_cast<long long>(atomicAdd(x.tally->sent + partition, static_cast<unsigned long long>(count)));
-        place = __shfl_sync(ALL, place, 0);
+            slot = static_cast<long long>(atomicAdd(x.tally->sent + partition, static_cast<unsigned long long>(count)));
+        slot = __shfl_sync(ALL, slot, 0);
         Pair<Vertex>* const pairs = inbox_of(x, partition, x.rank);
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
-            const long long mine = place + __popc(same[k] & lanes_below());
-            if (owner[k] == partition && mine < x.room) pairs[mine] = {vertex[k], parent[k]};
-            place += __popc(same[k]);
+            const long long mine = slot + __popc(same[k] & lanes_below());
+            if (owner[k] == partition && mine < x.capacity) pairs[mine] = {vertex[k], parent[k]};
+            slot += __popc(same[k]);
         }
     }
 }
 
-// Expand the frontier and settle what others sent. `room`: or nothing, if some partition had none.
+// Expand the frontier, and settle the pairs that ranks sent if they fit into the inboxes.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool go_top_down(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
-                                            const Worker& w, Progress& p, const BitmapRing& ring, bool& room) {
+                                            const Worker& w, Progress& p, const BitmapRing& ring, bool& fits) {
     const Vertex base = static_cast<Vertex>(x.rank * x.stride);
     const auto send = [&](const bool (&won)[UNROLL], const Vertex(&vertex)[UNROLL], const Vertex(&parent)[UNROLL]) {
         send_pairs(x, won, vertex, parent);
     };
     expand_frontier(s, x.marked, base, 0, w.result->own, w.warp, w.warps, send);
     if (!end_phase(s, x, w, p, 0)) return false;
-    room = !w.result->overflown;
-    if (!room) return true;
+    fits = !w.result->overflown;
+    if (!fits) return true;
     unsigned found = 0;
     for (int partition = 0; partition < x.partitions; ++partition) {
-        found += settle_pairs(s, ring.visited(), inbox_of(x, x.rank, partition), w.result->pairs[partition], base, p.level, 0,
-                              &x.tally->tail);
+        found += settle_pairs(s, ring.visited(), inbox_of(x, x.rank, partition), w.result->pairs[partition], base,
+                              p.level, 0, &x.tally->tail);
     }
     if (!end_phase(s, x, w, p, found)) return false;
     p.vertices = w.result->found;
     return true;
 }
 
-// Let all partitions see what this one has visited.
+// Publish this rank's visited vertices to all ranks.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void publish_all(const Ranks<Vertex, Offset>& x, const Worker& w, const BitmapRing& ring,
                                             int which) {
@@ -203,7 +202,7 @@ __device__ __forceinline__ void publish_all(const Ranks<Vertex, Offset>& x, cons
     }
 }
 
-// Let unvisited vertices look for a visited in-neighbour.
+// Scan the in-neighbours of unvisited vertices for a visited one.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool go_bottom_up(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p, BitmapRing& ring) {
@@ -243,12 +242,13 @@ __device__ __forceinline__ bool go_bottom_up(const Search<Vertex, Offset>& s, co
     return true;
 }
 
-// Put the frontier into the queue, and go on in a copy of the newest bitmap.
+// Put the frontier into the queue, and continue in a copy of the newest bitmap.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool return_to_queue(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                                 const Worker& w, Progress& p, BitmapRing& ring) {
     const unsigned* const visited = bitmap_of(x, x.rank, p.newest);
-    for (long long word = w.thread; word < x.partitions * x.stride / WARP; word += w.threads) x.marked[word] = visited[word];
+    for (long long word = w.thread; word < x.partitions * x.stride / WARP; word += w.threads)
+        x.marked[word] = visited[word];
     const unsigned* const before = ring.at(ring.newest - 1);
     const unsigned* const newest = ring.visited();
     queue_from_bitmap(s, before, newest, ring.add(SKIP), 0, &x.tally->tail, w.warp, w.warps, w.list);
@@ -257,7 +257,7 @@ __device__ __forceinline__ bool return_to_queue(const Search<Vertex, Offset>& s,
     return end_phase(s, x, w, p, 0);
 }
 
-// One level. Returns whether all partitions arrived at its end.
+// One level. Returns whether all ranks arrived at its end.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p, BitmapRing& ring) {
@@ -268,9 +268,9 @@ __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, co
         p.unexplored -= w.result->edges;
     }
     if (!bottom_up) {
-        bool room;
-        if (!go_top_down(s, x, w, p, ring, room)) return false;
-        bottom_up = !room;
+        bool fits;
+        if (!go_top_down(s, x, w, p, ring, fits)) return false;
+        bottom_up = !fits;
     }
     if (bottom_up) {
         if (!go_bottom_up(s, x, w, p, ring)) return false;
@@ -281,7 +281,7 @@ __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, co
     return true;
 }
 
-// Tell the host, by the last block that is done. Distances of sources without edges have been overwritten.
+// Write the outcome, by the last block that is done. Distances of sources without edges have been overwritten.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                            const Worker& w, const Progress& p, bool given_up) {
@@ -306,8 +306,8 @@ __device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, cons
 }
 
 template <typename Vertex, typename Offset>
-__global__ void __launch_bounds__(THREADS, BLOCKS)
-    search_partition(const __grid_constant__ Search<Vertex, Offset> s, const __grid_constant__ Ranks<Vertex, Offset> x) {
+__global__ void __launch_bounds__(THREADS, BLOCKS) search_partition(const __grid_constant__ Search<Vertex, Offset> s,
+                                                                    const __grid_constant__ Ranks<Vertex, Offset> x) {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ GlobalResult result;
     __shared__ unsigned found;

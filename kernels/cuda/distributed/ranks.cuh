@@ -1,29 +1,29 @@
-// What the partitions of a search in one launch for each have in each other's memory, and the barrier between phases.
+// Windows, by which ranks access each other's memory during a search in one launch, and the barrier between its phases.
 //
-// Each partition has a window, at windows[rank], which all partitions read and write:
+// Each rank has a window, at windows[rank], which all ranks read and write:
 //
-//   messages[2][MAX_PARTITIONS]        from each partition, double-buffered: see `Message`
-//   bitmaps[2][partitions][slice]      of the visited vertices of all partitions, before a level and after it; each partition writes
-//                                 its slice in all windows, which thus hold the same
-//   inboxes[partitions][room]          pairs from each partition
+//   messages[2][MAX_PARTITIONS]   from each rank, double-buffered: see `Message`
+//   bitmaps[2][partitions][slice] of the visited vertices of all ranks, before and after a level; each rank writes its
+//                                 slice in all windows, so all hold the same
+//   inboxes[partitions][capacity] pairs from each rank
 //
-// A phase ends at a barrier over the blocks of all partitions. The last block of a partition to arrive sends the partition's message to
-// all partitions, and every block waits for the messages of all. They are double-buffered: no partition is two phases ahead of one
-// that still reads. Each is stamped with the search and the phase, so that none of an earlier search is taken for it.
-// Waiting has a limit, and the host can end it by writing the number of the search to `stop`. Then all blocks end, and
-// `outcome` names the partition that did not arrive.
+// A phase ends at a barrier over the blocks of all ranks. The last block of a rank to arrive sends the rank's message to
+// all ranks, and every block waits for the messages of all. Messages are double-buffered, since no rank is two phases
+// ahead of one that still reads. A stamp of search and phase tells them from messages of earlier searches. Waiting has a
+// timeout, and the host can end it by writing the id of the search to `stop`. Then all blocks end, and `outcome` names
+// the rank that did not arrive.
 #pragma once
 
 #include "../direction_optimizing/parameters.cuh"
 #include "top_down.cuh"
 
-constexpr int MAX_PARTITIONS = WARP;   // a lane waits for each
-constexpr int POLLS = 1 << 10;    // of a message between two looks at the clock
-constexpr int ARRIVED_BITS = 16;  // of a count of blocks: fewer than 2^16 are resident on any device
+constexpr int MAX_PARTITIONS = WARP;  // a lane waits for each
+constexpr int POLLS = 1 << 10;        // of a message between two looks at the clock
+constexpr int ARRIVED_BITS = 16;      // of a count of blocks: fewer than 2^16 are resident on any device
 enum Outcome { DONE, LEVELS, DEPTH, REACHED, ABSENT, OUTCOME_FIELDS };
 enum Mark { OVERFLOWN = 1, AT_TARGET = 2, STALE = 4 };
 
-// What a partition sends to another one at the end of a phase.
+// The message of a rank to another one at the end of a phase.
 struct alignas(64) Message {
     long long found;           // vertices that the phase reached
     long long queued, edges;   // of them in the queue, and their edges
@@ -33,14 +33,15 @@ struct alignas(64) Message {
     unsigned long long stamp;  // written last
 };
 
-// What the blocks of a partition count in a phase. The last one to arrive at its end resets it.
+// The counters of a rank's blocks in a phase. The last block to arrive at its end resets them.
 struct Tally {
-    alignas(128) Counter arrived;                     // blocks, and above ARRIVED_BITS the vertices that they found
-    alignas(128) Counter tail;                        // of the queue
-    alignas(128) Counter left;                        // rows that a sweep left to the whole grid
-    alignas(128) unsigned long long sent[MAX_PARTITIONS];  // pairs to each partition, those too many for its inbox included
-    unsigned finished;                                // blocks that are done with the search
-    unsigned absent;                                  // 1 + the first partition that did not arrive
+    alignas(128) Counter arrived;  // blocks, and above ARRIVED_BITS the vertices that they found
+    alignas(128) Counter tail;     // of the queue
+    alignas(128) Counter left;     // rows that a sweep left to the whole grid
+    alignas(
+        128) unsigned long long sent[MAX_PARTITIONS];  // pairs to each partition, those too many for its inbox included
+    unsigned finished;                                 // blocks that are done with the search
+    unsigned absent;                                   // 1 + the first partition that did not arrive
 };
 
 template <typename Vertex, typename Offset>
@@ -52,11 +53,11 @@ struct Ranks {
     const volatile long long* stop;
     volatile long long* outcome;
     long long partitions, rank, stride;
-    long long room;              // pairs for which a segment of an inbox has room
+    long long capacity;          // of the segment of an inbox, in pairs
     long long bitmaps, inboxes;  // where they begin in a window, in bytes
-    long long vertices, arcs;    // of all partitions
-    long long limit;             // nanoseconds to wait for another partition
-    long long stale;             // did this partition's last search not end as it should?
+    long long vertices, arcs;    // of all ranks
+    long long timeout;           // nanoseconds to wait for another rank
+    long long stale;             // did this rank's last search fail?
 };
 
 // The messages of all partitions at the end of a phase, combined; in shared memory, which spares registers.
@@ -66,7 +67,7 @@ struct GlobalResult {
     bool overflown, at_target, stale, left;  // on any partition
     bool complete;                           // did all partitions arrive?
     Frontier own, own_left;                  // of this partition
-    long long pairs[MAX_PARTITIONS];              // from each partition
+    long long pairs[MAX_PARTITIONS];         // from each partition
 };
 
 template <typename Vertex, typename Offset>
@@ -75,7 +76,7 @@ __device__ inline Message* message_slot(const Ranks<Vertex, Offset>& x, long lon
     return reinterpret_cast<Message*>(x.windows[receiver]) + stamp % 2 * MAX_PARTITIONS + sender;
 }
 
-// The bitmap over all numbers in this partition's window, or in another one's.
+// The bitmap over all global ids in the window of a rank.
 template <typename Vertex, typename Offset>
 __device__ inline unsigned* bitmap_of(const Ranks<Vertex, Offset>& x, long long receiver, int which) {
     return reinterpret_cast<unsigned*>(x.windows[receiver] + x.bitmaps) + which * (x.partitions * x.stride / WARP);
@@ -83,11 +84,11 @@ __device__ inline unsigned* bitmap_of(const Ranks<Vertex, Offset>& x, long long 
 
 template <typename Vertex, typename Offset>
 __device__ inline Pair<Vertex>* inbox_of(const Ranks<Vertex, Offset>& x, long long receiver, long long sender) {
-    return reinterpret_cast<Pair<Vertex>*>(x.windows[receiver] + x.inboxes) + sender * x.room;
+    return reinterpret_cast<Pair<Vertex>*>(x.windows[receiver] + x.inboxes) + sender * x.capacity;
 }
 
-// Write words of this partition's slice into a bitmap in all windows, by a whole warp: up to COUNT a lane, `step` apart,
-// from `word` to before `end`. `compare`: unless a warp's words are there already.
+// Write words of this rank's slice into a bitmap in all windows, by a whole warp: up to COUNT a lane, `step` apart,
+// from `word` to before `end`. With `compare`, not if the warp's words are equal.
 template <int COUNT, typename Vertex, typename Offset>
 __device__ __forceinline__ void publish(const Ranks<Vertex, Offset>& x, int which, long long word, long long step,
                                         long long end, const unsigned (&bits)[COUNT], bool compare) {
@@ -112,19 +113,19 @@ __device__ __forceinline__ void publish(const Ranks<Vertex, Offset>& x, int whic
     }
 }
 
-// Send this partition's message to all, by a warp of the last block, and reset the tally.
+// Send this rank's message to all, by a warp of the last block, and reset the tally.
 template <typename Vertex, typename Offset>
 __device__ inline void send_messages(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                      unsigned long long stamp, long long found) {
     Tally* const tally = x.tally;
     const int lane = lane_id();
     const bool to = lane < x.partitions;
-    __syncwarp();  // what the first lane acquired, the others load
+    __syncwarp();  // the first lane has acquired, all lanes load
     const Frontier queued = unpacked(__ldcg(&tally->tail), static_cast<int>(s.edge_bits));
     const long long left = static_cast<long long>(__ldcg(&tally->left));
     const bool at_target = __ldcg(&s.state->target_level) != 0;
     const long long pairs = to ? static_cast<long long>(__ldcg(tally->sent + lane)) : 0;
-    const bool overflown = __any_sync(ALL, pairs > x.room);
+    const bool overflown = __any_sync(ALL, pairs > x.capacity);
     __syncwarp();
     if (to) tally->sent[lane] = 0;
     if (lane == 0) tally->arrived = tally->tail = tally->left = 0;
@@ -132,12 +133,12 @@ __device__ inline void send_messages(const Search<Vertex, Offset>& s, const Rank
     if (!to) return;
     Message* const message = message_slot(x, lane, x.rank, stamp);
     message->found = found, message->queued = queued.vertices, message->edges = queued.edges, message->left = left;
-    message->pairs = min(pairs, x.room);
+    message->pairs = min(pairs, x.capacity);
     message->marks = overflown * OVERFLOWN + at_target * AT_TARGET + x.stale * STALE;
     store_release_system(&message->stamp, stamp);
 }
 
-// Wait for a message, no longer than the limit. Returns whether it arrived.
+// Wait for a message until the timeout. Returns whether it arrived.
 template <typename Vertex, typename Offset>
 __device__ inline bool wait_for(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x, const Message* message,
                                 unsigned long long stamp) {
@@ -147,12 +148,12 @@ __device__ inline bool wait_for(const Search<Vertex, Offset>& s, const Ranks<Ver
         const unsigned long long now = nanoseconds();
         if (begin == 0) begin = now;
         if (*x.stop == s.number || __ldcg(&x.tally->absent)) return false;
-        if (now - begin > static_cast<unsigned long long>(x.limit)) return false;
+        if (now - begin > static_cast<unsigned long long>(x.timeout)) return false;
     }
     return true;
 }
 
-// Wait for the messages of all partitions, by a warp of each block.
+// Wait for the messages of all ranks, by a warp of each block.
 template <typename Vertex, typename Offset>
 __device__ inline void receive_messages(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                         unsigned long long stamp, GlobalResult* result) {
@@ -182,14 +183,14 @@ __device__ inline void receive_messages(const Search<Vertex, Offset>& s, const R
     }
 }
 
-// End a phase in which this block found so many vertices: what any partition wrote in it, all see afterwards. Returns whether
-// all partitions arrived; if not, the search is over.
+// End a phase in which this block found `found` vertices. Afterwards all ranks see the writes of all ranks. Returns
+// whether all ranks arrived; if not, the search is over.
 //
-// Each block releases at GPU scope to the last one to arrive, which releases to all partitions at system scope. Causality order
-// is transitive across scopes (PTX ISA, Memory Consistency Model), so the writes of all blocks are visible, and only a
-// warp of each partition pays for a release at system scope.
+// Each block releases at GPU scope to the last one to arrive, which releases to all ranks at system scope. Causality
+// order is transitive across scopes (PTX ISA, Memory Consistency Model), so the writes of all blocks are visible, and
+// only a warp of each rank pays for a release at system scope.
 template <typename Vertex, typename Offset>
-__device__ inline bool barrier_of_parts(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+__device__ inline bool barrier_of_ranks(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                         unsigned long long stamp, unsigned* found, GlobalResult* result) {
     __syncthreads();
     if (threadIdx.x < WARP) {

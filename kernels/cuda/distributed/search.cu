@@ -1,30 +1,31 @@
-// A search over several partitions of a graph: what one partition does between two collectives, a kernel for each step of a level.
+// A level-synchronous search of a distributed graph: the steps of one rank between two collectives, a kernel for each.
 //
-// The vertices of all partitions are numbered through: number g is place g % stride of partition g / stride. A partition has the rows
-// of its own vertices, by place; targets are numbers. *Top-down*: `expand` sends a pair (vertex, parent) to the owner of
-// each neighbour that this partition has not seen, and after the exchange owners `settle` what they received. *Bottom-up*:
-// `sweep` lets the unvisited vertices of the partition look for a visited in-neighbour, see `bottom_up.cuh`, after the
-// bitmaps of all partitions were gathered; `note` tells what it found, and `list` makes a queue of that.
+// The vertex with local id l on rank r has the global id r * stride + l. A rank stores the rows of its own vertices, by
+// local id; targets are global ids. *Top-down*: `expand` writes a pair (vertex, parent) into the bucket of the owner of
+// each neighbour that this rank has not seen; after an all-to-all, owners `settle_received` the pairs. *Bottom-up*, after
+// the bitmaps of all ranks were gathered: `sweep` scans the in-neighbours of the rank's unvisited vertices for a visited
+// one, see `bottom_up.cuh`; `note` records the vertices that have one, and `list` puts them into the queue.
 //
-// `Search` has the partition's own arrays: offsets, targets, in_offsets, in_targets, isolated, visited, queue, queued and
-// distances by place; hub, heavy and predecessors hold numbers. It is the structure of a search in one piece, of which
-// this uses a partition: n is how many vertices the partition owns, and there is no target.
+// `Search` has the rank's own arrays: offsets, targets, in_offsets, in_targets, isolated, visited, queue, queued and
+// distances by local id; hub, heavy and predecessors hold global ids. The structure is that of a search on one device;
+// here n is the number of vertices that the rank owns, and there is no target.
 //
-//   seen[words of all]                bitmap over all numbers: visited, or sent to the owner by this partition
-//   upcoming, fresh[words of own]     bitmaps of the next level's visited vertices, and of those it found
-//   sent, received[partitions][1 + room]   pairs to each partition and from each; the first is how many they are, and 1 if the
-//                                     sender had no room for more, for any partition: then none settles anything
+//   seen[words of all]                bitmap over all global ids: visited, or sent to the owner by this rank
+//   upcoming, fresh[words of own]     bitmaps of the vertices visited after this level, and of those that it found
+//   sent, received[partitions][1 + capacity]
+//                                     buckets of pairs to and from each rank. The first entry holds the number of pairs,
+//                                     and 1 if any bucket of the sender has overflown: then no rank settles anything
 //   tail, found                       counters of the vertices enqueued and their edges, and of all found
 //   left                              counter of the rows that a sweep left in the queue for `sweep_rows`
-//   gathered[partitions][COLUMNS]          counters of all ranks after a level; on_host: the same, where the host reads
-//   share                             how many pairs this level has room for, at most `room`
+//   gathered[partitions][COLUMNS]     counters of all ranks after a level; on_host: the same, in the host's memory
+//   level_capacity                    the capacity of a bucket in this level, at most `capacity`
 //   begin, vertices, edges            the frontier in the queue; end: where the next one begins
-//   target                            its place; -1 where there is none, or it is another partition's
+//   target                            a local id; -1 if there is none or another rank owns it
 //
 // Work: one bit test per edge of the frontier, a pair per vertex and sender, an atomic OR per pair; or at most one bit
 // test per edge into an unvisited vertex, and reading and writing a bitmap.
 // Synchronisation: the end of each kernel. The host waits once a level.
-// Races: threads race for the bits of neighbours; atomicOr lets one win. Those that find no room store the same.
+// Races: threads race for the bits of neighbours; atomicOr lets one win. All that see a bucket overflow store the same.
 //
 // Sources: A. Buluc, K. Madduri, Parallel breadth-first search on distributed memory systems, SC 2011; S. Beamer et al.,
 // Distributed memory breadth-first search revisited, MTAAP 2013; and those of direction_optimizing.
@@ -48,16 +49,16 @@ struct Exchange {
     Counter* left;
     long long* gathered;
     volatile long long* on_host;
-    long long partitions, rank, stride, room, share, level, begin, end, vertices, edges, target;
+    long long partitions, rank, stride, capacity, level_capacity, level, begin, end, vertices, edges, target;
 };
 
-// The pairs to or from a partition, and the two numbers before them.
+// The bucket of a rank: an entry of two counters, then pairs.
 template <typename Vertex, typename Offset>
 __device__ inline Vertex* segment(const Exchange<Vertex, Offset>& x, Vertex* pairs, long long partition) {
-    return pairs + 2 * (1 + x.room) * partition;
+    return pairs + 2 * (1 + x.capacity) * partition;
 }
 
-// Those pairs, from where a segment begins.
+// The pairs of a bucket.
 template <typename Vertex>
 __device__ inline Pair<Vertex>* pairs_of(Vertex* segment) {
     return reinterpret_cast<Pair<Vertex>*>(segment) + 1;
@@ -71,34 +72,34 @@ __device__ inline long long add(long long* counter, int value) {
         atomicAdd(reinterpret_cast<unsigned long long*>(counter), static_cast<unsigned long long>(value)));
 }
 
-// Degrees of this partition's vertices in eight bits, rounded down: enough to choose the heaviest among in-neighbours.
+// Degrees of this rank's vertices in eight bits, rounded down: enough to choose the heaviest among in-neighbours.
 template <typename Offset>
 __global__ void weigh(const Offset* offsets, long long own, unsigned char* weights) {
     constexpr int FRACTION = 3;  // bits after the first
-    for (long long place = thread_of_grid(); place < own; place += threads_of_grid()) {
-        const unsigned long long degree = static_cast<unsigned long long>(offsets[place + 1] - offsets[place]);
+    for (long long local_id = thread_of_grid(); local_id < own; local_id += threads_of_grid()) {
+        const unsigned long long degree = static_cast<unsigned long long>(offsets[local_id + 1] - offsets[local_id]);
         const int bits = degree ? 64 - __clzll(static_cast<long long>(degree)) : 0;
         const unsigned long long next = (degree << FRACTION >> max(bits - 1, 0)) & ((1 << FRACTION) - 1);
-        weights[place] = static_cast<unsigned char>(min((bits << FRACTION) + static_cast<int>(next), 255));
+        weights[local_id] = static_cast<unsigned char>(min((bits << FRACTION) + static_cast<int>(next), 255));
     }
 }
 
-// Fill `hub`, `heavy` and `isolated` from the weights of all numbers.
+// Fill `hub`, `heavy` and `isolated` from the weights of all global ids.
 template <typename Vertex, typename Offset>
 __global__ void prepare_partition(Vertex own, Vertex base, const Offset* offsets, const Offset* in_offsets,
-                             const Vertex* in_targets, const unsigned char* weights, Vertex* hub, Vertex* heavy,
-                             unsigned* isolated) {
+                                  const Vertex* in_targets, const unsigned char* weights, Vertex* hub, Vertex* heavy,
+                                  unsigned* isolated) {
     find_heavy(own, base, Vertex(0), offsets, in_offsets, in_targets, hub, heavy, isolated,
                [=](Vertex neighbor) { return static_cast<int>(weights[neighbor]); });
 }
 
-// No pairs to the partition, nor from it.
+// Empty the buckets to and from a rank.
 template <typename Vertex, typename Offset>
 __device__ inline void reset(const Exchange<Vertex, Offset>& x, long long partition) {
     for (int i = 0; i < 2; ++i) segment(x, x.sent, partition)[i] = segment(x, x.received, partition)[i] = 0;
 }
 
-// Begin at the partition's own sources; by one block.
+// Enqueue the rank's own sources; by one block.
 template <typename Vertex, typename Offset>
 __global__ void begin(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
     for (long long partition = threadIdx.x; partition < x.partitions; partition += blockDim.x) reset(x, partition);
@@ -128,12 +129,12 @@ __device__ inline void send(const Exchange<Vertex, Offset>& x, bool won, Vertex 
         const int chosen = __shfl_sync(ALL, owner, leader);
         const unsigned same = __ballot_sync(ALL, won && owner == chosen);
         Vertex* const pairs = segment(x, x.sent, chosen);
-        Vertex place = 0;
-        if (lane_id() == leader) place = add(pairs, __popc(same));
-        place = __shfl_sync(ALL, place, leader) + __popc(same & lanes_below());
+        Vertex slot = 0;
+        if (lane_id() == leader) slot = add(pairs, __popc(same));
+        slot = __shfl_sync(ALL, slot, leader) + __popc(same & lanes_below());
         if (won && owner == chosen) {
-            if (place < x.share) {
-                pairs_of(pairs)[place] = {vertex, parent};
+            if (slot < x.level_capacity) {
+                pairs_of(pairs)[slot] = {vertex, parent};
             } else {
                 for (int partition = 0; partition < x.partitions; ++partition) segment(x, x.sent, partition)[1] = 1;
             }
@@ -154,7 +155,7 @@ __global__ void expand(const Search<Vertex, Offset> s, const Exchange<Vertex, Of
                     send_all);
 }
 
-// Settle what other partitions and this one sent, unless it was settled before, or some partition had no room.
+// Settle the pairs that all ranks sent, unless the vertex is visited or a bucket has overflown.
 template <typename Vertex, typename Offset>
 __global__ void settle_received(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
     for (int partition = 0; partition < x.partitions; ++partition) {
@@ -171,7 +172,7 @@ __global__ void settle_received(const Search<Vertex, Offset> s, const Exchange<V
     if (lane_id() == 0 && found) atomicAdd(x.found, found);
 }
 
-// Let the unvisited vertices look for a visited in-neighbour. The queue is free to take long rows meanwhile.
+// Scan the in-neighbours of unvisited vertices for a visited one. Meanwhile the queue takes long rows.
 template <typename Vertex, typename Offset>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     sweep(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
@@ -198,7 +199,7 @@ __global__ void sweep_rows(const Search<Vertex, Offset> s, const Exchange<Vertex
     probe_long_rows(s, x.seen, x.upcoming, static_cast<int>(x.level), 0, rows, warp, warps);
 }
 
-// Call visit(bits, first vertex, chunk's words of lane) for runs of 32 words of the partition's bitmaps, a run to a warp.
+// Call visit(bits, first vertex, chunk's words of lane) for runs of 32 words of the rank's bitmaps, a run to a warp.
 template <typename Visit>
 __device__ inline void for_each_run(long long own, const Visit& visit) {
     const long long words = (own + WARP - 1) / WARP;
@@ -208,7 +209,7 @@ __device__ inline void for_each_run(long long own, const Visit& visit) {
     }
 }
 
-// Write down what a sweep found.
+// Record the vertices that a sweep found.
 template <typename Vertex, typename Offset>
 __global__ void note(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
     Counter found = 0;
@@ -231,7 +232,7 @@ __global__ void note(const Search<Vertex, Offset> s, const Exchange<Vertex, Offs
     if (lane_id() == 0 && found) atomicAdd(x.found, found);
 }
 
-// Make a queue of what the last sweep found, from its begin.
+// Put the vertices that the last sweep found into the queue, from its begin.
 template <typename Vertex, typename Offset>
 __global__ void list(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {
     Counter found = 0;
@@ -275,5 +276,6 @@ __global__ void report(const Search<Vertex, Offset> s, const Exchange<Vertex, Of
 // Copy the counters of all ranks to the host.
 template <typename Vertex, typename Offset>
 __global__ void copy_to_host(const Exchange<Vertex, Offset> x) {
-    for (long long i = thread_of_grid(); i < x.partitions * COLUMNS; i += threads_of_grid()) x.on_host[i] = x.gathered[i];
+    for (long long i = thread_of_grid(); i < x.partitions * COLUMNS; i += threads_of_grid())
+        x.on_host[i] = x.gathered[i];
 }

@@ -1,10 +1,10 @@
-// A top-down level of one partition: its frontier sends pairs to the owners of neighbours, and owners settle what they
-// received.
+// A top-down level of one rank: it expands its frontier into pairs for the owners of neighbours, and settles the pairs
+// that it received.
 #pragma once
 
 #include "../direction_optimizing/parameters.cuh"
 
-// A vertex that was found, and the one that found it: their numbers.
+// A vertex that was found and its parent: their global ids.
 template <typename Vertex>
 struct alignas(2 * sizeof(Vertex)) Pair {
     Vertex vertex, parent;
@@ -17,8 +17,8 @@ __device__ __forceinline__ void expand_frontier(const Search<Vertex, Offset>& s,
                                                 long long begin, Frontier frontier, long long warp, long long warps,
                                                 const Send& send) {
     const int lane = lane_id();
-    const long long share = (frontier.edges + warps - 1) / warps;
-    const long long run = (share + WARP - 1) / WARP * WARP;
+    const long long edges_per_warp = (frontier.edges + warps - 1) / warps;
+    const long long run = (edges_per_warp + WARP - 1) / WARP * WARP;
     long long next = warp * run;
     const long long stop = min(next + run, frontier.edges);
     if (next >= stop) return;
@@ -29,7 +29,7 @@ __device__ __forceinline__ void expand_frontier(const Search<Vertex, Offset>& s,
         const bool inside = slot + lane < frontier.vertices;
         Entry<Offset> entry = {static_cast<Offset>(frontier.edges), 0};
         if (inside) entry = entries[slot + lane];
-        const Vertex place = inside ? s.queued[begin + slot + lane] : 0;
+        const Vertex local_id = inside ? s.queued[begin + slot + lane] : 0;
         long long end = frontier.edges;
         if (slot + WARP < frontier.vertices) end = entries[slot + WARP].prefix;
         end = min(end, stop);
@@ -43,7 +43,7 @@ __device__ __forceinline__ void expand_frontier(const Search<Vertex, Offset>& s,
                 const long long batch = next + k * WARP;
                 const int source = owner_of(entry.prefix - batch);
                 const Offset shift = __shfl_sync(ALL, entry.shift, source);
-                parent[k] = base + __shfl_sync(ALL, place, source);
+                parent[k] = base + __shfl_sync(ALL, local_id, source);
                 won[k] = batch + lane < end;
                 neighbor[k] = 0;
                 if (won[k]) neighbor[k] = __ldg(s.targets + (shift + batch + lane));
@@ -63,8 +63,8 @@ __device__ __forceinline__ void expand_frontier(const Search<Vertex, Offset>& s,
     }
 }
 
-// Settle those of the pairs whose vertex was not visited, and append them to the queue from `begin` on. Returns how
-// many they are, counted in the lanes.
+// Settle the pairs whose vertex is not visited, and append the vertices to the queue from `begin` on. Returns their
+// number for this lane; the sum over all lanes is the total.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ unsigned settle_pairs(const Search<Vertex, Offset>& s, unsigned* visited,
                                                  const Pair<Vertex>* pairs, long long count, Vertex base, int level,

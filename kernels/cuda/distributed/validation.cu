@@ -1,12 +1,12 @@
-// The rules of a BFS answer that concern edges, for the vertices of one partition, one thread per arc that leads to them.
+// The rules of a BFS answer that concern edges, for the vertices of one rank: one thread for each of their in-edges.
 //
-//   in_offsets[own + 1], in_targets[m]  in-edges of the partition's vertices, by place; targets are numbers
-//   base                                the number of place 0
-//   distances[all numbers]              -1 where unreached
-//   predecessors[own]                   numbers, -1 where there is none; null if they were not kept
+//   in_offsets[own + 1], in_targets[m]  in-edges of the rank's vertices, by local id; targets are global ids
+//   base                                the global id of local id 0
+//   distances[all ids]                  -1 where unreached
+//   predecessors[own]                   global ids, -1 where there is none; null if they were not kept
 //   confirmed[own]                      set where an arc leads to a vertex from its predecessor (from any vertex one
 //                                       level up if predecessors were not kept)
-//   above[own]                          the smallest distance that an arc must not come from: more than one level up,
+//   above[own]                          the smallest distance from which an arc must not come: more than one level up,
 //                                       or above the level `stopped_at` if the vertex is unreached; the host starts it
 //                                       at the largest number
 //
@@ -28,7 +28,7 @@ __global__ void check(const Offset* in_offsets, const Vertex* in_targets, long l
     });
 }
 
-// Count the arcs from a vertex to itself.
+// Count self-loops.
 template <typename Vertex, typename Offset>
 __global__ void count_loops(const Offset* offsets, const Vertex* targets, long long own, long long m, long long base,
                             unsigned long long* loops) {

@@ -4,15 +4,14 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from distributed_on_host import assert_right, device_tools, host, random_searches  # noqa: F401 - a fixture
 from host_faults import Fault, assert_seen
 from oracle import random_graph
-from parts_on_host import assert_right, device_tools, host, random_searches  # noqa: F401 - a fixture
 from strategies import edges_of
 
 from rapids_bfs import as_graph, bfs
-from rapids_bfs.distributed import host_tools, validation
+from rapids_bfs.distributed import host_tools, partitioning, validation
 from rapids_bfs.distributed import level_synchronous as search
-from rapids_bfs.distributed import partitioning as partitioning
 from rapids_bfs.distributed.build import Plan, Source, build
 from rapids_bfs.distributed.graph import DistributedGraph, from_graph
 from rapids_bfs.distributed.launchers import Threads
@@ -53,7 +52,7 @@ def test_back_to_top_down():
 def no_room():
     """A level goes bottom-up where pairs find no room, and the search goes on."""
     for room in (0, 1, 3):
-        with mock.patch.multiple(search, SHARE=1 << 20, LEAST_ROOM=room, ALPHA=0):
+        with mock.patch.multiple(search, CAPACITY_DIVISOR=1 << 20, MIN_CAPACITY=room, ALPHA=0):
             random_searches(6)
 
 
@@ -93,11 +92,11 @@ def number_vertices():
         for size in (1, 3, 4):
             there = Partitioning.of(n, size)
             for ids in (np.arange(n, dtype=np.int32), np.arange(n)):
-                numbers = there.numbers(ids)
+                numbers = there.global_ids(ids)
                 with mock.patch.object(partitioning, "on_device", return_value=True):
-                    np.testing.assert_array_equal(there.numbers(ids), numbers)
+                    np.testing.assert_array_equal(there.global_ids(ids), numbers)
                     np.testing.assert_array_equal(there.ids(np.append(numbers, -1)), np.append(ids, -1))
-                    assert (there.numbers(np.array([-1, n, 1 << 30], ids.dtype)) == -1).all()
+                    assert (there.global_ids(np.array([-1, n, 1 << 30], ids.dtype)) == -1).all()
                     unused = np.setdiff1d(np.arange(-1, (size + 1) * there.stride, dtype=numbers.dtype), numbers)
                     assert (there.ids(unused) == -1).all()
 
@@ -119,8 +118,8 @@ def deal_edges():
     for size, stride, ends in edges_of_every_kind():
         for mirror in (False, True):
             for loops in (False, True):
-                found = device_tools.deal((*ends,), size, stride, mirror=mirror, loops=loops)
-                wanted = host_tools.deal((*ends,), size, stride, mirror=mirror, loops=loops)
+                found = device_tools.bucket_by_owner((*ends,), size, stride, mirror=mirror, loops=loops)
+                wanted = host_tools.bucket_by_owner((*ends,), size, stride, mirror=mirror, loops=loops)
                 assert [sorted(each.T.tolist()) for each in found] == [sorted(each.T.tolist()) for each in wanted]
 
 
@@ -137,7 +136,7 @@ def make_rows():
             tools.count(places, degrees)
             offsets = np.append(0, np.cumsum(degrees))
             cursors, rows = offsets[:-1].copy(), np.empty(len(targets), targets.dtype)
-            tools.put(places, targets, cursors, rows)
+            tools.scatter_targets(places, targets, cursors, rows)
             np.testing.assert_array_equal(cursors, offsets[1:])
             assert tools.count_loops(offsets, rows, stride) == ((places + stride) == targets).sum()
             placed.append(tools.simplified(offsets, rows, 6 * stride))
@@ -160,7 +159,7 @@ def read_changed_edges():
     device_tools.count(places, counts[:own])
     assert counts.tolist() == [*np.bincount(places, minlength=2 * own)[:own].tolist(), *[guard] * 3]
     rows = np.full(room + 300, guard, np.int32)
-    device_tools.put(places, targets, np.arange(own) * 3, rows[:room])
+    device_tools.scatter_targets(places, targets, np.arange(own) * 3, rows[:room])
     assert (rows[room:] == guard).all()
 
 
@@ -180,7 +179,7 @@ def build_graphs():
         launcher = Threads(["cpu"] * size)
         sources = [Source(lambda share=share: [share]) for share in shares]
         graph = DistributedGraph(
-            launcher.keep(build, Plan("cuda", directed=directed, simple=simple), each=[sources]), launcher
+            launcher.map(build, Plan("cuda", directed=directed, simple=simple), each=[sources]), launcher
         )
         assert edges_of(graph.to("cpu")) == edges_of(whole.simple if simple else whole)
         assert graph.num_edges == (whole.simple if simple else whole).num_edges
@@ -217,9 +216,9 @@ def test_answers_are_checked():
 FAULTS = {
     "partitions": {
         "expand: parents of another partition": Fault(
-            "base + __shfl_sync(ALL, place, source)", "__shfl_sync(ALL, place, source)", top_down
+            "base + __shfl_sync(ALL, local_id, source)", "__shfl_sync(ALL, local_id, source)", top_down
         ),
-        "send: no room for the last": Fault("place < x.share", "place <= x.share", no_room),
+        "send: no room for the last": Fault("slot < x.level_capacity", "slot <= x.level_capacity", no_room),
         "send: nobody is told": Fault("segment(x, x.sent, partition)[1] = 1;", ";", no_room),
         "settle: though somebody had no room": Fault("if (segment(x, x.received, partition)[1]) return;", ";", no_room),
         "settle: the wrong level": Fault("s.distances[vertex[k]] = level;", "s.distances[vertex[k]] = 0;", top_down),
@@ -239,11 +238,13 @@ FAULTS = {
         "report: the next level goes on counting": Fault("*x.tail = *x.found = *x.left = 0;", ";", top_down),
     },
     "distributed_build": {
-        "number: partitions and places": Fault(
+        "to_global_ids: partitions and places": Fault(
             "x % partitions * stride + x / partitions", "x / partitions * stride + x % partitions", number_vertices
         ),
-        "deal: loops twice": Fault("inside && u != v", "inside", deal_edges),
-        "put: beyond the rows": Fault("place < own && slot < room", "place < own", read_changed_edges),
+        "bucket_by_owner: loops twice": Fault("inside && u != v", "inside", deal_edges),
+        "scatter_targets: beyond the rows": Fault(
+            "local_id < own && slot < capacity", "local_id < own", read_changed_edges
+        ),
     },
     "distributed_validation": {
         "an edge over two levels": Fault("level > up + 1", "level > up + 2", check_answers),

@@ -1,4 +1,4 @@
-"""Searches of a graph in parts in one launch for each: P grids at the same time, on the host."""
+"""Searches of a distributed graph in one launch on each rank: P grids at the same time, on the host."""
 
 from functools import partial
 from itertools import combinations
@@ -9,19 +9,19 @@ from unittest import mock
 import interrupts
 import numpy as np
 import pytest
+from distributed_on_host import SMALL, assert_finds, assert_right, host, on_devices, random_searches  # noqa: F401 - a fixture
 from host_device import HostDevice
 from host_faults import Fault, assert_seen
 from interrupts import at_line
 from oracle import expected_distances, random_graph, random_options
-from parts_on_host import SMALL, assert_finds, assert_right, host, on_devices, random_searches  # noqa: F401 - a fixture
 
 from rapids_bfs import TraversalError, as_graph, bfs, validate
 from rapids_bfs.distributed import level_synchronous as search
 from rapids_bfs.distributed import persistent as one_launch
+from rapids_bfs.distributed.build import Partition
 from rapids_bfs.distributed.cuda import DevicePartition
 from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.launchers import Threads
-from rapids_bfs.distributed.partitioning import Partition
 from rapids_bfs.distributed.persistent import Layout, PersistentSearch, Tuning
 from rapids_bfs.distributed.windows import open_windows
 from rapids_bfs.generators import generate
@@ -32,10 +32,10 @@ ALWAYS, NEVER = 1 << 20, 0  # alpha: always bottom-up, or never
 def in_one_launch(alpha=15, beta=24, shrinking_levels=1):
     """What makes a search in one launch with these thresholds."""
 
-    def make(there, peers):
-        layout = Layout.of(there.part)
-        windows = open_windows(peers, layout.end, "cpu")
-        return PersistentSearch(there, peers, windows, layout, Tuning(alpha, beta, shrinking_levels, threads=64))
+    def make(there, communicator):
+        layout = Layout.of(there.partition)
+        windows = open_windows(communicator, layout.end, "cpu")
+        return PersistentSearch(there, communicator, windows, layout, Tuning(alpha, beta, shrinking_levels, threads=64))
 
     return make
 
@@ -96,7 +96,7 @@ def test_to_and_fro():
 def no_room():
     """A level goes bottom-up where pairs find no room, and the search goes on."""
     for room in (0, 1, 3):
-        with mock.patch.multiple(search, SHARE=1 << 20, LEAST_ROOM=room):
+        with mock.patch.multiple(search, CAPACITY_DIVISOR=1 << 20, MIN_CAPACITY=room):
             random_searches(6, in_one_launch(NEVER))
             random_searches(3, in_one_launch(NEVER, 1))
 
@@ -136,12 +136,12 @@ def test_wide_numbers():
 
 def test_the_trace_says_which_search_it_was():
     trace = assert_finds(in_one_thread(generate("rmat:6"), 2, 0), generate("rmat:6"), [1]).trace
-    assert trace.engine == "cpu, 2 parts, one launch"
+    assert trace.engine == "cpu, distributed over 2 devices, one launch"
 
 
 @pytest.mark.parametrize("refused", [None, "another process is on GPU 0"])
 def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, refused):
-    """What parts prepare, on one device that they share."""
+    """What partitions prepare, on one device that they share."""
     whole, size = generate("rmat:6"), 3
     monkeypatch.setattr(one_launch, "CUDA", "cpu")
     monkeypatch.setattr(one_launch, "CuPyDevice", lambda own_stream: HostDevice(0, blocks=2 * size))
@@ -149,10 +149,10 @@ def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, refused):
     if refused:
         monkeypatch.setattr(one_launch, "open_windows", lambda *_: refused)
     graph = from_graph(whole, Threads(["cpu"] * size))
-    searches = graph.launcher.run(one_launch.prepared, each=[graph.parts])
-    assert [each.way for each in searches] == [f"NCCL ({refused})" if refused else "one launch"] * size
-    for part, each in zip(graph.parts, searches, strict=True):
-        part.kept["search"] = each
+    searches = graph.launcher.collect(one_launch.prepared, each=[graph.partitions])
+    assert [each.transport for each in searches] == [f"NCCL ({refused})" if refused else "one launch"] * size
+    for partition, each in zip(graph.partitions, searches, strict=True):
+        partition.cache["search"] = each
     graph._prepared = True
     if refused:
         assert_finds(graph, whole, [1])
@@ -180,9 +180,9 @@ class Asynchronous(HostDevice):
 
 
 def in_one_thread(whole, size, seed):
-    """A graph whose parts one thread launches."""
-    graph = on_devices(whole, size, seed, in_one_launch(), Asynchronous, limit=600.0)
-    graph.way = search.ONE_LAUNCH
+    """A graph whose partitions one thread launches."""
+    graph = on_devices(whole, size, seed, in_one_launch(), Asynchronous, timeout=600.0)
+    graph.transport = search.ONE_LAUNCH
     return graph
 
 
@@ -202,11 +202,11 @@ def test_after_a_failure_in_one_thread_the_next_search_is_right(where, error):
     whole = generate("rmat:6")
     graph = in_one_thread(whole, 3, 0)
     expected = TraversalError if error is RuntimeError else error
-    broken = mock.patch.object(graph.parts[1].kept["search"], where, side_effect=error("it broke"))
+    broken = mock.patch.object(graph.partitions[1].cache["search"], where, side_effect=error("it broke"))
     for _ in range(2):
         with broken, pytest.raises(expected, match="it broke") as raised:
             bfs(graph, 1)
-        assert expected is error or "part 1 of 3 (cpu)" in str(raised.value)
+        assert expected is error or "partition 1 of 3 (cpu)" in str(raised.value)
         assert_finds(graph, whole, [1])
 
 
@@ -215,7 +215,7 @@ def test_nothing_runs_on_after_an_interrupt_at_any_line(monkeypatch):
     monkeypatch.setattr(one_launch, "SPINS", 2)
     monkeypatch.setattr(interrupts, "TRACED", one_launch.__file__)
     graph = in_one_thread(generate("star:6"), 2, 0)
-    searches = [part.kept["search"] for part in graph.parts]
+    searches = [partition.cache["search"] for partition in graph.partitions]
     lines = at_line(0, lambda: bfs(graph, 1))
     assert lines > 80
     for line in range(1, lines + 1):
@@ -244,51 +244,51 @@ def test_an_answer_in_one_thread_is_nobody_elses():
 @pytest.mark.parametrize("tree", [True, False])
 def test_where_memory_for_the_next_answer_runs_out_the_search_goes_on(monkeypatch, tree):
     graph = in_one_thread(generate("rmat:6"), 2, 0)
-    real, calls = DevicePartition.room_for_answers, []
+    real, calls = DevicePartition.allocate_answers, []
 
-    def room_for_answers(part, predecessors):
+    def allocate_answers(partition, predecessors):
         calls.append(predecessors)
         if len(calls) > 2:
             raise MemoryError("no more")
-        return real(part, predecessors)
+        return real(partition, predecessors)
 
-    monkeypatch.setattr(DevicePartition, "room_for_answers", room_for_answers)
+    monkeypatch.setattr(DevicePartition, "allocate_answers", allocate_answers)
     assert validate(graph, bfs(graph, 1, predecessors=tree))
-    with pytest.raises(TraversalError, match=r"part 0 of 2 \(cpu\) failed: no more: it does not fit"):
+    with pytest.raises(TraversalError, match=r"partition 0 of 2 \(cpu\) failed: no more: it does not fit"):
         bfs(graph, 1, predecessors=tree)
 
 
 def test_an_absent_part_is_named_in_one_thread():
     whole = generate("rmat:6")
     graph = in_one_thread(whole, 2, 0)
-    missing = mock.patch.object(graph.parts[1].kept["search"], "start")
-    with missing, impatient(graph), pytest.raises(TraversalError, match=r"no answer for 1 s from part 1 \(cpu\)"):
+    missing = mock.patch.object(graph.partitions[1].cache["search"], "start")
+    with missing, impatient(graph), pytest.raises(TraversalError, match=r"no answer for 1 s from partition 1 \(cpu\)"):
         bfs(graph, 1)
     assert_finds(graph, whole, [1])
 
 
 def absent_part():
-    """A part that never comes, or leaves early, is named; the next search finds all as it should be."""
+    """A partition that never comes, or leaves early, is named; the next search finds all as it should be."""
     whole = generate("rmat:9")
     for missing in (0, 1):
-        graph = on_devices(whole, 2, missing, in_one_launch(), limit=600.0)
-        there = graph.parts[missing].kept["search"]
+        graph = on_devices(whole, 2, missing, in_one_launch(), timeout=600.0)
+        there = graph.partitions[missing].cache["search"]
         assert_finds(graph, whole, [1])
         for name, way in (("start", wait_until_stopped(there)), ("begin", leave_early(there))):
             with mock.patch.object(there, name, way), impatient(graph), pytest.raises(TraversalError) as raised:
                 bfs(graph, 1)
-            assert f"no answer for 1 s from part {missing} (cpu)" in str(raised.value)
+            assert f"no answer for 1 s from partition {missing} (cpu)" in str(raised.value)
             assert_finds(graph, whole, [1])
 
 
 def impatient(graph):
     """A limit that is reached in a test; the searches before and after have time."""
-    return mock.patch.object(graph.launcher, "limit", 1.0)
+    return mock.patch.object(graph.launcher, "timeout", 1.0)
 
 
 def wait_until_stopped(there):
     def launch():
-        while there.stop_flag[0] != there.there.s.number:
+        while there.stop_flag[0] != there.device_partition.s.number:
             sleep(0.01)
 
     return launch
@@ -298,9 +298,9 @@ def leave_early(there):
     """Go no further than to the first level."""
     real = there.begin
 
-    def begin(request, limit):
-        real(request, limit)
-        there.there.s.depth_limit = 1
+    def begin(request, timeout):
+        real(request, timeout)
+        there.device_partition.s.depth_limit = 1
 
     return begin
 
@@ -312,9 +312,9 @@ def test_absent_part():
 def test_a_part_that_fails():
     """The others' launches end at once."""
     whole = generate("rmat:9")
-    graph = on_devices(whole, 3, 0, in_one_launch(), limit=600.0)
-    broken = mock.patch.object(graph.parts[2].kept["search"], "start", side_effect=RuntimeError("it broke"))
-    with broken, pytest.raises(TraversalError, match=r"part 2 of 3 \(cpu\) failed: it broke"):
+    graph = on_devices(whole, 3, 0, in_one_launch(), timeout=600.0)
+    broken = mock.patch.object(graph.partitions[2].cache["search"], "start", side_effect=RuntimeError("it broke"))
+    with broken, pytest.raises(TraversalError, match=r"partition 2 of 3 \(cpu\) failed: it broke"):
         bfs(graph, 1)
     assert_finds(graph, whole, [1])
 
@@ -339,18 +339,20 @@ def test_reached_target():
 FAULTS = {
     "begin: predecessors that nobody wrote": Fault("if (s.predecessors) clear_predecessors(s, w);", ";", top_down),
     "begin: past the end of the predecessors": Fault("groups * PLACES + w.thread < s.n", "true", top_down),
-    "expand: parents of another part": Fault(
-        "base + __shfl_sync(ALL, place, source)", "__shfl_sync(ALL, place, source)", top_down
+    "expand: parents of another partition": Fault(
+        "base + __shfl_sync(ALL, local_id, source)", "__shfl_sync(ALL, local_id, source)", top_down
     ),
-    "send: over the pairs of another lane": Fault("place += __popc(same[k]);", ";", top_down),
-    "message: lost pairs are not reported": Fault("__any_sync(ALL, pairs > x.room)", "__any_sync(ALL, false)", no_room),
+    "send: over the pairs of another lane": Fault("slot += __popc(same[k]);", ";", top_down),
+    "message: lost pairs are not reported": Fault(
+        "__any_sync(ALL, pairs > x.capacity)", "__any_sync(ALL, false)", no_room
+    ),
     "message: the target is not reported": Fault("at_target * AT_TARGET", "0", reached_target),
     "barrier: what a block found is lost": Fault("static_cast<Counter>(*found) << ARRIVED_BITS", "0", top_down),
     "barrier: what a block found adds up": Fault("*found = 0;", ";", reached_target),
     "message: the pairs add up": Fault("if (to) tally->sent[lane] = 0;", ";", top_down),
     "barrier: without waiting": Fault("load_acquire_system(&message->stamp) != stamp", "false", top_down),
     "publish: to none but itself": Fault(
-        "if (word + k * step < end) bitmap_of(x, part, which)[slice + word + k * step] = bits[k];",
+        "if (word + k * step < end) bitmap_of(x, partition, which)[slice + word + k * step] = bits[k];",
         "if (word + k * step < end) bitmap_of(x, x.rank, which)[slice + word + k * step] = bits[k];",
         bottom_up,
     ),

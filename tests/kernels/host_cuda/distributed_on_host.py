@@ -1,4 +1,4 @@
-"""Graphs in parts on devices that are the host's, for the tests of what searches them."""
+"""Distributed graphs on devices that are the host's, for tests of their searches."""
 
 import sys
 from contextlib import nullcontext
@@ -12,8 +12,7 @@ from host_device import HostDevice
 from oracle import expected_distances, random_graph, random_options
 
 from rapids_bfs import bfs, validate
-from rapids_bfs.distributed import cuda, validation
-from rapids_bfs.distributed import partitioning as partition
+from rapids_bfs.distributed import cuda, partitioning, validation
 from rapids_bfs.distributed import persistent as one_launch
 from rapids_bfs.distributed.cuda import DevicePartition, DeviceSearch, Tuning
 from rapids_bfs.distributed.graph import from_graph
@@ -30,7 +29,7 @@ def host(monkeypatch):
     emulate(monkeypatch, cuda, one_launch)
     monkeypatch.setitem(sys.modules, "cupy", np)
     monkeypatch.setitem(sys.modules, device_tools.__name__, device_tools)
-    for module in (device_tools, device_tools.device_csr, partition, validation):
+    for module in (device_tools, device_tools.device_csr, partitioning, validation):
         monkeypatch.setattr(module, "launch", host_device.launch)
     for module in (device_tools, device_tools.device_csr):
         monkeypatch.setattr(module, "require" if module is device_tools else "require_device_bytes", lambda *_: None)
@@ -39,20 +38,20 @@ def host(monkeypatch):
     monkeypatch.setattr(device_tools.device_csr, "PIECE", 120)
 
 
-def by_steps(there, peers):
+def by_steps(device_partition, communicator):
     """A search that goes back to the host after each step."""
-    return DeviceSearch(there, "asked for")
+    return DeviceSearch(device_partition, "asked for")
 
 
 def on_devices(whole, size, seed, make=by_steps, kind=HostDevice, **threads):
-    """A graph in parts, which devices of the host search."""
+    """A distributed graph, which devices of the host search."""
     graph = from_graph(whole, Threads(["cpu"] * size, **threads))
 
-    def prepare(part, peers):
-        device = kind(seed + peers.rank, blocks=1 + seed % 3)
-        part.kept["search"] = make(DevicePartition(part, peers, device, SMALL), peers)
+    def prepare(partition, communicator):
+        device = kind(seed + communicator.rank, blocks=1 + seed % 3)
+        partition.cache["search"] = make(DevicePartition(partition, communicator, device, SMALL), communicator)
 
-    graph.launcher.run(prepare, each=[graph.parts])
+    graph.launcher.collect(prepare, each=[graph.partitions])
     graph._prepared = True
     return graph
 
@@ -74,7 +73,7 @@ def assert_finds(graph, whole, sources, **options):
 
 
 def random_searches(seeds=12, make=by_steps):
-    """Directed or not, with isolated vertices, self-loops and parallel edges, over 1 to 5 parts."""
+    """Directed or not, with isolated vertices, self-loops and parallel edges, over 1 to 5 partitions."""
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
         whole = random_graph(rng, most_vertices=60, most_edges=240)
