@@ -1,1 +1,1 @@
-"""Graphs in partitions: one search over several GPUs, or over several threads or processes of the CPU."""
+"""Distributed graphs: one search over several GPUs, or over several threads of the CPU."""

@@ -255,7 +255,7 @@ def device_names(devices: Any) -> list[str]:
     if isinstance(devices, str) and devices.startswith(f"{CPU}:"):
         count = devices.partition(":")[2]
         if not (re.fullmatch("[0-9]{1,3}", count) and 1 <= int(count) <= MAX_THREADS):
-            raise InputError(f"devices={quoted(devices)}: 'cpu:4' stands for 4 partitions, at most {MAX_THREADS}")
+            raise InputError(f"devices={quoted(devices)}: 'cpu:4' stands for 4 threads of the CPU, at most {MAX_THREADS}")
         return [CPU] * int(count)
     there = len(driver().devices)
     ordinals: Sequence[int]
@@ -275,6 +275,6 @@ def device_names(devices: Any) -> list[str]:
     if highest >= there:
         raise InputError(
             f"there is no GPU {quoted(highest)}: this machine has {there}"
-            + ("; devices='cpu:4' makes 4 partitions in the host's memory" if there == 0 else "")
+            + ("; devices='cpu:4' distributes over 4 threads of the CPU" if there == 0 else "")
         )
     return [f"{CUDA}:{each}" for each in ordinals]

@@ -61,7 +61,7 @@ def is_random(graph: Any) -> bool:
 
 
 def drawn(spec: str, devices: Any, *, seed: int = SEED) -> Graph | DistributedGraph:
-    """A random graph, drawn and built in partitions."""
+    """A random graph, drawn and built over several devices."""
     kind, sizes = parsed(spec)
     if isinstance(devices, str) and devices == "auto":
         drawing = DRAWN[kind](*sizes, checked=False)

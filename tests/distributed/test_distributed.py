@@ -139,7 +139,7 @@ def test_what_is_deep(directed):
         trace = bfs(graph, source, trace=True).trace
         ways.append(trace.engine)
         assert [level[:4] for level in trace] == [level[:4] for level in bfs(whole, source, trace=True).trace]
-    assert ways == ["cpu, 3 partitions"] * 2 + [f"cpu, 3 partitions, {GATHERED}"] * 2
+    assert ways == ["cpu, distributed over 3 devices"] * 2 + [f"cpu, distributed over 3 devices, {GATHERED}"] * 2
     for limit in (None, 40):
         assert_searched(graph, whole, {"source": [0, 99], "depth_limit": limit, "target": None, "predecessors": True})
 

@@ -186,4 +186,4 @@ def test_a_graph_that_cannot_fit_is_refused_before_it_is_drawn():
         except InputError as error:
             print(error)
         """
-    assert run(program).startswith("rmat:40:16 in 3 partitions needs 272 TiB of memory, and ")
+    assert run(program).startswith("rmat:40:16 distributed over 3 devices needs 272 TiB of memory, and ")

@@ -56,10 +56,10 @@ class TestCompare:
             level.newly_reached for level in compare(whole, sources=[ours.runs[0].source], engines="cpu").levels
         ]
         assert "scipy" in str(comparison)
-        assert "3 sources, 3 partitions\n" in str(comparison)
+        assert "3 sources, distributed over 3 devices\n" in str(comparison)
         graph.transport = "one launch"
-        assert "3 sources, 3 partitions, one launch\n" in str(comparison)
-        assert json.loads(json.dumps(comparison.to_dict()))["graph"]["searched"] == "3 partitions, one launch"
+        assert "3 sources, distributed over 3 devices, one launch\n" in str(comparison)
+        assert json.loads(json.dumps(comparison.to_dict()))["graph"]["searched"] == "distributed over 3 devices, one launch"
 
     def test_engines_by_name_and_why_one_cannot(self):
         graph = as_graph({"a": ["b"], "b": ["a"]}, devices="cpu:2")
@@ -123,7 +123,7 @@ class TestGraph500:
         drawn, whole = np.bincount(source, minlength=256), load("rmat:8")
         expected = [drawn[bfs(whole, root).distances >= 0].sum() for root in report.roots]
         assert report.nedges == expected
-        assert report.engine == "cpu, 3 partitions"
+        assert report.engine == "cpu, distributed over 3 devices"
         assert len(report.times) == len(report.validate_times) == len(set(report.roots)) == 5
         assert "bfs  harmonic_mean_TEPS:     !" in str(report)
 

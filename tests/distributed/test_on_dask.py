@@ -40,7 +40,7 @@ def test_rank_0_searches_alone_what_is_deep(dask_client):
     graph = from_graph(whole, launcher_of(dask_client))
     for target in (None, 250):
         assert_searched(graph, whole, {"source": [7], "depth_limit": None, "target": target, "predecessors": True})
-    assert graph.searched == "3 partitions, by partition 0 alone"
+    assert graph.searched == "distributed over 3 devices, gathered on one"
 
 
 def test_validation_names_the_rule_that_an_answer_breaks(dask_client):

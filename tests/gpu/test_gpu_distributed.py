@@ -1,4 +1,4 @@
-"""Graphs in partitions on devices: several partitions on one GPU, and by NCCL on several (marked `gpus`)."""
+"""Distributed graphs on devices: several partitions on one GPU, and by NCCL on several (marked `gpus`)."""
 
 import threading
 from functools import partial

@@ -1,4 +1,4 @@
-"""Graphs in partitions on a device: built, searched and validated by the CUDA C++ and its hosts, run on the host."""
+"""Distributed graphs on devices: built, searched and validated by the CUDA C++ and its hosts, run on the host."""
 
 from unittest import mock
 
@@ -168,7 +168,7 @@ def test_changed_edges_stay_within_the_rows():
 
 
 def build_graphs():
-    """From edges in partitions, ids with gaps or not, each rank with a share of them."""
+    """From distributed edges, ids with gaps or not, each rank with a share of them."""
     for seed in range(8):
         rng = np.random.default_rng(seed)
         size, factor, directed, simple = 1 + seed % 4, 1 + 2 * (seed % 2), bool(seed & 2), bool(seed & 4)
