@@ -8,7 +8,7 @@ import sys
 import traceback
 from contextlib import suppress
 
-from .exit_codes import BAD_INPUT, DEVICE_FAILED, FINE, INTERRUPTED, OUR_FAULT, WRONG
+FINE, WRONG, BAD_INPUT, OUR_FAULT, DEVICE_FAILED, INTERRUPTED = 0, 1, 2, 70, 71, 130
 
 
 def main() -> None:
@@ -35,15 +35,14 @@ def run_command(arguments: list[str]) -> int:
     try:
         from .commands import app  # slow, so that Ctrl-C may come meanwhile
 
-        code = app(arguments, prog_name="rapids-bfs", standalone_mode=False) or FINE
+        code = int(app(arguments, prog_name="rapids-bfs", standalone_mode=False) or FINE)
         _flush()
+        return code
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        _say("interrupted")
+        return INTERRUPTED
     except Exception as error:
         return _explained(error)
-    if code == INTERRUPTED:
-        _say("interrupted")
-    return int(code)
 
 
 def _explained(error: Exception) -> int:

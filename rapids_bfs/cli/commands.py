@@ -14,7 +14,6 @@ from .._core.arguments import quoted
 from .._core.formatting import graph_size
 from ..errors import InputError, shortened
 from ..report.console import line, messages, screen, show
-from .exit_codes import INTERRUPTED, WRONG
 from .streams import (
     STANDARD,
     GraphInput,
@@ -225,11 +224,11 @@ def compare(
                 write_output(output, write)
     show(comparison_table(comparison, wide=wide, hint=" (--wide shows)"), out=table_console(json, csv, html))
     if comparison.interrupted:
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Abort
     if not comparison.ran:
         raise InputError("none of these engines could run: 'rapids-bfs info' shows what each needs")
     if not comparison.valid:
-        raise typer.Exit(WRONG)
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -394,7 +393,7 @@ def validate(
             )
         )
     if not verdict:
-        raise typer.Exit(WRONG)
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -57,7 +57,7 @@ class GraphInput:
 
     def edges(self) -> EdgeInput | None:
         """The edges of a file, read by cuDF; None without cuDF, or if it cannot read such a file."""
-        from ..adapters.cudf_files import read_edges
+        from ..adapters.cudf_edges import read_edges
         from ..comparison.edge_input import EdgeInput
 
         if not self.header or self.devices is not None:

@@ -36,7 +36,7 @@ class EdgeInput:
         return replace(self, options=self.options | {"devices": None}, graph=graph)
 
     def on_device(self) -> Any:
-        """The two columns as a `cudf.DataFrame`: those given if they are cuDF's, else uploaded."""
-        from ..adapters.cudf_columns import edge_columns
+        """The two columns as a `cudf.DataFrame`, which are its own if they are cuDF's, else uploaded."""
+        from ..adapters.cudf_edges import edge_columns
 
         return edge_columns(self.given, self.graph.columns)

@@ -255,7 +255,9 @@ def device_names(devices: Any) -> list[str]:
     if isinstance(devices, str) and devices.startswith(f"{CPU}:"):
         count = devices.partition(":")[2]
         if not (re.fullmatch("[0-9]{1,3}", count) and 1 <= int(count) <= MAX_THREADS):
-            raise InputError(f"devices={quoted(devices)}: 'cpu:4' stands for 4 threads of the CPU, at most {MAX_THREADS}")
+            raise InputError(
+                f"devices={quoted(devices)}: 'cpu:4' stands for 4 threads of the CPU, at most {MAX_THREADS}"
+            )
         return [CPU] * int(count)
     there = len(driver().devices)
     ordinals: Sequence[int]

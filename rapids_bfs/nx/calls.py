@@ -14,13 +14,11 @@ from typing import Any
 
 from networkx.utils.backends import _registered_algorithms
 
-from .classes import is_read_as_theirs
-from .current import as_it_is_now
+from .classes import MARK, is_read_as_theirs
 from .functions import FUNCTIONS, Function
-from .graph import ConvertedGraph, FallBack
+from .graph import ConvertedGraph, FallBack, as_it_is_now
 from .policy import delegated_argument
 from .replay import Replay
-from .views import MARK
 
 logger = logging.getLogger(__package__)
 

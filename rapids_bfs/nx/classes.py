@@ -1,7 +1,8 @@
-"""Graphs that are read as NetworkX's own classes are: a conversion of these alone shows what NetworkX would see.
+"""Which graphs are read as NetworkX's own classes are, and whether one has changed.
 
-NetworkX answers for a graph that overrides how it is read, in its class or on the object: it may read anything, and
-differently each time. New methods, and overridden ways of writing, do not matter.
+Only for these graphs does a conversion show what NetworkX would see. A graph that overrides how it is read, in its
+class or on the object, is left to NetworkX: it may answer anything, and differently each time. New methods, and
+overridden ways of writing, do not matter.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ COPIES = {"reverse", "to_undirected"}
 SPECIAL = {"__iter__", "__len__", "__contains__", "__getitem__", "__getattribute__"}
 READ_BY = frozenset(DATA | VIEWS | METHODS | COUNTS | COPIES | SPECIAL)
 DICT_READ_BY = frozenset(SPECIAL | {"__missing__", "keys", "values", "items", "get"})
+FILTERS = "networkx.classes.filters"
+MARK = "rapids_bfs: unchanged"  # a key of NetworkX's cache, which a change empties
 
 
 def is_read_as_theirs(graph: Any) -> bool:
@@ -43,3 +46,23 @@ def is_dict(cls: type) -> bool:
 
 def _defines_none(cls: type, names: frozenset[str], theirs: frozenset[type]) -> bool:
     return all(names.isdisjoint(vars(each)) for each in cls.__mro__ if each not in theirs)
+
+
+def state_of(graph: Any) -> tuple[object, ...] | None:
+    """Equal to what it was before only if neither the graph nor, of a view, the graphs that it shows have changed.
+
+    When a graph changes, NetworkX empties the cache that it keeps with it, but not the caches of its views, which show
+    the graph without a copy. None if that is unknown: the graph has no cache, or a function of the user's decides what
+    the view shows.
+    """
+    marks: list[object] = []
+    while graph is not None:
+        chosen_by = (getattr(graph, name, None) for name in ("_NODE_OK", "_EDGE_OK"))
+        if any(each is not None and each.__module__ != FILTERS for each in chosen_by):
+            return None
+        cache = getattr(graph, "__networkx_cache__", None)
+        if cache is None:
+            return None
+        marks.append(cache.setdefault(MARK, object()))
+        graph = getattr(graph, "_graph", None)
+    return tuple(marks)

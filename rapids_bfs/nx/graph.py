@@ -18,9 +18,9 @@ from .._core.csr.host import Degrees, edge_blocks, offsets_of
 from .._core.dtypes import index_dtype
 from ..errors import InputError
 from ..graph import Graph
-from .classes import is_dict
+from .classes import is_dict, state_of
 from .functions import BACKEND
-from .views import state_of
+from .policy import keep, kept
 
 logger = logging.getLogger(__package__)
 
@@ -297,6 +297,21 @@ def converted(origin: Any) -> ConvertedGraph:
         if state == state_of(origin):
             return new
     raise FallBack
+
+
+def as_it_is_now(conversion: ConvertedGraph) -> ConvertedGraph:
+    """The conversion, or a new one if the graph may have changed since.
+
+    `FallBack` if it cannot be converted, or is changed meanwhile.
+    """
+    known = (conversion, conversion.latest, kept(conversion.origin))
+    newest = next((each for each in known if each is not None and each.is_current), None)
+    if newest is None:
+        newest = conversion.latest = converted(conversion.origin)
+        keep(conversion.origin, newest)
+    if not newest.is_read:
+        raise FallBack
+    return newest
 
 
 def arcs_from(edges: Graph, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

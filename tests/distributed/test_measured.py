@@ -59,7 +59,10 @@ class TestCompare:
         assert "3 sources, distributed over 3 devices\n" in str(comparison)
         graph.transport = "one launch"
         assert "3 sources, distributed over 3 devices, one launch\n" in str(comparison)
-        assert json.loads(json.dumps(comparison.to_dict()))["graph"]["searched"] == "distributed over 3 devices, one launch"
+        assert (
+            json.loads(json.dumps(comparison.to_dict()))["graph"]["searched"]
+            == "distributed over 3 devices, one launch"
+        )
 
     def test_engines_by_name_and_why_one_cannot(self):
         graph = as_graph({"a": ["b"], "b": ["a"]}, devices="cpu:2")

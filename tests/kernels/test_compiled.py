@@ -52,7 +52,7 @@ print(len(list(nx.bfs_edges(nx.path_graph(100), 0))))
 SMALL = """
 import sys
 import numpy as np
-from rapids_bfs.engines.libraries.tree import distances_along
+from rapids_bfs.engines.libraries.base import distances_along
 from rapids_bfs.kernels.cpu import disk_cache
 assert distances_along(np.array([1, 0]), np.array([1, -1])).tolist() == [1, 0]
 hits = sum(distances_along.stats.cache_hits.values())

@@ -18,7 +18,7 @@ from rapids_bfs import cugraph as drop_in
 from rapids_bfs._core import memory, rapids
 from rapids_bfs._core.cuda import arrays as device
 from rapids_bfs._core.cuda.driver import driver
-from rapids_bfs.adapters import EXPORTERS, IMPORTERS, cudf, cudf_files, export, importer_of
+from rapids_bfs.adapters import EXPORTERS, IMPORTERS, cudf, cudf_edges, export, importer_of
 from rapids_bfs.adapters.cudf import matches as is_cudf
 from rapids_bfs.adapters.pylibcudf import NamedTable, _device_type, _names
 from rapids_bfs.comparison.baselines import Baseline
@@ -389,12 +389,12 @@ class TestFilesReadByCuDF:
     @pytest.fixture(autouse=True)
     def with_cudf(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "cudf", pd)
-        monkeypatch.setattr(cudf_files, "package_missing", lambda package: None)
+        monkeypatch.setattr(cudf_edges, "package_missing", lambda package: None)
 
     def read(self, path, text=None, **columns):
         if text is not None:
             path.write_text(text, encoding="utf-8")
-        return cudf_files.read_edges(path, **columns)
+        return cudf_edges.read_edges(path, **columns)
 
     def test_csv(self, tmp_path):
         frame, options = self.read(tmp_path / "e.csv", "weight;dst;src\n0.5;2;1\n1.5;3;7\n")

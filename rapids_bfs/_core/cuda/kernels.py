@@ -1,4 +1,4 @@
-"""Our CUDA C++ kernels, launched by CuPy on its current stream."""
+"""Our CUDA C++ kernels, compiled by CuPy and launched on its current stream."""
 
 from __future__ import annotations
 
@@ -7,10 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from .compile import module
+from ...kernels import cuda
 
 THREADS = 256  # of a block
 BLOCKS = 8  # of a multiprocessor
+
+
+@cache
+def module(
+    file: str, vertex_bytes: int, offset_bytes: int, *options: str, kernel: str | None = None
+) -> tuple[Any, dict[str, str]]:
+    """A file compiled with ``options``, and the names in it of its kernels, or of one of them; CuPy keeps what it
+    compiled on disk."""
+    import cupy
+
+    names = cuda.expressions(file, vertex_bytes, offset_bytes)
+    names = names if kernel is None else {kernel: names[kernel]}
+    code = cuda.source(file)
+    return cupy.RawModule(code=code, options=cuda.OPTIONS + options, name_expressions=[*names.values()]), names
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..._core.cuda.arrays import CUDA, aligned, cupy_missing
-from ..._core.cuda.compile import module
+from ..._core.cuda.kernels import module
 from ..._core.memory import available_device_bytes
 from ...graph import Graph
 from ..base import OPTIONAL, BatchTraversal, Betweenness, Engine, Options, Traversal

@@ -1,11 +1,14 @@
-"""What the engines of other libraries for the CPU have in common: what they need and support."""
+"""What the engines of other libraries share: what they need and support, and how their answers become ours."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 from typing import ClassVar
 
-from ..base import Engine
+import numpy as np
+
+from ...kernels.cpu.compiled import serial
+from ..base import Engine, Options
 
 
 class Peer(Engine):
@@ -18,3 +21,26 @@ class Peer(Engine):
         if find_spec(self.name) is None:
             return f"{self.package} is not installed: pip install 'rapids-bfs[peers]'"
         return None
+
+
+@serial
+def distances_along(order, predecessors):
+    """Distances (int32, n) from vertices in the order of discovery and the predecessors (-1: none) of all."""
+    distances = np.full(len(predecessors), -1, np.int32)
+    for vertex in order:
+        predecessor = predecessors[vertex]
+        distances[vertex] = 0 if predecessor < 0 else distances[predecessor] + 1
+    return distances
+
+
+def truncate(distances: np.ndarray, predecessors: np.ndarray, options: Options) -> tuple[np.ndarray, np.ndarray | None]:
+    """A finished search's answer as if it had stopped where ``options`` say."""
+    limit = options.depth_limit
+    if options.target is not None and distances[options.target] >= 0:
+        reached = int(distances[options.target])
+        limit = reached if limit is None else min(limit, reached)
+    if limit is not None:
+        past = distances > limit
+        distances[past] = -1
+        predecessors[past] = -1
+    return distances, predecessors if options.predecessors else None

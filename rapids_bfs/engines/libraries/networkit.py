@@ -8,8 +8,7 @@ import numpy as np
 
 from ...graph import Graph
 from ..base import Options, Traversal
-from .base import Peer
-from .tree import truncate
+from .base import Peer, truncate
 
 
 class NetworKit(Peer):

@@ -10,7 +10,7 @@ from ..._core.memory import require_bytes
 from ...adapters.networkx import to_networkx
 from ...graph import Graph
 from ..base import OPTIONAL, Engine, Options, Traversal
-from .tree import distances_along, truncate
+from .base import distances_along, truncate
 
 SEVERAL = -1  # the node from which a search from several sources starts
 BYTES_PER_EDGE = 200  # seen with rmat:16, NetworkX 3.7

@@ -9,8 +9,7 @@ import numpy as np
 
 from ...graph import Graph
 from ..base import Options, Traversal
-from .base import Peer
-from .tree import distances_along, truncate
+from .base import Peer, distances_along, truncate
 
 
 class RustworkX(Peer):

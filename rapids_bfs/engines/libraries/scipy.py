@@ -10,7 +10,7 @@ from ..._core.memory import require_bytes
 from ...adapters.scipy import to_scipy
 from ...graph import Graph
 from ..base import OPTIONAL, Engine, Options, Traversal
-from .tree import distances_along, truncate
+from .base import distances_along, truncate
 
 
 class SciPy(Engine):

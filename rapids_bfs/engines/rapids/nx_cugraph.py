@@ -9,7 +9,7 @@ import numpy as np
 from ...adapters.nx_cugraph import to_nx_cugraph
 from ...graph import Graph
 from ..base import Options, Traversal
-from ..libraries.tree import distances_along
+from ..libraries.base import distances_along
 from .base import RapidsEngine
 
 

@@ -1,4 +1,4 @@
-"""Parquet, CSV and TSV read by cuDF: edges that never see the host's memory."""
+"""Lists of edges as two columns of cuDF's: Parquet, CSV and TSV read past the host's memory, and tables."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import Any
 import pyarrow as pa
 
 from .._core.rapids import package_missing
+from . import pylibcudf
 from ._columnar import chosen_fields
 from ._csv import csv_start, type_of_ids
 from ._file import File, file_at, file_errors, packing_of
 from ._formats import format_of
 from ._schema_metadata import notes_of
 from ._tables import choose_columns, is_number
+from .cudf import is_proxy
+from .cudf import matches as is_cudf
 
 BOM = b"\xef\xbb\xbf"
 
@@ -74,3 +77,21 @@ def _read_csv(file: File, source: str | None, target: str | None) -> Read | None
     kinds = [frame[name].dtype.kind for name in columns]
     as_the_first = all((integers if kind == "i" else strings and kind != "f") for kind in kinds)
     return (frame, {}) if as_the_first else None
+
+
+def edge_columns(obj: Any, columns: tuple[str, str]) -> Any:
+    """These columns of a table of edges, of any type that `as_graph` takes, or a pair of arrays with these names, as a
+    `cudf.DataFrame`."""
+    import cudf
+
+    if isinstance(obj, tuple):
+        return cudf.DataFrame(dict(zip(columns, obj, strict=True)))
+    if is_proxy(obj):
+        obj = obj.as_gpu_object()
+    elif pylibcudf.matches(obj):
+        obj = pylibcudf.frame_of_table(obj)
+    elif type(obj).__module__.startswith("pandas."):
+        obj = cudf.from_pandas(obj)
+    elif not is_cudf(obj):
+        obj = cudf.DataFrame.from_arrow(pa.table(obj).select(columns))
+    return obj.rename(columns=str)[list(columns)]

@@ -1,3 +1,0 @@
-"""How the command ends."""
-
-FINE, WRONG, BAD_INPUT, OUR_FAULT, DEVICE_FAILED, INTERRUPTED = 0, 1, 2, 70, 71, 130
