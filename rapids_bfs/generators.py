@@ -27,6 +27,7 @@ from .adapters.edges import from_edge_list, from_edges
 from .errors import InputError
 from .graph import Graph
 from .kernels.cpu.compiled import parallel
+from .kernels.cpu.splitmix import random_bits
 
 # Graph500 specification, 1.2: the chances of the four quadrants of the adjacency matrix.
 A, B, C = 0.57, 0.19, 0.19
@@ -35,15 +36,6 @@ MAX_SCALE = 48
 BLOCKS = {CPU: csr.BLOCK, CUDA: 1 << 27}  # edges drawn at a time
 SEED = 2
 RARE = 1 / 128  # edges of a vertex
-
-
-@njit(inline="always")
-def _random(key, counter):
-    """64 random bits (splitmix64; Steele, Lea, Flood, OOPSLA 2014)."""
-    x = np.uint64(key) + np.uint64(counter + 1) * np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 @njit(inline="always")
@@ -63,11 +55,11 @@ def _rmat_block(key, first, scale, thresholds, naming, source, target):
     """Edges ``first, first + 1, ...``: at each of ``scale`` levels one quadrant, then both ends renamed."""
     to_b, to_c, to_d = thresholds
     for i in prange(len(source)):
-        stream = _random(key, first + i)
+        stream = random_bits(key, first + i)
         u = v = 0
         for level in range(scale):
             if level % 2 == 0:
-                bits = _random(stream, level)
+                bits = random_bits(stream, level)
                 draw = bits >> np.uint64(32)
             else:
                 draw = bits & np.uint64(0xFFFFFFFF)
@@ -82,9 +74,9 @@ def _uniform_block(key, first, scale, source, target):
     """Edges ``first, first + 1, ...`` with both ends uniform over 2**scale vertices."""
     shift = np.uint64(64 - scale)
     for i in prange(len(source)):
-        stream = _random(key, first + i)
-        source[i] = _random(stream, 0) >> shift if scale else 0
-        target[i] = _random(stream, 1) >> shift if scale else 0
+        stream = random_bits(key, first + i)
+        source[i] = random_bits(stream, 0) >> shift if scale else 0
+        target[i] = random_bits(stream, 1) >> shift if scale else 0
 
 
 @dataclass(frozen=True)

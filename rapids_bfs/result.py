@@ -13,11 +13,10 @@ from ._core import notebook, rapids
 from ._core.arguments import quoted
 from ._core.cuda.arrays import CPU, checked_device, finish, moved, on_device, to_host
 from ._core.formatting import counted
+from .adapters import RESULT_COLUMNS
 from .errors import InputError
 from .graph import Graph
 from .trace import Trace
-
-RESULT_COLUMNS = ("vertex", "distance", "predecessor")
 
 
 def same_answers(one: Any, other: Any) -> bool:

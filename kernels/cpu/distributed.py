@@ -29,12 +29,13 @@ S. Beamer et al., Distributed memory breadth-first search revisited, MTAAP 2013.
 import numpy as np
 from numba import njit
 
+from . import splitmix
 from .bits import ONE, WORD, bit_of, count_ones, lowest_one, word_of
 from .compiled import serial
 
 # The scramble: an odd multiplier and a summand a round, and the multipliers' inverses modulo 2**64.
-MULTIPLIERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)
-SUMMANDS = (0x94D049BB133111EB, 0xD6E8FEB86659FD93)
+MULTIPLIERS = (splitmix.INCREMENT, splitmix.MULTIPLIERS[0])
+SUMMANDS = (splitmix.MULTIPLIERS[1], 0xD6E8FEB86659FD93)
 INVERSES = tuple(pow(multiplier, -1, 1 << 64) for multiplier in MULTIPLIERS)
 _MULTIPLIERS, _SUMMANDS, _INVERSES = (np.array(numbers, np.uint64) for numbers in (MULTIPLIERS, SUMMANDS, INVERSES))
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import nan, sqrt
+from statistics import fmean, stdev
 from typing import NamedTuple
+
+import numpy as np
 
 
 class Statistics(NamedTuple):
@@ -24,18 +27,8 @@ class Statistics(NamedTuple):
     @classmethod
     def of(cls, values: Sequence[float]) -> Statistics:
         """The summary of at least one value."""
-        x = sorted(values)
-        n = len(x)
-        mean = sum(x) / n
-        return cls(
-            x[0],
-            (x[(n - 1) // 4] + x[n // 4]) / 2,
-            (x[(n - 1) // 2] + x[n // 2]) / 2,
-            (x[n - 1 - (n - 1) // 4] + x[n - 1 - n // 4]) / 2,
-            x[-1],
-            mean,
-            sqrt(sum((value - mean) ** 2 for value in x) / (n - 1)) if n > 1 else nan,
-        )
+        quartiles = np.quantile(values, np.arange(5) / 4, method="averaged_inverted_cdf").tolist()
+        return cls(*quartiles, fmean(values), stdev(values) if len(values) > 1 else nan)
 
 
 class HarmonicSummary(NamedTuple):

@@ -12,6 +12,8 @@ from .._core.cuda.arrays import DEVICES
 from ..errors import InputError
 from ..graph import Graph, Vertices
 
+RESULT_COLUMNS = ("vertex", "distance", "predecessor")  # of the frame and the file of a search
+
 # What each kind of object is taken by: the first module whose `matches` says so.
 IMPORTERS = {
     "dask": "from_dask",

@@ -20,6 +20,7 @@ from .._core.memory import require_bytes
 from .._core.threads import pool
 from ..errors import InputError
 from ..kernels.cpu.compiled import parallel, serial
+from ..kernels.cpu.splitmix import mixed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,11 +33,8 @@ FREE = -1  # marks a free row of the table; ids are 0 or more
 
 @njit(inline="always")
 def _row(id, salt, shift):
-    """Where the search for ``id`` begins: the upper bits of a 64-bit hash (the finaliser of splitmix64)."""
-    x = np.uint64(id) ^ salt
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64((x ^ (x >> np.uint64(31))) >> shift)
+    """Where the search for ``id`` begins: the upper bits of a 64-bit hash."""
+    return np.int64(mixed(np.uint64(id) ^ salt) >> shift)
 
 
 @njit(inline="always")

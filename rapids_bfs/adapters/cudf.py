@@ -11,6 +11,7 @@ import numpy as np
 from .._core.cuda.arrays import CUDA, to_device
 from ..errors import InputError
 from ..graph import Graph
+from . import RESULT_COLUMNS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 FRAME = "cudf"  # `Graph.frame` of what comes from here
 PROXY = "cudf.pandas"  # the same behind pandas's names
 NUMBERS = "iuf"  # kinds of dtypes that hold ids which may be vertices
-COLUMNS = ("vertex", "distance", "predecessor")  # of the frame of a search
 
 _labels: WeakKeyDictionary[Graph, Any] = WeakKeyDictionary()  # on the device, of graphs whose ids are strings
 
@@ -231,11 +231,11 @@ def frames_of(vertices: Any) -> Callable[[Any, Any], Any]:
     try:
         made = _unchecked_frames(vertices)
         sample = made(vertices, vertices)  # which nobody writes to
-        if list(sample.dtypes.items()) == [(name, vertices.dtype) for name in COLUMNS]:
+        if list(sample.dtypes.items()) == [(name, vertices.dtype) for name in RESULT_COLUMNS]:
             return made
     except (ImportError, AttributeError, TypeError, ValueError):
         pass
-    return lambda *found: frame_of(dict(zip(COLUMNS, (vertices.copy(), *found), strict=True)))
+    return lambda *found: frame_of(dict(zip(RESULT_COLUMNS, (vertices.copy(), *found), strict=True)))
 
 
 def _unchecked_frames(vertices: Any) -> Callable[[Any, Any], Any]:
@@ -258,7 +258,7 @@ def _unchecked_frames(vertices: Any) -> Callable[[Any, Any], Any]:
     def data(distances: Any, predecessors: Any) -> Any:
         vertex = column(shared.copy(deep=False))  # which is how cuDF learns that it is shared
         columns = vertex, column(as_buffer(distances)), column(as_buffer(predecessors))
-        return ColumnAccessor(dict(zip(COLUMNS, columns, strict=True)), verify=False)
+        return ColumnAccessor(dict(zip(RESULT_COLUMNS, columns, strict=True)), verify=False)
 
     def from_data(*found: Any) -> Any:
         return cudf.DataFrame._from_data(data(*found), cudf.RangeIndex(rows))

@@ -373,9 +373,10 @@ def validate(
 
       rapids-bfs validate rmat:16 result.parquet
     """
+    from ..adapters import RESULT_COLUMNS
     from ..adapters.result_files import read_table
     from ..algorithms.bfs import checked_depth_limit
-    from ..result import RESULT_COLUMNS, from_frame
+    from ..result import from_frame
     from ..validation import verdict_of as check
 
     limit = checked_depth_limit(depth_limit)

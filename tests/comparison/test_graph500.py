@@ -50,7 +50,12 @@ def test_quartiles(values, quartiles):
 
 @given(positive)
 def test_summary_against_numpy(values):
-    summary = Statistics.of(values)
+    summary, x, n = Statistics.of(values), sorted(values), len(values)
+    quartiles = [
+        (x[(n - 1) // 4] + x[n // 4]) / 2,
+        (x[n - 1 - (n - 1) // 4] + x[n - 1 - n // 4]) / 2,
+    ]  # `get_statistics`
+    assert [summary.firstquartile, summary.thirdquartile] == pytest.approx(quartiles, rel=1e-14)
     assert (summary.min, summary.max, summary.median) == (min(values), max(values), pytest.approx(np.median(values)))
     assert summary.mean == pytest.approx(np.mean(values))
     assert isnan(summary.stddev) if len(values) == 1 else summary.stddev == pytest.approx(np.std(values, ddof=1))

@@ -15,6 +15,7 @@ from numba import njit, prange
 
 from ...errors import InputError
 from ...kernels.cpu.compiled import parallel, serial
+from ...kernels.cpu.splitmix import INCREMENT, mixed
 from ..dtypes import frozen, index_dtype
 from ..memory import require_bytes
 from ..threads import pool
@@ -29,16 +30,16 @@ CHANGED = "the edges changed while they were read: try again"
 
 # For the hashes of edges, odd; drawn by each process, so that nobody can construct edges whose hashes cancel out.
 KEY = np.frombuffer(secrets.token_bytes(16), np.uint64) | np.uint64(1)
-OFFSET = 0x9E3779B97F4A7C15  # without it the hash of twice a number would be twice its hash for one key in 64
 
 
 @njit(inline="always")
 def _signed_hash(u, v, key):
-    """A 64-bit hash of the edge {u, v} (the finaliser of splitmix64), negative if u > v, 0 if they are equal."""
-    x = np.uint64(min(u, v)) * key[0] + np.uint64(max(u, v)) * key[1] + np.uint64(OFFSET)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (x ^ (x >> np.uint64(31))) * np.uint64(np.int64(u < v) - np.int64(u > v))
+    """A 64-bit hash of the edge {u, v}, negative if u > v, 0 if they are equal.
+
+    Without the increment the hash of twice a number would be twice its hash for one key in 64.
+    """
+    x = np.uint64(min(u, v)) * key[0] + np.uint64(max(u, v)) * key[1] + np.uint64(INCREMENT)
+    return mixed(x) * np.uint64(np.int64(u < v) - np.int64(u > v))
 
 
 @parallel
