@@ -90,7 +90,7 @@ class Trace(Sequence[Level]):
     def _repr_html_(self) -> str:
         from .report.table import trace_html
 
-        return trace_html(self)
+        return trace_html(self.to_columns(), repr(self).strip("<>"))
 
     def __len__(self) -> int:
         return len(self._levels)
@@ -118,7 +118,7 @@ class Trace(Sequence[Level]):
         """A Matplotlib figure: the frontier by level, its direction coloured, and the time that a level took."""
         from .report.plots import plot_trace
 
-        return plot_trace(self)
+        return plot_trace(self.to_columns(), self.engine)
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas frame with a row for each level."""
@@ -129,4 +129,4 @@ class Trace(Sequence[Level]):
     def __rich__(self) -> FittingTable:
         from .report.table import trace_table
 
-        return trace_table(self)
+        return trace_table(self.to_columns())

@@ -28,7 +28,7 @@ class Statistics(NamedTuple):
     def of(cls, values: Sequence[float]) -> Statistics:
         """The summary of at least one value."""
         quartiles = np.quantile(values, np.arange(5) / 4, method="averaged_inverted_cdf").tolist()
-        return cls(*quartiles, fmean(values), stdev(values) if len(values) > 1 else nan)
+        return cls._make([*quartiles, fmean(values), stdev(values) if len(values) > 1 else nan])
 
 
 class HarmonicSummary(NamedTuple):

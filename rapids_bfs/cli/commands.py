@@ -222,7 +222,8 @@ def compare(
         for output, write in ((json, comparison.to_json), (csv, comparison.to_csv), (html, comparison.to_html)):
             if output:
                 write_output(output, write)
-    show(comparison_table(comparison, wide=wide, hint=" (--wide shows)"), out=table_console(json, csv, html))
+    table = comparison_table(comparison.to_dict(), wide=wide, hint=" (--wide shows)")
+    show(table, out=table_console(json, csv, html))
     if comparison.interrupted:
         raise typer.Abort
     if not comparison.ran:
@@ -296,7 +297,7 @@ def run(
     if out:
         frame = result.to_frame("arrow")
         write_output(out, lambda path: save_table(frame, path, force=force), ".csv")
-    show(levels_table(result), out=table_console(out))
+    show(levels_table(loaded.name, loaded.num_vertices, result.level_sizes.tolist()), out=table_console(out))
     if target is not None:
         show(line(_path(result, _parse_id(loaded, target))), out=table_console(out))
 

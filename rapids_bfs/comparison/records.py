@@ -265,18 +265,18 @@ class Comparison:
     def __rich__(self) -> Any:
         from ..report.table import comparison_table
 
-        return comparison_table(self)
+        return comparison_table(self.to_dict())
 
     def __repr__(self) -> str:
         from ..report.console import as_text
         from ..report.table import comparison_table
 
-        return as_text(comparison_table(self)).rstrip()
+        return as_text(comparison_table(self.to_dict())).rstrip()
 
     def _repr_html_(self) -> str:
         from ..report.table import comparison_html
 
-        return comparison_html(self)
+        return comparison_html(self.to_dict())
 
 
 def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:

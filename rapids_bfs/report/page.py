@@ -10,7 +10,7 @@ from typing import Any
 
 from .._core.formatting import counted, duration, graph_size, number, size
 from .charts import level_charts, ratio_chart, time_chart
-from .table import by_reason
+from .table import by_reason, wrong_answers
 
 RATIO = "ratio_to_baseline"
 # Columns of the table: heading, key of an engine's record, what to multiply by.
@@ -55,7 +55,7 @@ def _file(name: str) -> str:
 def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     graph = record["graph"]
     runs = [run for engine in ran for run in engine["runs"]]
-    wrong = [(engine, run) for engine in ran for run in engine["runs"] if not run["verdict"].startswith("valid")]
+    wrong = wrong_answers(record)
     lines = [
         f"<header><h1>{escape(graph['name'])}: breadth-first search, side by side</h1>",
         f'<p class="soft">{graph_size(graph["vertices"], graph["edges"], graph["directed"])}, '
@@ -70,9 +70,7 @@ def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
         if not wrong:
             valid = f"All {len(runs):,} answers are valid" if len(runs) > 1 else "The answer is valid"
             lines.append(f'<p class="good">{valid} by the rules of Graph500.</p>')
-    for engine, run in wrong:
-        what = f"{engine['engine']}, source {run['source']}: {run['verdict']}"
-        lines.append(f'<p class="bad">{escape(what)}</p>')
+    lines += [f'<p class="bad">{escape(f"{engine}, {what}")}</p>' for engine, what in wrong]
     if record["interrupted"]:
         lines.append('<p class="bad">Interrupted: only finished searches are shown.</p>')
     return "\n".join(lines) + "</header>"

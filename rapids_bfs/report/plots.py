@@ -15,12 +15,11 @@ from .._core.formatting import duration, graph_size, number, time_unit
 from .._core.optional import needed
 from ..errors import InputError
 from . import palette
+from .table import Levels, Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Record = dict[str, Any]  # a comparison, or one of its engines, as JSON has it
 
 HATCHES = {"top-down": None, "bottom-up": "////", None: None}
 MARKERS = "os^DvPX*"
@@ -129,42 +128,45 @@ def _records(comparisons: Any) -> list[Record]:
     return records
 
 
-def plot_trace(trace: Any) -> Figure:
-    """The frontier by level, its direction coloured, and below it the time that each level took, where it is known."""
-    if not len(trace):
+def plot_trace(levels: Levels, engine: str | None = None) -> Figure:
+    """The frontier by level, its direction coloured, and below it the time that each level took, where it is known.
+
+    ``levels`` are as `Trace.to_columns` gives them.
+    """
+    if not levels["level"]:
         raise InputError("the search had no levels: there is nothing to plot")
-    timed = any(level.milliseconds is not None for level in trace)
+    timed = any(ms is not None for ms in levels["milliseconds"])
     with settings():
         figure = figure_of(7.2, 4.6 if timed else 2.8)
         panels = figure.subplots(1 + timed, 1, sharex=True, squeeze=False)[:, 0]
-        _bars(panels[0], trace, [level.frontier_vertices for level in trace])
+        _bars(panels[0], levels, levels["frontier_vertices"])
         panels[0].set_yscale("log")
         panels[0].set_ylim(bottom=0.7)
         panels[0].yaxis.set_minor_formatter(needed("matplotlib.ticker", "a plot").NullFormatter())
         panels[0].set_ylabel("frontier (vertices)")
         if timed:
-            times = [level.milliseconds or 0.0 for level in trace]
+            times = [ms or 0.0 for ms in levels["milliseconds"]]
             unit, many = time_unit(max(times))
-            _bars(panels[1], trace, [many * ms for ms in times])
+            _bars(panels[1], levels, [many * ms for ms in times])
             panels[1].set_ylabel(f"time ({unit})")
             panels[1].set_ylim(bottom=0)
         panels[-1].set_xlabel("level")
         panels[-1].xaxis.get_major_locator().set_params(integer=True)
-        if trace.engine:
-            panels[0].set_title(trace.engine)
+        if engine:
+            panels[0].set_title(engine)
         for axes in panels:
             axes.grid(axis="y", color="#E5E5E5")
             axes.set_axisbelow(True)
-        if any(level.direction for level in trace):
+        if any(levels["direction"]):
             figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False)
     return figure
 
 
-def _bars(axes: Axes, trace: Any, heights: Sequence[float]) -> None:
+def _bars(axes: Axes, trace: Levels, heights: Sequence[float]) -> None:
     """A bar a level, in the colour and hatch of its direction; one outline for many levels."""
-    levels = np.array([level.level for level in trace])
-    for direction in dict.fromkeys(level.direction for level in trace):
-        ours = np.array([level.direction == direction for level in trace])
+    levels, directions = np.array(trace["level"]), np.array(trace["direction"], object)
+    for direction in dict.fromkeys(trace["direction"]):
+        ours = directions == direction
         style: dict[str, Any] = {
             "color": palette.DIRECTIONS[direction],
             "hatch": HATCHES[direction],

@@ -1,8 +1,8 @@
-"""Tables for a terminal."""
+"""Tables for a terminal and a notebook, of records: what `Comparison.to_dict` and `Trace.to_columns` return."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -12,6 +12,9 @@ from rich.text import Text
 from .._core import notebook
 from .._core.formatting import counted, graph_size, mebibytes, number, time_unit
 from .console import FittingTable, line
+
+Record = dict[str, Any]  # a comparison, or one of its engines
+Levels = dict[str, list[Any]]  # a list for each field of a `Level`
 
 COUNTS = ("level", "frontier_vertices", "frontier_edges", "newly_reached")  # fields of a `Level`
 
@@ -25,45 +28,52 @@ class Shown(NamedTuple):
     notes: list[Text]
 
 
-def comparison_table(comparison: Any, *, wide: bool = False, hint: str = "") -> Group:
+def comparison_table(record: Record, *, wide: bool = False, hint: str = "") -> Group:
     """An engine a row; below it the engines that could not run, and the answers that are wrong.
 
     Where it is narrow the less important columns are hidden, unless the table is to be ``wide``; see `FittingTable`.
     """
-    shown = _shown(comparison)
-    least = None if wide else 1 + sum(name in shown.columns for name in _essential(comparison))
+    shown = _shown(record)
+    least = None if wide else 1 + sum(name in shown.columns for name in _essential(record["baseline"]))
     table = FittingTable(shown.columns, shown.rows, least, hint)
     return Group(line(shown.title, "italic"), *([table] if shown.rows else []), *shown.notes)
 
 
-def comparison_html(comparison: Any) -> str:
+def comparison_html(record: Record) -> str:
     """The same for a notebook."""
-    shown = _shown(comparison)
+    shown = _shown(record)
     rows = notebook.table(shown.rows, shown.columns, shown.title)
     return rows + "".join(f"\n<p>{notebook.text(note)}</p>" for note in shown.notes)
 
 
-def _shown(comparison: Any) -> Shown:
-    graph = comparison.graph
-    sources = max((len(runs.runs) for runs in comparison.engines), default=0)
-    title = f"{graph.name}: {graph_size(graph.num_vertices, graph.num_edges, graph.directed)}"
+def _shown(record: Record) -> Shown:
+    graph, engines = record["graph"], record["engines"]
+    sources = max((len(engine["runs"]) for engine in engines), default=0)
+    title = f"{graph['name']}: {graph_size(graph['vertices'], graph['edges'], graph['directed'])}"
     if sources:
         title += f", {counted(sources, 'source')}"
-    if searched := getattr(graph, "searched", None):  # of a distributed graph
+    if searched := graph.get("searched"):
         title += f", {searched}"
-    rows = {runs.engine: _figures(runs, comparison) for runs in comparison.engines if runs.runs}
-    notes = reasons_why({runs.engine: runs.unavailable for runs in comparison.engines})
+    rows = {engine["engine"]: _figures(engine, record["baseline"]) for engine in engines if engine["runs"]}
+    notes = reasons_why({engine["engine"]: engine["unavailable"] for engine in engines})
     notes += [
-        Text.assemble(line(runs.engine, "bold"), line(f", source {run.source}: {run.verdict}"), style="red")
-        for runs in comparison.engines
-        for run in runs.runs
-        if not run.valid
+        Text.assemble(line(engine, "bold"), line(f", {what}"), style="red") for engine, what in wrong_answers(record)
     ]
-    if comparison.interrupted:
+    if record["interrupted"]:
         notes.append(Text("Interrupted: only finished runs are shown.", style="yellow"))
     names = list({name: None for row in rows.values() for name, figure in row.items() if figure})  # in order, each once
     cells = [[line(engine), *(row[name] for name in names)] for engine, row in rows.items()]
     return Shown(title, ["engine", *names], cells, notes)
+
+
+def wrong_answers(record: Record) -> list[tuple[str, str]]:
+    """The engine, and what is wrong from which source, of each wrong answer."""
+    return [
+        (engine["engine"], f"source {run['source']}: {run['verdict']}")
+        for engine in record["engines"]
+        for run in engine["runs"]
+        if not run["verdict"].startswith("valid")
+    ]
 
 
 def by_reason(unavailable: Mapping[str, str | None]) -> dict[str, list[str]]:
@@ -83,57 +93,57 @@ def reasons_why(unavailable: Mapping[str, str | None]) -> list[Text]:
     ]
 
 
-def _essential(comparison: Any) -> tuple[str, ...]:
+def _essential(baseline: str | None) -> tuple[str, ...]:
     """The columns, after the engine's name, that every terminal gets."""
-    return "median ms", "range ms", f"x {comparison.baseline}", "valid"
+    return "median ms", "range ms", f"x {baseline}", "valid"
 
 
-def _figures(runs: Any, comparison: Any) -> dict[str, str | Text]:
+def _figures(engine: Record, baseline: str | None) -> dict[str, str | Text]:
     """What the table says of an engine, by column, the most important first; those empty for all are left out."""
-    teps = runs.teps_harmonic_mean
-    median_name, range_name, ratio_name, valid_name = _essential(comparison)
+    teps = engine["teps_harmonic_mean"]
+    median_name, range_name, ratio_name, valid_name = _essential(baseline)
     return {
-        median_name: number(runs.median_ms),
-        range_name: f"{number(min(runs.run_ms))} - {number(max(runs.run_ms))}",
-        ratio_name: number(comparison.ratio_to_baseline(runs.engine)),
-        valid_name: Text("yes", style="green") if runs.valid else Text("NO", style="bold red"),
+        median_name: number(engine["median_ms"]),
+        range_name: f"{number(min(engine['run_ms']))} - {number(max(engine['run_ms']))}",
+        ratio_name: number(engine["ratio_to_baseline"]),
+        valid_name: Text("yes", style="green") if engine["valid"] else Text("NO", style="bold red"),
         "MTEPS": number(None if teps is None else teps / 1e6),
-        "prepare ms": number(runs.prepare_ms),
-        "edges to answer ms": number(median(runs.edges_ms) if runs.edges_ms else None),
-        "warm-up ms": number(runs.warmup_ms),
-        "reached": f"{runs.reached:,}",
-        "depth": str(runs.depth),
-        "run MiB": mebibytes(runs.run_bytes),
-        "prepare MiB": mebibytes(runs.prepare_bytes),
+        "prepare ms": number(engine["prepare_ms"]),
+        "edges to answer ms": number(median(engine["edges_ms"]) if engine["edges_ms"] else None),
+        "warm-up ms": number(engine["warmup_ms"]),
+        "reached": f"{engine['reached']:,}",
+        "depth": str(engine["depth"]),
+        "run MiB": mebibytes(engine["run_bytes"]),
+        "prepare MiB": mebibytes(engine["prepare_bytes"]),
     }
 
 
-def levels_table(result: Any) -> Group:
-    """A level a row: its distance and how many vertices are at it."""
-    graph = result.graph
-    title = f"{graph.name}: {result.num_reached:,} of {counted(graph.num_vertices, 'vertex', 'vertices')} reached"
-    rows = [[str(distance), f"{vertices:,}"] for distance, vertices in enumerate(result.level_sizes.tolist())]
+def levels_table(name: str, vertices: int, level_sizes: Sequence[int]) -> Group:
+    """A level a row: its distance and how many of the graph's vertices are at it."""
+    title = f"{name}: {sum(level_sizes):,} of {counted(vertices, 'vertex', 'vertices')} reached"
+    rows = [[str(distance), f"{size:,}"] for distance, size in enumerate(level_sizes)]
     return Group(line(title, "italic"), FittingTable(["distance", "vertices"], rows))
 
 
-def trace_table(trace: Any) -> FittingTable:
+def trace_table(levels: Levels) -> FittingTable:
     """A level a row."""
-    columns = _columns(trace)
+    columns = _columns(levels)
     return FittingTable(list(columns), list(zip(*columns.values(), strict=True)))
 
 
-def trace_html(trace: Any) -> str:
+def trace_html(levels: Levels, caption: str) -> str:
     """The same for a notebook."""
-    columns = _columns(trace)
-    return notebook.table(list(zip(*columns.values(), strict=True)), list(columns), repr(trace).strip("<>"))
+    columns = _columns(levels)
+    return notebook.table(list(zip(*columns.values(), strict=True)), list(columns), caption)
 
 
-def _columns(trace: Any) -> dict[str, list[str]]:
+def _columns(levels: Levels) -> dict[str, list[str]]:
     """What a table says of each level, without the direction and the time where the engine does not tell them."""
-    unit, many = time_unit(max((level.milliseconds or 0 for level in trace), default=0))
-    columns = {field.replace("_", " "): [f"{getattr(level, field):,}" for level in trace] for field in COUNTS}
-    if any(level.direction for level in trace):
-        columns["direction"] = [level.direction or "" for level in trace]
-    if any(level.milliseconds is not None for level in trace):
-        columns[unit] = ["" if level.milliseconds is None else number(many * level.milliseconds) for level in trace]
+    columns = {field.replace("_", " "): [f"{count:,}" for count in levels[field]] for field in COUNTS}
+    if any(levels["direction"]):
+        columns["direction"] = [direction or "" for direction in levels["direction"]]
+    times = levels["milliseconds"]
+    if any(ms is not None for ms in times):
+        unit, many = time_unit(max(ms or 0 for ms in times))
+        columns[unit] = ["" if ms is None else number(many * ms) for ms in times]
     return columns

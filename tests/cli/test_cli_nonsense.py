@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rapids_bfs.engines
-from rapids_bfs import as_graph, bfs, compare
+from rapids_bfs import as_graph, compare
 from rapids_bfs.cli import run_command
 from rapids_bfs.cli.commands import app
 from rapids_bfs.engines.cpu import CPU
@@ -179,7 +179,7 @@ def test_no_text_reaches_a_terminal_but_as_itself(text):
     comparison = compare(as_graph([(0, 1)]), num_sources=1, engines="scipy")
     comparison.graph.name = comparison["scipy"].unavailable = text
     shown = line(text).plain
-    for group in (comparison_table(comparison), levels_table(bfs(comparison.graph, 0))):
+    for group in (comparison_table(comparison.to_dict()), levels_table(text, 2, [1, 1])):
         out = console(width=10_000)
         with out.capture() as capture:
             out.print(group)

@@ -38,7 +38,7 @@ def comparisons(draw):
 
 def printed(comparison, width, **options):
     text = StringIO()
-    show(comparison_table(comparison, **options), out=console(file=text, width=width))
+    show(comparison_table(comparison.to_dict(), **options), out=console(file=text, width=width))
     return text.getvalue()
 
 
@@ -113,7 +113,7 @@ def test_info_says_each_reason_once(monkeypatch):
         def unavailable(self):
             return "no GPU"
 
-    monkeypatch.setattr(rapids_bfs.report.info, "registered", lambda: {"a": Engine(), "b": Engine()})
+    monkeypatch.setattr(rapids_bfs.cli.info, "registered", lambda: {"a": Engine(), "b": Engine()})
     text = StringIO()
     show(info_tables(), out=console(file=text, width=80))
     assert text.getvalue().count("no GPU") == 1

@@ -79,7 +79,7 @@ def test_what_an_engine_does_not_tell_has_no_column():
 def as_text_of(trace):
     from rich.console import Group
 
-    return as_text(Group(trace_table(trace)))
+    return as_text(Group(trace_table(trace.to_columns())))
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**9), st.booleans()), min_size=1), st.sampled_from([np.int64, np.uint64]))
