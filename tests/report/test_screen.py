@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import rapids_bfs.cli.info
 from rapids_bfs import as_graph, bfs, compare
 from rapids_bfs._core.formatting import BYTES, counted, graph_size, number, printable, size
 from rapids_bfs.cli.info import info_tables

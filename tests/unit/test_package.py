@@ -30,6 +30,11 @@ def test_import_brings_nothing_heavy():
     assert not set(HEAVY) & set(loaded)
 
 
+def test_bundled_graphs_are_read_without_arrow():
+    """Its import takes longer than reading them."""
+    assert "pyarrow" not in python("import sys, rapids_bfs; rapids_bfs.load('moby'); print(*sys.modules)").split()
+
+
 @pytest.mark.skipif(
     sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="the C library does not tell"
 )
