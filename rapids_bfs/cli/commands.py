@@ -14,13 +14,24 @@ from .._core.arguments import quoted
 from .._core.formatting import graph_size
 from ..errors import InputError, shortened
 from ..report.console import line, messages, screen, show
+from .options import (
+    DepthLimit,
+    Directed,
+    EngineName,
+    Force,
+    Gpus,
+    GraphArgument,
+    JsonFile,
+    NoHeader,
+    SourceColumn,
+    TargetColumn,
+)
 from .streams import (
     STANDARD,
     GraphInput,
     check_outputs,
     devices_of,
     engines_named,
-    graphs_named,
     output_path,
     table_console,
     with_progress,
@@ -38,72 +49,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-GraphArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="GRAPH",
-        help="A file (.mtx .parquet .arrow .feather .csv .tsv .txt .el .sg .npz; text also as .gz .bz2 .zst), - for "
-        "standard input, a generator (rmat:20, urand:20, grid:K, path:N, star:N, complete:N, tree:N), or a bundled "
-        "graph (karate, moby, wordnet). Matrix Market counts from 1: its row 1 is vertex 0. Weights are ignored.",
-        show_default=False,
-        autocompletion=graphs_named,
-    ),
-]
-SourceColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Column that holds the edges' sources.", show_default=False)
-]
-TargetColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Column that holds the edges' targets.", show_default=False)
-]
-NoHeader = Annotated[
-    bool,
-    typer.Option(
-        "--no-header", metavar="", help="The first line of a CSV or TSV is an edge; its columns are named 0, 1, ..."
-    ),
-]
-Directed = Annotated[
-    bool | None,
-    typer.Option(
-        "--directed/--undirected",
-        metavar="",
-        help="Follow edges from source to target, or both ways. Default: the file's setting, else directed.",
-        show_default=False,
-    ),
-]
-EngineName = Annotated[
-    str,
-    typer.Option(
-        "--engine",
-        metavar="ENGINE[:ALGORITHM]",
-        help="Engine to run; 'rapids-bfs info' lists them.",
-        autocompletion=engines_named,
-    ),
-]
-Gpus = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N",
-        help="Distribute the graph over N GPUs, over 'all', or with 'auto' over as few as hold the graph; 'cpu:N' "
-        "makes N partitions in the host's memory.",
-        show_default=False,
-    ),
-]
-DepthLimit = Annotated[
-    int | None,
-    typer.Option("--depth-limit", metavar="D", help="Search no further than this distance.", show_default=False),
-]
-JsonFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--json",
-        metavar="FILE",
-        help="Write everything as JSON; - for standard output.",
-        show_default=False,
-        parser=output_path,
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", metavar="", help="Replace output files that exist.")]
 
 
 def _show_version(asked: bool) -> None:
