@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...kernels.whole_search import STATE_BYTES
 from ...trace import Step
 from ..base import Options
 from .launch import address, copy, fill
-from .level_synchronous import require_buffers
+from .level_synchronous import Device, require_buffers
 from .persistent import STATIC_BYTES, WARP, OneLaunch, bytes_of_tiles
 
 FILE = "deterministic"
@@ -63,17 +63,36 @@ def has_alike_degrees(offsets: np.ndarray) -> bool:
     return int(np.diff(offsets).max(initial=0)) * n <= ALIKE * int(offsets[-1])
 
 
-class Deterministic:
-    """Deterministic searches beside the default ones of ``default``, whose graph and queue they use.
+@dataclass(frozen=True)
+class SharedArrays:
+    """The device arrays that the default and the deterministic search of a graph share.
 
-    ``default`` is a `DirectionOptimizing`. Distances and predecessors are its own, so that neither kind of search has to
-    know what the other left.
+    The queue holds nothing between searches; searches only read the others.
     """
 
-    def __init__(self, default: Any, tuning: Tuning = DEFAULT) -> None:
-        self.graph = graph = default.graph
-        self.device = device = default.device
-        self.keeps = default.offsets, default.targets, default.in_offsets, default.in_targets, default.buffers
+    offsets: Any  # (n + 1) of the graph's offset type
+    targets: Any  # (m) of its vertex type
+    in_offsets: Any  # (n + 1) of the reverse graph, or the same arrays if the graph is undirected
+    in_targets: Any  # (m)
+    hub: Any  # (n) the in-neighbour of highest degree
+    heavy: Any  # (n, GROUP) the next ones
+    isolated: Any  # bitmap of the vertices without edges
+    queue: Any  # (n) entries
+    queued: Any  # (n) vertices
+
+    def addresses(self) -> dict[str, int]:
+        """The address of each array by its name, as the kernels' parameters call it."""
+        return {field.name: address(getattr(self, field.name)) for field in fields(self)}
+
+
+class Deterministic:
+    """Deterministic searches of a graph on a device, beside the default ones that ``shared`` comes from.
+
+    They have distances and predecessors of their own: neither kind of search depends on what the other left.
+    """
+
+    def __init__(self, graph: Graph, device: Device, shared: SharedArrays, tuning: Tuning = DEFAULT) -> None:
+        self.graph, self.device, self.shared = graph, device, shared
         n, m = graph.num_vertices, graph.num_arcs
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
         words = -(-n // WARP)
@@ -93,7 +112,7 @@ class Deterministic:
         uploads = [(len(array), array.dtype) for array in in_edges or () if array is not None]
         require_buffers(device, graph, needs + uploads)
         with device.active():
-            self.in_edges: tuple[Any, ...] = default.in_offsets, default.in_targets, None
+            self.in_edges: tuple[Any, ...] = shared.in_offsets, shared.in_targets, None
             if in_edges is not None:
                 self.in_edges = tuple(None if array is None else device.upload(array) for array in in_edges)
             self.buffers = [device.empty(*need) for need in needs]
@@ -102,19 +121,12 @@ class Deterministic:
                 fill(array, 0xFF, device.stream_handle)
             for array in bitmaps, state:
                 fill(array, 0, device.stream_handle)
-            copy(address(bitmaps), default.parameters.isolated, 4 * words, device.stream_handle)
+            copy(address(bitmaps), address(shared.isolated), 4 * words, device.stream_handle)
             device.synchronize()
         in_offsets, in_targets, positions = (None if array is None else address(array) for array in self.in_edges)
-        shared = default.parameters
         self.parameters = Search(
-            offsets=shared.offsets,
-            targets=shared.targets,
-            in_offsets=in_offsets,
-            in_targets=in_targets,
+            **(shared.addresses() | {"in_offsets": in_offsets, "in_targets": in_targets}),
             positions=positions,
-            hub=shared.hub,
-            heavy=shared.heavy,
-            isolated=shared.isolated,
             visited=address(bitmaps),
             other=address(bitmaps) + 4 * words,
             fresh=address(bitmaps) + 8 * words,
@@ -122,15 +134,13 @@ class Deterministic:
             marks=address(marks),
             slots=address(slots),
             counts=address(counts),
-            queue=shared.queue,
-            queued=shared.queued,
             rank=address(rank),
             distances=address(self.distances),
             predecessors=address(self.predecessors),
             state=address(state),
             n=n,
             m=m,
-            edge_bits=default.edge_bits,
+            edge_bits=m.bit_length(),
             alike=has_alike_degrees(graph.to(CPU).offsets if in_edges is None else in_edges[0]),
         )
         with device.active():

@@ -18,7 +18,7 @@ from ...kernels.whole_search import BITMAPS, GROUP, RECENT, SEARCH, STATE_BYTES
 from ...result import BFSResult
 from ..base import DEFAULT as PLAIN
 from ..base import Options
-from .deterministic import Deterministic
+from .deterministic import Deterministic, SharedArrays
 from .launch import CompiledKernel, address, copy, fill
 from .level_synchronous import Device, DeviceTraversal, require_buffers
 from .persistent import STATIC_BYTES, WARP, OneLaunch, bytes_of_tiles
@@ -64,8 +64,8 @@ class DirectionOptimizing(DeviceTraversal):
         super().__init__(graph, device)
         n, m = graph.num_vertices, graph.num_arcs
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
-        self.edge_bits = m.bit_length()
-        if n.bit_length() + self.edge_bits > 64:
+        edge_bits = m.bit_length()
+        if n.bit_length() + edge_bits > 64:
             raise InputError(f"{graph.name} has too many vertices and edges to count both in 64 bits")
         words = -(-n // (4 * WARP)) * 4  # each bitmap begins at a multiple of 16 bytes
         needs = [
@@ -83,34 +83,25 @@ class DirectionOptimizing(DeviceTraversal):
         require_buffers(device, graph, needs + reversed_edges)
         here, reverse = self.here, self.here.reverse
         with device.working():
-            self.offsets, self.targets = self._adjacency(here)
-            self.in_offsets, self.in_targets = self.offsets, self.targets
-            if reverse is not here:
-                self.in_offsets, self.in_targets = self._adjacency(reverse)
+            rows = self._adjacency(here)
+            in_rows = rows if reverse is here else self._adjacency(reverse)
             # Is a row of `heavy` mostly a whole adjacency?
-            self.small_rows = self.in_targets is self.targets and m <= GROUP * n
+            self.small_rows = in_rows is rows and m <= GROUP * n
             self.buffers = [device.empty(*need) for need in needs]
             distances, predecessors, hub, heavy, queue, queued, isolated, visited, state = self.buffers
+            self.shared = SharedArrays(*rows, *in_rows, hub, heavy, isolated, queue, queued)
             self.distances, self.predecessors = distances, predecessors
             self.distances_address, self.predecessors_address = address(distances), address(predecessors)
             for array, byte in ((distances, 0xFF), (predecessors, 0xFF), (isolated, 0xFF), (state, 0)):
                 fill(array, byte, device.stream_handle)
             self.parameters = Search(
-                offsets=address(self.offsets),
-                targets=address(self.targets),
-                in_offsets=address(self.in_offsets),
-                in_targets=address(self.in_targets),
-                hub=address(hub),
-                heavy=address(heavy),
-                isolated=address(isolated),
+                **self.shared.addresses(),
                 visited=address(visited),
-                queue=address(queue),
-                queued=address(queued),
                 distances=self.distances_address,
                 state=address(state),
                 n=n,
                 m=m,
-                edge_bits=self.edge_bits,
+                edge_bits=edge_bits,
                 unreached=UNREACHED,
             )
             self.host = OneLaunch(graph, device, self.parameters)
@@ -171,7 +162,7 @@ class DirectionOptimizing(DeviceTraversal):
     @cached_property
     def deterministic(self) -> Deterministic:
         """What deterministic searches need besides this, made for the first of them."""
-        return Deterministic(self)
+        return Deterministic(self.graph, self.device, self.shared)
 
     def search(self, sources: np.ndarray, options: Options) -> Found:
         with self.device.current():
