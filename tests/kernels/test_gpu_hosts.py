@@ -5,6 +5,7 @@ import gc
 import sys
 import weakref
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ import pytest
 from emulator import address, emulate
 from interrupts import at_line
 
-from rapids_bfs import Graph, bfs, bfs_batch
+from rapids_bfs import Graph, InputError, bfs, bfs_batch
 from rapids_bfs._core import memory
 from rapids_bfs.engines import Engine, EngineSpec, Options
 from rapids_bfs.engines.gpu import betweenness, bit_parallel, cupy, deterministic, direction_optimizing
@@ -154,6 +155,13 @@ def test_shared_memory_is_what_the_device_has(capability, types):
 def test_two_passes_where_the_l2_holds_half_of_the_predecessors(l2_bytes, passes, monkeypatch):
     monkeypatch.setattr(Nothing, "l2_bytes", l2_bytes)
     assert DirectionOptimizing(generate("path:100"), Nothing()).parameters.passes == passes
+
+
+@pytest.mark.parametrize("module", [direction_optimizing, deterministic, bit_parallel, betweenness])
+@pytest.mark.parametrize("wrong", [{"threads": 0}, {"threads": 100}, {"threads": 2048}, {"blocks": 0}, {"grid": 0}])
+def test_what_no_device_can_launch_is_refused(module, wrong):
+    with pytest.raises(InputError, match="{}={}".format(*next(iter(wrong.items())))):
+        replace(module.DEFAULT, **wrong)
 
 
 SOURCES = np.arange(3)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..._core.cuda.arrays import to_host
-from ...errors import InputError
 from ...graph import Graph
 from ...kernels.batch import BITS
 from ...kernels.brandes import BATCH, FRONTS, STATE_BYTES
@@ -16,20 +15,19 @@ from ..base import Betweenness
 from .bit_parallel import HEADROOM, pieces_of
 from .launch import address, fill
 from .level_synchronous import Device, require_buffers
-from .persistent import WARP
+from .persistent import WARP, LaunchTuning
 
 FILE = KERNEL = "betweenness"
 
 
-@dataclass(frozen=True)
-class Tuning:
+@dataclass(frozen=True, kw_only=True)
+class Tuning(LaunchTuning):
     """What a launch may be tuned by; no answer depends on it but for rounding."""
 
     alpha: int = 3  # every place pulls when the frontier has more than 1/alpha of the arcs
     places: int = 1 << 20  # vertices times words of sources in a launch, unless there are more vertices
     threads: int = 256  # of a block
     blocks: int = 3  # of a multiprocessor, as the compiler is told
-    grid: int | None = None  # blocks in all, at most; None: as many as the device holds and the graph needs
 
 
 DEFAULT = Tuning()
@@ -133,10 +131,8 @@ class Brandes(Betweenness):
 
     def _launcher(self) -> Any:
         tuning, device = self.tuning, self.device
-        kernel = device.compiled(FILE, KERNEL, *self.types, tuning.threads, tuning.blocks)
-        grid = kernel.resident_blocks(tuning.threads, 0) * device.multiprocessors
-        if not grid:
-            raise InputError(f"this device has no room for a block of {tuning.threads} threads")
+        kernel = tuning.compiled(device, FILE, KERNEL, *self.types)
+        grid = tuning.resident_blocks(kernel, device)
         items = self.graph.num_vertices + self.pieces << self.parameters.shift
         needed = -(-items * WARP // tuning.threads)
         grid = max(1, min(grid, needed if tuning.grid is None else tuning.grid))

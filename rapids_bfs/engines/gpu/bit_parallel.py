@@ -15,21 +15,20 @@ from ..base import BatchTraversal, Summary
 from ..cpu.degree_order import numbered_by_degree
 from .launch import address, fill
 from .level_synchronous import Device, require_buffers
-from .persistent import blocks_of_grid
+from .persistent import LaunchTuning, blocks_of_grid
 
 FILE = "bit_parallel"
 WRITE_THREADS = 256
 HEADROOM = 0.8  # of the free memory that a batch may take
 
 
-@dataclass(frozen=True)
-class Tuning:
+@dataclass(frozen=True, kw_only=True)
+class Tuning(LaunchTuning):
     """What a batch may be tuned by; no answer depends on it."""
 
     alpha: int = 8  # bottom-up when the frontier has more than 1/alpha of the edges
     threads: int = 512  # of a block
     blocks: int = 2  # of a multiprocessor, as the compiler is told
-    grid: int | None = None  # blocks in all, at most; None: as many as the device holds and the graph needs
     widest: int = WIDTHS[-1]  # words of a vertex, at most
 
 
@@ -171,7 +170,7 @@ class BitParallel(BatchTraversal):
 
     def _launcher(self, name: str, width: int) -> Any:
         tuning, stream = self.tuning, self.device.stream_handle
-        kernel = self.device.compiled(FILE, f"{name}_{width}", *self.types, tuning.threads, tuning.blocks)
+        kernel = tuning.compiled(self.device, FILE, f"{name}_{width}", *self.types)
         if name == "write":
             return kernel.launcher(self.device.resident_blocks, WRITE_THREADS, 0, stream, self.parameters)
         grid = blocks_of_grid(kernel, self.device, self.graph, tuning, 0, width)

@@ -16,15 +16,15 @@ from ...trace import Step
 from ..base import Options
 from .launch import address, copy, fill
 from .level_synchronous import Device, require_buffers
-from .persistent import STATIC_BYTES, WARP, OneLaunch, bytes_of_tiles
+from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles
 
 FILE = "deterministic"
 MAX_WARPS = 64  # of a multiprocessor
 ALIKE = 8  # times the average
 
 
-@dataclass(frozen=True)
-class Tuning:
+@dataclass(frozen=True, kw_only=True)
+class Tuning(SearchTuning):
     """What a search may be tuned by; no answer depends on it."""
 
     alpha: int = 60  # a level is wide when its frontier has more than 1/alpha of the unexplored edges
@@ -35,11 +35,6 @@ class Tuning:
     patience: int = 8  # levels without an order
     single_block_edges: int = 2048  # a frontier with no more edges is one block's work
     cluster_edges: int = 1 << 15  # and with no more than this one cluster's
-    threads: int = 512  # of a block
-    blocks: int = 1  # of a multiprocessor, as the compiler is told
-    grid: int | None = None  # blocks in all, at most; None: as many as the device holds, or 1 for a small graph
-    cluster: int = 16  # blocks of a cluster, at most; 1: no clusters
-    deep: int = 64  # a graph whose last search had more levels is searched by clusters
 
 
 DEFAULT = Tuning()
@@ -160,7 +155,7 @@ class Deterministic:
         capacity = min(tuning.single_block_edges, UNROLL * threads, most // entry)
         edges = UNROLL * threads * 2 * offset.itemsize  # of a block of a cluster
         shared = max(capacity * entry, bytes_of_tiles(threads), edges)
-        kernel = device.compiled(FILE, "search", vertex, offset, threads, tuning.blocks)
+        kernel = tuning.compiled(device, FILE, "search", vertex, offset)
         self.host.use(kernel, tuning, shared)
 
         parameters = self.parameters

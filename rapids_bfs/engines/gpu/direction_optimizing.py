@@ -21,7 +21,7 @@ from ..base import Options
 from .deterministic import Deterministic, SharedArrays
 from .launch import CompiledKernel, address, copy, fill
 from .level_synchronous import Device, DeviceTraversal, require_buffers
-from .persistent import STATIC_BYTES, WARP, OneLaunch, bytes_of_tiles
+from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles
 
 FILE = "direction_optimizing"
 UNREACHED = -1  # the distance where there is none
@@ -29,8 +29,8 @@ PREPARE_THREADS = 256  # of a block
 GROUP_BYTES = 16  # targets are loaded in groups of so many, which begin at multiples of it
 
 
-@dataclass(frozen=True)
-class Tuning:
+@dataclass(frozen=True, kw_only=True)
+class Tuning(SearchTuning):
     """What a search may be tuned by; no answer depends on it."""
 
     alpha: int = 15  # bottom-up when the frontier has more than 1/alpha of the unexplored edges
@@ -41,11 +41,6 @@ class Tuning:
     single_block_chunks: int = 256  # a frontier with no more chunks of edges is expanded by one block
     cluster_chunks: int = 8192  # and with no more than this by one cluster
     capacity: int = 1536  # chunks of a block's queue in shared memory, if there is room; else all three are less
-    threads: int = 512  # of a block
-    blocks: int = 1  # of a multiprocessor, as the compiler is told
-    grid: int | None = None  # blocks in all, at most; None: as many as the device holds, or 1 for a small graph
-    cluster: int = 16  # blocks of a cluster; 1: no clusters
-    deep: int = 64  # a graph whose last search had more levels is searched by clusters
     spin: bool = True  # wait by looking at mapped memory, not in the driver
 
 
@@ -116,8 +111,7 @@ class DirectionOptimizing(DeviceTraversal):
         return offsets, self.device.upload(targets)
 
     def _kernel(self, name: str) -> CompiledKernel:
-        types = self.graph.targets.dtype, self.graph.offsets.dtype
-        return self.device.compiled(FILE, name, *types, self.tuning.threads, self.tuning.blocks)
+        return self.tuning.compiled(self.device, FILE, name, self.graph.targets.dtype, self.graph.offsets.dtype)
 
     def _prepare(self, words: int) -> None:
         """Launch what fills `hub`, `heavy` and `isolated`, and the first of `visited`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,50 @@ from ..base import Options
 from .launch import CompiledKernel, address
 from .level_synchronous import Device
 
-STATIC_BYTES = 2048  # no less than they have in shared memory besides what is asked for at the launch
+STATIC_BYTES = (
+    2048  # of a block's shared memory, at most, that kernels declare themselves; the launch asks for the rest
+)
 WARP = 32
 SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
 NUMBERS_OF_SEARCHES = 1 << (63 - NUMBER_SHIFT)  # that `status` has room for
 SPINS = 20_000  # looks at the status before the host waits in the driver
+MOST_THREADS = 1024  # of a block
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchTuning:
+    """How a kernel is launched; no answer depends on it. Raises `InputError` if no device can launch it so."""
+
+    threads: int = 512  # of a block
+    blocks: int = 1  # of a multiprocessor, as the compiler is told
+    grid: int | None = None  # blocks in all, at most; None: as many as the device holds and the graph needs
+
+    def __post_init__(self) -> None:
+        if self.threads % WARP or not WARP <= self.threads <= MOST_THREADS:
+            raise InputError(f"threads={self.threads}: take a multiple of {WARP}, at most {MOST_THREADS}")
+        for name in ("blocks", "grid"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"{name}={value}: take at least 1")
+
+    def compiled(self, device: Device, file: str, kernel: str, vertex: np.dtype, offset: np.dtype) -> CompiledKernel:
+        """A kernel for these types and blocks."""
+        return device.compiled(file, kernel, vertex, offset, self.threads, self.blocks)
+
+    def resident_blocks(self, kernel: CompiledKernel, device: Device, shared: int = 0) -> int:
+        """How many blocks with so many bytes of shared memory the device runs at the same time."""
+        blocks = kernel.resident_blocks(self.threads, shared) * device.multiprocessors
+        if not blocks:
+            raise InputError(f"this device has no room for a block of {self.threads} threads and {shared:,} bytes")
+        return blocks
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchTuning(LaunchTuning):
+    """How a whole search is launched; see `OneLaunch.use`."""
+
+    cluster: int = 16  # blocks of a cluster, at most; 1: no clusters
+    deep: int = 64  # a graph whose last search had more levels is searched by clusters
 
 
 class OneLaunch:
@@ -44,7 +84,7 @@ class OneLaunch:
         self.options: Options | None = None  # that the parameters are for, but for those of each search
         self._make_room(1)
 
-    def use(self, kernel: CompiledKernel, tuning: Any, shared: int) -> None:
+    def use(self, kernel: CompiledKernel, tuning: SearchTuning, shared: int) -> None:
         """Launch this kernel from now on, with so many bytes of shared memory a block; in clusters, if there is room
         for one beside other blocks, after a search that had more than ``tuning.deep`` levels."""
         graph, device, threads = self.graph, self.device, tuning.threads
@@ -176,17 +216,15 @@ class OneLaunch:
 
 
 def blocks_of_grid(
-    kernel: CompiledKernel, device: Device, graph: Graph, tuning: Any, shared: int, words: int = 1
+    kernel: CompiledKernel, device: Device, graph: Graph, tuning: LaunchTuning, shared: int, words: int = 1
 ) -> int:
     """How many blocks search: as many as the device holds, or one if the graph is small; `tuning.grid` at most.
 
     An arc is looked at for as many ``words`` of sources at once.
     """
-    grid = kernel.resident_blocks(tuning.threads, shared) * device.multiprocessors
-    if not grid:
-        raise InputError(f"this device has no room for a block of {tuning.threads} threads and {shared:,} bytes")
+    grid = tuning.resident_blocks(kernel, device, shared)
     if tuning.grid is not None:
-        return min(grid, int(tuning.grid))
+        return min(grid, tuning.grid)
     return 1 if graph.num_arcs * words < SMALL_ARCS else grid
 
 
