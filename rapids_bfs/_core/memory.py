@@ -19,7 +19,7 @@ from .rapids import driver_allocates, has_pool
 CGROUP = Path("/sys/fs/cgroup")
 ALIGNMENT = 256  # of arrays on a device
 SHARED_BYTES = 1 << 26  # an allocation takes some microseconds, which larger searches do not notice
-AHEAD_BYTES = 1 << 27  # of an answer whose arrays are allocated ahead; more would be much to keep
+AHEAD_BYTES = 1 << 27  # of the arrays of one answer; larger ones are not allocated ahead, since they are kept meanwhile
 
 
 def available_bytes() -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._core.cuda.arrays import CUDA
-from .._core.memory import SHARED_BYTES
+from .._core.memory import AHEAD_BYTES
 from ..engines.gpu.cupy import CuPyDevice
 from ..engines.gpu.launch import address, copy, fill
 from ..engines.gpu.persistent import SMALL_ARCS, SPINS, WARP, bytes_of_tiles, words_per_tile
@@ -217,7 +217,7 @@ class PersistentSearch:
     def allocate_ahead(self) -> None:
         """Allocate the next answer while the device is busy, unless it is large or memory is short."""
         assert self.answers is not None
-        if sum(array.nbytes for array in self.answers[:2] if array is not None) <= SHARED_BYTES:
+        if sum(array.nbytes for array in self.answers[:2] if array is not None) <= AHEAD_BYTES:
             with suppress(MemoryError), self.device.active():
                 self.ahead = self.device_partition.allocate_answers(self.request.predecessors)
 
