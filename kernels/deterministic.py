@@ -6,7 +6,7 @@ from .whole_search import ARRAYS, COMMON, SIZES
 UNROLL = 4  # edges or vertices that a lane has in flight
 # What the grid did between two barriers, by number in the records of the first MAX_PHASES phases.
 PHASES = (
-    *("begin", "seed", "single block", "claim", "settle", "append", "large siblings", "first edges", "merge", "sweep"),
+    *("begin", "seed", "single block", "claim", "write", "append", "large siblings", "first edges", "merge", "sweep"),
     *("reorder", "cluster"),
 )
 PHASE_BITS = 4

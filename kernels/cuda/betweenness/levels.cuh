@@ -22,9 +22,10 @@ __device__ void expand(const Batch<Vertex, Offset>& b, const Item<Vertex, Offset
     });
 }
 
-// Forward: what the lanes' items found becomes part of the level. Returns the out-edges of these places.
+// Forward: add what the lanes' items found to the level. Returns the out-edges of these places.
 template <typename Vertex, typename Offset>
-__device__ inline Word settle(const Batch<Vertex, Offset>& b, Vertex place, Word found, int level, long long tail) {
+__device__ inline Word add_to_level(const Batch<Vertex, Offset>& b, Vertex place, Word found, int level,
+                                    long long tail) {
     const long long entry = tail + append(&b.state->logged[level % SLOTS], found != 0, place, b.log + tail);
     if (found == 0) return 0;
     b.log_bits[entry] = found;

@@ -88,7 +88,7 @@ __device__ inline Word seed(const Batch<Vertex, Offset>& b, long long thread, lo
     for_each(b.k, [&](long long i) {
         const Vertex place = i < 0 ? 0 : place_of(i);
         const Word found = i < 0 ? 0 : b.front(0)[place];
-        arcs += settle(b, place, __ffsll(found) - 1 == i % BITS ? found : 0, 0, 0);
+        arcs += add_to_level(b, place, __ffsll(found) - 1 == i % BITS ? found : 0, 0, 0);
     });
     return arcs;
 }
@@ -128,7 +128,7 @@ __device__ __forceinline__ Word pull(const Batch<Vertex, Offset>& b, int level, 
             const Vertex place = listed ? b.found[i] : static_cast<Vertex>(i);
             item = whole(b, b.in_offsets, place, bits_of(place));
         }
-        arcs += settle(b, item.place, gather<false>(b, item, level, window).found, level, end);
+        arcs += add_to_level(b, item.place, gather<false>(b, item, level, window).found, level, end);
     });
     return arcs;
 }

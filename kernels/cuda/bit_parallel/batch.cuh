@@ -60,13 +60,13 @@ struct Batch {
     long long alpha;  // bottom-up when the frontier has more than 1/alpha of the edges
 };
 
-// The frontier of a level, the same in every thread.
-struct Frontier {
+// What a level reached, the same in every thread: the next frontier.
+struct PhaseResult {
     Word vertices, items, edges;
 };
 
-__device__ inline Frontier end_phase(State* state, int level) {
-    __shared__ Frontier frontier;
+__device__ inline PhaseResult end_phase(State* state, int level) {
+    __shared__ PhaseResult frontier;
     __syncthreads();
     if (threadIdx.x == 0) {
         grid_barrier(&state->arrived);

@@ -24,7 +24,7 @@ __device__ inline Word probe(const Batch<Vertex, Offset>& b, const Word* frontie
     return bits & missing;
 }
 
-// Bottom-up, first phase: share out the heavy vertices, and settle the others.
+// Bottom-up, first phase: share out the heavy vertices, and record the others.
 template <int WIDTH, typename Vertex, typename Offset>
 __device__ void sweep(const Batch<Vertex, Offset>& b, const Word* frontier, Word* upcoming, int level, Place<WIDTH> at,
                       ThreadResult<WIDTH>& mine, BlockResult<WIDTH>& block) {
@@ -64,9 +64,9 @@ __device__ void sweep(const Batch<Vertex, Offset>& b, const Word* frontier, Word
     }
 }
 
-// Bottom-up, second phase: settle the heavy vertices, and empty their rows for the next level.
+// Bottom-up, second phase: record the heavy vertices, and empty their rows for the next level.
 template <int WIDTH, typename Vertex, typename Offset>
-__device__ void settle_heavy(const Batch<Vertex, Offset>& b, Word* frontier, const Word* upcoming, int level,
+__device__ void record_heavy(const Batch<Vertex, Offset>& b, Word* frontier, const Word* upcoming, int level,
                              Place<WIDTH> at, ThreadResult<WIDTH>& mine, BlockResult<WIDTH>& block) {
     for (long long first = at.warp * at.GROUPS; first < b.heavies; first += at.warps * at.GROUPS) {
         const bool holds = first + at.group < b.heavies;

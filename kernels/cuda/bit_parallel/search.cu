@@ -5,9 +5,9 @@
 // the sources that get there at the same level, and in a small world these are most of them.
 //
 // *Top-down*: a group takes up to PIECE out-edges of a frontier vertex and ORs its row into the neighbours', but for
-// what these have seen; after a barrier the vertices found are settled. *Bottom-up*: a group takes a vertex that lacks
+// what these have seen; after a barrier the vertices found are recorded. *Bottom-up*: a group takes a vertex that lacks
 // a source and looks for it in the rows of its in-neighbours, until it has found all that are still in flight. A
-// vertex with more than PIECE in-edges is heavy: groups share it out, and it is settled after a barrier.
+// vertex with more than PIECE in-edges is heavy: groups share it out, and it is recorded after a barrier.
 //
 // What a level found is recorded in one of two forms. *Distances* are bit-sliced: word w of row v of `planes` p holds
 // bit p of the distances of 64 sources, so that a lane writes a word or two per level however many sources found the
@@ -37,7 +37,7 @@
 //
 // Races: rows are ORed atomically while other groups read them: a stale read costs a redundant atomic. The thread that
 // sets the first bit of a word has read 0 there, and so loads the stamp; the first to exchange it puts the vertex
-// into `found`, so it is settled once. `seen` changes only where one group owns the vertex: settling, and bottom-up,
+// into `found`, so it is recorded once. `seen` changes only where one group owns the vertex: recording, and bottom-up,
 // where nobody else reads it.
 //
 // Sources: M. Then et al., The more the merrier: efficient multi-source graph traversal, PVLDB 8(4), 2014; H. Liu,
@@ -115,19 +115,19 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     reset(b, block, thread, threads);
     end_phase(state, 0);
     seed<WIDTH>(b, thread, threads);
-    Frontier frontier = end_phase(state, 0);
+    PhaseResult frontier = end_phase(state, 0);
 
-    // Level 0 is settled like any other, and then the levels follow. Every thread keeps track of them on its own.
+    // Level 0 is recorded like any other, and then the levels follow. Every thread keeps track of them on its own.
     Word *last = b.rows[1], *now = b.rows[0];
     int level = 0;
     bool bottom_up = false;
     for (;;) {
         ThreadResult<WIDTH> mine;
         if (bottom_up) {
-            settle_heavy(b, last, now, level, at, mine, block);
+            record_heavy(b, last, now, level, at, mine, block);
         } else {
             const Word last_count = level ? __ldcg(&state->vertices[(level - 1) % SLOTS]) : 0;
-            settle(b, last, now, level, frontier.vertices, last_count, at, mine, block);
+            record_found(b, last, now, level, frontier.vertices, last_count, at, mine, block);
         }
         flush(b, level, at, mine, block);
         frontier = end_phase(state, level);

@@ -5,7 +5,8 @@
 
 // Append the out-edges of the vertices that the groups of this warp hold, PIECE at a time, to the items.
 template <int WIDTH, typename Vertex, typename Offset>
-__device__ inline void enqueue(const Batch<Vertex, Offset>& b, bool holds, Vertex vertex, int level, Place<WIDTH> at) {
+__device__ inline void append_items(const Batch<Vertex, Offset>& b, bool holds, Vertex vertex, int level,
+                                    Place<WIDTH> at) {
     Offset begin = 0, end = 0;
     if (holds) {
         begin = b.offsets[vertex];
@@ -71,10 +72,11 @@ __device__ void expand(const Batch<Vertex, Offset>& b, const Word* frontier, Wor
     }
 }
 
-// Top-down, second phase: settle what was found at this level, and forget the last frontier.
+// Top-down, second phase: record what this level found, and clear the rows of the last frontier.
 template <int WIDTH, typename Vertex, typename Offset>
-__device__ void settle(const Batch<Vertex, Offset>& b, Word* frontier, const Word* upcoming, int level, Word count,
-                       Word last_count, Place<WIDTH> at, ThreadResult<WIDTH>& mine, BlockResult<WIDTH>& block) {
+__device__ void record_found(const Batch<Vertex, Offset>& b, Word* frontier, const Word* upcoming, int level,
+                             Word count, Word last_count, Place<WIDTH> at, ThreadResult<WIDTH>& mine,
+                             BlockResult<WIDTH>& block) {
     const Vertex* const found = b.found[level % 2];
     for (long long first = at.warp * at.GROUPS; first < count; first += at.warps * at.GROUPS) {
         const bool holds = first + at.group < count;
@@ -84,7 +86,7 @@ __device__ void settle(const Batch<Vertex, Offset>& b, Word* frontier, const Wor
             const Word bits = __ldcg(upcoming + at.row_word(vertex));
             record(b, vertex, bits, level, at, mine, block);
         }
-        enqueue(b, holds, vertex, level, at);
+        append_items(b, holds, vertex, level, at);
     }
     const Vertex* const last = b.found[(level + 1) % 2];
     for (long long first = at.warp * at.GROUPS; first < last_count; first += at.warps * at.GROUPS) {
@@ -104,7 +106,7 @@ __device__ void list_frontier(const Batch<Vertex, Offset>& b, const Word* fronti
         const long long place = at.row_word(vertex);
         const bool holds = at.any(inside && first + at.group < b.active && frontier[place] != 0);
         if (inside) upcoming[place] = 0;
-        enqueue(b, holds, vertex, last_level, at);
+        append_items(b, holds, vertex, last_level, at);
         const unsigned holders = __ballot_sync(ALL, holds && at.word == 0);
         if (holders == 0) continue;
         Word start = 0;

@@ -154,10 +154,10 @@ __device__ __forceinline__ int collect_claims(const Search<Vertex, Offset>& s, u
     return count;
 }
 
-// The second phase of an ordered level: settle the claimed vertices, and mark the edges that claimed them.
+// The second phase of an ordered level: write the claimed vertices, and mark the edges that claimed them.
 template <typename Vertex, typename Offset>
-__device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* siblings, int level,
-                                long long begin, Frontier frontier, const Block& block) {
+__device__ void write_in_order(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* siblings, int level,
+                               long long begin, Frontier frontier, const Block& block) {
     using S = Search<Vertex, Offset>;
     using Number = typename S::Number;
     const long long words = (s.n + WARP - 1) / WARP;
@@ -216,7 +216,7 @@ __device__ void settle_in_order(const Search<Vertex, Offset>& s, unsigned* visit
 #pragma unroll
             for (int k = 0; k < UNROLL; ++k) {
                 if (!live[k]) continue;
-                settle(s, vertex[k], parent[k], level);
+                set_distance_and_predecessor(s, vertex[k], parent[k], level);
                 siblings[vertex[k]] = sibling_group(slot[k]);
                 degree[k] -= first[k];
                 if (degree[k]) mark(s, length, edge[k], degree[k]);
@@ -280,8 +280,8 @@ __device__ __forceinline__ void ordered_level(const Search<Vertex, Offset>& s, T
     clear_marks(s, run, block);
     claim<false>(s, at.visited, run);
     end_phase(s, CLAIM, at.phase, block);
-    settle_in_order(s, at.visited, at.siblings, at.level, at.begin, at.frontier, block);
-    end_phase(s, SETTLE, at.phase, block);
+    write_in_order(s, at.visited, at.siblings, at.level, at.begin, at.frontier, block);
+    end_phase(s, WRITE, at.phase, block);
     at.begin += at.frontier.vertices;
     at.frontier = append(s, run, block);
     at.reached = at.frontier.vertices;

@@ -28,7 +28,7 @@ enum Phase {
     SEED,
     SINGLE_BLOCK,
     CLAIM,
-    SETTLE,
+    WRITE,
     APPEND,
     LARGE_SIBLINGS,
     FIRST_EDGES,
@@ -133,9 +133,10 @@ struct Traversal {
 template <typename T>
 using Each = T[UNROLL];
 
-// Record that this level reached a vertex.
+// Write how a vertex was reached.
 template <typename Vertex, typename Offset>
-__device__ inline void settle(const Search<Vertex, Offset>& s, Vertex vertex, Vertex parent, int level) {
+__device__ inline void set_distance_and_predecessor(const Search<Vertex, Offset>& s, Vertex vertex, Vertex parent,
+                                                    int level) {
     s.distances[vertex] = level;
     s.predecessors[vertex] = parent;
     if (vertex == s.target) s.state->target_level = level;

@@ -4,13 +4,13 @@
 // predecessors, and those of one predecessor in the order of its adjacency.
 //
 // *Ordered* levels (ordered.cuh): the frontier is a run of the queue, and its edges are numbered in order. Each vertex
-// is claimed by the smallest number of an edge that leads to it (atomicMin). The claimed vertices are settled in the
+// is claimed by the smallest number of an edge that leads to it (atomicMin). The claimed vertices are written in the
 // order of their numbers as vertices, where memory accesses are coalesced; the edges that claimed them are marked in a
 // bitmap over the edge numbers, and counted for each warp's run of numbers. The marks in order are the new frontier.
 //
 // *Wide* levels (wide.cuh), where the frontier has many edges. The vertices that one vertex reached are a sibling
 // group: they are adjacent in the queue, and ascend. A byte per vertex tells the first groups apart, and the others
-// roughly, always in order (siblings.cuh). The edges before the first large group are expanded, or as many as settle
+// roughly, always in order (siblings.cuh). The edges before the first large group are expanded, or as many as reach
 // nearly all vertices of high degree; the smallest slot of a discoverer wins. Each vertex that is still unvisited then
 // probes its in-neighbours for the first in order (probe.cuh), and stops at one of the earliest group left, which a
 // large group makes likely. Two in-neighbours of one group that is not distinct are compared by their slots. The
@@ -91,7 +91,7 @@ __device__ inline void set_all(T* array, long long length, long long thread, lon
     for (long long i = thread; i * EACH < length; i += threads) whole[i] = {ALL, ALL, ALL, ALL};
 }
 
-// Enqueue the sources with out-edges, by one block. Returns the first frontier.
+// Append the sources with out-edges to the queue, by one block. Returns the first frontier.
 template <typename Vertex, typename Offset>
 __device__ Frontier seed(const Search<Vertex, Offset>& s, Counter* totals) {
     Counter sum = 0;
@@ -160,8 +160,8 @@ __device__ __forceinline__ void small_levels(const Search<Vertex, Offset>& s, Tr
 
 // Mark what was not visited as unreached. Only the isolated vertices stay visited for the next search.
 template <typename Vertex, typename Offset>
-__device__ __forceinline__ void settle_unreached(const Search<Vertex, Offset>& s, const unsigned* visited,
-                                                 const Block& block) {
+__device__ __forceinline__ void write_unreached(const Search<Vertex, Offset>& s, const unsigned* visited,
+                                                const Block& block) {
     for_each_set_bit(
         s, block,
         [&](long long word) {
@@ -229,7 +229,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         }
     }
 
-    settle_unreached(s, at.visited, block);
+    write_unreached(s, at.visited, block);
     report(s.state, s.status, s.number, at.level, at.level > s.n);
     set_all(s.rank, s.n, thread, threads);  // while the host goes on
     set_all(s.siblings, 2 * words * WARP, thread, threads);

@@ -82,9 +82,9 @@ __device__ inline void claim_neighbors(const Search<Vertex, Offset>& s, const un
 
 // Append the neighbors that were claimed by their first edge to a queue in shared memory, from `place` on.
 template <typename Vertex, typename Offset>
-__device__ inline void enqueue(const Search<Vertex, Offset>& s, const LocalQueue<Vertex, Offset>& queue, Counter place,
-                               const Each<bool>& live, const Each<Vertex>& neighbor, const Each<Offset>& first,
-                               const Each<Offset>& degree) {
+__device__ inline void append_claimed(const Search<Vertex, Offset>& s, const LocalQueue<Vertex, Offset>& queue,
+                                      Counter place, const Each<bool>& live, const Each<Vertex>& neighbor,
+                                      const Each<Offset>& first, const Each<Offset>& degree) {
 #pragma unroll
     for (int k = 0; k < UNROLL; ++k) {
         if (!live[k]) continue;
@@ -137,7 +137,7 @@ __device__ int single_block_levels(const Search<Vertex, Offset>& s, unsigned* vi
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             if (!live[k]) continue;
-            settle(s, neighbor[k], parent[k], level);
+            set_distance_and_predecessor(s, neighbor[k], parent[k], level);
             reduce_or(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
             if (degree[k]) sum += packed(1, degree[k], s.edge_bits);
         }
@@ -146,7 +146,7 @@ __device__ int single_block_levels(const Search<Vertex, Offset>& s, unsigned* vi
         const Counter place = block_exclusive_scan(sum, totals, total);
         const LocalQueue<Vertex, Offset> upcoming(memory, s.capacity, 1 - now);
         frontier = unpacked(total, s.edge_bits);
-        enqueue(s, upcoming, place, live, neighbor, first, degree);
+        append_claimed(s, upcoming, place, live, neighbor, first, degree);
         now = 1 - now;
         if (s.trace && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
         __syncthreads();
@@ -208,10 +208,11 @@ __device__ inline void claim_edges(const Search<Vertex, Offset>& s, const unsign
 // Distribute the edges of the neighbors that were claimed by their first edge, from `place` on, if the cluster goes on
 // to the next level; otherwise append them to the queue, from `begin` on.
 template <typename Vertex, typename Offset>
-__device__ inline void enqueue(const Search<Vertex, Offset>& s, unsigned char* siblings, Edge<Vertex, Offset>* edges,
-                               int share, bool stay, long long begin, Counter place, const Each<bool>& live,
-                               const Each<Vertex>& neighbor, const Each<Vertex>& parent, const Each<Offset>& first,
-                               const Each<Offset>& degree) {
+__device__ inline void distribute_edges(const Search<Vertex, Offset>& s, unsigned char* siblings,
+                                        Edge<Vertex, Offset>* edges, int share, bool stay, long long begin,
+                                        Counter place, const Each<bool>& live, const Each<Vertex>& neighbor,
+                                        const Each<Vertex>& parent, const Each<Offset>& first,
+                                        const Each<Offset>& degree) {
 #pragma unroll
     for (int k = 0; k < UNROLL; ++k) {
         if (!live[k]) continue;
@@ -276,7 +277,7 @@ __device__ int cluster_levels(const Search<Vertex, Offset>& s, unsigned* visited
             const auto mine = Search<Vertex, Offset>::CLAIMED | static_cast<Number>(from + threadIdx.x * each + k);
             live[k] = claim[k] == mine && !(word[k] & bit_of(neighbor[k]));
             if (!live[k]) continue;
-            settle(s, neighbor[k], parent[k], level);
+            set_distance_and_predecessor(s, neighbor[k], parent[k], level);
             reduce_or(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
             prefetch(s.targets + first[k]);
             if (degree[k]) sum += packed(1, degree[k], s.edge_bits);
@@ -291,7 +292,7 @@ __device__ int cluster_levels(const Search<Vertex, Offset>& s, unsigned* visited
         share = static_cast<int>(min(frontier.edges, s.cluster_edges + 1) + size - 1) / size;
         stay = frontier.vertices > 0 && frontier.edges <= s.cluster_edges && level < last;
         if (s.target >= 0 && is_reached(__ldcg(&s.state->target_level), level)) stay = false;
-        enqueue(s, siblings, edges, share, stay, new_begin, place, live, neighbor, parent, first, degree);
+        distribute_edges(s, siblings, edges, share, stay, new_begin, place, live, neighbor, parent, first, degree);
         if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
         cluster_barrier();
     }

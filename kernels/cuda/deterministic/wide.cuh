@@ -37,10 +37,10 @@ struct Tiles {
     }
 };
 
-// Settle the vertices that the first edges of an ordered frontier, from `begin` on, reached: those on the list,
+// Write the vertices that the first edges of an ordered frontier, from `begin` on, reached: those on the list,
 // counted from `origin`.
 template <typename Vertex, typename Offset>
-__device__ void settle_claims(const Search<Vertex, Offset>& s, unsigned char* siblings, int level, long long begin,
+__device__ void write_claimed(const Search<Vertex, Offset>& s, unsigned char* siblings, int level, long long begin,
                               Vertex origin, const unsigned short* list, int count) {
     using S = Search<Vertex, Offset>;
     for (int start = 0; start < count; start += UNROLL * WARP) {
@@ -61,20 +61,20 @@ __device__ void settle_claims(const Search<Vertex, Offset>& s, unsigned char* si
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             if (vertex[k] < 0) continue;
-            settle(s, vertex[k], parent[k], level);
+            set_distance_and_predecessor(s, vertex[k], parent[k], level);
             siblings[vertex[k]] = sibling_group(slot[k]);
         }
     }
     __syncwarp();
 }
 
-// Settle the vertices for which a probe has found the predecessor. Their sibling group is their parent's, or that of
+// Write the vertices for which a probe has found the predecessor. Their sibling group is their parent's, or that of
 // their parent's slot if the frontier is ordered.
 template <typename Vertex, typename Offset>
-__device__ __forceinline__ void settle_found(const Search<Vertex, Offset>& s, const WideLevel& wide,
-                                             const Tiles<Vertex>& tiles, const int (&local)[UNROLL],
-                                             const Probe (&best)[UNROLL], const Vertex (&parent)[UNROLL],
-                                             Counter& reached, const Block& block) {
+__device__ __forceinline__ void write_found(const Search<Vertex, Offset>& s, const WideLevel& wide,
+                                            const Tiles<Vertex>& tiles, const int (&local)[UNROLL],
+                                            const Probe (&best)[UNROLL], const Vertex (&parent)[UNROLL],
+                                            Counter& reached, const Block& block) {
     typename Search<Vertex, Offset>::Number slot[UNROLL];
 #pragma unroll
     for (int k = 0; k < UNROLL; ++k) {
@@ -86,7 +86,7 @@ __device__ __forceinline__ void settle_found(const Search<Vertex, Offset>& s, co
     for (int k = 0; k < UNROLL; ++k) {
         if (best[k] >= NOT_FOUND) continue;
         const Vertex vertex = tiles.vertex(local[k]);
-        settle(s, vertex, parent[k], wide.level);
+        set_distance_and_predecessor(s, vertex, parent[k], wide.level);
         wide.next_siblings[vertex] = wide.unordered == 0 ? sibling_group(slot[k]) : siblings_of(best[k]);
         atomicOr(block.hits + local[k] / WARP, 1u << local[k] % WARP);
         ++reached;
@@ -254,7 +254,7 @@ __device__ __forceinline__ unsigned word_of_tile(const Search<Vertex, Offset>& s
     return lane_id() < s.tile && word < (s.n + WARP - 1) / WARP ? bitmap[word] : none;
 }
 
-// Collect tiles from `next` on, until there are enough unvisited vertices on the warp's list; settle what the first
+// Collect tiles from `next` on, until there are enough unvisited vertices on the warp's list; write what the first
 // edges claimed there. `prefetched` is the lane's word of tile `next`. Returns how many are on the list.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ int collect_unvisited(const Search<Vertex, Offset>& s, const WideLevel& wide,
@@ -273,7 +273,7 @@ __device__ __forceinline__ int collect_unvisited(const Search<Vertex, Offset>& s
             if (claims) s.fresh[next * tile + lane_id()] = 0;
             unsigned short* const list = block.list + unvisited;
             const Vertex origin = static_cast<Vertex>(next * vertices_of_tile);
-            settle_claims(s, wide.next_siblings, wide.level, wide.begin, origin, list, list_bits(claims, list));
+            write_claimed(s, wide.next_siblings, wide.level, wide.begin, origin, list, list_bits(claims, list));
             reached += __popc(claims);
             seen |= claims;
         }
@@ -323,7 +323,7 @@ __device__ __forceinline__ int probe_short_rows(const Search<Vertex, Offset>& s,
         update_best(s, wide.unordered, wide.distinct, best, 1, group, theirs, vertex_at);
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) parent[k] = element(group[k], place_of(best[k]) - 1);
-        settle_found(s, wide, tiles, local, best, parent, reached, block);
+        write_found(s, wide, tiles, local, best, parent, reached, block);
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) keep(block, left, local[k] >= 0 && !is_short[k], local[k]);
     }
@@ -354,7 +354,7 @@ __device__ __forceinline__ void probe_long_rows(const Search<Vertex, Offset>& s,
             probe_groups(s, wide, done, width, sentinel, rows, vertex_at);
             share_best(s, wide, width, rows.best, vertex_at);
             keep_unfinished(s, tiles, width, rows, vertex_at, left, block);
-            settle_found(s, wide, tiles, rows.local, rows.best, rows.parent, reached, block);
+            write_found(s, wide, tiles, rows.local, rows.best, rows.parent, reached, block);
         }
         __syncwarp();
         done += STEPS * width;
@@ -362,7 +362,7 @@ __device__ __forceinline__ void probe_long_rows(const Search<Vertex, Offset>& s,
     __syncwarp();
 }
 
-// The last phase of a wide level, and the only one unless the frontier is ordered: settle what the first edges claimed,
+// The last phase of a wide level, and the only one unless the frontier is ordered: write what the first edges claimed,
 // and then let the vertices that are still unreached search their in-neighbours, unless the level is `complete`. A warp
 // collects tiles of words until it has enough of these vertices. Returns how many vertices the warp reached.
 template <typename Vertex, typename Offset>

@@ -33,9 +33,9 @@ struct Unvisited {
         return count;
     }
 
-    // Settle a vertex that found a visited in-neighbour.
+    // Mark a vertex visited, whose predecessor is a visited in-neighbour.
     __device__ __forceinline__ void reach(const Search<Vertex, Offset>& s, int local, Vertex parent) {
-        settle(s, vertex_of(local), parent, level);
+        set_predecessor(s, vertex_of(local), parent, level);
         atomicOr(words + local / WARP, 1u << local % WARP);
         ++reached;
     }
@@ -209,8 +209,8 @@ __device__ __forceinline__ void probe_rows(const Search<Vertex, Offset>& s, Unvi
 
 // Append the vertices on the list, with their rows, to the queue from `begin` on, for `probe_long_rows`.
 template <typename Vertex, typename Offset>
-__device__ __forceinline__ void enqueue_long_rows(const Search<Vertex, Offset>& s, Unvisited<Vertex, Offset>& u,
-                                                  long long begin, Counter* tail) {
+__device__ __forceinline__ void append_long_rows(const Search<Vertex, Offset>& s, Unvisited<Vertex, Offset>& u,
+                                                 long long begin, Counter* tail) {
     const int count = u.take();
     for (int start = 0; start < count; start += WARP) {
         const bool keep[1] = {start + u.lane < count};
@@ -218,7 +218,7 @@ __device__ __forceinline__ void enqueue_long_rows(const Search<Vertex, Offset>& 
         Offset first[1], degree[1];
         load_rows(s.in_offsets, keep, vertex, first, degree);
         degree[0] -= first[0];
-        enqueue(s, begin, tail, keep, vertex, first, degree);
+        append_to_queue(s, begin, tail, keep, vertex, first, degree);
     }
     __syncwarp();
 }
@@ -260,7 +260,7 @@ __device__ unsigned bottom_up_level(const Search<Vertex, Offset>& s, const unsig
             probe_hubs_and_heavy(s, u);
         }
         probe_rows(s, u);
-        if (u.listed > 0) enqueue_long_rows(s, u, begin, left());
+        if (u.listed > 0) append_long_rows(s, u, begin, left());
         for (int i = 0; i < tiles; ++i) {
             const long long word = (next - static_cast<long long>(tiles - i) * warps) * tile + lane;
             write(word, lane < tile && word < words, hits + i * TILE + lane);
@@ -302,7 +302,7 @@ __device__ unsigned probe_long_rows(const Search<Vertex, Offset>& s, const unsig
         }
         const unsigned hits = __ballot_sync(ALL, parent >= 0);
         if (hits && lane_id() == __ffs(hits) - 1 && !test_and_set(upcoming, vertex)) {
-            settle(s, vertex, parent, level);
+            set_predecessor(s, vertex, parent, level);
             ++reached;
         }
         next = end;

@@ -132,7 +132,7 @@ __device__ void queue_from_bitmap(const Search<Vertex, Offset>& s, const unsigne
                 first[0] = __ldg(s.offsets + vertex[0]);
                 degree[0] = __ldg(s.offsets + vertex[0] + 1) - first[0];
             }
-            enqueue(s, begin, tail, keep, vertex, first, degree);
+            append_to_queue(s, begin, tail, keep, vertex, first, degree);
         }
         __syncwarp();
     }

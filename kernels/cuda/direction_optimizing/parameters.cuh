@@ -57,9 +57,9 @@ struct Search : SearchArrays<Vertex, Offset> {
     long long passes;               // over the edges of a dense level that stores many predecessors
 };
 
-// Write down how a vertex was reached, and when it was the target.
+// Set the predecessor of a vertex and, if it is the target, the level that reached it.
 template <typename Vertex, typename Offset>
-__device__ inline void settle(const Search<Vertex, Offset>& s, Vertex vertex, Vertex parent, int level) {
+__device__ inline void set_predecessor(const Search<Vertex, Offset>& s, Vertex vertex, Vertex parent, int level) {
     if (s.predecessors) s.predecessors[vertex] = parent;
     if (vertex == s.target) s.state->target_level = level;
 }
@@ -92,9 +92,9 @@ __device__ inline Frontier end_phase(State* state, int phase, int edge_bits, Pha
 // Append the vertices that this warp keeps, up to COUNT per lane, to the queue from `begin` on, but for those
 // without edges.
 template <int COUNT, typename Vertex, typename Offset>
-__device__ inline void enqueue(const Search<Vertex, Offset>& s, long long begin, Counter* tail,
-                               const bool (&keep)[COUNT], const Vertex (&vertex)[COUNT], const Offset (&first)[COUNT],
-                               const Offset (&degree)[COUNT]) {
+__device__ inline void append_to_queue(const Search<Vertex, Offset>& s, long long begin, Counter* tail,
+                                       const bool (&keep)[COUNT], const Vertex (&vertex)[COUNT],
+                                       const Offset (&first)[COUNT], const Offset (&degree)[COUNT]) {
     Counter mine = 0;
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {

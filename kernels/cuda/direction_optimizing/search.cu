@@ -41,7 +41,7 @@
 // Synchronisation: one grid-wide barrier per level, two in a dense one that goes top-down, one barrier of the block or
 // of the cluster per small level; the host waits once.
 //
-// Races: threads race for a neighbour's bit; atomicOr lets one win, so nothing is enqueued twice, and the predecessor
+// Races: threads race for a neighbour's bit; atomicOr lets one win, so no vertex is queued twice, and the predecessor
 // is the winner's. The read before it may be stale, and then the atomic decides. A bottom-up level writes words that
 // only one warp accesses.
 //
@@ -93,7 +93,7 @@ __device__ __forceinline__ void reset_isolated(const Search<Vertex, Offset>& s, 
 
 // Begin at the only source, by one thread.
 template <typename Vertex, typename Offset>
-__device__ __forceinline__ void enqueue_source(const Search<Vertex, Offset>& s) {
+__device__ __forceinline__ void seed_source(const Search<Vertex, Offset>& s) {
     s.queue[0] = {0, s.offsets[s.source]};
     s.queued[0] = static_cast<Vertex>(s.source);
     reduce_or(s.visited + word_of(s.source), bit_of(s.source));
@@ -103,8 +103,8 @@ __device__ __forceinline__ void enqueue_source(const Search<Vertex, Offset>& s) 
 
 // Begin at several sources.
 template <typename Vertex, typename Offset>
-__device__ __forceinline__ void enqueue_sources(const Search<Vertex, Offset>& s, const Worker& w, unsigned* stale,
-                                                Counter* tail) {
+__device__ __forceinline__ void seed_sources(const Search<Vertex, Offset>& s, const Worker& w, unsigned* stale,
+                                             Counter* tail) {
     for (long long start = static_cast<long long>(w.warp) * WARP; start < s.count; start += w.warps * WARP) {
         const bool keep[1] = {start + w.lane < s.count};
         Vertex vertex[1] = {0};
@@ -118,7 +118,7 @@ __device__ __forceinline__ void enqueue_sources(const Search<Vertex, Offset>& s,
             s.distances[vertex[0]] = 0;
             if (s.predecessors) s.predecessors[vertex[0]] = -1;
         }
-        enqueue(s, 0, tail, keep, vertex, first, degree);
+        append_to_queue(s, 0, tail, keep, vertex, first, degree);
     }
 }
 
@@ -136,7 +136,7 @@ __device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s
         *stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);
         state->tails[1] = state->explored[1] = 0;
         if (s.trace) s.trace[0] = nanoseconds() * 2;
-        if (one_source) enqueue_source(s);
+        if (one_source) seed_source(s);
     }
     Progress p;
     p.unexplored = s.m;
@@ -151,7 +151,7 @@ __device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s
         end_phase(state, 0, s.edge_bits, w.result);
     }
     if (!one_source) {
-        enqueue_sources(s, w, stale, &state->tails[p.phase % 3]);
+        seed_sources(s, w, stale, &state->tails[p.phase % 3]);
         p.frontier = end_phase(state, p.phase++, s.edge_bits, w.result);
     }
     return p;

@@ -50,8 +50,8 @@ struct LocalState {
 
 // Append the vertex of a chunk to the queue of the whole grid.
 template <bool SMALL_ROWS, typename Vertex, typename Offset>
-__device__ inline void enqueue_global(const Search<Vertex, Offset>& s, long long behind, Counter* tail,
-                                      const Chunk<SMALL_ROWS, Vertex, Offset>& chunk) {
+__device__ inline void append_vertex(const Search<Vertex, Offset>& s, long long behind, Counter* tail,
+                                     const Chunk<SMALL_ROWS, Vertex, Offset>& chunk) {
     const Frontier before = unpacked(atomicAdd(tail, packed(1, chunk.rest, s.edge_bits)), s.edge_bits);
     const Offset prefix = static_cast<Offset>(before.edges);
     const Offset first = SMALL_ROWS && chunk.first == HERE ? __ldg(s.offsets + chunk.vertex) : chunk.first;
@@ -87,7 +87,7 @@ __device__ inline void stop_all(int* stopped, int size) {
 // `reserve`(the number of chunks) says. What finds no room goes to the queue of the whole grid instead, unless `behind`
 // is -1, and then all blocks stop.
 template <int COUNT, typename Reserve, bool SMALL_ROWS, typename Vertex, typename Offset>
-__device__ inline void enqueue_local(const Search<Vertex, Offset>& s, Chunk<SMALL_ROWS, Vertex, Offset>* queue,
+__device__ inline void append_chunks(const Search<Vertex, Offset>& s, Chunk<SMALL_ROWS, Vertex, Offset>* queue,
                                      const Reserve& reserve, int* stopped, int size, long long behind, Counter* tail,
                                      const bool (&keep)[COUNT],
                                      const Chunk<SMALL_ROWS, Vertex, Offset> (&chunk)[COUNT]) {
@@ -124,7 +124,7 @@ __device__ inline void enqueue_local(const Search<Vertex, Offset>& s, Chunk<SMAL
         for (int i = start + lane_id(); i < capacity; i += WARP) queue[i].rest = 0;
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
-            if (keep[k] && behind >= 0) enqueue_global(s, behind, tail, chunk[k]);
+            if (keep[k] && behind >= 0) append_vertex(s, behind, tail, chunk[k]);
         }
         return;
     }
@@ -140,11 +140,13 @@ __device__ inline void enqueue_local(const Search<Vertex, Offset>& s, Chunk<SMAL
     }
 }
 
-// Test and set the bits of neighbours, and load where their rows are or, if SMALL_ROWS, the rows themselves.
+// Mark neighbours visited, and load where their rows are or, if SMALL_ROWS, the rows themselves. `word` is what held
+// their bits before.
 template <int COUNT, bool SMALL_ROWS, typename Vertex, typename Offset>
-__device__ __forceinline__ void claim(const Search<Vertex, Offset>& s, unsigned* visited, const bool (&won)[COUNT],
-                                      const Vertex (&neighbor)[COUNT], unsigned (&word)[COUNT],
-                                      Chunk<SMALL_ROWS, Vertex, Offset> (&next)[COUNT]) {
+__device__ __forceinline__ void mark_visited(const Search<Vertex, Offset>& s, unsigned* visited,
+                                             const bool (&won)[COUNT], const Vertex (&neighbor)[COUNT],
+                                             unsigned (&word)[COUNT],
+                                             Chunk<SMALL_ROWS, Vertex, Offset> (&next)[COUNT]) {
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
         word[k] = ALL;
@@ -171,11 +173,11 @@ __device__ __forceinline__ void claim(const Search<Vertex, Offset>& s, unsigned*
     }
 }
 
-// Write down that a neighbour was reached, and complete the first of its chunks. Has it edges to expand?
+// Write the distance and the predecessor of a neighbour, and complete the first of its chunks. Has it edges to expand?
 template <bool SMALL_ROWS, typename Vertex, typename Offset>
-__device__ __forceinline__ bool settle_chunk(const Search<Vertex, Offset>& s, Vertex neighbor, Vertex parent, int level,
-                                             Chunk<SMALL_ROWS, Vertex, Offset>& next, Counter& explored, int* stopped,
-                                             int size) {
+__device__ __forceinline__ bool write_neighbor(const Search<Vertex, Offset>& s, Vertex neighbor, Vertex parent,
+                                               int level, Chunk<SMALL_ROWS, Vertex, Offset>& next, Counter& explored,
+                                               int* stopped, int size) {
     bool here = false;
     if constexpr (SMALL_ROWS) {
         here = next.neighbors[GROUP - 1] != MORE;
@@ -301,7 +303,7 @@ struct SmallLevels {
                 chunk[0].rest = static_cast<Offset>(next - entry->prefix);
             }
             const auto reserve = [&](int total) { return reserve_anywhere(count, total); };
-            enqueue_local(s, queue, reserve, local.stopped + level % 2, size, -1, tail, keep, chunk);
+            append_chunks(s, queue, reserve, local.stopped + level % 2, size, -1, tail, keep, chunk);
         }
     }
 
@@ -348,15 +350,15 @@ struct SmallLevels {
 #pragma unroll
                 for (int k = 0; k < COUNT; ++k) won[k] = won[k] && not_recently_seen<REMEMBERED>(recent, neighbor[k]);
             }
-            claim(s, visited, won, neighbor, word, next);
+            mark_visited(s, visited, won, neighbor, word, next);
 #pragma unroll
             for (int k = 0; k < COUNT; ++k) {
                 next[k].rest -= next[k].first;
                 won[k] = !(word[k] & bit_of(neighbor[k]));
                 if (!won[k]) continue;
-                won[k] = settle_chunk(s, neighbor[k], parent, level, next[k], explored, stopped, size);
+                won[k] = write_neighbor(s, neighbor[k], parent, level, next[k], explored, stopped, size);
             }
-            enqueue_local(s, upcoming, reserve, stopped, size, behind, tail, won, next);
+            append_chunks(s, upcoming, reserve, stopped, size, behind, tail, won, next);
         }
     }
 
@@ -374,7 +376,7 @@ struct SmallLevels {
     __device__ __forceinline__ void flush() {
         const int left = min(*count, static_cast<int>(s.capacity));
         for (int i = threadIdx.x; i < left; i += Scope::SIZE) {
-            if (queue[i].rest > 0) enqueue_global(s, behind, tail, queue[i]);
+            if (queue[i].rest > 0) append_vertex(s, behind, tail, queue[i]);
         }
     }
 };

@@ -79,14 +79,14 @@ __device__ unsigned top_down_level(const Search<Vertex, Offset>& s, unsigned* vi
             for (int k = 0; k < COUNT; ++k) {
                 won[k] = !(word[k] & bit_of(neighbor[k]));
                 if (!won[k]) continue;
-                settle(s, neighbor[k], parent[k], level);
+                set_predecessor(s, neighbor[k], parent[k], level);
                 if (!DENSE) s.distances[neighbor[k]] = level;
                 ++reached;
             }
             if constexpr (!DENSE) {
 #pragma unroll
                 for (int k = 0; k < COUNT; ++k) degree[k] -= first[k];
-                enqueue(s, begin + frontier.vertices, tail, won, neighbor, first, degree);
+                append_to_queue(s, begin + frontier.vertices, tail, won, neighbor, first, degree);
             }
         }
         next = end;

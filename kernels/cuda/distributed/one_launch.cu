@@ -112,7 +112,7 @@ __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s,
         }
         load_rows(s.offsets, keep, vertex, first, degree);
         degree[0] -= first[0];
-        enqueue(s, 0, &x.tally->tail, keep, vertex, first, degree);
+        append_to_queue(s, 0, &x.tally->tail, keep, vertex, first, degree);
     }
     return end_phase(s, x, w, p, found);
 }

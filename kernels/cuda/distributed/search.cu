@@ -115,7 +115,7 @@ __global__ void begin(const Search<Vertex, Offset> s, const Exchange<Vertex, Off
             atomicOr(s.visited + word_of(vertex[0]), bit_of(vertex[0]));
             s.distances[vertex[0]] = 0;
         }
-        enqueue(s, 0, x.tail, keep, vertex, first, degree);
+        append_to_queue(s, 0, x.tail, keep, vertex, first, degree);
     }
     if (thread_of_grid() == 0) *x.found = static_cast<Counter>(s.count);
 }
@@ -247,7 +247,7 @@ __global__ void list(const Search<Vertex, Offset> s, const Exchange<Vertex, Offs
             Offset row[1], degree[1];
             load_rows(s.offsets, keep, vertex, row, degree);
             degree[0] -= row[0];
-            enqueue(s, 0, x.tail, keep, vertex, row, degree);
+            append_to_queue(s, 0, x.tail, keep, vertex, row, degree);
         }
     });
     found = warp_sum(found);

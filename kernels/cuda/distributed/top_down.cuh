@@ -98,9 +98,9 @@ __device__ __forceinline__ unsigned settle_pairs(const Search<Vertex, Offset>& s
             if (!won[k]) continue;
             ++found;
             s.distances[vertex[k]] = level;
-            settle(s, vertex[k], parent[k], level);
+            set_predecessor(s, vertex[k], parent[k], level);
         }
-        enqueue(s, begin, tail, won, vertex, first, degree);
+        append_to_queue(s, begin, tail, won, vertex, first, degree);
     }
     return found;
 }

@@ -93,11 +93,11 @@ __global__ void place(const Id* sources, const Id* targets, long long count, lon
         const bool inside = start + lane_id() < count;
         const Id u = inside ? sources[start + lane_id()] : 0;
         const Id v = inside ? targets[start + lane_id()] : 0;
-        const Offset forth = claim(cursors, u, inside);
+        const Offset forth = reserve(cursors, u, inside);
         if (inside) placed[forth] = rank ? rank[v] : static_cast<Vertex>(v);
         if (mirror) {
             const bool wanted = inside && u != v;
-            const Offset back = claim(cursors, v, wanted);
+            const Offset back = reserve(cursors, v, wanted);
             if (wanted) placed[back] = rank ? rank[u] : static_cast<Vertex>(u);
         }
     }

@@ -28,9 +28,9 @@ __device__ inline void add(Offset* counts, Id vertex, bool wanted) {
     }
 }
 
-// The next place in the row of each lane's vertex, where wanted.
+// Reserve the next place in the row of each lane's vertex, where wanted.
 template <typename Id, typename Offset>
-__device__ inline Offset claim(Offset* cursors, Id vertex, bool wanted) {
+__device__ inline Offset reserve(Offset* cursors, Id vertex, bool wanted) {
     Offset place = 0;
     if (agreed(vertex, wanted)) {
         if (lane_id() == 0) place = atomic_add(cursors + vertex, static_cast<Offset>(WARP));

@@ -14,7 +14,7 @@ from ..common.bitmap import count_of
 from ..common.pointers import atomic_add, cast_like, local_array, store_four
 from ..common.ptx import map_shared_rank, no_unroll, warp_reduce_add
 from ..common.warp import WARP, ballot, from_lane, inlined, lane_id, lanes_below, warp_inclusive_scan_32
-from .queue import enqueue_one
+from .queue import append_vertex
 
 CHUNK = 4  # edges of a chunk, at most
 
@@ -79,7 +79,7 @@ def reserve_in_order(counts, totals, total, filled):
 
 def chunk_queue(reserve):
     @inlined
-    def enqueue_chunks(s, block, queue, where, filled, level, begin, count, wanted, vertex, first, degree):
+    def append_chunks(s, block, queue, where, filled, level, begin, count, wanted, vertex, first, degree):
         """Append the chunks of the vertices that this warp wants, ``count`` per lane, to the queue of its block.
 
         Where there is room says ``reserve``, with ``where`` and ``filled``, which is returned as it is then. What finds
@@ -123,7 +123,7 @@ def chunk_queue(reserve):
             if begin >= 0:
                 for k in range(count):
                     if wanted[k]:
-                        enqueue_one(s, begin, block.tail, vertex[k], first[k], degree[k])
+                        append_vertex(s, begin, block.tail, vertex[k], first[k], degree[k])
             return filled
         for k in range(count):
             if wanted[k]:
@@ -136,4 +136,4 @@ def chunk_queue(reserve):
                     done = cast_like(s.offsets, done + CHUNK)
         return filled
 
-    return enqueue_chunks
+    return append_chunks

@@ -11,7 +11,7 @@ from ..common.bitmap import list_bits
 from ..common.pointers import advance, is_null, local_array, store_four
 from ..common.ptx import load_read_only, load_relaxed
 from ..common.warp import WARP, ballot, from_lane, inlined, lane_id
-from .queue import enqueue
+from .queue import append_to_queue
 
 SKIP = np.int32(-2)  # no distance
 DIGITS = 4  # binary, of how many bitmaps lack a vertex; BITMAPS if it is isolated
@@ -191,7 +191,7 @@ def to_queue(s, before, visited, copy, begin, tail, warp, warps, found):
             if wanted[0]:
                 vertex[0] = tile * s.tile * WARP + found[start + lane]
                 first[0], degree[0] = row_of(s, vertex[0])
-            enqueue(s, begin, tail, 1, wanted, vertex, first, degree)
+            append_to_queue(s, begin, tail, 1, wanted, vertex, first, degree)
             start = np.int32(start + WARP)
         cuda.syncwarp()
         tile += warps

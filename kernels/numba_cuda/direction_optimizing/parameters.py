@@ -12,7 +12,7 @@ Search = namedtuple("Search", SEARCH.names)
 
 # Elements of `state`, 64 bits each and zero before the first search; those that all blocks load are in lines of their
 # own. The barrier has the first line, see `grid`.
-TAILS = 16  # three: vertices and edges that a phase enqueued, `packed`; see `of_phase`
+TAILS = 16  # three: vertices and edges that a phase appended, `packed`; see `of_phase`
 FINISHED = 32  # blocks that are done with the search
 STALE = 33  # two: did the last search that was not `fresh` begin at an isolated vertex? By parity
 TARGET_LEVEL = 35  # that reached the target; 0 before

@@ -23,7 +23,7 @@ def of_phase(first, phase):
 def end_phase(state, phase, edge_bits, result):
     """Wait for all blocks, and load what was counted in this phase. Meanwhile the next one's counters are reset.
 
-    Returns the vertices and edges of the frontier that was enqueued.
+    Returns the vertices and edges of the frontier that was appended.
     """
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:

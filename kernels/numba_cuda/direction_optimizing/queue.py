@@ -8,7 +8,7 @@ from ..common.warp import WARP, from_lane, inlined, lane_id, warp_inclusive_scan
 
 
 @inlined
-def enqueue(s, begin, tail, count, wanted, vertex, first, degree):
+def append_to_queue(s, begin, tail, count, wanted, vertex, first, degree):
     """Append the vertices that this warp wants, ``count`` per lane, to the queue from ``begin`` on.
 
     Those without edges are left out.
@@ -34,7 +34,7 @@ def enqueue(s, begin, tail, count, wanted, vertex, first, degree):
 
 
 @inlined
-def enqueue_one(s, begin, tail, vertex, first, degree):
+def append_vertex(s, begin, tail, vertex, first, degree):
     """Append a vertex of this thread to the queue from ``begin`` on."""
     slot, edges = unpacked(atomic_add(s.state, tail, packed(1, degree, s.edge_bits)), s.edge_bits)
     store_pair(s.queue, begin + slot, edges, first - edges)

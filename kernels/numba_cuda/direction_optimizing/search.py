@@ -28,7 +28,7 @@ from .level_bitmaps import (
 )
 from .parameters import EXPLORED, FINISHED, STALE, TAILS, TARGET_LEVEL
 from .phase import LAST_LEVEL, LEVEL_EXPLORED, PHASE_RESULT, TARGET_REACHED, end_phase, of_phase
-from .queue import enqueue
+from .queue import append_to_queue
 from .small_levels import cluster_levels, single_block_levels
 from .top_down import expand
 
@@ -65,7 +65,7 @@ def forget_isolated_sources(s, work, ring, unreached, was_stale):
 
 
 @inlined
-def enqueue_source(s):
+def seed_source(s):
     """Begin at one source; one thread does."""
     store_pair(s.queue, 0, 0, s.offsets[s.source])
     s.queued[0] = s.source
@@ -76,7 +76,7 @@ def enqueue_source(s):
 
 
 @inlined
-def enqueue_sources(s, work, stale, phase):
+def seed_sources(s, work, stale, phase):
     """Begin at several sources."""
     lane = work.lane
     wanted = local_array(s.distances, 1)
@@ -95,7 +95,7 @@ def enqueue_sources(s, work, stale, phase):
             s.distances[source[0]] = 0
             if not is_null(s.predecessors):
                 s.predecessors[source[0]] = -1
-        enqueue(s, 0, of_phase(TAILS, phase), 1, wanted, source, first, degree)
+        append_to_queue(s, 0, of_phase(TAILS, phase), 1, wanted, source, first, degree)
         start += work.warps * WARP
 
 
@@ -116,12 +116,12 @@ def begin_search(s, work, ring, stale, unreached, was_stale):
         if not is_null(s.trace):
             s.trace[0] = nanoseconds() * 2
         if work.one_source:
-            enqueue_source(s)
+            seed_source(s)
 
 
 @inlined
 def first_frontier(s, work, stale):
-    """Wait until the sources are enqueued. Returns how many vertices and edges the frontier has, and the next phase."""
+    """Wait until the queue has the sources. Returns the frontier's vertices and edges, and the next phase."""
     phase = np.int32(1)
     vertices, edges = np.int64(0), np.int64(0)
     if work.one_source:
@@ -132,7 +132,7 @@ def first_frontier(s, work, stale):
     else:
         end_phase(s.state, np.int32(0), s.edge_bits, work.result)
     if not work.one_source:
-        enqueue_sources(s, work, stale, phase)
+        seed_sources(s, work, stale, phase)
         vertices, edges = end_phase(s.state, phase, s.edge_bits, work.result)
         phase = np.int32(phase + 1)
     return vertices, edges, phase

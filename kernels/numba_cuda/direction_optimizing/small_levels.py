@@ -44,7 +44,7 @@ from .chunks import (
 )
 from .parameters import EXPLORED, LEVEL, TAILS, TARGET_LEVEL
 from .phase import of_phase
-from .queue import enqueue_one
+from .queue import append_vertex
 
 MAX_LEVELS = 1 << 20  # that a block does before the others see at the barrier that it is alive
 SINGLE_BLOCK_THREADS = 128  # of a block without a cluster: others would be in their way
@@ -100,7 +100,7 @@ def flush(s, block, queue, count):
     while place < left:
         begins, rest, owner, _ = load_four(queue, place)
         if rest > 0:
-            enqueue_one(s, block.after, block.tail, owner, begins, rest)
+            append_vertex(s, block.after, block.tail, owner, begins, rest)
         place = np.int32(place + block.threads)
 
 
@@ -116,7 +116,7 @@ def leave(s, block, level, phase, explored):
 
 def chunk_expander(whole, in_cluster):
     count, bits = (CHUNK, 0) if whole else (1, 2)  # edges of a thread; and of the threads to a chunk
-    enqueue_chunks = chunk_queue(reserve_in_order if in_cluster else reserve_anywhere)
+    append_chunks = chunk_queue(reserve_in_order if in_cluster else reserve_anywhere)
 
     @inlined
     def expand_chunks(s, block, visited, level, queues, next_counter, share, spread):
@@ -184,7 +184,7 @@ def chunk_expander(whole, in_cluster):
                         end_small_levels(block, level)
                     explored += degree[k]
                     won[k] = degree[k] > 0
-            filled = enqueue_chunks(
+            filled = append_chunks(
                 s, block, upcoming, where, filled, level, block.after, count, won, neighbor, first, degree
             )
             if in_cluster:
@@ -213,7 +213,7 @@ def barrier_of(in_cluster):
 
 
 def frontier_loader(in_cluster):
-    barrier, enqueue_chunks = barrier_of(in_cluster), chunk_queue(reserve_anywhere)
+    barrier, append_chunks = barrier_of(in_cluster), chunk_queue(reserve_anywhere)
 
     @inlined
     def load_frontier(s, block, queue, level, begin, vertices, edges):
@@ -244,7 +244,7 @@ def frontier_loader(in_cluster):
                 first[0] = prefix + shift
                 degree[0] = end - prefix
             zero = np.int32(0)
-            enqueue_chunks(s, block, queue, zero, zero, level, -1, 1, wanted, vertex, first, degree)
+            append_chunks(s, block, queue, zero, zero, level, -1, 1, wanted, vertex, first, degree)
             i += block.size * block.threads
         barrier()
 

@@ -9,7 +9,7 @@ from ..common.pointers import atomic_or, cast_like, load_pair, local_array
 from ..common.ptx import load_read_only
 from ..common.warp import WARP, from_lane, inlined, lane_id
 from .parameters import adopt
-from .queue import enqueue
+from .queue import append_to_queue
 
 UNROLL = 4  # edges that a lane has in flight; twice as many in a dense level
 MAX_COUNT = 2 * UNROLL
@@ -75,7 +75,7 @@ def expand_batch(s, visited, level, window, place, end, probe, after, tail, reac
     if not dense:
         for k in range(count):
             degree[k] -= first[k]
-        enqueue(s, after, tail, count, won, neighbor, first, degree)
+        append_to_queue(s, after, tail, count, won, neighbor, first, degree)
     return reached
 
 

@@ -386,10 +386,10 @@ FAULTS = {
         "done < chunk[k].rest", "done + CHUNK < chunk[k].rest", search_graphs, "one block"
     ),
     "one block: a frontier that grows is not copied back": Fault(
-        "if (queue[i].rest > 0) enqueue_global(s, behind, tail, queue[i]);", ";", search_graphs, "to and fro"
+        "if (queue[i].rest > 0) append_vertex(s, behind, tail, queue[i]);", ";", search_graphs, "to and fro"
     ),
     "one block, without room: nothing goes to the grid's queue": Fault(
-        "if (keep[k] && behind >= 0) enqueue_global(s, behind, tail, chunk[k]);",
+        "if (keep[k] && behind >= 0) append_vertex(s, behind, tail, chunk[k]);",
         ";",
         *(search_graphs, "one block, without room"),
     ),
