@@ -50,9 +50,10 @@ class File:
         return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(self.path))
 
     def open(self) -> IO[bytes]:
-        """The content as a stream of bytes, unpacked: gzip without Arrow, whose import takes longer than such a file."""
+        """The content as a stream of bytes, unpacked; gzip without Arrow, whose import takes longer than most files."""
         if self.packing == "gzip":
-            return gzip.open(self.path)
+            unpacked: IO[bytes] = gzip.open(self.path)  # type: ignore[assignment]
+            return unpacked
         stream: IO[bytes] = self.open_for_arrow() if self.packing else self.path.open("rb")
         return stream
 

@@ -106,8 +106,6 @@ def test_a_terminal_breaks_no_word(width, arguments):
 
 
 def test_info_says_each_reason_once(monkeypatch):
-    import rapids_bfs.cli.info
-
     class Engine:
         algorithms = ("one", "two")
 
