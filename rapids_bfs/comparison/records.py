@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
@@ -110,8 +110,10 @@ class EngineRuns:
 
 
 @dataclass(repr=False)
-class Comparison:
+class Comparison(Mapping[str, EngineRuns]):
     """The outcome of `compare`. It shows itself as a table, plots itself, and writes itself as JSON, CSV and HTML.
+
+    ``comparison["scipy"]`` is what that engine did; as in a dict, iterating gives the names of the engines.
 
     Attributes
     ----------
@@ -149,9 +151,13 @@ class Comparison:
         for runs in self.engines:
             if runs.engine == engine:
                 return runs
-        raise KeyError(
-            f"{quoted(engine)} is not one of the engines compared: {', '.join(runs.engine for runs in self.engines)}"
-        )
+        raise KeyError(f"{quoted(engine)} is not one of the engines compared: {', '.join(self)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return (runs.engine for runs in self.engines)
+
+    def __len__(self) -> int:
+        return len(self.engines)
 
     def ratio_to_baseline(self, engine: str) -> float | None:
         """How many times as fast as the baseline: its median time over the engine's, on the sources both have run."""

@@ -209,6 +209,21 @@ def test_an_engine_that_was_not_compared():
         compare(GRAPH, sources=[0], engines="cpu")["scipy"]
 
 
+def test_a_comparison_is_a_mapping_of_its_engines():
+    comparison = compare(GRAPH, [0], engines=["cpu", "cpu:sequential"])
+    assert list(comparison) == ["cpu", "cpu:sequential"]
+    assert ("cpu" in comparison, "scipy" in comparison, 0 in comparison, len(comparison)) == (True, False, False, 2)
+    assert dict(comparison) == {runs.engine: runs for runs in comparison.engines}
+
+
+@pytest.mark.parametrize("id", [np.int64(99), "x" * 2_000_000, [1], 10**5000], ids=["int64", "str", "list", "int"])
+def test_a_vertex_not_reached_is_named_in_few_letters(id):
+    with pytest.raises(KeyError) as error:
+        RESULT[id]
+    assert len(str(error.value)) < 200
+    assert "np.int64" not in str(error.value)
+
+
 @pytest.mark.parametrize("engine", ["nonsense", None, 3, "cpu:nonsense"])
 def test_a_backend_told_to_use_no_engine(engine):
     graph = nx.path_graph(4)
