@@ -56,7 +56,7 @@ class Distances:
         vertex = self.graph._find(id)
         distance = self._distance_at(vertex) if vertex >= 0 else -1
         if distance < 0:
-            raise KeyError(f"{id!r} is not one of the vertices reached")
+            raise KeyError(f"{quoted(id)} is not one of the vertices reached")
         return distance
 
     def _repr_html_(self: Any) -> str:

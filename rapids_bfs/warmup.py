@@ -11,6 +11,7 @@ from itertools import islice
 from time import perf_counter
 from typing import Any
 
+from ._core.arguments import quoted
 from .algorithms.batch import bfs_batch
 from .algorithms.betweenness import betweenness
 from .algorithms.bfs import bfs
@@ -39,7 +40,7 @@ def warmup(only: str | Iterable[str] = ()) -> Iterator[tuple[str, float]]:
     """
     chosen = {only} if isinstance(only, str) else set(only)
     for part in chosen - set(PARTS):
-        raise InputError(f"{part!r} is not one of the parts compiled ahead: {', '.join(PARTS)}")
+        raise InputError(f"{quoted(part)} is not one of the parts compiled ahead: {', '.join(PARTS)}")
     if "networkx" in chosen:
         chosen |= {*PARTS} - {"validate"}
     require(ENGINE)
