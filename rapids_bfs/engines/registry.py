@@ -113,7 +113,14 @@ def _can_run(engine: Engine, deterministic: bool) -> bool:
 
 
 def register(engine: Engine) -> None:
-    """Add an engine for the rest of this process, or replace the one with its name. Packages use an entry point."""
+    """Add an engine for the rest of this process, or replace the one with its name. Packages use an entry point.
+
+    Raises `InputError` unless it is an `Engine` with a name and algorithms.
+    """
+    if not (isinstance(engine, Engine) and getattr(engine, "name", "") and getattr(engine, "algorithms", ())):
+        raise InputError(
+            f"register takes an instance of a subclass of Engine with a name and algorithms, not {quoted(engine)}"
+        )
     registered()[engine.name] = engine
     resolve.cache_clear()
 

@@ -16,7 +16,7 @@ from strategies import graphs, oracle_distances
 
 import rapids_bfs
 from rapids_bfs import InputError, as_graph, betweenness, bfs, bfs_batch, compare
-from rapids_bfs.engines import OPTIONAL, Engine, Options, registered, resolve
+from rapids_bfs.engines import OPTIONAL, Engine, Options, register, registered, resolve
 from rapids_bfs.engines.cpu import search as cpu_search
 from rapids_bfs.generators import generate
 from rapids_bfs.testing import assert_valid_bfs
@@ -273,6 +273,14 @@ def textbook():
         patch.setitem(registered(), "textbook", Textbook())
         yield
     resolve.cache_clear()
+
+
+@pytest.mark.parametrize("engine", [None, Textbook, type("Nameless", (Textbook,), {"algorithms": ()})(), object()])
+def test_what_is_no_engine_is_not_registered(engine):
+    before = list(registered())
+    with pytest.raises(InputError, match="register takes an instance of a subclass of Engine"):
+        register(engine)
+    assert list(registered()) == before
 
 
 @pytest.mark.usefixtures("textbook")
