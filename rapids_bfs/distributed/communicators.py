@@ -167,8 +167,8 @@ class Meeting:
         self.stops()
 
 
-class ThreadCommunicator(Communicator):
-    """The communicator of a rank that is a thread, as all ranks of this process are; arrays on the host or a device."""
+class MeetingCommunicator(Communicator):
+    """A communicator whose ranks meet: threads of one process, with arrays on the host or on devices."""
 
     def __init__(self, meeting: Meeting, rank: int) -> None:
         self.meeting = meeting
@@ -177,7 +177,7 @@ class ThreadCommunicator(Communicator):
         self.timeout, self.stops = meeting.timeout, meeting.stops
 
     @classmethod
-    def group(cls, names: Sequence[str], timeout: float = TIMEOUT) -> list[ThreadCommunicator]:
+    def group(cls, names: Sequence[str], timeout: float = TIMEOUT) -> list[MeetingCommunicator]:
         """The communicator of each rank; messages use these ``names``."""
         meeting = Meeting(names, timeout)
         return [cls(meeting, rank) for rank in range(len(names))]

@@ -21,7 +21,7 @@ from .._core.cuda.arrays import CPU, CUDA
 from .._core.cuda.driver import driver
 from .._core.forks import generation, lock_of_process
 from ..errors import InputError, TraversalError
-from .communicators import TIMEOUT, Aborted, Communicator, ThreadCommunicator
+from .communicators import TIMEOUT, Aborted, Communicator, MeetingCommunicator
 from .peer_memory import at_work
 
 MAX_THREADS = 256  # ranks on the CPU
@@ -216,7 +216,7 @@ class Threads(Launcher):
     def _group(self) -> Sequence[Communicator]:
         """The communicators of all ranks for one call."""
         if self.device == CPU or len(set(self.devices)) < self.size or self.size == 1:
-            return ThreadCommunicator.group(self.names, self.timeout)
+            return MeetingCommunicator.group(self.names, self.timeout)
         from .nccl import NcclCommunicator, Ranks
 
         if self._nccl_ranks is None or self._nccl_ranks.failure is not None:
@@ -255,9 +255,7 @@ def device_names(devices: Any) -> list[str]:
     if isinstance(devices, str) and devices.startswith(f"{CPU}:"):
         count = devices.partition(":")[2]
         if not (re.fullmatch("[0-9]{1,3}", count) and 1 <= int(count) <= MAX_THREADS):
-            raise InputError(
-                f"devices={quoted(devices)}: 'cpu:4' stands for 4 threads of the CPU, at most {MAX_THREADS}"
-            )
+            raise InputError(f"devices={quoted(devices)}: 'cpu:4' stands for 4 threads, at most {MAX_THREADS}")
         return [CPU] * int(count)
     there = len(driver().devices)
     ordinals: Sequence[int]

@@ -18,15 +18,13 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple
 from weakref import WeakSet, WeakValueDictionary
 
-import numpy as np
-
 from .._core.forks import in_each_child
 from ..errors import TraversalError
-from .processes import FOLDERS
 
 ALIGNMENT = 512
 GRANULARITY = 2 << 20  # of device memory: CUDA IPC gives other processes access to a whole block
 PEER_ACCESS_ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled, which CuPy does not name
+FOLDERS = ("/dev/shm", tempfile.gettempdir())  # for the files of leases
 PAUSE = 0.2  # seconds between two attempts to free memory that is in use
 
 
@@ -37,18 +35,6 @@ class Offer(NamedTuple):
     key: str  # of `_memories` there
     handle: bytes = b""  # of CUDA IPC, for other processes
     lease: str = ""  # the file of its `Lease`
-
-
-class HostMemory:
-    """Zeros in the host's memory, for ranks of this process."""
-
-    def __init__(self, nbytes: int) -> None:
-        self._array = np.zeros(nbytes + ALIGNMENT, np.uint8)
-        self.address = -(-self._array.ctypes.data // ALIGNMENT) * ALIGNMENT
-        self.offer = _offered(self)
-
-    def settled(self) -> None:
-        """Do nothing: it has no lease."""
 
 
 class DeviceMemory:
@@ -150,8 +136,7 @@ def release(file: int) -> None:
     os.close(file)
 
 
-Memory = HostMemory | DeviceMemory
-_memories: WeakValueDictionary[str, Memory] = WeakValueDictionary()
+_memories: WeakValueDictionary[str, DeviceMemory] = WeakValueDictionary()
 
 
 @cache
@@ -242,13 +227,13 @@ def _ended(job: Callable[[], bool]) -> bool:
         return True
 
 
-def _offered(memory: Memory) -> Offer:
+def _offered(memory: DeviceMemory) -> Offer:
     offer = Offer(process(), secrets.token_hex(8))
     _memories[offer.key] = memory
     return offer
 
 
-def found(offer: Offer) -> Memory:
+def found(offer: Offer) -> DeviceMemory:
     """The memory of this process that ``offer`` describes."""
     return _memories[offer.key]
 

@@ -298,14 +298,14 @@ def search_together(
 
 def prepared(partition: Partition, communicator: Communicator) -> PersistentSearch | DeviceSearch:
     """The search of the partition: in one launch if all ranks have windows, otherwise by NCCL."""
-    locations = communicator.allgather_object(Location.here(CUDA))
+    locations = communicator.allgather_object(Location.here())
     mine = locations[communicator.rank]
     sharing = sum((each.process, each.ordinal) == (mine.process, mine.ordinal) for each in locations)
     device_partition = DevicePartition(partition, communicator, CuPyDevice(own_stream=sharing > 1))
     if communicator.size > MAX_PARTITIONS:
         return DeviceSearch(device_partition, f"one launch takes at most {MAX_PARTITIONS} partitions")
     layout = Layout.of(partition)
-    windows = open_windows(communicator, layout.end, CUDA)
+    windows = open_windows(communicator, layout.end)
     if isinstance(windows, str):
         return DeviceSearch(device_partition, windows)
     return PersistentSearch(device_partition, communicator, windows, layout, sharing=sharing)

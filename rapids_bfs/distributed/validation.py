@@ -110,7 +110,7 @@ def _vertex_rules(partition: Partition, answer: Answer, source: Any, everywhere:
 
 def _edge_rules(partition: Partition, answer: Answer, everywhere: Any, stopped_at: int, xp: Any) -> tuple[Any, Any]:
     """Two arrays by local id. ``confirmed``: the vertex has an edge from its predecessor (without predecessors, from
-    any vertex one level up). ``above``: the smallest distance from which an edge leads to it against the rules, or -1."""
+    any vertex one level up). ``above``: the smallest distance from which an edge wrongly leads to it, or -1."""
     confirmed, above = xp.zeros(partition.own, bool), xp.full(partition.own, -1, np.int32)
     predecessors = answer.predecessors
     if on_device(above):

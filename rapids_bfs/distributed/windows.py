@@ -11,12 +11,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from .._core.cuda.arrays import CUDA
 from .._core.cuda.driver import pci_bus_id
 from .._core.cuda.peer_access import obstacle
 from .communicators import Communicator
 from .launchers import said
-from .peer_memory import DeviceMemory, HostMemory, MappedMemory, Memory, Offer, found, process
+from .peer_memory import DeviceMemory, MappedMemory, Offer, found, process
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 Found = TypeVar("Found")
@@ -29,26 +28,23 @@ class Location(NamedTuple):
     boot: str  # the same in all containers of a host
     process: str
     pid: int
-    ordinal: int  # of its device, in its process; -1: it is in the host's memory
+    ordinal: int  # of its device, in its process
     gpu: str  # its PCI bus id, the same in all processes
 
     @classmethod
-    def here(cls, device: str) -> Location:
+    def here(cls) -> Location:
         """The location of this thread and its current device."""
-        ordinal, gpu, host = -1, "", platform.node()
-        if device == CUDA:
-            from cupy.cuda import Device
+        from cupy.cuda import Device
 
-            ordinal = int(Device().id)
-            gpu = pci_bus_id(ordinal)
+        ordinal, host = int(Device().id), platform.node()
         boot = BOOT.read_text().strip() if BOOT.exists() else host
-        return cls(host, boot, process(), os.getpid(), ordinal, gpu)
+        return cls(host, boot, process(), os.getpid(), ordinal, pci_bus_id(ordinal))
 
 
 class Windows:
     """The windows of all ranks, as one of them sees them."""
 
-    def __init__(self, memories: Sequence[Memory | MappedMemory]) -> None:
+    def __init__(self, memories: Sequence[DeviceMemory | MappedMemory]) -> None:
         self._memories = tuple(memories)
         self.addresses = tuple(memory.address for memory in memories)  # by rank
 
@@ -60,12 +56,12 @@ class Windows:
         self._memories, self.addresses = (), ()
 
 
-def open_windows(communicator: Communicator, nbytes: int, device: str = CUDA) -> Windows | str:
+def open_windows(communicator: Communicator, nbytes: int) -> Windows | str:
     """Windows of ``nbytes`` bytes, all zero, at multiples of 512; or one line that says why there are none.
 
     A collective: all ranks call it, each on its device, and all get windows or all get the same line. Raises `Aborted`.
     """
-    locations = communicator.allgather_object(Location.here(device))
+    locations = communicator.allgather_object(Location.here())
     if reason := unfit(locations):
         return reason
     name = communicator.names[communicator.rank]
@@ -89,8 +85,6 @@ def unfit(locations: Sequence[Location]) -> str | None:
         return f"the partitions are on several hosts: {', '.join(sorted(hosts.values()))}"
     if len({location.process for location in locations}) == 1:
         return None
-    if locations[0].ordinal < 0:
-        return "the partitions are in the memory of several processes: 'cpu:4' makes 4 partitions in one"
     at: dict[str, tuple[int, Location]] = {}
     for rank, location in enumerate(locations):
         first, other = at.setdefault(location.gpu, (rank, location))
@@ -112,11 +106,9 @@ def _first(reasons: Sequence[Any]) -> str | None:
     return next((each for each in reasons if isinstance(each, str)), None)
 
 
-def _allocated(rank: int, locations: Sequence[Location], nbytes: int) -> Memory | str:
+def _allocated(rank: int, locations: Sequence[Location], nbytes: int) -> DeviceMemory | str:
     """The window of this rank; or one line that says why it cannot have one."""
     mine = locations[rank]
-    if mine.ordinal < 0:
-        return HostMemory(nbytes)
     if reason := obstacle(
         mine.ordinal, {location.gpu for location in locations}, {location.pid for location in locations}
     ):
@@ -124,11 +116,10 @@ def _allocated(rank: int, locations: Sequence[Location], nbytes: int) -> Memory 
     return DeviceMemory(nbytes, lent=any(location.process != mine.process for location in locations))
 
 
-def _opened(offer: Offer, mine: Location) -> Memory | MappedMemory:
+def _opened(offer: Offer, mine: Location) -> DeviceMemory | MappedMemory:
     """The window that ``offer`` describes, accessible from this rank's device."""
     if offer.process != mine.process:
         return MappedMemory(offer)
     memory = found(offer)
-    if isinstance(memory, DeviceMemory):
-        memory.reach()
+    memory.reach()
     return memory

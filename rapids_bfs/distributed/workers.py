@@ -11,10 +11,10 @@ from weakref import WeakValueDictionary
 
 from .._core.cuda.arrays import CUDA
 from ..errors import InputError, TraversalError
-from .communicators import Aborted, Communicator, ThreadCommunicator
+from .communicators import Aborted, Communicator, MeetingCommunicator
 from .launchers import said
 from .peer_memory import at_work
-from .processes import ProcessCommunicator
+from .processes import MeetingServer, RemoteMeeting
 
 SEVERITY = (InputError, TraversalError, Aborted)  # when several ranks fail, the first of these is the cause
 
@@ -41,6 +41,7 @@ class Rank:
         self.values: dict[str, Any] = {}
         self.forgotten: set[str] = set()  # keys forgotten since the last `store`
         self.communicator: Communicator | None = None
+        self.connection: MeetingServer | RemoteMeeting | None = None  # of ranks on the CPU
         self.epoch = 0  # how many times the ranks have connected
         self._changed = threading.Condition()
         self._working = False  # an aborted call may still be running
@@ -82,29 +83,32 @@ class Rank:
             from .nccl import unique_id
 
             return unique_id()
-        self.communicator, identifier = ProcessCommunicator.first(self.names, self.timeout)
-        return identifier
+        self.connection = MeetingServer(self.names, self.timeout)
+        return self.connection.identifier
 
     def connect(self, epoch: int, identifier: Any) -> None:
         """Connect to the other ranks."""
+        if self.rank or not isinstance(self.connection, MeetingServer):
+            self._leave(epoch)
         size = len(self.names)
         if size == 1:
-            (self.communicator,) = ThreadCommunicator.group(self.names, self.timeout)
+            (self.communicator,) = MeetingCommunicator.group(self.names, self.timeout)
         elif self.device == CUDA:
             from .nccl import NcclCommunicator
 
-            self._leave(epoch)
             self.communicator = NcclCommunicator.connect(size, identifier, self.rank, self.names, self.timeout)
-        elif self.rank:
-            self._leave(epoch)
-            self.communicator = ProcessCommunicator.join(identifier, self.rank, self.names, self.timeout)
+        elif isinstance(self.connection, MeetingServer):
+            self.communicator = MeetingCommunicator(self.connection.meeting, self.rank)
+        else:
+            self.connection = RemoteMeeting(identifier, self.rank, self.names, self.timeout)
+            self.communicator = MeetingCommunicator(self.connection, self.rank)
 
     def _leave(self, epoch: int) -> None:
         """Leave the communicator of the previous epoch."""
         self.epoch = epoch
-        if isinstance(self.communicator, ProcessCommunicator):
-            self.communicator.close()
-        self.communicator = None
+        if self.connection is not None:
+            self.connection.close()
+        self.communicator = self.connection = None
 
     def call(
         self,

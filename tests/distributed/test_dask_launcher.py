@@ -17,7 +17,6 @@ distributed = pytest.importorskip("distributed")
 from rapids_bfs.distributed import dask as on_dask  # noqa: E402
 from rapids_bfs.distributed import workers as remote  # noqa: E402
 from rapids_bfs.distributed.dask import DaskLauncher  # noqa: E402
-from rapids_bfs.distributed.windows import open_windows  # noqa: E402
 
 
 def launcher_of(dask_client, **options):
@@ -33,12 +32,14 @@ def squares(communicator, n):
 
 
 def total(mine, theirs, communicator):
-    return int(communicator.all_reduce(np.array([mine.sum() + theirs])[0:1])[0])
+    return int(sum(communicator.allgather_object(mine.sum() + theirs)))
 
 
 def exchanged(communicator, n):
     received = communicator.alltoallv_new([np.full(n, 10 * communicator.rank + to) for to in range(communicator.size)])
-    whole = communicator.allgather_rows(np.array([communicator.rank]))
+    whole = np.full((communicator.size, 1), -1)
+    whole[communicator.rank] = communicator.rank
+    communicator.allgather_slices(whole)
     return [array.tolist() for array in received], whole.ravel().tolist()
 
 
@@ -69,13 +70,9 @@ def stop(communicator, rank):
     communicator.barrier()
 
 
-def no_windows(communicator):
-    return open_windows(communicator, 1000, "cpu")
-
-
 def kept_there(token):
     """How much the launcher with this token keeps in this process; None if it has no rank."""
-    return {theirs: len(seat.kept) for (theirs, _), seat in remote._seats.items()}.get(token)
+    return {theirs: len(rank.values) for (theirs, _), rank in remote._ranks.items()}.get(token)
 
 
 def eventually(holds):
@@ -146,8 +143,8 @@ import os
 from distributed import Client
 
 from rapids_bfs import TraversalError, as_graph, bfs
-from rapids_bfs.parts.graph import from_graph
-from rapids_bfs.parts.on_dask import DaskLauncher
+from rapids_bfs.distributed.graph import from_graph
+from rapids_bfs.distributed.dask import DaskLauncher
 
 with Client(os.environ["SCHEDULER"], set_as_default=False) as client:
     graph = from_graph(as_graph("karate"), DaskLauncher(client, sorted(client.nthreads())))
@@ -181,10 +178,6 @@ class TestCalls:
     def test_a_forked_child(self, dask_client):
         line = "a forked process cannot ask the Dask workers of its parent"
         assert run(FORKED, SCHEDULER=dask_client.scheduler.address).stdout.startswith(line)
-
-    def test_processes_share_no_memory_of_the_host(self, dask_client):
-        line = "the partitions are in the memory of several processes: 'cpu:4' makes 4 partitions in one"
-        assert launcher_of(dask_client).collect(no_windows) == [line] * 3
 
     def test_what_is_kept_stays_until_nobody_refers_to_it(self, dask_client):
         launcher = launcher_of(dask_client)
@@ -222,7 +215,7 @@ class TestCalls:
         launcher = DaskLauncher.shared(dask_client, workers, "cpu")
         assert DaskLauncher.shared(dask_client, workers, "cpu") is launcher
         assert DaskLauncher.shared(dask_client, workers[:2], "cpu") is not launcher
-        launcher._seats[1].cancel()
+        launcher._rank_futures[1].cancel()
         other = DaskLauncher.shared(dask_client, workers, "cpu")
         assert other is not launcher
         assert other.collect(exchanged, 1)

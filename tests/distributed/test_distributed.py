@@ -18,7 +18,7 @@ from rapids_bfs import InputError, TraversalError, as_graph, bfs, load, validate
 from rapids_bfs.distributed import build as building
 from rapids_bfs.distributed import level_synchronous as search
 from rapids_bfs.distributed.build import Plan, Source, build
-from rapids_bfs.distributed.communicators import ThreadCommunicator
+from rapids_bfs.distributed.communicators import MeetingCommunicator
 from rapids_bfs.distributed.gathered import GATHERED
 from rapids_bfs.distributed.graph import DistributedGraph, from_graph
 from rapids_bfs.distributed.launchers import Threads
@@ -162,7 +162,7 @@ def test_one_part_searches_as_before():
         ("gathered._free_bytes", mock.Mock(return_value=1000.0)),
         ("gathered.Rows", mock.Mock(side_effect=MemoryError)),
         ("gathered.Graph._trusted", mock.Mock(side_effect=MemoryError)),
-        ("gathered.choose", mock.Mock(side_effect=InputError("too little memory"))),
+        ("gathered.resolve", mock.Mock(side_effect=InputError("too little memory"))),
     ],
 )
 def test_rank_0_has_no_room(monkeypatch, where, what):
@@ -177,9 +177,9 @@ def test_rank_0_has_no_room(monkeypatch, where, what):
 @pytest.mark.parametrize("call", [1, 2])
 def test_a_rank_that_fails_while_rows_are_gathered(monkeypatch, rank, call):
     graph = deep(3)
-    real, calls = ThreadCommunicator.exchanged, []
+    real, calls = MeetingCommunicator.alltoallv_into, []
 
-    def exchanged(communicator, pieces, into):
+    def failing(communicator, pieces, into):
         if communicator.rank == rank:
             calls.append(1)
             if len(calls) == call:
@@ -187,7 +187,7 @@ def test_a_rank_that_fails_while_rows_are_gathered(monkeypatch, rank, call):
         return real(communicator, pieces, into)
 
     with monkeypatch.context() as patch:
-        patch.setattr(ThreadCommunicator, "exchanged", exchanged)
+        patch.setattr(MeetingCommunicator, "alltoallv_into", failing)
         with pytest.raises(TraversalError, match=rf"partition {rank} of 3 \(cpu\) failed: no memory"):
             bfs(graph, 0)
     assert (bfs(graph, 299).depth, graph.transport) == (299, GATHERED)
@@ -220,7 +220,7 @@ def in_blocks(edges, cuts):
     st.sampled_from([0, 2, 1 << 40]),
 )
 def test_edges_distributed_make_the_graph_that_they_make_in_one_piece(
-    data, drawn, size, spacing, directed, given_n, most_numbers
+    data, drawn, size, spacing, directed, given_n, max_global_ids
 ):
     """Ids with gaps, small and large; each rank with any share of the edges, or none; with and without ``vertices``."""
     factor, summand = spacing
@@ -231,7 +231,7 @@ def test_edges_distributed_make_the_graph_that_they_make_in_one_piece(
     whole = as_graph(tuple(edges), vertices=vertices, directed=directed)
     launcher = threads(size)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(building, "MAX_NUMBERS", most_numbers)
+        patch.setattr(building, "MAX_GLOBAL_IDS", max_global_ids)
         partitions = launcher.map(build, Plan(vertices=vertices, directed=directed), each=[in_blocks(edges, cuts)])
     graph = DistributedGraph(partitions, launcher)
     assert (graph.num_vertices, graph.num_edges, graph.directed) == (

@@ -25,10 +25,10 @@ real = cpu.HostSearch.top_down
 troubled = True
 
 def at_level(wanted, rank, trouble):
-    def top_down(walk, level, edges, communicator):
+    def top_down(search, level, edges, communicator):
         if troubled and level == wanted and communicator.rank == rank:
             trouble()
-        real(walk, level, edges, communicator)
+        real(search, level, edges, communicator)
     cpu.HostSearch.top_down = top_down
 
 def said_by_bfs():

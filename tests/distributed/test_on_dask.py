@@ -64,8 +64,8 @@ def test_errors_are_those_of_one_device(dask_client):
 
 def die_in_the_second_level(partition, communicator, rank):
     """Let this rank's process be killed when it next tells the others how far it is, for the second time."""
-    walk, calls = partition.cache["search"], []
-    counters = walk.counters
+    search, calls = partition.cache["search"], []
+    counters = search.counters
 
     def dying(communicator):
         calls.append(1)
@@ -73,7 +73,7 @@ def die_in_the_second_level(partition, communicator, rank):
             os.kill(os.getpid(), signal.SIGKILL)
         return counters(communicator)
 
-    walk.counters = dying
+    search.counters = dying
 
 
 @pytest.mark.parametrize("rank", [0, 2])
@@ -105,13 +105,13 @@ def test_a_rank_out_of_memory(dask_client):
 
 def exhaust(partition, communicator, rank):
     """Let this rank find no memory in its next search."""
-    walk = partition.cache["search"]
-    begin = walk.begin
+    search = partition.cache["search"]
+    begin = search.begin
 
     def exhausted(*arguments):
-        walk.begin = begin
+        search.begin = begin
         if communicator.rank == rank:
             raise MemoryError("Unable to allocate 3 TiB")
         begin(*arguments)
 
-    walk.begin = exhausted
+    search.begin = exhausted

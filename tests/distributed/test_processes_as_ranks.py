@@ -1,6 +1,5 @@
-"""Ranks that are processes: each collective over real connections and real shared memory, by ranks in threads."""
+"""Ranks that are processes: each collective over real connections, by ranks in threads."""
 
-import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,10 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rapids_bfs.distributed import processes
-from rapids_bfs.distributed.communicators import Aborted, no_answer
-from rapids_bfs.distributed.processes import Outbox, ProcessCommunicator
-from rapids_bfs.errors import TraversalError
+from rapids_bfs.distributed.communicators import Aborted, MeetingCommunicator, no_answer
+from rapids_bfs.distributed.processes import MeetingServer, RemoteMeeting
 
 
 class Group:
@@ -20,22 +17,26 @@ class Group:
 
     def __init__(self, size, timeout=300.0):
         names = [f"partition {rank}" for rank in range(size)]
-        first, invitation = ProcessCommunicator.first(names, timeout)
-        others = (ProcessCommunicator.join(invitation, rank, names, timeout) for rank in range(1, size))
-        self.communicator = [first, *others]
+        server = MeetingServer(names, timeout)
+        self.connections = [
+            server,
+            *(RemoteMeeting(server.identifier, rank, names, timeout) for rank in range(1, size)),
+        ]
+        meetings = [server.meeting, *self.connections[1:]]
+        self.communicators = [MeetingCommunicator(meeting, rank) for rank, meeting in enumerate(meetings)]
         self.pool = ThreadPoolExecutor(size)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *raised):
-        for communicator in self.communicator:
-            communicator.close()
+        for connection in self.connections:
+            connection.close()
         self.pool.shutdown()
 
     def each(self, function):
         """What ``function(communicator)`` returns, by rank; the exception where it raised one."""
-        futures = [self.pool.submit(function, communicator) for communicator in self.communicator]
+        futures = [self.pool.submit(function, communicator) for communicator in self.communicators]
         return [future.exception(600) or future.result() for future in futures]
 
 
@@ -45,7 +46,7 @@ DTYPES = (np.uint8, np.int32, np.int64, np.float64)
 @settings(max_examples=30)
 @given(st.data())
 def test_what_is_sent_arrives(data):
-    """Rounds of every collective, with pieces of any length: outboxes grow and are used again."""
+    """Rounds of every collective, with pieces of any length."""
     size = data.draw(st.integers(1, 4))
     rounds = []
     for _ in range(data.draw(st.integers(1, 4))):
@@ -86,14 +87,6 @@ def test_what_was_received_is_the_ranks_own():
         assert group.each(twice) == [[[7] * 9] * 2] * 2
 
 
-def test_reductions():
-    with Group(3) as group:
-        found = group.each(lambda communicator: communicator.all_reduce(np.array([communicator.rank, 5])).tolist())
-        assert found == [[3, 15]] * 3
-        found = group.each(lambda communicator: communicator.all_reduce(np.array([communicator.rank]), "max").tolist())
-        assert found == [[2]] * 3
-
-
 @pytest.mark.parametrize("failing", [0, 1])
 def test_abort_ends_every_wait_for_good(failing):
     def work(communicator):
@@ -126,7 +119,7 @@ def test_a_connection_that_breaks_ends_every_wait(lost):
 
     def work(communicator):
         if communicator.rank == lost:
-            communicator.close()
+            group.connections[lost].close()
         else:
             communicator.barrier()
 
@@ -138,35 +131,13 @@ def test_a_connection_that_breaks_ends_every_wait(lost):
 
 def test_a_rank_that_never_joins_is_named_and_leaves_no_thread():
     def threads():
-        return {each for each in threading.enumerate() if each.name.endswith(("(_admit)", "(_speak_for)"))}
+        return {each for each in threading.enumerate() if each.name.endswith(("(_accept)", "(_serve)"))}
 
     before = threads()
-    first, _ = ProcessCommunicator.first(["partition 0", "partition 1"], 0.2)
+    server = MeetingServer(["partition 0", "partition 1"], 0.2)
     with pytest.raises(Aborted, match=r"no answer for 0.2 s from partition 1"):
-        first.barrier()
-    first.close()
+        server.meeting.meet(0, None)
+    server.close()
     for thread in threads() - before:
         thread.join(300)
         assert not thread.is_alive()
-
-
-def test_shared_memory_has_no_name_once_it_is_mapped(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "FOLDERS", (str(tmp_path),))
-
-    def work(communicator):
-        return communicator.alltoallv_new([np.zeros(1 << 12)] * 2)[0].nbytes
-
-    with Group(2) as group:
-        assert group.each(work) == [1 << 15] * 2
-        assert not os.listdir(tmp_path)
-
-
-def test_no_room_for_shared_memory_is_one_line(tmp_path, monkeypatch):
-    def full(handle, start, length):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(processes, "FOLDERS", (str(tmp_path),))
-    monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(TraversalError, match=r"no room for 4.00 KiB in .*: make some"):
-        Outbox().put([np.zeros(512)])
-    assert not os.listdir(tmp_path)

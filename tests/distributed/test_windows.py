@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from rapids_bfs._core.cuda import driver, nvml
 from rapids_bfs._core.cuda.peer_access import obstacle_of_all
 from rapids_bfs.distributed import peer_memory
-from rapids_bfs.distributed.communicators import Aborted, ThreadCommunicator
+from rapids_bfs.distributed.communicators import Aborted, MeetingCommunicator
 from rapids_bfs.distributed.peer_memory import GRANULARITY, AtWork, Lease, at_work, hold, release
 from rapids_bfs.distributed.windows import Location, open_windows, unfit
 
@@ -37,7 +37,7 @@ def cuda(monkeypatch):
 
 def on_ranks(cuda, devices, processes, function):
     """What ``function(communicator)`` returns or raises on each rank."""
-    group = ThreadCommunicator.group([f"partition {rank}" for rank in range(len(devices))], TIMEOUT)
+    group = MeetingCommunicator.group([f"partition {rank}" for rank in range(len(devices))], TIMEOUT)
     outcomes = [None] * len(devices)
 
     def work(communicator):
@@ -285,28 +285,6 @@ def test_places_that_do_not_fit():
     assert unfit(places(one, ("h", "b", "p", 1, "x"), ("h", "b", "q", 0, "0000:00:00.0"))) == (
         "partition 0 and partition 2 share GPU 0000:00:00.0 from two processes: start one worker a GPU"
     )
-    assert "are in the memory of several processes" in unfit(places(("h", "b", "p", -1, ""), ("h", "b", "q", -1, "")))
-
-
-def test_in_the_memory_of_the_host():
-    """Partitions on the CPU of one process, with nothing of CUDA there."""
-    group = ThreadCommunicator.group(["partition 0", "partition 1", "partition 2"], TIMEOUT)
-    windows = [None] * 3
-
-    def work(communicator):
-        windows[communicator.rank] = open_windows(communicator, 5000, "cpu")
-
-    threads = [threading.Thread(target=work, args=(communicator,)) for communicator in group]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(TIMEOUT)
-    (addresses,) = {each.addresses for each in windows}
-    assert all(address % 512 == 0 and ctypes.string_at(address, 5000) == bytes(5000) for address in addresses)
-    windows[:2] = []
-    gc.collect()
-    for address in addresses:
-        ctypes.memset(address, 1, 5000)
 
 
 def test_a_lease_ends_with_who_holds_it():

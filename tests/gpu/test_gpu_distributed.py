@@ -167,10 +167,10 @@ def test_a_rank_that_fails(devices, monkeypatch):
     last = len(devices) - 1
     real = DeviceSearch.top_down
 
-    def top_down(walk, level, edges, communicator):
+    def top_down(search, level, edges, communicator):
         if level == 5 and communicator.rank == last:
             raise RuntimeError("it broke")
-        real(walk, level, edges, communicator)
+        real(search, level, edges, communicator)
 
     with monkeypatch.context() as patch:
         patch.setattr(DeviceSearch, "top_down", top_down)
@@ -228,10 +228,10 @@ def test_a_rank_that_does_not_answer(devices, monkeypatch):
     go = threading.Event()
     real = DeviceSearch.top_down
 
-    def top_down(walk, level, edges, communicator):
+    def top_down(search, level, edges, communicator):
         if level == 5 and communicator.rank == 1:
             go.wait()
-        real(walk, level, edges, communicator)
+        real(search, level, edges, communicator)
 
     monkeypatch.setattr(launch, "GRACE", 1)
     with monkeypatch.context() as patch:

@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import nullcontext
+from types import SimpleNamespace
 from unittest import mock
 
 import host_device
@@ -17,6 +18,7 @@ from rapids_bfs.distributed import persistent as one_launch
 from rapids_bfs.distributed.cuda import DevicePartition, DeviceSearch, Tuning
 from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.launchers import Threads
+from rapids_bfs.distributed.persistent import ALIGNMENT
 
 with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
     from rapids_bfs.distributed import device_tools
@@ -36,6 +38,13 @@ def host(monkeypatch):
     monkeypatch.setattr(device_tools, "working", nullcontext)
     monkeypatch.setattr(device_tools.device_csr, "BLOCK", 100)
     monkeypatch.setattr(device_tools.device_csr, "PIECE", 120)
+
+
+def host_windows(communicator, nbytes):
+    """Windows in the host's memory, which all ranks share."""
+    arrays = communicator.allgather_object(np.zeros(nbytes + ALIGNMENT, np.uint8))
+    addresses = tuple(-(-array.ctypes.data // ALIGNMENT) * ALIGNMENT for array in arrays)
+    return SimpleNamespace(addresses=addresses, arrays=arrays)
 
 
 def by_steps(device_partition, communicator):

@@ -9,7 +9,7 @@ from unittest import mock
 import interrupts
 import numpy as np
 import pytest
-from distributed_on_host import SMALL, assert_finds, assert_right, host, on_devices, random_searches  # noqa: F401 - a fixture
+from distributed_on_host import SMALL, assert_finds, assert_right, host, host_windows, on_devices, random_searches  # noqa: F401 - a fixture
 from host_device import HostDevice
 from host_faults import Fault, assert_seen
 from interrupts import at_line
@@ -18,12 +18,12 @@ from oracle import expected_distances, random_graph, random_options
 from rapids_bfs import TraversalError, as_graph, bfs, validate
 from rapids_bfs.distributed import level_synchronous as search
 from rapids_bfs.distributed import persistent as one_launch
-from rapids_bfs.distributed.build import Partition
 from rapids_bfs.distributed.cuda import DevicePartition
 from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.launchers import Threads
+from rapids_bfs.distributed.partitioning import Partitioning
 from rapids_bfs.distributed.persistent import Layout, PersistentSearch, Tuning
-from rapids_bfs.distributed.windows import open_windows
+from rapids_bfs.distributed.windows import Location
 from rapids_bfs.generators import generate
 
 ALWAYS, NEVER = 1 << 20, 0  # alpha: always bottom-up, or never
@@ -34,7 +34,7 @@ def in_one_launch(alpha=15, beta=24, shrinking_levels=1):
 
     def make(there, communicator):
         layout = Layout.of(there.partition)
-        windows = open_windows(communicator, layout.end, "cpu")
+        windows = host_windows(communicator, layout.end)
         return PersistentSearch(there, communicator, windows, layout, Tuning(alpha, beta, shrinking_levels, threads=64))
 
     return make
@@ -129,7 +129,7 @@ def test_long_rows():
 
 
 def test_wide_numbers():
-    with mock.patch.object(Partition, "dtype", np.dtype(np.int64)):
+    with mock.patch.object(Partitioning, "dtype", np.dtype(np.int64)):
         assert_right(generate("rmat:7"), 3, [1, 9], 3, in_one_launch())
         random_searches(4, in_one_launch())
 
@@ -143,11 +143,11 @@ def test_the_trace_says_which_search_it_was():
 def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, refused):
     """What partitions prepare, on one device that they share."""
     whole, size = generate("rmat:6"), 3
-    monkeypatch.setattr(one_launch, "CUDA", "cpu")
+    here = Location("host", "boot", "process", 1, 0, "0000:00:00.0")
+    monkeypatch.setattr(Location, "here", lambda: here)
     monkeypatch.setattr(one_launch, "CuPyDevice", lambda own_stream: HostDevice(0, blocks=2 * size))
     monkeypatch.setattr(one_launch, "DevicePartition", lambda *given: DevicePartition(*given, SMALL))
-    if refused:
-        monkeypatch.setattr(one_launch, "open_windows", lambda *_: refused)
+    monkeypatch.setattr(one_launch, "open_windows", (lambda *_: refused) if refused else host_windows)
     graph = from_graph(whole, Threads(["cpu"] * size))
     searches = graph.launcher.collect(one_launch.prepared, each=[graph.partitions])
     assert [each.transport for each in searches] == [f"NCCL ({refused})" if refused else "one launch"] * size
