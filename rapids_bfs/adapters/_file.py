@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from .._core.arguments import file_path
 from .._core.environment import WrongVariable
@@ -52,8 +52,7 @@ class File:
     def open(self) -> IO[bytes]:
         """The content as a stream of bytes, unpacked; gzip without Arrow, whose import takes longer than most files."""
         if self.packing == "gzip":
-            unpacked: IO[bytes] = gzip.open(self.path)  # type: ignore[assignment]
-            return unpacked
+            return cast("IO[bytes]", gzip.open(self.path))
         stream: IO[bytes] = self.open_for_arrow() if self.packing else self.path.open("rb")
         return stream
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from .._core.cuda.arrays import CUDA
 from .._core.memory import AHEAD_BYTES
 from ..engines.gpu.cupy import CuPyDevice
 from ..engines.gpu.launch import address, copy, fill

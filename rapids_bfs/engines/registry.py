@@ -117,7 +117,8 @@ def register(engine: Engine) -> None:
 
     Raises `InputError` unless it is an `Engine` with a name and algorithms.
     """
-    if not (isinstance(engine, Engine) and getattr(engine, "name", "") and getattr(engine, "algorithms", ())):
+    named = all(getattr(engine, attribute, None) for attribute in ("name", "algorithms"))
+    if not (isinstance(engine, Engine) and named):
         raise InputError(
             f"register takes an instance of a subclass of Engine with a name and algorithms, not {quoted(engine)}"
         )
