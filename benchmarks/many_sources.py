@@ -24,8 +24,7 @@ DISTANCES = Options(predecessors=False)
 
 
 def drawn(spec: str, degree: int):
-    """The package's own graph with ids 0..n-1, or "ba:N": NetworkX's Barabasi-Albert graph with ``degree`` edges for each
-    new vertex."""
+    """The package's own graph with ids 0..n-1, or "ba:N": a Barabasi-Albert graph, ``degree`` edges for each vertex."""
     kind, _, size = spec.partition(":")
     graph = as_graph(nx.barabasi_albert_graph(int(size), degree, seed=SEED)) if kind == "ba" else load(spec)
     return graph.replace(labels=None)
