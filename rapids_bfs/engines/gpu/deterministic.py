@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ...trace import Step
 from ..base import Options
 from .launch import address, copy, fill
 from .level_synchronous import Device, require_buffers
-from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles
+from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, SharedArrays, bytes_of_tiles
 
 FILE = "deterministic"
 MAX_WARPS = 64  # of a multiprocessor
@@ -56,28 +56,6 @@ def has_alike_degrees(offsets: np.ndarray) -> bool:
     """Has no vertex many times as many edges as a vertex has on average?"""
     n = len(offsets) - 1
     return int(np.diff(offsets).max(initial=0)) * n <= ALIKE * int(offsets[-1])
-
-
-@dataclass(frozen=True)
-class SharedArrays:
-    """The device arrays that the default and the deterministic search of a graph share.
-
-    The queue holds nothing between searches; searches only read the others.
-    """
-
-    offsets: Any  # (n + 1) of the graph's offset type
-    targets: Any  # (m) of its vertex type
-    in_offsets: Any  # (n + 1) of the reverse graph, or the same arrays if the graph is undirected
-    in_targets: Any  # (m)
-    hub: Any  # (n) the in-neighbour of highest degree
-    heavy: Any  # (n, GROUP) the next ones
-    isolated: Any  # bitmap of the vertices without edges
-    queue: Any  # (n) entries
-    queued: Any  # (n) vertices
-
-    def addresses(self) -> dict[str, int]:
-        """The address of each array by its name, as the kernels' parameters call it."""
-        return {field.name: address(getattr(self, field.name)) for field in fields(self)}
 
 
 class Deterministic:

@@ -18,10 +18,10 @@ from ...kernels.whole_search import BITMAPS, GROUP, RECENT, SEARCH, STATE_BYTES
 from ...result import BFSResult
 from ..base import DEFAULT as PLAIN
 from ..base import Options
-from .deterministic import Deterministic, SharedArrays
+from .deterministic import Deterministic
 from .launch import CompiledKernel, address, copy, fill
 from .level_synchronous import Device, DeviceTraversal, require_buffers
-from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles
+from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, SharedArrays, bytes_of_tiles
 
 FILE = "direction_optimizing"
 UNREACHED = -1  # the distance where there is none
