@@ -1,6 +1,6 @@
 """Direction-optimizing: the whole search in one cooperative launch.
 
-The same algorithm as in CUDA C++, phase by phase, to be read beside it: the header of
+The version to learn from: the same algorithm as in CUDA C++, phase by phase, to be read beside it. The header of
 ``kernels/cuda/direction_optimizing`` says what the algorithm is, what each array holds, what a level costs, and why no
 race does harm. Here are the files in the order in which one reads them, then what differs.
 
@@ -28,9 +28,10 @@ What differs from the C++, because of Numba:
 And by choice, since nobody waits for this one:
 
 - There is no kernel for graphs of small rows (`search_small_rows`), and a chunk holds no neighbours.
-- A dense level goes over its edges once: `passes` is ignored.
+- A dense level expands its edges in one pass: `passes` is ignored.
 - A row is probed by one warp in a bottom-up level, however long it is.
-- A top-down level probes the bitmap before the atomic as soon as a warp has several rounds of edges.
+- A top-down level probes the bitmap before the atomic if a warp's run takes more than one round of its lanes: 128
+  edges, 256 in a dense level. In C++ the threshold is 2048 edges.
 - The in-neighbours for `hub` and `heavy` are found in five passes, one for each, in C++ in one.
 - Blocks of a cluster wait for everything that was written, not for shared memory alone.
 

@@ -1,4 +1,15 @@
-"""The search: which way each level goes, and what is left to do at its end."""
+"""The search: which way each level goes, and what is left to do at its end.
+
+This is the version to learn from; the CUDA C++ is the one to measure. It differs from that one on purpose:
+
+- A dense level expands its edges in one pass. The C++ makes several, over ranges of targets, where the predecessors
+  exceed the L2 (`stores_exceed_l2`).
+- A top-down level probes the bitmap before the atomic if a warp's run has more edges than one round of its lanes takes
+  (`top_down.expand`). The C++ does so from 2048 edges on (`MANY_EDGES`).
+- A bottom-up level leaves no long rows to the whole grid (`expand_long_rows` in the C++), so no phase follows it.
+
+The docstring of the package lists all differences.
+"""
 
 from collections import namedtuple
 
