@@ -22,7 +22,7 @@ FILE = KERNEL = "betweenness"
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning(LaunchTuning):
-    """What a launch may be tuned by; no answer depends on it but for rounding."""
+    """The thresholds of a launch; no answer depends on them but for rounding."""
 
     alpha: int = 3  # every place pulls when the frontier has more than 1/alpha of the arcs
     places: int = 1 << 20  # vertices times words of sources in a launch, unless there are more vertices

@@ -24,7 +24,7 @@ HEADROOM = 0.8  # of the free memory that a batch may take
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning(LaunchTuning):
-    """What a batch may be tuned by; no answer depends on it."""
+    """The thresholds and the launch of a batch; no answer depends on them."""
 
     alpha: int = 8  # bottom-up when the frontier has more than 1/alpha of the edges
     threads: int = 512  # of a block

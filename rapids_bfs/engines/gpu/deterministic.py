@@ -25,7 +25,7 @@ ALIKE = 8  # times the average
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning(SearchTuning):
-    """What a search may be tuned by; no answer depends on it."""
+    """The thresholds and the launch of a search; no answer depends on them."""
 
     alpha: int = 60  # a level is wide when its frontier has more than 1/alpha of the unexplored edges
     wide: int = 1 << 18  # and at least so many

@@ -26,12 +26,12 @@ from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, SharedArray
 FILE = "direction_optimizing"
 UNREACHED = -1  # the distance where there is none
 PREPARE_THREADS = 256  # of a block
-GROUP_BYTES = 16  # targets are loaded in groups of so many, which begin at multiples of it
+GROUP_BYTES = 16  # kernels load targets in groups of 16 bytes, aligned to 16 bytes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning(SearchTuning):
-    """What a search may be tuned by; no answer depends on it."""
+    """The thresholds and the launch of a search; no answer depends on them."""
 
     alpha: int = 15  # bottom-up when the frontier has more than 1/alpha of the unexplored edges
     beta: int = 24  # top-down again when the frontier has been smaller than 1/beta of the vertices, and shrinking,
@@ -155,7 +155,7 @@ class DirectionOptimizing(DeviceTraversal):
 
     @cached_property
     def deterministic(self) -> Deterministic:
-        """What deterministic searches need besides this, made for the first of them."""
+        """The deterministic search of this graph, which the first search that asks for it prepares."""
         return Deterministic(self.graph, self.device, self.shared)
 
     def search(self, sources: np.ndarray, options: Options) -> Found:
@@ -197,13 +197,14 @@ class DirectionOptimizing(DeviceTraversal):
         *,
         followed: bool = False,
     ) -> AbstractContextManager[None]:
-        """Search while the body of the ``with`` runs, and have written, when it ends, every element of ``distances``
-        (int32, n) and, unless it is None, of ``predecessors`` (of the graph's type of vertices, n); what they held does
-        not matter. They are CuPy's, whose current stream is waited for first, or this traversal's own. To be called
-        where the device is current.
+        """Search while the body of the ``with`` runs. The search is done when the ``with`` ends.
 
-        Where no source reaches the distance is ``unreached``, in the traversal's own array -1, and the predecessor -1.
-        ``followed``: the body gives the device's stream more work, which is waited for too.
+        It overwrites ``distances`` (int32, n) and, unless it is None, ``predecessors`` (the graph's vertex type, n).
+        They are CuPy arrays, or this traversal's own. First it waits for CuPy's current stream, which may still write
+        them. The device must be current.
+
+        A vertex that no source reaches gets the distance ``unreached`` (-1 in the traversal's own array) and the
+        predecessor -1. ``followed``: the body queues more work on the device's stream; the search waits for that too.
         """
         finish()
         tree = None if predecessors is None else predecessors.data.ptr

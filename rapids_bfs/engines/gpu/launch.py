@@ -31,7 +31,7 @@ def fail(name: str, status: int) -> NoReturn:
 
 
 class Answer(threading.local):
-    """A pointer for the driver to fill in, and a reference to it: this thread's, not made for each call."""
+    """A pointer that the driver fills in, and a reference to it. Each thread makes one, not each call."""
 
     def __init__(self) -> None:
         pointer = ctypes.c_void_p()
@@ -51,7 +51,7 @@ def current_context() -> int | None:
 
 @cache
 def primary_context(device: int) -> int | None:
-    """The driver's context of a device in which CUDA's runtime, and so every library here, works; never released."""
+    """The primary context of a device, which CUDA's runtime uses, and so every library here; never released."""
     handle, context = ctypes.c_int(), ctypes.c_void_p()
     call("cuDeviceGet", ctypes.byref(handle), device)
     call("cuDevicePrimaryCtxRetain", ctypes.byref(context), handle)
@@ -129,7 +129,7 @@ class CompiledKernel:
     """A kernel of the current context, by the driver's handle of it."""
 
     def __init__(self, function: int | None, keeps: Any, *, fields: bool = False) -> None:
-        """``keeps`` is what the handle is good for as long as it lives.
+        """``keeps`` owns the handle: the handle is valid while ``keeps`` lives.
 
         ``fields``: the kernel takes the fields of a structure as its arguments, not the structure.
         """
@@ -167,14 +167,14 @@ class CompiledKernel:
         cooperative: bool = False,
         cluster: int = 1,
     ) -> Callable[[], None]:
-        """What launches the kernel with the values that ``arguments`` (of types of `ctypes`) have at that time."""
+        """A function that launches the kernel. Each launch reads ``arguments``, values of `ctypes` types, anew."""
         addresses = [address for argument in arguments for address in self._addresses(argument)]
         pointers = (ctypes.c_void_p * len(addresses))(*addresses)
         how = configuration(grid, threads, shared, stream, cluster, cooperative)
         everything = ctypes.byref(how), self.function, pointers, ctypes.c_void_p()
         function = library().cuLaunchKernelEx  # fewer arguments than `cuLaunchKernel` has, each of which takes time
 
-        # a default argument, so that what the pointers lead to lives as long as this function
+        # A default argument keeps the memory that the pointers refer to as long as this function lives.
         def launch(kept: Any = arguments) -> None:
             if status := function(*everything):
                 fail("cuLaunchKernelEx", status)

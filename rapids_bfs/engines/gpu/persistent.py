@@ -107,8 +107,11 @@ class OneLaunch:
         self._make_room(1)
 
     def use(self, kernel: CompiledKernel, tuning: SearchTuning, shared: int) -> None:
-        """Launch this kernel from now on, with so many bytes of shared memory a block; in clusters, if there is room
-        for one beside other blocks, after a search that had more than ``tuning.deep`` levels."""
+        """Launch this kernel from now on, with ``shared`` bytes of dynamic shared memory a block.
+
+        After a search with more than ``tuning.deep`` levels the grid is launched in clusters, if the device has room
+        for one.
+        """
         graph, device, threads = self.graph, self.device, tuning.threads
         grid = blocks_of_grid(kernel, device, graph, tuning, shared)
         self.parameters.tile = words_per_tile(TILE, graph.num_vertices, grid * threads // WARP)
@@ -132,7 +135,7 @@ class OneLaunch:
 
     @contextmanager
     def searching(self, sources: np.ndarray, options: Options, spin: bool, written: Any) -> Iterator[None]:
-        """`search` while the body of the ``with`` runs; ``written`` is kept as long."""
+        """`search` while the body of the ``with`` runs. The arrays ``written`` by the kernel live as long."""
         self.begin(sources, options)
         self.written = written
         try:
@@ -155,7 +158,7 @@ class OneLaunch:
         self.launch_shallow()
 
     def settle(self) -> None:
-        """Wait for a search that was left running. To be called before anything is changed that it works on."""
+        """Wait for a search that an exception left running. Call this before you change its arrays."""
         if self.running:
             self.device.synchronize()
             self.running = False
@@ -166,7 +169,7 @@ class OneLaunch:
         self.sources = room, room.ctypes.data
 
     def begin(self, sources: np.ndarray, options: Options) -> None:
-        """Make the parameters those of a search that is about to be launched, from this thread."""
+        """Set the parameters of the search that this thread launches next."""
         if self.running:
             self.settle()
         parameters = self.parameters
@@ -184,8 +187,8 @@ class OneLaunch:
         parameters.number = (self.number + 1) % NUMBERS_OF_SEARCHES
 
     def _follow(self, options: Options, sources: np.ndarray) -> None:
-        """Make the parameters those of searches with these options; the sources matter only if there is a target."""
-        self.options = None  # until all of them are
+        """Set the parameters that follow from the options. ``sources`` matter only if there is a target."""
+        self.options = None  # until all parameters are set
         parameters = self.parameters
         limit = self.no_limit
         if options.depth_limit is not None:
@@ -242,7 +245,7 @@ def blocks_of_grid(
 ) -> int:
     """How many blocks search: as many as the device holds, or one if the graph is small; `tuning.grid` at most.
 
-    An arc is looked at for as many ``words`` of sources at once.
+    ``words``: how many words of sources a kernel handles at each arc.
     """
     grid = tuning.resident_blocks(kernel, device, shared)
     if tuning.grid is not None:
@@ -251,12 +254,12 @@ def blocks_of_grid(
 
 
 def bytes_of_tiles(threads: int) -> int:
-    """Shared memory for the tiles of bitmaps that each warp of a block looks through, and its list of vertices."""
+    """Bytes of shared memory for the bitmap tiles of each warp of a block, and its list of unvisited vertices."""
     return int(threads // WARP * (TILES * TILE * 4 + LIST * 2))
 
 
 def words_per_tile(most: int, vertices: int, warps: int) -> int:
-    """A power of two: words of a bitmap that each of so many warps takes at a time, so that all have some."""
+    """How many words of a bitmap a warp takes at a time: a power of two, so small that all ``warps`` have some."""
     words = -(-vertices // WARP)
     tile = 1
     while tile < most and words > 2 * tile * warps:
