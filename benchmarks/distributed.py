@@ -16,7 +16,8 @@ from rapids_bfs.comparison.distributed import _drawn_degrees, _reached_edges
 from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.distributed.cuda import DevicePartition, DeviceSearch
 from rapids_bfs.distributed.launchers import ordinal
-from rapids_bfs.distributed.sources import Drawn, is_random
+from rapids_bfs.distributed.loading import is_random
+from rapids_bfs.distributed.sources import RandomEdges
 from rapids_bfs.engines import DEFAULT, search
 
 from .cases import Case, expect, say
@@ -98,7 +99,7 @@ def _edges(graph, spec, numbers) -> list[int]:
     results = (search(graph, np.array([number]), DEFAULT, "auto") for number in numbers)
     if not is_random(spec):
         return [result.num_traversed_edges for result in results]
-    degrees = graph.launcher.map(_drawn_degrees, Drawn(graph.name, CUDA), each=[graph.partitions])
+    degrees = graph.launcher.map(_drawn_degrees, RandomEdges(graph.name, CUDA), each=[graph.partitions])
     return [sum(graph.launcher.collect(_reached_edges, each=[result.answers, degrees])) for result in results]
 
 
@@ -161,7 +162,7 @@ def _drawn(spec, rank, size) -> Any:
     import cudf
     import cupy
 
-    ends = zip(*Drawn(spec, CUDA).of_rank(rank, size), strict=True)
+    ends = zip(*RandomEdges(spec, CUDA).blocks(rank, size), strict=True)
     return cudf.DataFrame({name: cupy.concatenate(each) for name, each in zip(COLUMNS, ends, strict=True)})
 
 

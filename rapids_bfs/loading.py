@@ -240,21 +240,21 @@ def _refuse_options(name: str, directed: Any, options: dict[str, Any]) -> None:
 
 def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
     """The graph on the devices that ``devices`` names, see `as_graph`."""
-    from .distributed import sources
+    from .distributed import loading as distributed
     from .distributed.graph import DistributedGraph, from_graph, from_source
 
     if isinstance(graph, DistributedGraph):
         raise InputError(f"{graph.name} is distributed already, over {', '.join(graph.devices)}")
-    if sources.is_random(graph):
+    if distributed.is_random(graph):
         _refuse_options(graph, options.pop("directed", None), options)
-        return sources.drawn(graph, devices)
+        return distributed.drawn(graph, devices)
     if isinstance(devices, str) and devices == "auto":
         whole = as_graph(graph, **options)
-        count = sources.fewest(whole.nbytes * (2 if whole.directed else 1), whole.num_vertices)
-        return whole.to(CUDA if count else CPU) if count <= 1 else from_graph(whole, sources.launcher_for(count))
-    launcher = sources.launcher_for(devices)
+        count = distributed.fewest(whole.nbytes * (2 if whole.directed else 1), whole.num_vertices)
+        return whole.to(CUDA if count else CPU) if count <= 1 else from_graph(whole, distributed.launcher_for(count))
+    launcher = distributed.launcher_for(devices)
     if isinstance(graph, str | os.PathLike) and options.keys() <= PATTERN_OPTIONS:
-        found = sources.files_source(graph, launcher.device, **options)
+        found = distributed.files_source(graph, launcher.device, **options)
         if found is not None:
             edges, plan = found
             return from_source(edges, launcher, plan, columns=edges.columns)

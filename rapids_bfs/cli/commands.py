@@ -370,7 +370,7 @@ def convert(
       rapids-bfs convert rmat:20 rmat20.sg
     """
     from ..adapters.files import check_graph_output
-    from ..distributed.sources import is_random
+    from ..distributed.loading import is_random
     from ..generators import leaves_isolated
 
     given = GraphInput(graph, directed, source_column, target_column, not no_header)

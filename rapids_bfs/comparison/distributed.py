@@ -12,9 +12,10 @@ from .._core.cuda.arrays import CPU, CUDA
 from ..distributed.build import OWN, Builder, Partition, Plan
 from ..distributed.communicators import Communicator
 from ..distributed.launchers import device_names
+from ..distributed.loading import drawn
 from ..distributed.result import DistributedResult
 from ..distributed.search import searched
-from ..distributed.sources import Drawn, drawn
+from ..distributed.sources import RandomEdges
 from ..engines import DEFAULT
 from ..errors import InputError, TraversalError
 from ..validation import verdict_of
@@ -37,7 +38,7 @@ def distributed_graph500(run: Graph500, devices: int | str | Sequence[int], root
     small: Any = drawn("rmat:8", devices, seed=run.seed)
     _searched(small, int(small.sample_sources(1, run.seed)[0]))
     launcher = small.launcher
-    source = Drawn(spec, launcher.device, run.seed)
+    source = RandomEdges(spec, launcher.device, run.seed)
 
     progress(1, steps, "generate")
     begin = perf_counter()
@@ -75,13 +76,13 @@ def _searched(graph: Any, vertex: int) -> tuple[DistributedResult, float, float]
     return result, end - begin, perf_counter() - end
 
 
-def _draw(communicator: Communicator, source: Drawn) -> None:
-    for ends in source.of_rank(communicator.rank, communicator.size):
+def _draw(communicator: Communicator, source: RandomEdges) -> None:
+    for ends in source.blocks(communicator.rank, communicator.size):
         del ends
     communicator.barrier()
 
 
-def _drawn_degrees(partition: Partition, communicator: Communicator, source: Drawn) -> Any:
+def _drawn_degrees(partition: Partition, communicator: Communicator, source: RandomEdges) -> Any:
     """The number of edges drawn from each vertex of this rank, by local id."""
     builder = Builder(source, communicator, Plan(source.device, partition.partitioning.n))
     return builder.degrees(partition.partitioning.global_ids, partition.partitioning, False)[0]

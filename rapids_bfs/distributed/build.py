@@ -20,10 +20,8 @@ For rmat:26 from a frame on two ranks that is 8 + 1.5 + 0.8 + 1.5 bytes an edge,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,22 +36,11 @@ from ..errors import InputError
 from .communicators import Communicator
 from .ids import CompactIds, HashedIds
 from .partitioning import Partitioning
+from .sources import EdgeSource
+from .tools import tools_for, tools_of
 
 OWN = {CPU: "cpu", CUDA: "cupy"}  # our engine on this device
 MAX_GLOBAL_IDS = 2  # entries for each edge that the tables of `CompactIds` may have, on all ranks together
-
-
-@dataclass(frozen=True)
-class Source:
-    """Edges that a rank reads, as often as needed: pairs of arrays of ids on the device where the rank works."""
-
-    blocks: Callable[[], Iterable[Pairs]]
-    columns: tuple[str, str] = ("source", "target")
-    name: str = "edges"
-
-    def of_rank(self, rank: int, size: int) -> Iterable[Pairs]:
-        """The edges that this rank contributes: here, all edges of the source."""
-        return self.blocks()
 
 
 @dataclass(frozen=True)
@@ -107,15 +94,6 @@ class Partition:
         return self.partitioning.ids(self.partitioning.own_global_ids(self.rank, tools_of(self.targets).xp))
 
 
-def tools_for(device: str) -> ModuleType:
-    """The module of array functions that a build uses on this device."""
-    return import_module(".device_tools" if device == CUDA else ".host_tools", __package__)
-
-
-def tools_of(array: Any) -> ModuleType:
-    return tools_for(CPU if isinstance(array, np.ndarray) else CUDA)
-
-
 class EdgeStatistics(NamedTuple):
     """Statistics of all edges, from the first pass over them."""
 
@@ -124,7 +102,7 @@ class EdgeStatistics(NamedTuple):
     symmetric: bool
 
 
-def build(source: Any, communicator: Communicator, plan: Plan) -> Partition:
+def build(source: EdgeSource, communicator: Communicator, plan: Plan) -> Partition:
     """This rank's partition of the graph that the edges of all ranks form."""
     builder = Builder(source, communicator, plan)
     with builder.tools.working():
@@ -164,7 +142,7 @@ class Builder:
 
     mirror = False  # place each edge in both directions?
 
-    def __init__(self, source: Any, communicator: Communicator, plan: Plan) -> None:
+    def __init__(self, source: EdgeSource, communicator: Communicator, plan: Plan) -> None:
         self.source = source
         self.communicator = communicator
         self.plan = plan
@@ -182,7 +160,7 @@ class Builder:
 
     def blocks(self) -> Iterator[Pairs]:
         """The edges of this rank, at most `BLOCK` at a time."""
-        for sources, targets in self.source.of_rank(self.communicator.rank, self.communicator.size):
+        for sources, targets in self.source.blocks(self.communicator.rank, self.communicator.size):
             for first in range(0, len(sources), self.tools.BLOCK):
                 block = slice(first, first + self.tools.BLOCK)
                 yield sources[block], targets[block]
@@ -214,10 +192,9 @@ class Builder:
     def scan(self) -> EdgeStatistics:
         """The statistics of the edges of all ranks. Raises `InputError` at the first value that is not a vertex id."""
         key = self.communicator.allgather_object(csr.KEY)[0]
-        columns = getattr(self.source, "columns", ("source", "target"))
         rows, highest, asymmetry = 0, -1, 0
         for pair in self.blocks():
-            for ids, column in zip(pair, columns, strict=True):
+            for ids, column in zip(pair, self.source.columns, strict=True):
                 vertex_ids(ids, f"{self.plan.name}, column {column!r}", rows)
             if len(pair[0]):
                 high, hashes = self.tools.summary(*self.integers(pair), key)

@@ -1,18 +1,18 @@
-"""Dask frames whose partitions are on GPUs: a graph is made of them there."""
+"""Distributed graphs from Dask frames, made on the workers that have the partitions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from .._core.csr.host import Pairs
 from .._core.cuda.arrays import CUDA
 from ..adapters.dask import FRAME, client_here, edge_columns
 from ..errors import InputError
-from .build import Plan, Source, build
+from .build import Plan, build
 from .dask import DaskLauncher
 from .graph import DistributedGraph
+from .sources import LocalEdges
 
 NUMBERS = "iuf"  # kinds of dtypes that vertex ids may have
 START = "client = distributed.Client(dask_cuda.LocalCUDACluster())"
@@ -38,7 +38,7 @@ def from_dask_frame(
     name: str = "frame",
     device: str = CUDA,
 ) -> DistributedGraph:
-    """A graph with one partition on each worker of the cluster, from a frame with two columns of integers."""
+    """A graph with a rank on each worker of the cluster, from a frame with two columns of integers."""
     client = client_here()
     if client is None:
         raise InputError(f"{name}: a frame of dask_cudf becomes a graph on the workers of a cluster: first {START}")
@@ -65,20 +65,14 @@ def _by_worker(client: Any, frame: Any, workers: Sequence[str]) -> list[list[Any
     return list(held.values())
 
 
-def source_of(columns: tuple[str, str], name: str, *partitions: Any) -> Source:
-    """The edges of a rank's partitions, which are not copied."""
-    arrays = [
-        tuple(
-            _numbers(partition.iloc[:, side], f"{name}, column {columns[side]!r}, partitioning {place} of this worker")
-            for side in range(2)
-        )
-        for place, partition in enumerate(partitions)
-    ]
-
-    def blocks() -> Iterator[Pairs]:
-        yield from arrays
-
-    return Source(blocks, columns, name)
+def source_of(columns: tuple[str, str], name: str, *partitions: Any) -> LocalEdges:
+    """The edges in a worker's partitions of the frame, which are not copied."""
+    blocks = []
+    for index, partition in enumerate(partitions):
+        where = (f"{name}, column {column!r}, partition {index} of this worker" for column in columns)
+        source, target = (_numbers(partition.iloc[:, side], each) for side, each in enumerate(where))
+        blocks.append((source, target))
+    return LocalEdges(lambda: blocks, columns)
 
 
 def _numbers(ids: Any, where: str) -> Any:

@@ -21,10 +21,11 @@ from ..errors import InputError
 from ..graph import Graph
 from ..result import BFSResult
 from ..trace import Step
-from .build import OWN, Partition, tools_of
+from .build import OWN, Partition
 from .communicators import Communicator
 from .launchers import Launcher, PerRank
 from .level_synchronous import Answer
+from .tools import tools_of
 
 GATHERED = "gathered on one"  # the transport of such a graph
 # A graph is gathered after a search of DEEP + arcs / ARCS_PER_LEVEL levels. A level takes 12 us longer on two H200 than

@@ -23,7 +23,7 @@ from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph, Vertices
 from ..validation import verdict_of
-from .build import OWN, Partition, Plan, build, tools_of
+from .build import OWN, Partition, Plan, build
 from .communicators import Communicator
 from .gathered import GATHERED, deep_from, gather
 from .launchers import Launcher, PerRank
@@ -31,6 +31,8 @@ from .level_synchronous import prepare
 from .partitioning import Partitioning
 from .result import DistributedResult
 from .search import DistributedTraversal, GatheredTraversal, searched
+from .sources import EdgeSource, GraphEdges
+from .tools import tools_of
 from .validation import validate_distributed
 
 _preparing: dict[int, threading.Lock] = {}  # by process
@@ -300,36 +302,17 @@ def _picked(partition: Partition, communicator: Communicator, picked: np.ndarray
     return to_host(local_ids[xp.asarray(picked[owners == communicator.rank])]) + partition.base
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The edges of a `Graph` on the host, of which each rank reads some rows."""
-
-    graph: Graph
-
-    def of_rank(self, rank: int, size: int) -> Iterator[Pairs]:
-        offsets, targets = self.graph.offsets, self.graph.targets
-        n = self.graph.num_vertices
-        first, last = n * rank // size, n * (rank + 1) // size
-        arcs = targets[offsets[first] : offsets[last]]
-        for begin in range(0, len(arcs), csr.BLOCK):
-            block = arcs[begin : begin + csr.BLOCK]
-            sources = np.empty_like(block)
-            row = int(np.searchsorted(offsets, offsets[first] + begin, side="right")) - 1
-            csr._sources(offsets, int(offsets[first]) + begin, row, sources)
-            yield sources, block
-
-
 def from_graph(graph: Graph, launcher: Launcher) -> DistributedGraph:
     """Distribute a `Graph` over several devices."""
     host = graph.to(CPU)
     plan = Plan(launcher.device, vertices=graph.num_vertices, directed=graph.directed, name=graph.name)
-    partitions = launcher.map(build, plan, each=[launcher.scatter([Rows(host)] * launcher.size)])
+    partitions = launcher.map(build, plan, each=[launcher.scatter([GraphEdges(host)] * launcher.size)])
     return DistributedGraph(
         partitions, launcher, labels=host.labels, name=graph.name, columns=graph.columns, frame=graph.frame
     )
 
 
-def from_source(source: Any, launcher: Launcher, plan: Plan, **options: Any) -> DistributedGraph:
+def from_source(source: EdgeSource, launcher: Launcher, plan: Plan, **options: Any) -> DistributedGraph:
     """The graph of a source of edges, of which each rank reads some."""
     partitions = launcher.map(build, plan, each=[launcher.scatter([source] * launcher.size)])
     return DistributedGraph(partitions, launcher, name=plan.name, **options)

@@ -15,11 +15,12 @@ from .._core.memory import require_bytes
 from ..errors import InputError
 from ..result import BFSResult, Distances
 from ..trace import Level, Step, Trace, expansions
-from .build import Partition, tools_of
+from .build import Partition
 from .communicators import Communicator
 from .ids import grouped
 from .launchers import PerRank
 from .level_synchronous import Answer
+from .tools import tools_of
 
 
 @dataclass(frozen=True, eq=False)

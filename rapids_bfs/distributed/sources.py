@@ -1,28 +1,74 @@
-"""Sources of edges that each rank reads in part, and the devices that ``devices=`` names."""
+"""Sources of edges for a distributed build. Each rank reads some of the edges, as often as needed."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .._core.csr.host import Pairs
-from .._core.cuda.arrays import CPU, CUDA
-from .._core.memory import available_device_bytes
+import numpy as np
+
+from .._core.csr import host as csr
+from .._core.csr.host import CHANGED, Pairs
+from .._core.cuda.arrays import CUDA, to_device
+from ..adapters._columnar import parquet_table
+from ..adapters._file import File, State, file_errors
+from ..adapters._several_files import joined, name_of
+from ..adapters._tables import is_number
+from ..adapters.files import files_matching
 from ..errors import InputError
-from ..generators import DRAWN, SEED, Drawing, generate, parsed
+from ..generators import DRAWN, SEED, Drawing, parsed
 from ..graph import Graph
-from .build import Plan, tools_for
-from .files import ParquetEdges, edges_of
-from .graph import DistributedGraph, from_source
-from .launchers import Launcher, Threads, device_names
-from .partitioning import Partitioning
+from .tools import tools_for
+
+MAX_GROUPS = 1 << 31  # more row groups than a Parquet file can have: their indices have 16 bits
+
+
+class EdgeSource(ABC):
+    """Edges that the ranks of a build read. ``columns`` names the ends of an edge in messages."""
+
+    columns: tuple[str, str] = ("source", "target")
+
+    @abstractmethod
+    def blocks(self, rank: int, size: int) -> Iterable[Pairs]:
+        """The edges that rank ``rank`` of ``size`` reads: pairs of arrays of ids, on the device of the build."""
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """The edges of a random graph, of which each rank draws its share."""
+class LocalEdges(EdgeSource):
+    """Edges that a rank already has: ``read`` returns all of its blocks. Each rank has its own source."""
+
+    read: Callable[[], Iterable[Pairs]]
+    columns: tuple[str, str] = EdgeSource.columns
+
+    def blocks(self, rank: int, size: int) -> Iterable[Pairs]:
+        return self.read()
+
+
+@dataclass(frozen=True)
+class GraphEdges(EdgeSource):
+    """The edges of a `Graph` on the host; each rank reads a range of rows."""
+
+    graph: Graph
+
+    def blocks(self, rank: int, size: int) -> Iterator[Pairs]:
+        offsets, targets = self.graph.offsets, self.graph.targets
+        n = self.graph.num_vertices
+        first, last = n * rank // size, n * (rank + 1) // size
+        arcs = targets[offsets[first] : offsets[last]]
+        for begin in range(0, len(arcs), csr.BLOCK):
+            block = arcs[begin : begin + csr.BLOCK]
+            sources = np.empty_like(block)
+            row = int(np.searchsorted(offsets, offsets[first] + begin, side="right")) - 1
+            csr._sources(offsets, int(offsets[first]) + begin, row, sources)
+            yield sources, block
+
+
+@dataclass(frozen=True)
+class RandomEdges(EdgeSource):
+    """The edges of a random graph; each rank draws a range of them."""
 
     spec: str
     device: str
@@ -33,7 +79,7 @@ class Drawn:
         kind, sizes = parsed(self.spec)
         return DRAWN[kind](*sizes, seed=self.seed, device=self.device, checked=False)
 
-    def of_rank(self, rank: int, size: int) -> Iterator[Pairs]:
+    def blocks(self, rank: int, size: int) -> Iterator[Pairs]:
         drawing = self.drawing
         first, last = drawing.m * rank // size, drawing.m * (rank + 1) // size
         step = tools_for(self.device).BLOCK
@@ -41,55 +87,35 @@ class Drawn:
             yield drawing.edges(begin, min(begin + step, last))
 
 
-def files_source(
-    path: str | os.PathLike[str],
-    device: str,
-    source: Any = None,
-    target: Any = None,
-    vertices: int | None = None,
-    directed: bool | None = None,
-    name: str | None = None,
-) -> tuple[ParquetEdges, Plan] | None:
-    """The edges in the Parquet files that a pattern names, and how to build a graph of them; None as of `edges_of`."""
-    edges = edges_of(path, device, source, target)
-    return None if edges is None else (edges, Plan(device, vertices, directed, name=name or edges.name))
+@dataclass(frozen=True)
+class ParquetEdges(EdgeSource):
+    """The edges in one or more Parquet files; each rank reads every ``size``-th row group."""
 
+    name: str
+    files: tuple[File, ...]
+    states: tuple[State, ...]  # of the files
+    device: str
+    columns: tuple[str, str] = EdgeSource.columns
 
-def is_random(graph: Any) -> bool:
-    """Is this the name of a random graph, rather than of a file?"""
-    return isinstance(graph, str) and graph.partition(":")[0] in DRAWN and not os.path.exists(graph)
+    @classmethod
+    def matching(
+        cls, path: str | os.PathLike[str], device: str, source: Any = None, target: Any = None
+    ) -> ParquetEdges | None:
+        """The edges in the files that a pattern matches. None if ``path`` is not a pattern or ids are not numbers: then
+        the graph must be read in one piece."""
+        if not (files := files_matching(path)):
+            return None
+        pattern, states = os.fsdecode(path), tuple(file.state for file in files)
+        table = joined(pattern, files, source, target)
+        if not all(map(is_number, table.plain_types)):
+            return None
+        return cls(name_of(pattern), tuple(files), states, device, table.columns)
 
-
-def drawn(spec: str, devices: Any, *, seed: int = SEED) -> Graph | DistributedGraph:
-    """A random graph, drawn and built over several devices."""
-    kind, sizes = parsed(spec)
-    if isinstance(devices, str) and devices == "auto":
-        drawing = DRAWN[kind](*sizes, checked=False)
-        devices = fewest(3 * 2 * drawing.m * Partitioning.of(drawing.n, 1).dtype.itemsize, drawing.n)
-        if devices <= 1:
-            return generate(spec, seed=seed, device=CUDA if devices else CPU)
-    launcher = launcher_for(devices)
-    source = Drawn(spec, launcher.device, seed)
-    n, m = 1 << sizes[0], source.drawing.m
-    name = DRAWN[kind](0, *sizes[1:]).name.replace(":0:", f":{sizes[0]}:")
-    return from_source(source, launcher, Plan(launcher.device, n, directed=False, simple=True, edges=m, name=name))
-
-
-def fewest(arcs_bytes: int, n: int) -> int:
-    """The smallest number of this machine's GPUs that holds the graph; 0 if there are none. Raises `InputError` if even
-    all of them are too few."""
-    from .._core.cuda.driver import driver
-
-    there = len(driver().devices)
-    if there == 0:
-        return 0
-    free = available_device_bytes()
-    for count in range(1, there + 1):
-        if (arcs_bytes + 64 * n) // count + n // 4 <= free:
-            return count
-    raise InputError(f"the graph does not even fit on all {there} GPUs of this machine")
-
-
-def launcher_for(devices: Any) -> Launcher:
-    """The launcher for the devices that ``devices`` names."""
-    return Threads(device_names(devices))
+    def blocks(self, rank: int, size: int) -> Iterator[Pairs]:
+        for index, (file, state) in enumerate(zip(self.files, self.states, strict=True)):
+            with file_errors(file, "Parquet"):
+                groups = range((rank - index) % size, MAX_GROUPS, size)
+                for source, target in parquet_table(file, *self.columns, groups.__contains__).numbers():
+                    yield (to_device(source), to_device(target)) if self.device == CUDA else (source, target)
+                if file.state != state:
+                    raise InputError(CHANGED)

@@ -15,10 +15,11 @@ from .._core.cuda.kernels import launch
 from ..errors import InputError
 from ..kernels.cpu import distributed as kernels
 from ..validation import RULES, VALID_DISTANCES, Verdict, require_kinds
-from .build import Partition, tools_of
+from .build import Partition
 from .communicators import Communicator
 from .level_synchronous import Answer
 from .result import DistributedResult
+from .tools import tools_of
 
 NAMES = tuple(RULES)
 

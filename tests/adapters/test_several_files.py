@@ -7,7 +7,7 @@ from strategies import edges_of
 
 import rapids_bfs
 from rapids_bfs import InputError, as_graph, bfs
-from rapids_bfs.distributed.files import ParquetEdges
+from rapids_bfs.distributed.sources import ParquetEdges
 
 IDS = {
     "integers": lambda ids: ids,
@@ -88,12 +88,12 @@ def test_a_file_with_a_star_in_its_name_is_a_file(tmp_path):
 @pytest.mark.parametrize("changed", [{"src": [0, 1], "dst": [1, 0]}, {"src": [0, 99], "dst": [99, 0]}])
 def test_files_that_change_while_they_are_read(tmp_path, monkeypatch, changed):
     _, pattern = written(tmp_path, "integers")
-    read = ParquetEdges.of_rank
+    read = ParquetEdges.blocks
 
     def read_then_changed(edges, rank, size):
         yield from read(edges, rank, size)
         pd.DataFrame(changed).to_parquet(tmp_path / "part0.parquet")
 
-    monkeypatch.setattr(ParquetEdges, "of_rank", read_then_changed)
+    monkeypatch.setattr(ParquetEdges, "blocks", read_then_changed)
     with pytest.raises(InputError, match="the edges changed while they were read: try again"):
         as_graph(pattern, devices="cpu:1")

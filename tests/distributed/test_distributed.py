@@ -17,12 +17,13 @@ import rapids_bfs
 from rapids_bfs import InputError, TraversalError, as_graph, bfs, load, validate
 from rapids_bfs.distributed import build as building
 from rapids_bfs.distributed import level_synchronous as search
-from rapids_bfs.distributed.build import Plan, Source, build
+from rapids_bfs.distributed.build import Plan, build
 from rapids_bfs.distributed.communicators import MeetingCommunicator
 from rapids_bfs.distributed.gathered import GATHERED
 from rapids_bfs.distributed.graph import DistributedGraph, from_graph
 from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.partitioning import Partitioning
+from rapids_bfs.distributed.sources import LocalEdges
 from rapids_bfs.testing import assert_valid_bfs
 
 PARTS = st.integers(1, 5)
@@ -194,7 +195,7 @@ def test_a_rank_that_fails_while_rows_are_gathered(monkeypatch, rank, call):
 
 
 def in_blocks(edges, cuts):
-    """A `Source` for each rank: the edges cut up, in blocks of seven."""
+    """A `LocalEdges` for each rank: the edges cut up, in blocks of seven."""
     sources, targets = edges
 
     def source(first, last):
@@ -203,7 +204,7 @@ def in_blocks(edges, cuts):
                 step = slice(begin, min(begin + 7, last))
                 yield sources[step], targets[step]
 
-        return Source(blocks)
+        return LocalEdges(blocks)
 
     ends = [0, *cuts, len(sources)]
     return [source(first, last) for first, last in pairwise(ends)]
@@ -334,7 +335,7 @@ def test_edges_that_change_while_they_are_read(spacing):
 
     launcher = threads(1)
     with pytest.raises(InputError, match="changed while they were read"):
-        launcher.map(build, Plan(directed=True), each=[[Source(blocks)]])
+        launcher.map(build, Plan(directed=True), each=[[LocalEdges(blocks)]])
 
 
 @pytest.mark.parametrize("new", [-1, 41, 10**17])
@@ -346,7 +347,7 @@ def test_an_id_that_was_not_there_when_edges_were_counted(new):
 
     launcher = threads(1)
     with pytest.raises(InputError, match="changed while they were read"):
-        launcher.map(build, Plan(), each=[[Source(blocks)]])
+        launcher.map(build, Plan(), each=[[LocalEdges(blocks)]])
 
 
 @pytest.mark.parametrize("new", [1, 10**17])
@@ -361,7 +362,7 @@ def test_an_id_that_was_not_there_when_ids_were_numbered(new):
 
     launcher = threads(1)
     with pytest.raises(InputError, match="changed while they were read"):
-        launcher.map(build, Plan("cpu"), each=[[Source(blocks)]])
+        launcher.map(build, Plan("cpu"), each=[[LocalEdges(blocks)]])
 
 
 def test_a_graph_without_vertices():

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from rapids_bfs.distributed import host_tools
-from rapids_bfs.distributed.build import Plan, Source, build
+from rapids_bfs.distributed.build import Plan, build
 from rapids_bfs.distributed.launchers import Threads
+from rapids_bfs.distributed.sources import LocalEdges
 
 BLOCK = 1 << 12
 SLACK = 1 << 16  # bytes of what is not arrays
@@ -26,7 +27,7 @@ def peak(rows, n, step, plan):
     """The bytes allocated by Python and NumPy at the peak of a build on one rank, and the vertices of its partition."""
     host_tools.BLOCK = BLOCK
     ends = step * np.random.default_rng(1).integers(0, n // step, (2, rows), np.int32)
-    source = Source(lambda: [tuple(ends)])
+    source = LocalEdges(lambda: [tuple(ends)])
     launcher = Threads(["cpu"])
     launcher.map(build, plan, each=[[source]])  # compiles
     tracemalloc.start()

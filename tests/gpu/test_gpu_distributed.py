@@ -14,12 +14,13 @@ from rapids_bfs.distributed import gathered as alone
 from rapids_bfs.distributed import launchers as launch
 from rapids_bfs.distributed import level_synchronous as search
 from rapids_bfs.distributed import persistent as one_launch
-from rapids_bfs.distributed.build import Plan, Source, build
+from rapids_bfs.distributed.build import Plan, build
 from rapids_bfs.distributed.gathered import GATHERED
 from rapids_bfs.distributed.graph import DistributedGraph, from_graph
 from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.partitioning import Partitioning
 from rapids_bfs.distributed.persistent import PersistentSearch
+from rapids_bfs.distributed.sources import LocalEdges
 
 ONE = [[0] * size for size in (1, 2, 3, 5)]
 SEVERAL = [pytest.param(each, marks=pytest.mark.gpus) for each in ([0, 1], [1, 0])] if len(driver().devices) > 1 else []
@@ -133,7 +134,7 @@ def test_edges_distributed(devices, factor, directed):
 
         return blocks
 
-    sources = [Source(blocks_of(rank)) for rank in range(launcher.size)]
+    sources = [LocalEdges(blocks_of(rank)) for rank in range(launcher.size)]
     partitions = launcher.map(build, Plan("cuda", directed=directed), each=[sources])
     graph = DistributedGraph(partitions, launcher)
     brought = graph.to("cpu")

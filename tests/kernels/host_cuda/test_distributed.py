@@ -12,10 +12,11 @@ from strategies import edges_of
 from rapids_bfs import as_graph, bfs
 from rapids_bfs.distributed import host_tools, partitioning, validation
 from rapids_bfs.distributed import level_synchronous as search
-from rapids_bfs.distributed.build import Plan, Source, build
+from rapids_bfs.distributed.build import Plan, build
 from rapids_bfs.distributed.graph import DistributedGraph, from_graph
 from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.partitioning import Partitioning
+from rapids_bfs.distributed.sources import LocalEdges
 from rapids_bfs.generators import generate
 
 
@@ -177,7 +178,7 @@ def build_graphs():
         cuts = np.sort(rng.integers(0, 300, size - 1))
         shares = [(*each,) for each in np.split(ends, cuts, axis=1)]
         launcher = Threads(["cpu"] * size)
-        sources = [Source(lambda share=share: [share]) for share in shares]
+        sources = [LocalEdges(lambda share=share: [share]) for share in shares]
         graph = DistributedGraph(
             launcher.map(build, Plan("cuda", directed=directed, simple=simple), each=[sources]), launcher
         )

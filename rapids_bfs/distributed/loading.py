@@ -1,0 +1,71 @@
+"""Distributed graphs from random edges and from files, and the devices that ``devices=`` names."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .._core.cuda.arrays import CPU, CUDA
+from .._core.memory import available_device_bytes
+from ..errors import InputError
+from ..generators import DRAWN, SEED, generate, parsed
+from ..graph import Graph
+from .build import Plan
+from .graph import DistributedGraph, from_source
+from .launchers import Launcher, Threads, device_names
+from .partitioning import Partitioning
+from .sources import ParquetEdges, RandomEdges
+
+
+def files_source(
+    path: str | os.PathLike[str],
+    device: str,
+    source: Any = None,
+    target: Any = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    name: str | None = None,
+) -> tuple[ParquetEdges, Plan] | None:
+    """The edges in the Parquet files that a pattern names, and a plan to build it; None as by `ParquetEdges.matching`."""
+    edges = ParquetEdges.matching(path, device, source, target)
+    return None if edges is None else (edges, Plan(device, vertices, directed, name=name or edges.name))
+
+
+def is_random(graph: Any) -> bool:
+    """Is this the name of a random graph, rather than of a file?"""
+    return isinstance(graph, str) and graph.partition(":")[0] in DRAWN and not os.path.exists(graph)
+
+
+def drawn(spec: str, devices: Any, *, seed: int = SEED) -> Graph | DistributedGraph:
+    """A random graph, drawn and built over several devices."""
+    kind, sizes = parsed(spec)
+    if isinstance(devices, str) and devices == "auto":
+        drawing = DRAWN[kind](*sizes, checked=False)
+        devices = fewest(3 * 2 * drawing.m * Partitioning.of(drawing.n, 1).dtype.itemsize, drawing.n)
+        if devices <= 1:
+            return generate(spec, seed=seed, device=CUDA if devices else CPU)
+    launcher = launcher_for(devices)
+    source = RandomEdges(spec, launcher.device, seed)
+    n, m = 1 << sizes[0], source.drawing.m
+    name = DRAWN[kind](0, *sizes[1:]).name.replace(":0:", f":{sizes[0]}:")
+    return from_source(source, launcher, Plan(launcher.device, n, directed=False, simple=True, edges=m, name=name))
+
+
+def fewest(arcs_bytes: int, n: int) -> int:
+    """The smallest number of this machine's GPUs that holds the graph; 0 if there are none. Raises `InputError` if even
+    all of them are too few."""
+    from .._core.cuda.driver import driver
+
+    there = len(driver().devices)
+    if there == 0:
+        return 0
+    free = available_device_bytes()
+    for count in range(1, there + 1):
+        if (arcs_bytes + 64 * n) // count + n // 4 <= free:
+            return count
+    raise InputError(f"the graph does not even fit on all {there} GPUs of this machine")
+
+
+def launcher_for(devices: Any) -> Launcher:
+    """The launcher for the devices that ``devices`` names."""
+    return Threads(device_names(devices))
