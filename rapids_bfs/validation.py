@@ -131,23 +131,37 @@ def _level_above(graph: Graph, distances: Any, vertex: int) -> int:
     return int(above[above >= 0].min())
 
 
-def _vertex_rules(result: BFSResult) -> Iterator[tuple[str, np.ndarray]]:
-    """The rules that look at vertices alone, each with a mask of those that break it."""
+def _vertex_rules(result: BFSResult) -> Iterator[tuple[str, Any]]:
+    """`vertex_rules` of all vertices of a result."""
     distances, predecessors = result.distances, result.predecessors
     n = len(distances)
-    yield "distance-range", (distances < -1) | (distances >= n)
-    if result.stopped_at is not None:
-        yield "limit", distances > result.stopped_at
-    if predecessors is not None:
-        yield "predecessor-range", (predecessors < -1) | (predecessors >= n)
     source = np.zeros_like(distances, bool)
     source[moved(np.asarray(result.sources, np.int64), CUDA if on_device(distances) else CPU)] = True
-    yield "source", source & ((distances != 0) if predecessors is None else (distances != 0) | (predecessors != -1))
+    outside = None if predecessors is None else (predecessors < -1) | (predecessors >= n)
+    return vertex_rules(distances, predecessors, source, outside, distances, n, result.stopped_at)
+
+
+def vertex_rules(
+    distances: Any, predecessors: Any, source: Any, outside: Any, everywhere: Any, n: int, stopped_at: int | None
+) -> Iterator[tuple[str, Any]]:
+    """The rules that look at vertices alone, each with a mask of the vertices that break it.
+
+    ``source`` and ``outside`` are masks of the vertices that are sources, and of those whose predecessor is neither -1
+    nor a vertex. ``everywhere`` has the distances of the ``n`` vertices of the graph, indexed as predecessors are.
+    """
+    yield "distance-range", (distances < -1) | (distances >= n)
+    if stopped_at is not None:
+        yield "limit", distances > stopped_at
+    if predecessors is None:
+        yield "source", source & (distances != 0)
+        yield "root", ~source & (distances == 0)
+        return
+    yield "predecessor-range", outside
+    yield "source", source & ((distances != 0) | (predecessors != -1))
     yield "root", ~source & (distances == 0)
-    if predecessors is not None:
-        yield "reached", ~source & ((distances >= 0) != (predecessors >= 0))
-        # Where there is no predecessor this indexes the last vertex, and the answer is not used.
-        yield "tree-level", (predecessors >= 0) & (distances[predecessors] != distances - 1)
+    yield "reached", ~source & ((distances >= 0) != (predecessors >= 0))
+    # A predecessor of -1 indexes the last distance, and the result is ignored.
+    yield "tree-level", (predecessors >= 0) & (everywhere[predecessors] != distances - 1)
 
 
 def _edge_rules(graph: Graph, result: BFSResult) -> tuple[np.ndarray, int, int]:

@@ -14,10 +14,11 @@ from .._core.cuda.arrays import on_device
 from .._core.cuda.kernels import launch
 from ..errors import InputError
 from ..kernels.cpu import distributed as kernels
-from ..validation import RULES, VALID_DISTANCES, Verdict, require_kinds
+from ..validation import RULES, VALID_DISTANCES, Verdict, require_kinds, vertex_rules
 from .build import Partition
 from .communicators import Communicator
 from .level_synchronous import Answer
+from .partitioning import Partitioning
 from .result import DistributedResult
 from .tools import tools_of
 
@@ -76,7 +77,9 @@ def check(
 
     source = xp.zeros(partition.own, bool)
     source[xp.asarray(sources[sources // partitioning.stride == partition.rank] % partitioning.stride)] = True
-    for rule, breaks in _vertex_rules(partition, answer, source, everywhere, stopped_at, xp):
+    outside = None if predecessors is None else _outside(partitioning, predecessors, xp)
+    given = distances, predecessors, source, outside, everywhere, partitioning.n, stopped_at
+    for rule, breaks in vertex_rules(*given):
         if (found := broken(rule, breaks)) is not None:
             return found
     confirmed, above = _edge_rules(partition, answer, everywhere, stopped_at, xp)
@@ -88,25 +91,12 @@ def check(
     )
 
 
-def _vertex_rules(partition: Partition, answer: Answer, source: Any, everywhere: Any, stopped_at: int, xp: Any) -> Any:
-    """The rules about single vertices, each with a mask by local id of the vertices that break it."""
-    distances, predecessors, stride = answer.distances, answer.predecessors, partition.partitioning.stride
-    n = partition.partitioning.n
-    yield "distance-range", (distances < -1) | (distances >= n)
-    yield "limit", distances > stopped_at
-    if predecessors is None:
-        yield "source", source & (distances != 0)
-        yield "root", ~source & (distances == 0)
-        return
-    counts = xp.asarray(np.array(partition.partitioning.counts))
-    owner = xp.clip(predecessors // stride, 0, partition.partitioning.size - 1)
-    outside = (predecessors < -1) | (predecessors >= len(everywhere))
-    yield "predecessor-range", outside | ((predecessors >= 0) & (predecessors % stride >= counts[owner]))
-    yield "source", source & ((distances != 0) | (predecessors != -1))
-    yield "root", ~source & (distances == 0)
-    yield "reached", ~source & ((distances >= 0) != (predecessors >= 0))
-    # A predecessor of -1 indexes the last global id, and the result is ignored.
-    yield "tree-level", (predecessors >= 0) & (everywhere[predecessors] != distances - 1)
+def _outside(partitioning: Partitioning, global_ids: Any, xp: Any) -> Any:
+    """A mask of the values that are neither -1 nor the global id of a vertex."""
+    counts = xp.asarray(np.array(partitioning.counts))
+    owner = xp.clip(global_ids // partitioning.stride, 0, partitioning.size - 1)
+    outside = (global_ids < -1) | (global_ids >= partitioning.size * partitioning.stride)
+    return outside | ((global_ids >= 0) & (global_ids % partitioning.stride >= counts[owner]))
 
 
 def _edge_rules(partition: Partition, answer: Answer, everywhere: Any, stopped_at: int, xp: Any) -> tuple[Any, Any]:
