@@ -109,7 +109,7 @@ class DevicePartition:
         return Answers(distances, tree, address(distances), None if tree is None else address(tree))
 
     def answer_in(self, answers: Answers) -> None:
-        """Let the kernels that are launched from now on write device_partition."""
+        """Let later launches write to these arrays."""
         self.s.distances, self.s.predecessors = answers.at_distances, answers.at_predecessors
 
     def _uploaded(self) -> dict[str, Any]:

@@ -236,7 +236,7 @@ class DaskLauncher(Launcher):
         """The outcome of a finished call."""
         try:
             return call.result()
-        except (OSError, KeyError, asyncio.CancelledError):  # a broken connection, no seat, a restart
+        except (OSError, KeyError, asyncio.CancelledError):  # a broken connection, no rank, a restart
             return self._lost(rank)
         except Exception as error:
             return Outcome(f"{self._names[rank]} failed: {said(error)}", TraversalError)
