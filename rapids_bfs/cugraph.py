@@ -123,7 +123,7 @@ def bfs_edges(
 
 
 def _of_graph(cugraph_graph: Any) -> Searcher:
-    """What was prepared for this graph, unless it was cleared and rebuilt since."""
+    """The searcher that was prepared for this graph; a new one if the graph was cleared and rebuilt since."""
     searcher = _searchers.get(cugraph_graph)
     if searcher is None or searcher.made_of is not getattr(cugraph_graph._Impl, "_plc_graph", None):
         searcher = _searchers[cugraph_graph] = Searcher.of_graph(cugraph_graph)
@@ -144,8 +144,9 @@ def _of_matrix(matrix: Any, start: Any, depth_limit: int | None, directed: bool,
 class Searcher:
     """A graph prepared for searches whose answers are frames like cuGraph's.
 
-    ``dtype`` is that of cuGraph's vertices and distances. ``names`` has the user's ids of the vertices, if these are
-    not what the graph knows them by, in columns "0", "1", ...; ``made_of`` is what tells an old searcher from a new.
+    ``dtype`` is the type of cuGraph's vertices and distances. ``names`` has the user's ids of the vertices in columns
+    "0", "1", ..., None if they are the graph's own ids. ``made_of`` is the graph of pylibcugraph that was converted:
+    when it is replaced, this searcher is out of date.
     """
 
     def __init__(self, graph: Graph, dtype: np.dtype, names: Any = None, made_of: Any = None) -> None:
@@ -245,7 +246,7 @@ class Searcher:
 
     @cached_property
     def _frame_of(self) -> Callable[[Any, Any], Any]:
-        """What makes a frame of distances and predecessors, where these are integers."""
+        """A function that makes a frame of integer distances and predecessors."""
         from .adapters.cudf import frames_of
 
         return frames_of(self.vertices)
@@ -316,7 +317,7 @@ class Searcher:
 
 
 def _type_of_predecessors(names: Any) -> Any:
-    """That of these names of vertices, but float64 for integers if it holds them all."""
+    """The type of these names of vertices; float64 for integers if float64 holds all of them exactly."""
     integers = names.dtype.kind in "iu" and names.min() >= -EXACT_IN_FLOAT64 and names.max() <= EXACT_IN_FLOAT64
     return np.dtype(np.float64) if integers else names.dtype
 

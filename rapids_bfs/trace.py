@@ -26,15 +26,16 @@ class Step(NamedTuple):
 
 
 def steps_noted(notes: np.ndarray, ticks_per_ms: float = 1e6) -> list[Step]:
-    """What kernels noted: twice the time at which each level ended, odd if it was bottom-up; first, when all began."""
+    """Steps from the notes of a kernel, levels + 1: the time at which the search began, then at which each level ended,
+    times two, plus one if the level was bottom-up."""
     milliseconds = (np.diff(notes >> 1) / ticks_per_ms).tolist()
     directions = np.where(notes[1:] & 1, "bottom-up", "top-down").tolist()
     return [Step(*step) for step in zip(directions, milliseconds, strict=True)]
 
 
 def expansions(depth: int, stopped_at: int | None) -> int:
-    """How many frontiers a search has expanded that found vertices up to distance ``depth`` and was ended, if at all,
-    at distance ``stopped_at``."""
+    """The number of frontiers that a search expanded. It found vertices up to distance ``depth``; a limit or a target
+    ended it at distance ``stopped_at``, None if neither did."""
     return depth + (stopped_at is None or depth < stopped_at)
 
 

@@ -298,7 +298,7 @@ def _edges_from(s, begin, end):
 
 @serial
 def _deserved(threads, pieces, portion):
-    """How many of the threads so many pieces of work deserve."""
+    """The number of threads for this many pieces of work."""
     return min(threads, pieces // portion) if pieces >= FEW * portion else 1
 
 

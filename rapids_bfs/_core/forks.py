@@ -22,7 +22,7 @@ def in_each_child(function: Function) -> Function:
 
 
 def generation() -> int:
-    """How many forks deep this process is below the one that imported this module."""
+    """The number of forks between this process and the one that imported this module."""
     return _generation
 
 

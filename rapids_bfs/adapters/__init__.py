@@ -62,7 +62,7 @@ EXPORTERS = {
 
 
 def _next_step(graph: Any) -> str:
-    """What to give instead of something that `as_graph` does not take."""
+    """A hint on what to pass instead of an object that `as_graph` does not take."""
     for kind in type(graph).__mro__:
         if arguments := NEXT_STEPS.get((kind.__module__.partition(".")[0], kind.__name__)):
             return f"call as_graph({arguments})"

@@ -30,7 +30,7 @@ PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}  # by the last suffix
 
 
 def packing_of(head: bytes) -> str:
-    """How a file is packed that begins with these bytes: one of `PACKINGS`, or not at all."""
+    """The packing of a file that begins with these bytes: one of `PACKINGS`, or empty."""
     return next((name for name, magic in PACKINGS.items() if magic.match(head)), "")
 
 
@@ -74,7 +74,7 @@ class File:
 
     @property
     def state(self) -> State:
-        """What a change of the file changes."""
+        """Inode, size and time of modification: a change of the file changes one of them."""
         found = self.path.stat()
         return found.st_ino, found.st_size, found.st_mtime_ns
 

@@ -26,7 +26,7 @@ def read_several(pattern: str, files: Sequence[File], name: str | None, **option
 
 
 def name_of(pattern: str) -> str:
-    """What a graph is called whose files match this."""
+    """The name of the graph whose files match this pattern."""
     return Path(pattern).parent.name or "files"
 
 

@@ -111,7 +111,7 @@ def _joined(batches: list[Columns]) -> Columns:
 
 
 def _nulls(array: pa.Array) -> pa.Array | None:
-    """Which elements are null; None if none is."""
+    """A mask of the null elements; None if there are none."""
     if pa.types.is_dictionary(array.type) and array.dictionary.null_count:
         array = array.dictionary_decode()
     return array.is_null() if array.null_count else None
@@ -169,7 +169,8 @@ def from_edge_table(
 
 
 def is_number(type: pa.DataType) -> bool:
-    """Do such columns become integers or floats in NumPy? Those of type null, which are empty once checked, do."""
+    """Does NumPy hold a column of this type as integers or floats? A column of type null counts: once checked it is
+    empty."""
     return any(is_one(type) for is_one in (pa.types.is_integer, pa.types.is_floating, pa.types.is_null))
 
 

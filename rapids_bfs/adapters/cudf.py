@@ -221,9 +221,9 @@ def places_of(rows: Any, frame: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def frames_of(vertices: Any) -> Callable[[Any, Any], Any]:
-    """What makes frames of searches, of distances and predecessors in CuPy arrays of the type and length of
-    ``vertices``, which all of them share until one is written to. The arrays become the frame's own, and need not be
-    filled yet.
+    """A function that makes the frame of a search from its distances and predecessors, CuPy arrays of the type and
+    length of ``vertices``. All frames share ``vertices`` until one is written to. The arrays become the frame's own,
+    and need not be filled yet.
 
     `frame_of` takes longer than a small search. The fast way goes without cuDF's checks of columns that it does not
     know, and rests on what is inside of cuDF 26.08 to 26.10; where it does not work, frames are made by `frame_of`.

@@ -38,8 +38,8 @@ def from_cugraph(cugraph_graph: Any, *, name: str = "cugraph") -> Graph:
 
 
 def internal(cugraph_graph: Any, name: str = "cugraph") -> tuple[Graph, np.dtype]:
-    """The graph by the integers that cuGraph knows its vertices by, the user's ids unless it has renumbered them, and
-    their type."""
+    """The graph with cuGraph's own integers as ids, and their type. These are the user's ids unless cuGraph has
+    renumbered the vertices."""
     if cugraph_graph.is_multi_gpu():
         raise InputError(
             f"{name}: the graph is distributed over several GPUs: give a graph on one, or use cugraph.dask"

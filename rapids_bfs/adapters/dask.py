@@ -87,7 +87,7 @@ class Partitions:
 
 
 def client_here() -> Any:
-    """The client of the cluster that computes what nobody says otherwise of; None if this process does it."""
+    """The client of Dask's default cluster; None if this process computes."""
     from dask.base import get_scheduler
 
     client = getattr(get_scheduler(), "__self__", None)
@@ -119,7 +119,7 @@ def _ids(series: Any, where: str) -> pa.Array:
 
 
 def _told(pair: Columns) -> tuple[int, tuple[pa.DataType, pa.DataType]]:
-    """How many rows there are, and their types."""
+    """The number of rows, and the types of the two columns."""
     source, target = pair
     return len(source), (source.type, target.type)
 

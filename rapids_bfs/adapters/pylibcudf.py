@@ -23,7 +23,7 @@ def _is_table(obj: Any) -> bool:
 
 
 def _device_type(obj: Any) -> int:
-    """What the Arrow C device interface says of where ``obj`` is."""
+    """The device type of ``obj`` by the Arrow C device interface."""
     _, array = obj.__arrow_c_device_array__()
     address = ctypes.pythonapi.PyCapsule_GetPointer
     address.restype, address.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)

@@ -97,7 +97,7 @@ class Summary(NamedTuple):
 
     @classmethod
     def of(cls, k: int) -> Summary:
-        """That of sources which have reached only themselves."""
+        """The summary of sources that have reached only themselves."""
         return cls(np.ones(k, np.int64), np.zeros(k, np.int64), np.zeros(k, np.int32), np.zeros(k))
 
 
@@ -182,8 +182,7 @@ class Engine(ABC):
         return self.prepare(graph, algorithm)
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
-        """Do everything that does not depend on the sources; unless an engine knows better, they take turns."""
-
+        """Do everything that does not depend on the sources. By default one source is searched after the other."""
         return OneByOne(graph, self.prepare(graph, algorithm))
 
     def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness | None:

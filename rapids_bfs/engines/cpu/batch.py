@@ -70,7 +70,7 @@ class ManySources(BatchTraversal):
         return self.in_turn if self.sharing(WORD, depth_limit) >= SHARING else self.each_alone
 
     def sharing(self, k: int, depth_limit: int | None = None) -> float:
-        """How many of k searches reach a vertex on the same level, in the mean: from 1 to k."""
+        """The mean number of searches, of k, that reach a vertex on the same level: from 1 to k."""
         shares = self.shares if depth_limit is None else self.shares[: depth_limit + 1]
         return float(k * shares.sum() / (1 - (1 - shares) ** k).sum())
 
@@ -127,8 +127,8 @@ class BitParallel(BatchTraversal):
         self.counters = np.zeros(bit_parallel.COUNTERS, np.int64)
         self.threads = pool.most
         self.buffers = np.empty((self.threads, bit_parallel.CAPACITY), vertex)
-        self.width = 0  # of the rows that are there
-        self.levels = 0  # whose planes may hold something
+        self.width = 0  # words a row, of the allocated rows
+        self.levels = 0  # the planes of these levels may hold bits
 
     def _bytes(self, width: int) -> int:
         return 8 * self.graph.num_vertices * (width * (ROWS + self.planes) + 1)
@@ -139,7 +139,7 @@ class BitParallel(BatchTraversal):
             batch, valid = self._batch(len(some), True)
             team = self._team()
             bit_parallel.clear(batch.planes[: self.levels.bit_length()], self.counters, *team)
-            self.levels = self.graph.num_vertices  # unless it comes to an end
+            self.levels = self.graph.num_vertices  # an interrupted search may leave any plane filled
             self.levels = self._search(batch, valid, some, depth_limit, Summary.of(0))
             bit_parallel.write(batch, valid, self.levels, distances[begin : begin + len(some)], *team)
 
@@ -176,7 +176,7 @@ class BitParallel(BatchTraversal):
     def _make_room(self, width: int) -> None:
         """Allocate the rows."""
         n = self.graph.num_vertices
-        self.width = 0  # unless it comes to an end
+        self.width = 0  # an interrupt leaves no rows
         rows = np.zeros((ROWS, n * width), np.uint64)
         planes = np.zeros((self.planes, n * width), np.uint64)
         counts = np.zeros((self.threads, WORD * width), np.int64)
