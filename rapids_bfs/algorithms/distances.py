@@ -217,7 +217,7 @@ class Bounds:
             eccentricities.tighten(self.labels, back, away, self.farthest, self.lower, self.upper)
 
     def most_telling(self, vertices: np.ndarray, count: int) -> np.ndarray:
-        """The ``count`` of these vertices whose bounds are farthest apart; among equals, those of the largest degrees."""
+        """Those ``count`` vertices whose bounds are farthest apart; among equals, the ones of largest degree."""
         count = min(count, len(vertices))
         apart = (self.upper - self.lower)[vertices].astype(np.int64)
         rank = -(apart * (self.here.num_arcs + 1) + self.degrees[vertices])
