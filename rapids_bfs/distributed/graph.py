@@ -14,7 +14,6 @@ from .. import engines
 from .._core import notebook
 from .._core.arguments import engine_name, is_integer, quoted
 from .._core.csr import host as csr
-from .._core.csr.host import Pairs
 from .._core.cuda.arrays import CPU, CUDA, on_device, to_host
 from .._core.dtypes import index_dtype
 from .._core.forks import lock_of_process
