@@ -28,8 +28,8 @@ from .errors import InputError
 from .graph import Graph
 
 KIND = "cupy:direction-optimizing"
-FORMATS = ("coo", "csc", "csr")  # of matrices that cuGraph takes
-EXACT_IN_FLOAT64 = 1 << 53  # whole numbers up to this are
+FORMATS = ("coo", "csc", "csr")  # the formats of matrices that cuGraph takes
+EXACT_IN_FLOAT64 = 1 << 53  # the largest whole number up to which float64 holds all
 
 _searchers: WeakKeyDictionary[Any, Searcher] = WeakKeyDictionary()
 
@@ -180,7 +180,7 @@ class Searcher:
         return cls(graph, np.dtype(np.int64 if wide else np.int32))
 
     def frame(self, start: Any, depth_limit: int | None, return_predecessors: bool) -> Any:
-        """The frame of a search; it is made during the search, unless that has to know more than integers."""
+        """The frame of a search, made during the search if ids are integers."""
         with self.traversal.lock, self.search(start, depth_limit, return_predecessors) as found:
             if self.names is None:
                 return self._frame_of(*found)
@@ -188,11 +188,11 @@ class Searcher:
 
     @contextmanager
     def search(self, start: Any, depth_limit: int | None, return_predecessors: bool) -> Iterator[list[Any]]:
-        """Distances and predecessors of all vertices, as integers, in new CuPy arrays that are filled while the body of
-        the ``with`` runs, and when it ends at the latest. The caller holds the traversal's lock.
+        """Distances and predecessors of all vertices, as integers, in new CuPy arrays, which are complete when the body
+        of the ``with`` ends. The caller holds the traversal's lock.
 
-        A search writes into them where they are of its types, else into the traversal's own arrays. One kernel, behind
-        it in its stream, then makes ids of vertices and integers of the answer's type.
+        A search writes straight into them if they have its dtypes, otherwise into the traversal's own arrays. Then one
+        kernel in the search's stream translates vertices into ids, and both into the answer's dtype.
         """
         sources = self._sources(start)
         options = DEFAULT if depth_limit is None or depth_limit < 0 else Options(depth_limit)
@@ -219,8 +219,8 @@ class Searcher:
 
     @cached_property
     def _translate(self) -> Callable[..., None]:
-        """What lets the search's stream translate what it finds, once it has: distances, predecessors and ids (each may
-        be None) into the arrays of the answer. To be called where the device is current."""
+        """A function that enqueues the translation of distances, predecessors and ids (each may be None) into the
+        arrays of the answer, behind the search in its stream. Call it where the device is current."""
         n, pointer, number = self.graph.num_vertices, ctypes.c_void_p, ctypes.c_longlong
         given, answer = [pointer(), pointer(), pointer()], [pointer(), pointer()]
         numbers = [number(n), number(self.unreached), number(self.none)]
@@ -238,7 +238,7 @@ class Searcher:
 
     @cached_property
     def vertices(self) -> Any:
-        """The integers that cuGraph knows the vertices by, in a CuPy array of the answer's type, which frames share."""
+        """cuGraph's integers of the vertices, in a CuPy array of the answer's dtype, which frames share."""
         import cupy
 
         labels = self.graph.labels
@@ -290,8 +290,8 @@ class Searcher:
         return np.unique(self.graph.vertices_of(places.tolist()))
 
     def _named(self, distances: Any, places: Any) -> Any:
-        """The frame of a graph that was renumbered, with its columns in cuGraph's order. ``places`` are those of the
-        predecessors in `_names_and_none`."""
+        """The frame of a renumbered graph, with its columns in cuGraph's order. ``places`` are the predecessors' rows
+        in `_names_and_none`."""
         from .adapters.cudf import frame_of, rows_at
 
         before = rows_at(self._names_and_none, places)
@@ -308,7 +308,7 @@ class Searcher:
 
     @cached_property
     def _names_and_none(self) -> Any:
-        """The names of all vertices and, in the last row, -1 for none, of the types of predecessors."""
+        """The names of all vertices and, in the last row, -1 for no predecessor, in the predecessors' dtypes."""
         import cudf
 
         types = {name: _type_of_predecessors(self.names[name]) for name in self.names.columns}
@@ -328,7 +328,7 @@ def _is_one(start: Any) -> bool:
 
 
 def _on_host(start: Any) -> np.ndarray:
-    """One id or several of any array-like type, as NumPy's."""
+    """One id, or several of any array-like type, as a NumPy array."""
     if hasattr(start, "columns"):
         start = start[start.columns[0]]
     for convert in ("to_numpy", "get"):  # of cuDF, of CuPy

@@ -1,8 +1,7 @@
-"""Graphs made to measure.
+"""Random and regular graphs.
 
-The random ones depend on the seed alone, not on the number of threads: edge i draws from its own stream, a
-counter-based generator (splitmix64) keyed by the seed and i. So they are the same wherever they are drawn, on the
-CPU or on a CUDA device.
+A random graph depends only on its seed, not on the number of threads: edge i has its own stream of a counter-based
+generator (splitmix64), keyed by the seed and i. So it is the same on the CPU and on a CUDA device.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ EDGE_FACTOR = 16
 MAX_SCALE = 48
 BLOCKS = {CPU: csr.BLOCK, CUDA: 1 << 27}  # edges drawn at a time
 SEED = 2
-RARE = 1 / 128  # edges of a vertex
+RARE = 1 / 128  # expected edges of a vertex that probably has none
 
 
 @njit(inline="always")
 def _renamed(vertex, scale, naming):
-    """A name for a vertex, one to one over 2**scale of them."""
+    """The vertex's new number, by a permutation of 0..2**scale - 1."""
     mask = (np.uint64(1) << np.uint64(scale)) - np.uint64(1)
     half = np.uint64((scale + 1) // 2)
     name = np.uint64(vertex)
@@ -52,7 +51,7 @@ def _renamed(vertex, scale, naming):
 
 @parallel
 def _rmat_block(key, first, scale, thresholds, naming, source, target):
-    """Edges ``first, first + 1, ...``: at each of ``scale`` levels one quadrant, then both ends renamed."""
+    """Edges ``first, first + 1, ...``: a quadrant for each of ``scale`` levels, then both ends renumbered."""
     to_b, to_c, to_d = thresholds
     for i in prange(len(source)):
         stream = random_bits(key, first + i)
@@ -81,7 +80,7 @@ def _uniform_block(key, first, scale, source, target):
 
 @dataclass(frozen=True)
 class Drawing:
-    """The random edges of a graph, any piece of which can be drawn at any time: m of them between n vertices.
+    """The m random edges of a graph of n vertices; any range of them can be drawn at any time.
 
     ``draw(first, source, target)`` fills two arrays that live on ``device``.
     """
@@ -104,7 +103,7 @@ class Drawing:
         return source, target
 
     def graph(self) -> Graph:
-        """The simple undirected graph that they make. They are drawn twice, some at a time."""
+        """The simple undirected graph of the edges, which are drawn twice, a block at a time."""
 
         def blocks() -> Iterator[csr.Pairs]:
             for first in range(0, self.m, BLOCKS[self.device]):
@@ -113,7 +112,7 @@ class Drawing:
         return self._made_of(blocks)
 
     def graph_of(self, source: Any, target: Any) -> Graph:
-        """The graph, from all the edges that were drawn before."""
+        """The same graph, from all edges drawn before."""
         return self._made_of(lambda: [(source, target)])
 
     def _made_of(self, blocks: Callable[[], Iterable[csr.Pairs]]) -> Graph:
@@ -128,7 +127,7 @@ class Drawing:
 def rmat_edges(
     scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU, checked: bool = True
 ) -> Drawing:
-    """The edges that `rmat` is made of, self-loops and duplicates among them. ``checked``: the graph must fit."""
+    """The edges of `rmat`, including self-loops and duplicates. ``checked``: the graph must fit the memory."""
     n, m = _random_size("rmat", scale, edge_factor, device, checked)
     key = _key(seed)
     thresholds = tuple(np.uint64(share * 2**32) for share in (A, A + B, A + B + C))
@@ -166,7 +165,7 @@ def urand(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, devic
 def urand_edges(
     scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU, checked: bool = True
 ) -> Drawing:
-    """The edges that `urand` is made of, self-loops and duplicates among them. ``checked``: the graph must fit."""
+    """The edges of `urand`, including self-loops and duplicates. ``checked``: the graph must fit the memory."""
     n, m = _random_size("urand", scale, edge_factor, device, checked)
     key = _key(seed)
 
@@ -183,7 +182,7 @@ def urand_edges(
 
 
 def _random_size(kind: str, scale: int, edge_factor: int, device: str, checked: bool = True) -> tuple[int, int]:
-    """Vertices and edges drawn. If it is ``checked``, raises `InputError` if the graph does not fit the device."""
+    """The numbers of vertices and of drawn edges. If ``checked``, raises `InputError` if the graph does not fit."""
     checked_device(device)
     whole_number(edge_factor, f"{kind}: the edge factor")
     if whole_number(scale, f"{kind}: the scale") > MAX_SCALE:
@@ -240,7 +239,7 @@ def tree(n: int) -> Graph:
 
 
 def _checked(kind: str, size: int, work: int) -> int:
-    """The number of vertices to number, once size is known to be at least 1 and the graph to fit."""
+    """``work``, if the size is at least 1 and the graph fits the memory; otherwise raises `InputError`."""
     if size < 1:
         raise InputError(f"{kind}: the size must be at least 1, not {size}")
     require_bytes(64 * work, f"generating {kind}:{size}")
@@ -260,8 +259,8 @@ SIZE = re.compile("-?[0-9]{1,18}")
 def generate(spec: str, *, seed: int = SEED, device: str = CPU) -> Graph:
     """The graph written ``kind:size``: rmat:20, rmat:20:16, urand:20, grid:K, path:N, star:N, complete:N, tree:N.
 
-    It lives on ``device``, "cpu" or "cuda"; the random ones are made there.
-    Raises `InputError` if that is no generator, or its graph would not fit the memory.
+    The graph is on ``device``, "cpu" or "cuda"; random graphs are generated there.
+    Raises `InputError` if there is no such generator, or its graph would not fit the memory.
     """
     kind, sizes = parsed(spec)
     if kind in RANDOM:
@@ -271,10 +270,9 @@ def generate(spec: str, *, seed: int = SEED, device: str = CPU) -> Graph:
 
 
 def leaves_isolated(spec: str) -> bool:
-    """Is this a random graph that is certain to have vertices without edges?
+    """Is this a random graph that is practically certain to have vertices without edges?
 
-    So is that of `rmat` once a vertex in the quadrant with the fewest edges at each level expects hardly any, as do
-    those that are in it at all levels but a few.
+    A graph of `rmat` is, if a vertex in the sparsest quadrant at each level expects `RARE` edges or fewer.
     """
     kind, sizes = parsed(spec)
     if kind != "rmat":
@@ -286,7 +284,7 @@ def leaves_isolated(spec: str) -> bool:
 
 
 def parsed(spec: str) -> tuple[str, list[int]]:
-    """The kind and the sizes that a generator is written with. Raises `InputError` if there is none like this."""
+    """A generator's kind and sizes. Raises `InputError` if there is no such generator."""
     kind, *numbers = spec.split(":")
     if not all(SIZE.fullmatch(number) for number in numbers):
         raise InputError(

@@ -30,7 +30,7 @@ check_environment()  # before any module that imports Numba
 
 
 def _adapters(module: str = "") -> ModuleType:
-    """The package of the adapters, or a module of it: by name and late, as they know this module."""
+    """The package of the adapters, or a module of it, imported by name and late: adapters import this module."""
     return import_module(f".adapters{module}", __package__)
 
 
@@ -77,16 +77,16 @@ class Vertices:
         return vertex
 
     def neighbors(self, id: Hashable) -> list[Any]:
-        """The ids of the vertices that the out-edges of this one lead to, in the order of the edges.
+        """The ids of the targets of this vertex's out-edges, in the order of the edges.
 
-        Those of its in-edges are ``graph.reverse.neighbors(id)``. Raises `InputError` if no vertex has the id.
+        The sources of its in-edges are ``graph.reverse.neighbors(id)``. Raises `InputError` if no vertex has the id.
         """
         ids: list[Any] = self.ids_of(self._targets_of(self.vertex_of(id))).tolist()
         return ids
 
     @property
     def adj(self) -> NoReturn:
-        """Raises `InputError`: NetworkX looks for it in a graph, and takes what has none for a list of edges."""
+        """Raises `InputError`: NetworkX takes an object without ``adj`` for a list of edges."""
         raise InputError("a graph of rapids_bfs is none of NetworkX's: use graph.to('networkx')")
 
     @overload
@@ -153,7 +153,7 @@ class Graph(Vertices):
     columns : pair of str
         Names of the columns of the edges, to export to a frame.
     frame : str
-        The kind of frame that the graph was made from, and that results become ("pandas", "polars", ...).
+        The kind of frame that the graph was made from, and the default for frames of results ("pandas", ...).
 
     The constructor checks all of this, in time proportional to the edges, so kernels can rely on the arrays of a
     `Graph`, and an undirected graph has each edge in both directions. (A sum of keyed 64-bit hashes decides the latter:
@@ -193,7 +193,7 @@ class Graph(Vertices):
 
     @classmethod
     def _trusted(cls, *arrays: Any, **options: Any) -> Graph:
-        """The constructor without its checks, for arrays that this package has just made."""
+        """The constructor without its checks, for arrays just made by this package."""
         graph = cls.__new__(cls)
         graph._take(*arrays, **options)
         return graph
@@ -246,7 +246,7 @@ class Graph(Vertices):
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Arrays that were sent out of band, as Dask does, may lie anywhere."""
+        """Restore and check a pickle. Arrays sent out of band, as by Dask, may be unaligned and are copied."""
         aligned = {name: np.require(a, requirements="A") for name, a in state.items() if isinstance(a, np.ndarray)}
         self.__init__(**state | aligned)  # type: ignore[misc]
 
@@ -255,15 +255,15 @@ class Graph(Vertices):
         return Graph(**self.__getstate__() | changes)
 
     def _with(self, **changes: Any) -> Graph:
-        """`replace` without the checks, for what this package has just made."""
+        """`replace` without the checks, for arrays just made by this package."""
         return Graph._trusted(**self.__getstate__() | changes)
 
     @property
     def traversals(self) -> dict[str, Any]:
-        """What engines prepared for this graph in this process.
+        """The traversals that engines have prepared for this graph in this process.
 
-        A forked child prepares again: in its copy of what its parent prepared, a lock may be held by a thread that it
-        does not have, and a buffer may be half written.
+        A forked child prepares its own: in the copies of its parent's, a thread that the child lacks may hold a lock,
+        and a buffer may be half written.
         """
         return self._traversals.setdefault(generation(), {})
 
@@ -403,7 +403,7 @@ class Graph(Vertices):
         return ascending
 
     def vertices_of(self, ids: Any) -> np.ndarray:
-        """The vertices (int64) that have these ids; on the device if the ids and the graph are.
+        """The vertices (int64) with these ids; on the device if the ids and the graph are.
 
         Raises `InputError` naming the first id that is not a vertex.
         """
@@ -427,7 +427,7 @@ class Graph(Vertices):
 
     @property
     def has_objects(self) -> bool:
-        """Are ids something else than integers?"""
+        """Are the ids objects rather than integers?"""
         return self.labels is not None and self.labels.dtype == object
 
     @cached_property

@@ -69,8 +69,8 @@ class Distances:
 class BFSResult(Distances):
     """Distances from the source and a tree of shortest paths, on the graph's device.
 
-    ``result[id]`` is the distance of the vertex with this id, and ``id in result`` says whether it was reached. If it
-    was not, ``result[id]`` raises `KeyError`, as NetworkX's dict does; `distance_to` then gives -1, as the arrays do.
+    ``result[id]`` is the distance of the vertex with this id, and ``id in result`` says whether it was reached. For an
+    unreached vertex ``result[id]`` raises `KeyError`, as NetworkX's dict does, and `distance_to` gives -1.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class BFSResult(Distances):
         return int(self.distances[vertex])
 
     def as_dict(self) -> dict[Any, int]:
-        """The distance of each vertex that was reached by its id, the nearest first: NetworkX's form."""
+        """The distances of the reached vertices by id, nearest first, as NetworkX returns them."""
         distances = to_host(self.distances)
         vertices = np.argsort(distances, kind="stable")[np.count_nonzero(distances < 0) :]
         ids = self.graph.ids_of(vertices).tolist()
@@ -224,7 +224,7 @@ class BFSResult(Distances):
 
 
 def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = None) -> BFSResult:
-    """A result from an Arrow table as `BFSResult.to_frame` makes it; its sources are the vertices at distance 0.
+    """The result in an Arrow table made by `BFSResult.to_frame`; its sources are the vertices at distance 0.
 
     Raises `InputError` if a column is missing, distances are not whole numbers, a predecessor is not a vertex, or the
     vertices are not those of the graph, each once.

@@ -1,4 +1,4 @@
-"""For tests: assertions on results, and random graphs for Hypothesis.
+"""Assertions on results, and random graphs for Hypothesis, for other packages' tests.
 
 >>> import rapids_bfs
 >>> graph = rapids_bfs.load("karate")
@@ -75,7 +75,7 @@ def assert_same_distances(result: BFSResult, expected: Any) -> None:
 
 
 def _distances(graph: Graph, expected: Any) -> np.ndarray:
-    """Distances by vertex, -1 where none, from whatever `assert_same_distances` takes."""
+    """The expected distances by vertex, -1 for unreached ones."""
     if isinstance(expected, BFSResult):
         found = expected.to(CPU)
         if found.graph is graph:

@@ -22,7 +22,7 @@ class Step(NamedTuple):
     """How an engine went from one level to the next."""
 
     direction: str | None = None  # "top-down" or "bottom-up"
-    milliseconds: float | None = None  # from the launch until the host knew that the level was done
+    milliseconds: float | None = None  # from the launch until the host saw that the level was done
 
 
 def steps_noted(notes: np.ndarray, ticks_per_ms: float = 1e6) -> list[Step]:
@@ -65,10 +65,10 @@ class Trace(Sequence[Level]):
     def of(
         cls, graph: Graph, distances: np.ndarray, steps: Sequence[Step] | None, stopped_at: int | None = None
     ) -> Trace:
-        """The trace of the search that gave ``distances``, a level for each of its ``steps``.
+        """The trace of the search that gave ``distances``, with a level for each of its ``steps``.
 
-        Frontiers are what the distances say. Without steps there is a level for each frontier that was expanded: for
-        all but those at ``stopped_at``, the distance at which a limit or a target ended the search.
+        The distances give the frontiers. Without steps there is a level for each expanded frontier: for all but that at
+        ``stopped_at``, the distance at which a limit or a target ended the search.
         """
         reached = distances >= 0
         at = distances[reached]
@@ -112,11 +112,11 @@ class Trace(Sequence[Level]):
         return [level._asdict() for level in self]
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """A list for each field of `Level`, fit for JSON: a fraction of the records' size."""
+        """A list for each field of `Level`, fit for JSON, and much smaller than the records."""
         return {field: [getattr(level, field) for level in self] for field in Level._fields}
 
     def plot(self) -> Figure:
-        """A Matplotlib figure: the frontier by level, its direction coloured, and the time that a level took."""
+        """A Matplotlib figure of the frontier by level, coloured by direction, and of the time of each level."""
         from .report.plots import plot_trace
 
         return plot_trace(self.to_columns(), self.engine)

@@ -1,4 +1,4 @@
-"""Is an answer right? Graph500's rules, which need no second BFS to compare with.
+"""Graph500's rules for a correct answer, checked without a second BFS.
 
 Graph500 specification, section 7 (validation), extended to directed graphs and to searches that stop early.
 """
@@ -26,7 +26,7 @@ from .result import BFSResult
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of `validate`: true if no rule is broken."""
+    """The verdict of `validate`: true if no rule is broken."""
 
     rule: str | None = None  # the rule that is broken
     vertex: int | None = None  # the first vertex that breaks it
@@ -39,10 +39,10 @@ class Verdict:
         return self.message
 
 
-# What is said of a result that breaks no rule and has no predecessors.
+# The message for a result that breaks no rule and has no predecessors.
 VALID_DISTANCES = "valid distances; there are no predecessors to check"
 
-# Each rule's name and what is said of the first vertex that breaks it.
+# Each rule's name and the message about the first vertex that breaks it.
 RULES = {
     "distance-range": "has distance {distance}: distances are -1, or 0 up to one less than the number of vertices",
     "limit": "has distance {distance}, but the search stopped at {stopped_at}",
@@ -92,7 +92,7 @@ def verdict_of(graph: Any, result: Any) -> Verdict:
 
 
 def require_kinds(graph: Any, result: Any, function: str) -> None:
-    """Raise `InputError` unless these are what ``function`` takes: a graph and a result."""
+    """Raise `InputError` unless the arguments of ``function`` are a graph and a result."""
     if not (isinstance(graph, Graph) and isinstance(result, BFSResult)):
         kinds = " and ".join(f"{type(each).__module__}.{type(each).__qualname__}" for each in (graph, result))
         raise InputError(
@@ -101,7 +101,7 @@ def require_kinds(graph: Any, result: Any, function: str) -> None:
 
 
 def _require_fitting(graph: Graph, result: BFSResult) -> None:
-    """Raise `InputError` unless the result's arrays have types and shapes that can be checked against the graph."""
+    """Raise `InputError` unless the result's arrays have the types and shapes of results of this graph."""
     n = graph.num_vertices
     arrays: dict[str, Any] = {"distances": result.distances}
     if result.predecessors is not None:
@@ -122,7 +122,7 @@ def _require_fitting(graph: Graph, result: BFSResult) -> None:
 
 
 def _level_above(graph: Graph, distances: Any, vertex: int) -> int:
-    """The smallest distance of the reached vertices with an edge to this one, of which there is at least one."""
+    """The smallest distance of the reached vertices with an edge to this one; there is at least one."""
     neighbors = csr_for(graph.targets).sources_of(graph.offsets, graph.targets)[graph.targets == vertex]
     if not graph.directed:
         begin, end = graph.offsets[vertex : vertex + 2].tolist()
@@ -165,10 +165,8 @@ def vertex_rules(
 
 
 def _edge_rules(graph: Graph, result: BFSResult) -> tuple[np.ndarray, int, int]:
-    """Which vertices an edge leads to from their predecessor, and the first that break "edge-level" and "edge-reach".
-
-    n stands for none. Without predecessors an edge from any vertex one level up will do.
-    """
+    """A mask of the vertices with an edge from their predecessor (without predecessors, from any vertex one level up),
+    and the first vertices that break "edge-level" and "edge-reach", n if none does."""
     if graph.device == CUDA:
         return _edge_rules_on_device(graph, result)
     n = graph.num_vertices
@@ -191,7 +189,7 @@ def _edge_rules(graph: Graph, result: BFSResult) -> tuple[np.ndarray, int, int]:
 
 
 def _native(array: np.ndarray) -> np.ndarray:
-    """``array`` as kernels take it."""
+    """``array``, contiguous and in native byte order, for kernels."""
     return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
 
 

@@ -1,1 +1,1 @@
-"""Breadth-first search and what is built on it: many sources, betweenness, components, distances, paths."""
+"""Breadth-first search and its applications: many sources, betweenness, components, distances, paths."""

@@ -19,7 +19,7 @@ from ..result import same_answers
 from .bfs import as_searchable, checked_depth_limit
 
 DISTANCE_BYTES = 4
-FRAME_BYTES = 2 * 2 * 8 + DISTANCE_BYTES  # of a distance: two vertices and their ids
+FRAME_BYTES = 2 * 2 * 8 + DISTANCE_BYTES  # per distance: two vertices and their ids
 
 OnBatch = Callable[[slice, np.ndarray], None]
 
@@ -68,11 +68,11 @@ class BatchResult:
         return f"<BatchResult on {self.graph.name!r}: {counted(len(self.sources), 'source')}>"
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """A frame of what was kept, sources and vertices as ids.
+        """A frame of the distances or the summary, with sources and vertices as ids.
 
-        Of distances a row for each source and vertex: columns ``source``, ``vertex`` and ``distance``, -1 where the
-        source does not reach. Of a summary a row for each source: ``source``, ``reached``, ``total``, ``eccentricity``
-        and ``harmonic``. ``kind`` is that of `BFSResult.to_frame`; frames of cuDF are uploaded from the host.
+        Distances make a row for each source and vertex: ``source``, ``vertex`` and ``distance``, -1 for unreached
+        vertices. A summary makes a row for each source: ``source``, ``reached``, ``total``, ``eccentricity`` and
+        ``harmonic``. ``kind`` is that of `BFSResult.to_frame`; frames of cuDF are uploaded from the host.
 
         Raises `InputError` if nothing was kept, or there is too little memory.
         """
@@ -211,7 +211,7 @@ def _hand_over(
 
 
 def _on_device(traversal: BatchTraversal) -> bool:
-    """Are the distances written on the device? They are if the graph lives there and the engine can."""
+    """Are the distances written on the device? They are if the graph is there and the engine can."""
     return traversal.graph.device == traversal.searches_on == CUDA
 
 
@@ -237,7 +237,7 @@ def _batches(k: int, size: int) -> list[slice]:
 
 
 def vertices_of_sources(graph: Graph, sources: Iterable[Hashable] | None) -> np.ndarray:
-    """The vertices (int64) that have these ids, in their order; all vertices if None.
+    """The vertices (int64) with these ids, in their order; all vertices if None.
 
     Raises `InputError` if ``sources`` are not several ids, or one is not a vertex.
     """

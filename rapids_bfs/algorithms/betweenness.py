@@ -1,4 +1,4 @@
-"""`betweenness`: how many shortest paths lead through each vertex or arc."""
+"""`betweenness`: the shares of shortest paths through each vertex or arc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bfs`: one breadth-first search, on anything that is a graph, by any engine."""
+"""`bfs`: one breadth-first search of any graph by any engine; `validate` checks its result."""
 
 from __future__ import annotations
 

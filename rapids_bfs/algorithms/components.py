@@ -1,4 +1,4 @@
-"""`connected_components`: which vertices are connected, directions aside."""
+"""`connected_components`: the components of a graph, directions ignored."""
 
 from __future__ import annotations
 
@@ -43,6 +43,6 @@ def connected_components(graph: Any) -> np.ndarray:
 
 
 def labelled(graph: Graph) -> tuple[np.ndarray, int]:
-    """The component of each vertex of a graph on the CPU, and how many components there are."""
+    """The component of each vertex of a graph on the CPU, and the number of components."""
     labels = np.empty(graph.num_vertices, graph.targets.dtype)
     return labels, afforest.label(graph.offsets, graph.targets, not graph.directed, labels)

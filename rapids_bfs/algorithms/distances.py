@@ -1,4 +1,4 @@
-"""`eccentricity`, `diameter`, `radius`, `center` and `periphery`: how far vertices are from each other at most."""
+"""`eccentricity`, and `diameter`, `radius`, `center` and `periphery`, which follow from it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .batch import summary, vertices_of_sources
 from .bfs import as_searchable
 from .components import labelled
 
-# What the lower and upper bounds of all eccentricities leave open.
+# From the lower and upper bounds of all eccentricities: a mask of the vertices that are still open.
 IsOpen = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 # Measured by `python -m benchmarks cpu`.
@@ -153,10 +153,10 @@ def center_is_open(lower: np.ndarray, upper: np.ndarray) -> Any:
 
 
 def bounds(graph: Graph, is_open: IsOpen, engine: str) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds (int32) of all eccentricities that leave nothing open.
+    """Lower and upper bounds (int32) of all eccentricities, with no vertex left open.
 
-    Searches tighten the bounds of all vertices for as long as that pays; the vertices that are open then are searched
-    from in batches.
+    Searches tighten the bounds of all vertices for as long as that pays. Batches of searches then settle the vertices
+    that are still open.
     """
     known = Bounds(graph, engine)
     batch, pays = FIRST_BATCH, True
@@ -196,8 +196,8 @@ class Bounds:
 
     @cached_property
     def reach_all(self) -> bool:
-        """Does a search bound the eccentricities of all vertices of its component? Not in a directed graph in which a
-        vertex does not reach another."""
+        """Does a search bound the eccentricities of all vertices of its component? In a directed graph only if each
+        vertex reaches every other."""
         if not self.graph.directed:
             return True
         first = np.zeros(1, np.int64)
@@ -208,7 +208,7 @@ class Bounds:
         return to_host(search(graph, sources, Options(predecessors=False), self.engine).distances)
 
     def tighten(self, *, highest: bool) -> None:
-        """Search from a vertex of each component, that of the highest upper bound or that of the lowest lower one."""
+        """Search from one vertex of each component: the one with the highest upper bound or the lowest lower bound."""
         eccentricities.choose(self.labels, self.degrees, self.lower, self.upper, highest, self.chosen)
         sources = self.chosen[self.chosen >= 0]
         if len(sources):
@@ -224,7 +224,7 @@ class Bounds:
         return vertices[np.argpartition(rank, count - 1)[:count]]
 
     def settle(self, vertices: np.ndarray) -> None:
-        """Search from each of these vertices."""
+        """Search from each of these vertices, which settles their eccentricities."""
         found: Any = summary(self.graph, vertices, self.engine).eccentricity
         self.lower[vertices] = self.upper[vertices] = found
         if not self.graph.directed:

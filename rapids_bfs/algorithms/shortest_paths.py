@@ -77,13 +77,13 @@ class Bidirectional:
 
     @classmethod
     def of(cls, graph: Graph) -> Bidirectional:
-        """The one of this graph, the same at every call."""
+        """The buffers of this graph, the same at every call."""
         traversals = graph.traversals
         found: Bidirectional | None = traversals.get(KEY)
         return traversals.setdefault(KEY, cls(graph)) if found is None else found
 
     def path(self, source: int, target: int) -> np.ndarray:
-        """The vertices of a shortest path, both ends included; none if there is no path."""
+        """The vertices of a shortest path, including both ends; empty if there is no path."""
         queues = self.buffers[2]
         with self.lock:
             length = bidirectional.shortest_path(*self.edges, source, target, *self.buffers)

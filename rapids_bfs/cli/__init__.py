@@ -1,4 +1,4 @@
-"""The program ``rapids-bfs``: how it ends. What it does is in `commands`."""
+"""The program ``rapids-bfs``: errors and exit codes. `commands` has its commands."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def main() -> None:
 
 
 def run_command(arguments: list[str]) -> int:
-    """Run the command with these arguments and return its exit code; what is wrong is one line on standard error.
+    """Run the command with these arguments and return its exit code. An error is one line on standard error.
 
-    A bug of ours prints its traceback there, and has an exit code of its own.
+    A bug in this program prints its traceback there, and has an exit code of its own.
     """
     try:
         from .commands import app  # slow, so that Ctrl-C may come meanwhile
@@ -46,7 +46,7 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _explained(error: Exception) -> int:
-    """Say what went wrong; return the exit code."""
+    """Print the error; return the exit code."""
     import typer
 
     from ..errors import DeviceError, InputError, TraversalError
@@ -80,7 +80,7 @@ def _explained(error: Exception) -> int:
 
 
 def _file_of(error: OSError) -> str:
-    """What ``error`` is about, where that is known. Standard output keeps what it could not write, and fails again."""
+    """The file that ``error`` is about, if known. Standard output still holds the unwritten text, and fails again."""
     if error.filename is not None:
         return f"{error.filename}: "
     for name, works in (("standard output", _flush), ("the working directory", os.getcwd)):
@@ -97,7 +97,7 @@ def _flush() -> None:
 
 
 def _usage(error: Exception) -> str:
-    """What is wrong with the arguments; empty if the help was shown instead."""
+    """The error in the arguments; empty if the help was shown instead."""
     if type(error).__name__ == "NoArgsIsHelpError":
         return ""
     context = getattr(error, "ctx", None)

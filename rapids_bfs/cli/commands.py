@@ -1,4 +1,4 @@
-"""What ``rapids-bfs`` does: a function for each command. How it ends is in `cli`."""
+"""The commands of ``rapids-bfs``, a function for each."""
 
 from __future__ import annotations
 
@@ -435,9 +435,9 @@ def warmup(
         ),
     ] = None,
 ) -> None:
-    """Compile ahead what searches on the CPU and the NetworkX backend need, and keep it in the user's cache folder.
+    """Compile the CPU engine and the NetworkX backend ahead, into the user's cache folder.
 
-    What is there already is not compiled again. All of it takes about a minute, a single part less.
+    Kernels in the cache are not compiled again. All of them take about a minute, a single part less.
 
     [bold]Examples[/bold]
 
@@ -456,7 +456,7 @@ def warmup(
 
 @app.command()
 def info() -> None:
-    """Show the engines and what each of them lacks here, the machine, and the versions."""
+    """Show the engines and what they lack here, the machine, and the versions."""
     from .info import info_tables
 
     show(info_tables())

@@ -1,4 +1,4 @@
-"""What ``rapids-bfs info`` shows."""
+"""The tables of ``rapids-bfs info``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..report.table import reasons_why
 
 
 def info_tables() -> Group:
-    """The engines, with what is missing; the machine; the versions; the bundled graphs."""
+    """The engines, and what they lack here; the machine; the versions; the bundled graphs."""
     missing = {name: engine.unavailable() for name, engine in registered().items()}
     engines = _plain_table("engine", "here", "algorithms, the default first")
     for name, engine in registered().items():

@@ -1,4 +1,4 @@
-"""What the commands read and write: graphs, files, standard input and output, and the progress of their work."""
+"""Input and output of the commands: graphs, files, standard input and output, progress."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STANDARD = Path("-")  # standard input or output instead of a file
 
 @dataclass(frozen=True)
 class GraphInput:
-    """The graph that a command is to read, and how."""
+    """A command's graph argument and the options for reading it."""
 
     graph: str
     directed: bool | None
@@ -76,13 +76,13 @@ class GraphInput:
 
 
 def output_path(text: str) -> Path:
-    """Where an option says to write: `STANDARD` for "-", and for "./-" the file of that name."""
+    """The path of an output option: `STANDARD` for "-", and for "./-" the file of that name."""
     path = Path(text)
     return path if text == str(STANDARD) or path != STANDARD else path.absolute()
 
 
 def graphs_named(start: str) -> list[str]:
-    """What a shell completes ``start`` to, besides files: bundled graphs and generators."""
+    """A shell's completions of ``start``, besides files: bundled graphs and generators."""
     from ..data import BUNDLED
     from ..generators import RANDOM, REGULAR
 
@@ -90,7 +90,7 @@ def graphs_named(start: str) -> list[str]:
 
 
 def engines_named(start: str) -> list[str]:
-    """What a shell completes ``start`` to: the last of the engines in it, or its algorithm after the colon."""
+    """A shell's completions of ``start``: its last engine's name, or after a colon the algorithm."""
     from ..engines import registered
 
     before, comma, last = start.rpartition(",")
@@ -112,7 +112,7 @@ def devices_of(gpus: str | None) -> int | str | None:
 
 @contextmanager
 def _standard_input() -> Iterator[Path]:
-    """A file with what standard input holds. An `InputError` about it names standard input instead."""
+    """A file with the content of standard input. An `InputError` about it names standard input instead."""
     if sys.stdin is None:
         raise InputError("standard input is closed")
     with TemporaryDirectory() as folder:
@@ -159,7 +159,7 @@ def _same_file(one: Path, other: Path) -> bool:
 
 
 def write_output(path: Path, write: Callable[[Path], object], suffix: str = "") -> None:
-    """Call ``write`` with a path; what it writes for `STANDARD`, as to a file with this suffix, is printed."""
+    """Call ``write`` with a path; for `STANDARD` with that of a temporary file with this suffix, which is printed."""
     if path != STANDARD:
         write(path)
         return
@@ -178,12 +178,12 @@ def write_output(path: Path, write: Callable[[Path], object], suffix: str = "") 
 
 
 def table_console(*outputs: Path | None) -> Console:
-    """Where tables go: to standard error if one of these outputs goes to standard output."""
+    """The console for tables: standard error if one of these outputs is standard output."""
     return messages if STANDARD in outputs else screen
 
 
 def with_progress(work: Any) -> Any:
-    """Call ``work(progress)`` under a progress bar on standard error; what moves shows that a long step goes on."""
+    """Call ``work(progress)`` under a progress bar on standard error; its spinner moves during a long step."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     doing = TextColumn("{task.description}", markup=False)

@@ -87,7 +87,7 @@ def graph500(
 
 
 def _compile(spec: EngineSpec, drawing: Drawing) -> None:
-    """Build and search a small graph, with the types that the large one takes, so that no compilation is timed."""
+    """Build and search a small graph with the large one's dtypes, so that no compilation is timed."""
     small = rmat_edges(4, device=drawing.device)
     graph = small.graph_of(*small.edges())
     for offset in ("int32", np.dtype(index_dtype(2 * drawing.m)).name):
@@ -96,7 +96,7 @@ def _compile(spec: EngineSpec, drawing: Drawing) -> None:
 
 
 def _search(run: Graph500, graph: Graph, traversal: Traversal, root: np.ndarray, drawn: Any) -> None:
-    """Search from a root and validate the answer; note both times and the edges."""
+    """Search from a root and validate the answer; record both times and the number of edges."""
     begin = perf_counter()
     found = traversal.search(root, DEFAULT)
     run.times.append(perf_counter() - begin)
@@ -110,7 +110,7 @@ def _search(run: Graph500, graph: Graph, traversal: Traversal, root: np.ndarray,
 
 
 def _drawn_edges(drawing: Drawing, source: Any) -> Any:
-    """How many edges were drawn from each vertex, n: all of an edge's ends are reached or none."""
+    """The number of edges drawn from each vertex, n. A search reaches both ends of an edge, or neither."""
     if drawing.device == CUDA:
         from .._core.csr.device import count
 

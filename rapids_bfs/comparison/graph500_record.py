@@ -1,4 +1,4 @@
-"""What the Graph500 benchmark measured. Its text is the report of the reference code, version 3.0, word for word."""
+"""The record of the Graph500 benchmark. Its text is the report of the reference code, version 3.0, word for word."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MARKED = "bfs  harmonic_mean_TEPS:     !"  # the value by which machines are ran
 
 @dataclass
 class Graph500:
-    """The outcome of `graph500`. ``str`` of it is the official report.
+    """The record of `graph500`. ``str`` of it is the official report.
 
     Times are in seconds. ``nedges`` are, for each root, the drawn edges with a reached end: self-loops and repeated
     edges count, each edge once.

@@ -1,4 +1,4 @@
-"""What a comparison of engines found: every search's time and verdict, as a table, as files and as plots."""
+"""The records of a comparison: each search's time and verdict, as a table, files and plots."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-FIGURES = {  # of a `Run`, and the types of their columns
+FIGURES = {  # fields of a `Run`, and the dtypes of their columns
     **{"ms": np.float64, "reached": np.int64, "depth": np.int64, "edges": np.int64},
     **{"teps": np.float64, "verdict": object},
 }
@@ -62,12 +62,12 @@ class Run:
 
 @dataclass
 class EngineRuns:
-    """What one engine did. ``unavailable`` says why it did nothing, or why it stopped.
+    """One engine's searches. ``unavailable`` says why there are none, or why the engine stopped.
 
-    ``edges_ms`` are end-to-end times, from a list of edges to an answer, if there was a list.
-    ``prepare_bytes`` and ``run_bytes`` are how much more of the device's memory was taken at a time, at most, by the
-    preparation and by one search; None for engines that do without a device.
-    ``trace`` is one more search from the first source, not timed, where the engine notes what each level did.
+    ``edges_ms`` are end-to-end times, from an edge list to an answer, if the graph was given as one.
+    ``prepare_bytes`` and ``run_bytes`` are the peaks of device memory taken by the preparation and by one search; None
+    for engines that search on the host.
+    ``trace`` records the levels of one more search from the first source, which is not timed.
     """
 
     engine: str
@@ -95,12 +95,12 @@ class EngineRuns:
 
     @property
     def reached(self) -> int | None:
-        """Vertices reached, the most over the sources."""
+        """Vertices reached, the maximum over the sources."""
         return max((run.reached for run in self.runs), default=None)
 
     @property
     def depth(self) -> int | None:
-        """Largest distance, the most over the sources."""
+        """Largest distance, the maximum over the sources."""
         return max((run.depth for run in self.runs), default=None)
 
     @property
@@ -119,13 +119,13 @@ class Comparison(Mapping[str, EngineRuns]):
     ----------
     graph : Graph
     engines : list of EngineRuns
-        Those that could not run are there with the reason.
+        Engines that could not run are included, with the reason.
     baseline : str or None
-        The engine that the others' speed is given relative to.
+        The engine that ratios refer to.
     levels : Trace or None
-        The levels that a search from the first source finds.
+        The levels of a search from the first source.
     interrupted : bool
-        Ctrl-C ended it early; what was finished is there.
+        Ctrl-C ended it early; finished runs are kept.
     """
 
     graph: Graph
@@ -160,7 +160,7 @@ class Comparison(Mapping[str, EngineRuns]):
         return len(self.engines)
 
     def ratio_to_baseline(self, engine: str) -> float | None:
-        """How many times as fast as the baseline: its median time over the engine's, on the sources both have run."""
+        """The baseline's median time divided by the engine's, over the sources that both have searched."""
         if self.baseline is None:
             return None
         theirs = {run.source: run.ms for run in self[self.baseline].runs}
@@ -286,7 +286,7 @@ class Comparison(Mapping[str, EngineRuns]):
 
 
 def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:
-    """Write ``content`` to ``path``; ids that JSON has no type for as strings."""
+    """Write ``content`` to ``path``. Ids without a JSON type become strings."""
     with _writing(path) as out:
         json.dump(content, out, indent=1, default=str)
         out.write("\n")

@@ -21,7 +21,7 @@ STRIP = 24
 
 
 class LogScale:
-    """Places, in percent of the width, on a logarithmic axis that has all ``values``."""
+    """A logarithmic axis over all ``values``; maps a value to a percentage of the width."""
 
     def __init__(self, values: Iterable[float]) -> None:
         logs = [math.log10(value) for value in values]
@@ -33,7 +33,7 @@ class LogScale:
         return round(100 * (math.log10(value) - self.low) / (self.high - self.low), 2)
 
     def ticks(self) -> list[float]:
-        """Round numbers on the axis, few enough to be read on a telephone."""
+        """Round numbers on the axis, few enough to be read on a phone."""
         decades = self.high - self.low
         steps = (1,) if decades > 2 else (1, 3) if decades > 1 else (1, 2, 5) if decades > 0.4 else (1, 1.5, 2, 3, 4, 6)
         exponents = range(math.floor(self.low), math.ceil(self.high) + 1)
@@ -43,7 +43,7 @@ class LogScale:
 
 
 def time_chart(engines: Sequence[dict[str, Any]]) -> str:
-    """A row an engine: a dot a search, a bar from the fastest to the slowest, and the median."""
+    """A row for each engine: a dot for each search, a bar from the fastest to the slowest, and the median."""
     scale = LogScale(ms for engine in engines for ms in engine["run_ms"])
     rows = []
     for engine in engines:
@@ -63,7 +63,7 @@ def time_chart(engines: Sequence[dict[str, Any]]) -> str:
 
 
 def ratio_chart(engines: Sequence[dict[str, Any]], baseline: str) -> str:
-    """A row an engine: how many times as fast as the baseline."""
+    """A row for each engine: its speed relative to the baseline."""
     ratios = [engine["ratio_to_baseline"] for engine in engines]
     scale = LogScale([1, *ratios])
     rows = []
@@ -102,7 +102,7 @@ def _rows(rows: list[str], scale: LogScale, unit: str) -> str:
 
 
 def level_charts(trace: dict[str, list[Any]], who: str) -> str:
-    """The frontier by level and, where it is known, the time that each level took."""
+    """The frontier by level and, if known, the time of each level."""
     charts = [_bars(trace, trace["frontier_vertices"], "frontier (vertices)", who, logarithmic=True)]
     if any(ms is not None for ms in trace["milliseconds"]):
         unit, many = time_unit(max(ms or 0 for ms in trace["milliseconds"]))
@@ -112,7 +112,7 @@ def level_charts(trace: dict[str, list[Any]], who: str) -> str:
 
 
 def _bars(trace: dict[str, list[Any]], values: Sequence[float], unit: str, who: str, *, logarithmic: bool) -> str:
-    """A bar a level. ``who`` is whose levels they are."""
+    """A bar for each level; ``who`` names the engine or graph of the levels."""
     levels = trace["level"]
     each = math.ceil(len(levels) / MAX_BARS)
     top = max(values) or 1

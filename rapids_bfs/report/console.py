@@ -1,4 +1,4 @@
-"""Terminals. What users have named (files, columns, ids, engines) is printed as it is, and never taken for markup."""
+"""Terminals. Users' names (files, columns, ids, engines) are printed literally, never as markup."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ for each in (screen, messages):
 class FittingTable:
     """A table of rows with a cell for each of ``columns``, the most important first.
 
-    It shows as many of its columns as fit, and at least the first ``least`` of them, by default all: those that do not
-    fit stand in further tables below, each with the first column. A line names the columns that are hidden, and
-    ``hint`` says how to see them. Cells are never cut.
+    It shows as many columns as fit, and at least the first ``least`` of them, by default all: those that do not fit
+    form further tables below, each with the first column. A line names the hidden columns, and ``hint`` says how to see
+    them. Cells are never cut.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class FittingTable:
         return Measurement.get(console, console.options.update(width=NO_LIMIT), self._table(first, last)).maximum
 
     def _table(self, first: int, last: int) -> Table:
-        """The first column, of names or levels, and those from ``first`` to before ``last``."""
+        """The first column and those from ``first`` to before ``last``."""
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
         for place in (0, *range(first, last)):
             table.add_column(line(self.columns[place]), justify="right" if place else "left", no_wrap=True)
@@ -81,15 +81,15 @@ def line(text: str, style: str = "") -> Text:
 
 
 def message(text: str) -> Text:
-    """A line for standard error; what comes before its first colon stands out."""
+    """A line for standard error, in bold red up to its first colon."""
     shown = line(text)
     shown.stylize("bold red", 0, text.find(":") + 1)
     return shown
 
 
 def show(shown: Group | FittingTable | Text, *, out: Console = screen) -> None:
-    """Print to a console. Lines break between words where it is a terminal, and not at all elsewhere; tables lose no
-    letters, however narrow it is."""
+    """Print to a console. On a terminal, lines break between words; elsewhere they do not. Tables lose no letters,
+    however narrow it is."""
     for each in shown.renderables if isinstance(shown, Group) else [shown]:
         usual = out.width
         if isinstance(each, FittingTable):
@@ -99,7 +99,7 @@ def show(shown: Group | FittingTable | Text, *, out: Console = screen) -> None:
 
 
 def as_text(shown: Group) -> str:
-    """What `show` prints, without colours, as wide as the terminal or, where there is none, `PAGE` columns."""
+    """The text that `show` prints, without colours, as wide as the terminal, or `PAGE` columns without one."""
     text = StringIO()
     show(shown, out=console(file=text, width=screen.width if screen.is_terminal else PAGE, color_system=None))
     return text.getvalue()

@@ -1,4 +1,4 @@
-"""Where to draw the vertices of a search: a ring a level, every subtree in a sector of its own."""
+"""Positions for drawing the vertices of a search: a ring for each level, a sector for each subtree."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 def radial(distances: np.ndarray, predecessors: np.ndarray) -> np.ndarray:
     """Positions, n x 2: the source in the middle, distance d on a ring of radius d, children around their predecessor.
 
-    A subtree gets a sector as wide as its leaves are many. Several sources share a small ring; vertices that were not
-    reached stand in a row below all.
+    The width of a subtree's sector is proportional to its number of leaves. Several sources share a small ring;
+    unreached vertices form a row at the bottom.
     """
     n = len(distances)
     order = np.argsort(distances, kind="stable")

@@ -1,4 +1,4 @@
-"""The report page: a comparison as one HTML file that holds everything and loads nothing."""
+"""The report page: a comparison as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STRIPES = (
 
 
 def page(record: dict[str, Any]) -> str:
-    """The page of a comparison, given as `Comparison.to_dict` gives it or as its JSON was read."""
+    """The page of a comparison, given as `Comparison.to_dict` or as its JSON."""
     ran = sorted((engine for engine in record["engines"] if engine["run_ms"]), key=lambda each: each["median_ms"])
     sections = [_summary(record, ran), _table(record, ran), _charts(record, ran), _levels(record), _missing(record)]
     sections += [_conditions(record), _data(record)]
@@ -77,7 +77,7 @@ def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
 
 
 def _day(started: str) -> str:
-    """An ISO time as people write it."""
+    """An ISO time in a form for people."""
     if not started:
         return ""
     moment = datetime.fromisoformat(started)

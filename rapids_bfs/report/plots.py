@@ -37,9 +37,9 @@ SETTINGS = {
 
 
 def plot_comparison(record: Record) -> Figure:
-    """Each engine's times, every search a dot, and beside them how many times as fast as the baseline it was.
+    """Each engine's times, a dot for each search, and beside them its speed relative to the baseline.
 
-    ``record`` is a comparison as `Comparison.to_dict` gives it or as its JSON was read.
+    ``record`` is a comparison as `Comparison.to_dict` or its JSON.
     """
     ran = sorted((engine for engine in record["engines"] if engine["run_ms"]), key=lambda each: -each["median_ms"])
     if not ran:
@@ -62,7 +62,7 @@ def plot_comparison(record: Record) -> Figure:
 
 
 def _draw_times(axes: Axes, ran: Sequence[Record]) -> None:
-    """A row an engine, the fastest on top."""
+    """A row for each engine, the fastest on top."""
     for row, engine in enumerate(ran):
         times = engine["run_ms"]
         colour = palette.BLUE if engine["valid"] else palette.VERMILLION
@@ -118,7 +118,7 @@ def plot_sizes(comparisons: Iterable[Any]) -> Figure:
 
 
 def _records(comparisons: Any) -> list[Record]:
-    """Comparisons as JSON has them. Raises `InputError` if they are not."""
+    """Comparisons read from JSON. Raises `InputError` for anything else."""
     if not isinstance(comparisons, Iterable) or isinstance(comparisons, dict | str):
         raise InputError(f"plot_sizes takes a list of comparisons, not {type(comparisons).__qualname__}")
     records = [each.to_dict() if hasattr(each, "to_dict") else each for each in comparisons]
@@ -187,7 +187,7 @@ def _note(axes: Axes, text: str, x: float, y: float) -> None:
 
 
 def _log_axis(axis: Any, values: Sequence[float], *, note: bool = False) -> None:
-    """A logarithmic axis around the values, if need be with room for a note beyond the largest."""
+    """A logarithmic axis around the values, with room for a note beyond the largest if needed."""
     ticker = needed("matplotlib.ticker", "a plot")
     low, high = min(values), max(values)
     spread = max(high / low, 2.0)
@@ -211,7 +211,7 @@ def figure_of(width: float, height: float) -> Figure:
 
 @cache
 def _picture() -> Any:
-    """Matplotlib's figure, but for showing itself in a notebook, whatever the notebook has set up."""
+    """A Matplotlib figure that shows itself in a notebook, whatever backend the notebook has set up."""
 
     class Picture(needed("matplotlib.figure", "a plot").Figure):  # type: ignore[misc]
         def _repr_png_(self) -> bytes:

@@ -65,7 +65,7 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
 
 
 def _draw_vertices(axes: Axes, positions: np.ndarray, distances: np.ndarray, ids: list[Any]) -> None:
-    """Circles as large as they can be without overlap, dark to light by distance, with ids where these are legible."""
+    """Circles as large as possible without overlap, dark to light by distance, with ids where they are legible."""
     depth = int(distances.max(initial=0))
     colours = needed("matplotlib", "a plot").colormaps["cividis"](np.linspace(0, 1, max(depth + 1, 2)))
     points = POINTS / max(np.ptp(positions, axis=0).max(initial=1.0), 1.0) * _closest(positions)

@@ -20,7 +20,7 @@ COUNTS = ("level", "frontier_vertices", "frontier_edges", "newly_reached")  # fi
 
 
 class Shown(NamedTuple):
-    """What a table shows of a comparison: the most important columns first, and below it the notes."""
+    """The content of a comparison's table: columns, the most important first, rows, and the notes below."""
 
     title: str
     columns: list[str]
@@ -31,7 +31,7 @@ class Shown(NamedTuple):
 def comparison_table(record: Record, *, wide: bool = False, hint: str = "") -> Group:
     """An engine a row; below it the engines that could not run, and the answers that are wrong.
 
-    Where it is narrow the less important columns are hidden, unless the table is to be ``wide``; see `FittingTable`.
+    A narrow terminal hides the less important columns, unless ``wide``; see `FittingTable`.
     """
     shown = _shown(record)
     least = None if wide else 1 + sum(name in shown.columns for name in _essential(record["baseline"]))
@@ -77,7 +77,7 @@ def wrong_answers(record: Record) -> list[tuple[str, str]]:
 
 
 def by_reason(unavailable: Mapping[str, str | None]) -> dict[str, list[str]]:
-    """The engines that cannot run, by the reason why."""
+    """The engines that cannot run, by reason."""
     engines: dict[str, list[str]] = {}
     for engine, reason in unavailable.items():
         if reason:
