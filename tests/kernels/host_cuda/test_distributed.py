@@ -215,7 +215,7 @@ def test_answers_are_checked():
 
 
 FAULTS = {
-    "partitions": {
+    "distributed": {
         "expand: parents of another partition": Fault(
             "base + __shfl_sync(ALL, local_id, source)", "__shfl_sync(ALL, local_id, source)", top_down
         ),
