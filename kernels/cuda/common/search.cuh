@@ -1,8 +1,19 @@
-// What every whole search in one cooperative launch takes, and how it ends.
+// What every whole search in one cooperative launch takes, its workers, and how it ends.
 #pragma once
 
 #include "frontier.cuh"
 
+#ifndef THREADS
+#define THREADS 512  // of a block
+#endif
+#ifndef BLOCKS
+#define BLOCKS 1  // of a multiprocessor
+#endif
+
+constexpr int UNROLL = 4;                           // edges, vertices or groups that a lane has in flight at a time
+constexpr int TILE = 32;                            // words of a tile of bitmaps, at most
+constexpr int TILES = 4;                            // tiles that a warp takes at a time, at most
+constexpr int LIST = TILE * WARP * 3 / 2;           // vertices of them on its list, at most
 constexpr int NUMBER_SHIFT = 32, LEVELS_SHIFT = 1;  // in `status`, whose lowest bit says that a search was given up
 
 struct State;  // what the blocks of a search share
@@ -26,6 +37,17 @@ struct SearchArrays {
     State* state;
     Counter* trace;
     volatile long long* status;
+};
+
+// Which thread of the grid this is, and what its warp and block have in shared memory.
+template <typename Result>
+struct WorkerOf {
+    int lane, warp, warps;  // neighbouring warps are on different multiprocessors
+    long long thread, threads;
+    unsigned short* list;  // of the warp: room for LIST vertices,
+    unsigned* hits;        // and for the words of TILES tiles
+    unsigned* found;       // of the block: how many vertices it reached in this phase
+    Result* result;        // of the block
 };
 
 // End a search: the last block to arrive tells the host, in one store, which search it was and how many levels it had.

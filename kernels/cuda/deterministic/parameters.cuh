@@ -10,14 +10,10 @@
 #include "../common/search.cuh"
 #include "../common/warp.cuh"
 
-constexpr int UNROLL = 4;                  // edges or vertices that a lane has in flight
-constexpr int MAX_CLUSTER = 16;            // blocks
-constexpr int TILE = 32;                   // words that a warp sweeps at a time, at most
-constexpr int TILES = 4;                   // tiles that it searches at a time, at most
-constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them on its list, at most
-constexpr int CLAIM_TILES = 16;            // tiles that it collects claims from, at most,
-constexpr int CLAIMS = 64;                 // until it has so many
-constexpr int GROWTH = 4;                  // of the chunks of first edges
+constexpr int MAX_CLUSTER = 16;      // blocks
+constexpr int CLAIM_TILES = 16;      // tiles that a warp collects claims from, at most,
+constexpr int CLAIMS = 64;           // until it has so many
+constexpr int GROWTH = 4;            // of the chunks of first edges
 constexpr int MAX_LEVELS = 1 << 20;  // of a single-block phase, so that the waiting blocks do not run out of spins
 constexpr int MAX_PHASES = 1 << 16;  // whose times are recorded
 constexpr int PHASE_BITS = 4;

@@ -72,13 +72,6 @@
 // average, SPAA 2012, for taking prefixes of a sequential order. The marks over edges, the sibling groups and the late
 // order are ours.
 
-#ifndef THREADS
-#define THREADS 512  // of a block
-#endif
-#ifndef BLOCKS
-#define BLOCKS 1  // of a multiprocessor
-#endif
-
 #include "reorder.cuh"
 #include "small_levels.cuh"
 #include "wide.cuh"

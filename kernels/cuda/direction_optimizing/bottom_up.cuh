@@ -3,10 +3,7 @@
 
 #include "parameters.cuh"
 
-constexpr int TILE = 32;                   // words of a tile, at most
-constexpr int TILES = 4;                   // tiles that a warp takes at a time, at most
-constexpr int LIST = TILE * WARP * 3 / 2;  // vertices of them on its list, at most
-constexpr int MAX_GROUPS = 512;            // of a row that a warp probes; longer rows are left to the whole grid
+constexpr int MAX_GROUPS = 512;  // of a row that a warp probes; longer rows are left to the whole grid
 
 // The unvisited vertices of a few tiles, on a warp's list by their local numbers. Each stage of a bottom-up level probes
 // some of their in-neighbours. Those that miss stay on the list: its front may be overwritten, since a round of a stage

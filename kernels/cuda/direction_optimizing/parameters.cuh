@@ -9,14 +9,6 @@
 #include "../common/search.cuh"
 #include "../common/warp.cuh"
 
-#ifndef THREADS
-#define THREADS 512  // of a block
-#endif
-#ifndef BLOCKS
-#define BLOCKS 1  // of a multiprocessor
-#endif
-
-constexpr int UNROLL = 4;   // edges, vertices or groups that a lane has in flight at a time
 constexpr int BITMAPS = 8;  // of visited vertices, in turn
 constexpr int SKIP = -2;    // no distance
 constexpr int MORE = -2;    // no neighbour: there are more than are here

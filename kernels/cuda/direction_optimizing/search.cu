@@ -56,15 +56,7 @@
 #include "small_levels.cuh"
 #include "top_down.cuh"
 
-// Which thread of the grid this is, and what its warp and block have in shared memory.
-struct Worker {
-    int lane, warp, warps;  // neighbouring warps are on different multiprocessors
-    long long thread, threads;
-    unsigned short* list;  // of the warp: room for LIST vertices,
-    unsigned* hits;        // and for the words of TILES tiles
-    unsigned* found;       // of the block: how many it reached in a level where the queue does not count
-    PhaseResult* result;   // of the block
-};
+using Worker = WorkerOf<PhaseResult>;
 
 // How far a search has come. Every thread follows it in variables of its own.
 struct Progress {

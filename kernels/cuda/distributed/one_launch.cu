@@ -41,15 +41,7 @@
 constexpr long long TRACED = 1 << 20;
 constexpr long long GIVEN_UP = 1ll << 62;
 
-// Which thread of the grid this is, and what its warp and block have in shared memory.
-struct Worker {
-    int lane, warp, warps;  // neighbouring warps are on different multiprocessors
-    long long thread, threads;
-    unsigned short* list;  // of the warp: room for LIST vertices,
-    unsigned* hits;        // and for the words of TILES tiles
-    unsigned* found;       // of the block: how many it reached in this phase
-    GlobalResult* result;  // of the block
-};
+using Worker = WorkerOf<GlobalResult>;
 
 // The progress of a search. Every thread has it in registers.
 struct Progress {
