@@ -80,7 +80,7 @@ def along_a_tree(monkeypatch):
 
 @contextmanager
 def as_if_on_a_gpu(monkeypatch):
-    monkeypatch.setattr(routing, "choose", lambda spec, deterministic: resolve("another", deterministic))
+    monkeypatch.setattr(routing, "resolve", lambda spec, deterministic: resolve("another", deterministic))
     yield
 
 
@@ -211,7 +211,7 @@ class TestEngine:
 
     @pytest.fixture(autouse=True)
     def gpu(self, monkeypatch):
-        monkeypatch.setattr(routing, "choose", lambda spec, deterministic: resolve("another", deterministic))
+        monkeypatch.setattr(routing, "resolve", lambda spec, deterministic: resolve("another", deterministic))
         monkeypatch.setattr(routing, "GPU_SEARCH", 3000)
         monkeypatch.setattr(routing, "GPU_PREPARATION", 0)
 

@@ -149,7 +149,7 @@ def test_a_search_takes_one_more_launch_at_most(dtype, gaps, return_predecessors
         named = graph.replace(labels=ids) if gaps else graph
         traversal = DirectionOptimizing(named, Counting(seed), tuning)
         monkeypatch.setattr(
-            drop_in, "choose", lambda kind, kept=traversal: SimpleNamespace(traversal=lambda graph: kept)
+            drop_in, "resolve", lambda kind, kept=traversal: SimpleNamespace(traversal=lambda graph: kept)
         )
         searcher = Searcher(named, np.dtype(dtype))
         searcher.next_arrays.few = False  # none are allocated ahead
