@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 
 from ..errors import InputError
 
@@ -15,6 +16,7 @@ class WrongVariable(InputError):
     """An environment variable that cannot be used, for which no file or argument is to blame."""
 
 
+@cache  # Numba reads them once; NetworkX's every call comes here
 def check_environment() -> None:
     """Raise `WrongVariable` if Numba would refuse NUMBA_NUM_THREADS or NUMBA_THREADING_LAYER."""
     threads = os.environ.get("NUMBA_NUM_THREADS", "1")
