@@ -6,6 +6,7 @@ import re
 from collections.abc import Hashable
 from dataclasses import replace
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode="rich" if get_terminal_size().columns >= 80 else None,  # whose panels cut words in less
     add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -128,7 +129,7 @@ def compare(
 
     Exit code 1 if any answer is wrong, 2 for bad input, or if none of the engines could run.
 
-    [bold]Examples[/bold]
+    Examples
 
       rapids-bfs compare moby
 
@@ -213,7 +214,7 @@ def run(
 ) -> None:
     """Search from one vertex, or several, and show how many vertices each level holds.
 
-    [bold]Examples[/bold]
+    Examples
 
       rapids-bfs run wordnet --source dog.n.01 --target music.n.01
 
@@ -268,7 +269,7 @@ def trace(
 ) -> None:
     """Show what a search does at each level: its frontier, what it reaches, and how long it takes.
 
-    [bold]Examples[/bold]
+    Examples
 
       rapids-bfs trace rmat:16 --engine cupy:two-kernel
 
@@ -313,7 +314,7 @@ def validate(
 ) -> None:
     """Check distances and predecessors by Graph500's rules. Exit code 1 if one is broken.
 
-    [bold]Examples[/bold]
+    Examples
 
       rapids-bfs run rmat:16 --source 5 --out result.parquet
 
@@ -363,7 +364,7 @@ def convert(
 ) -> None:
     """Read a graph and write it in another format.
 
-    [bold]Examples[/bold]
+    Examples
 
       rapids-bfs convert roads.mtx.gz roads.parquet
 
@@ -400,7 +401,7 @@ def graph500(
 
     Exit code 1 if an answer is wrong, with the rule that it breaks.
 
-    [bold]Examples[/bold]
+    Examples
 
       rapids-bfs graph500 --scale 20
 
@@ -439,7 +440,7 @@ def warmup(
 
     Kernels in the cache are not compiled again. All of them take about a minute, a single part less.
 
-    [bold]Examples[/bold]
+    Examples
 
       rapids-bfs warmup
 

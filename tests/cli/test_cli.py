@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -249,6 +250,14 @@ def test_help_breaks_no_example_and_calls_no_flag_a_bool(rapids_bfs, command):
         .splitlines()[1:]
     ]
     assert all(row.startswith("rapids-bfs ") for row in examples if row)
+
+
+@pytest.mark.parametrize("columns", ["40", "80"])
+@pytest.mark.parametrize("command", ["compare", "run"])
+def test_help_cuts_no_word(command, columns):
+    program = [sys.executable, "-m", "rapids_bfs", command, "--help"]
+    done = subprocess.run(program, env=os.environ | {"COLUMNS": columns}, capture_output=True, check=True, timeout=600)
+    assert "…" not in done.stdout.decode()
 
 
 def test_help_lists_the_commands(rapids_bfs):
