@@ -114,7 +114,7 @@ def validate(graph: Any, result: Any) -> Verdict:
     checked in both directions, in case its arrays have changed. If predecessors were not kept, the message says that
     they were not checked. Raises `InputError` if the result's arrays do not fit the graph.
     """
-    return verdict_of(as_searchable(graph, distribute=True), result)
+    return verdict_of(as_graph(graph) if isinstance(result, BFSResult) else graph, result)
 
 
 def as_searchable(graph: Any, *, distribute: bool = False) -> Any:

@@ -36,6 +36,7 @@ from rapids_bfs.result import BFSResult, from_frame
 GRAPH = as_graph(([0, 1, 2, 0, 5], [1, 2, 3, 2, 6]), vertices=7, directed=False)
 KARATE = as_graph("karate")
 RESULT = bfs(KARATE, 0)
+DISTRIBUTED = load("karate", devices="cpu:2")
 NAMED = as_graph([("a", "b"), ("b", "c")])
 SPREAD = as_graph(([10, 20], [20, 2**40]))
 HUGE = [10**20, 10**30, 2**31, 2**31 - 1, 2**63 - 1]
@@ -289,19 +290,20 @@ def test_a_table_with_a_column_twice_is_refused():
         from_frame(as_graph("path:3"), twice, "r.csv")
 
 
-@pytest.mark.parametrize("device", ["x", "CPU", "", None, 0, ["cpu"], np.array(["cpu"])], ids=repr)
+@pytest.mark.parametrize("device", ["x", "CPU", "networkx", "", None, 0, ["cpu"], np.array(["cpu"])], ids=repr)
 def test_what_is_no_device(device):
     for make in (rmat_edges, urand):
         refused_saying("a graph lives on 'cpu' or 'cuda', not on", make, 4, device=device)
     if device is not None:  # its default
         for name in ("rmat:4", "karate"):
             refused_saying("a graph lives on 'cpu' or 'cuda'", load, name, device=device)
-    refused_saying("a graph lives on 'cpu' or 'cuda'", KARATE.on, device)
+    for result in (RESULT, bfs(DISTRIBUTED, 0)):
+        refused_saying("a graph lives on 'cpu' or 'cuda'", result.to, device)
 
 
 @pytest.mark.parametrize("path", [None, 3, 1.5, ["a.csv"], object], ids=repr)
 def test_what_is_no_path(path):
-    comparison = compare(KARATE, [0], engines="cpu")
+    comparison = compare(KARATE, sources=[0], engines="cpu")
     for call in (read, load, KARATE.save, comparison.to_json, comparison.to_csv, comparison.to_html):
         refused_saying("a path is a string or an os.PathLike, not", call, path)
 
@@ -314,7 +316,8 @@ def test_what_is_no_name(tmp_path):
 
 @pytest.mark.parametrize("kind", ["nonsense", None, 3, ["csr"], {}], ids=repr)
 def test_what_is_no_kind(kind):
-    refused_saying("unknown kind .*: there are arrow", KARATE.to, kind)
+    for graph in (KARATE, DISTRIBUTED):
+        refused_saying("unknown kind .*: a graph goes to cpu or cuda, or becomes arrow", graph.to, kind)
 
 
 @pytest.mark.skipif(cupy_missing() is None, reason="there is a CUDA device")
@@ -368,7 +371,7 @@ QUOTING = {
     "first and last": lambda id: bfs(id_graph(id), id + id if isinstance(id, str) else Nameless()),
     "target": lambda id: bfs(KARATE, 0, target=id),
     "several": lambda id: bfs(KARATE, [id]),
-    "in parts": lambda id: bfs(load("karate", devices="cpu:2"), id),
+    "distributed": lambda id: bfs(DISTRIBUTED, id),
     "path": lambda id: RESULT.path_to(id),
     "shortest path": lambda id: shortest_path(KARATE, 0, id),
     "no path": lambda id: shortest_path(as_graph({id: [], "a": []}), id, "a"),
@@ -379,13 +382,12 @@ QUOTING = {
     "name": lambda id: bfs(as_graph(([0], [1]), name=id), 2),
     "graph": as_graph,
     "file": load,
-    "device": KARATE.on,
     "kind": KARATE.to,
     "columns": lambda id: as_graph(pd.DataFrame({LONG + "x": [0], id if isinstance(id, str) else "b": [1], "c": [2]})),
     "no column": lambda id: as_graph(pd.DataFrame({"a": [0], "b": [1], "c": [2]}), source=id),
     "devices": lambda id: load("karate", devices=id),
     "validate": lambda id: validate(KARATE, replace(RESULT, target=id)),
-    "compare": lambda id: compare(KARATE, [0], engines=id),
+    "compare": lambda id: compare(KARATE, sources=[0], engines=id),
 }
 
 
@@ -457,7 +459,7 @@ def test_results_of_two_graphs_differ():
 
 def test_an_engine_that_was_not_compared():
     with pytest.raises(KeyError, match="'scipy' is not one of the engines compared: cpu"):
-        compare(KARATE, [0], engines="cpu")["scipy"]
+        compare(KARATE, sources=[0], engines="cpu")["scipy"]
 
 
 @pytest.mark.parametrize("engine", ["nonsense", None, 3, "cpu:nonsense"])
@@ -479,3 +481,18 @@ def test_a_negative_node_of_networkx_is_a_vertex():
 def test_strings_in_one_column_and_integers_in_the_other(strings):
     refused_saying("which are never the same vertex", as_graph, (strings, [1, 2]))
     refused_saying("which are never the same vertex", as_graph, ([1, 2], strings))
+
+
+def test_a_comparison_is_a_mapping_of_its_engines():
+    comparison = compare(KARATE, sources=[0], engines=["cpu", "cpu:sequential"])
+    assert list(comparison) == ["cpu", "cpu:sequential"]
+    assert ("cpu" in comparison, "scipy" in comparison, 0 in comparison, len(comparison)) == (True, False, False, 2)
+    assert dict(comparison) == {runs.engine: runs for runs in comparison.engines}
+
+
+@pytest.mark.parametrize("id", [np.int64(99), "x" * 2_000_000, [1], 10**5000], ids=["int64", "str", "list", "int"])
+def test_a_vertex_not_reached_is_named_in_few_letters(id):
+    with pytest.raises(KeyError) as error:
+        RESULT[id]
+    assert len(str(error.value)) < 200
+    assert "np.int64" not in str(error.value)

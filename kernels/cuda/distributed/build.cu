@@ -174,7 +174,7 @@ __global__ void scatter_targets(const Vertex* local_ids, const Vertex* targets, 
                                 long long capacity, long long* cursors, Vertex* rows) {
     for (long long start = thread_of_grid() - lane_id(); start < count; start += threads_of_grid()) {
         const long long local_id = start + lane_id() < count ? local_ids[start + lane_id()] : own;
-        const long long slot = claim(cursors, local_id, local_id < own);
+        const long long slot = reserve(cursors, local_id, local_id < own);
         if (local_id < own && slot < capacity) rows[slot] = targets[start + lane_id()];
     }
 }
