@@ -65,10 +65,6 @@ class Vertices:
     def __contains__(self, id: object) -> bool:
         return self._find(id) >= 0
 
-    def has_vertex(self, id: Hashable) -> bool:
-        """Is there a vertex with this id? The same as ``id in graph``."""
-        return id in self
-
     def vertex_of(self, id: Hashable) -> int:
         """The vertex with this id; a distributed graph's vertex is its number. Raises `InputError` if there is none."""
         vertex = self._find(id)

@@ -163,7 +163,7 @@ def source_vertices(graph: Graph, source: Any) -> np.ndarray:
 def _several(graph: Graph, source: Any) -> bool:
     """Does ``source`` hold ids, rather than being one? A tuple or a frozenset may be either."""
     if isinstance(source, tuple | frozenset):
-        return not graph.has_vertex(source)
+        return source not in graph
     if isinstance(source, np.ndarray):
         return source.ndim > 0
     return isinstance(source, list | set | range) or (hasattr(source, "to_numpy") and hasattr(source, "__len__"))

@@ -465,7 +465,7 @@ def info() -> None:
 
 def _parse_id(graph: Graph, text: str) -> Hashable:
     """The vertex id written as ``text``: the string itself if it is an id, else the number that it spells."""
-    if graph.has_vertex(text):
+    if text in graph:
         return text
     return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
 

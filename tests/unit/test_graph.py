@@ -112,15 +112,15 @@ def test_integer_ids_with_gaps_become_ascending_labels(data):
         assert not np.array_equal(ids, np.arange(len(ids)))
     assert graph.vertices_of(ids.tolist()).tolist() == list(range(len(ids)))
     for id in (-1, 1 if distance > 1 else 99, 0.5, "0", None, (0,), 1 << 70, -1 << 70):
-        assert not graph.has_vertex(id)
+        assert id not in graph
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_an_id_beyond_the_type_of_the_labels_is_no_vertex(dtype):
     graph = Graph(np.array([0, 1, 1]), np.array([1]), labels=np.array([-5, 7], dtype))
     assert [graph.vertex_of(id) for id in (-5, np.int64(7))] == [0, 1]
-    assert not any(graph.has_vertex(id) for id in (7 + 2**32, -5 - 2**32, 7 + 2**64, 2**31, -6, 0, 8, True))
-    assert not Graph(np.array([0]), np.array([], dtype), labels=np.array([], dtype)).has_vertex(0)
+    assert not any(id in graph for id in (7 + 2**32, -5 - 2**32, 7 + 2**64, 2**31, -6, 0, 8, True))
+    assert 0 not in Graph(np.array([0]), np.array([], dtype), labels=np.array([], dtype))
 
 
 def test_blocks_smaller_than_the_edge_list():
