@@ -81,6 +81,7 @@ def several_gpus(monkeypatch):
     cugraph.Graph, dask.bfs = FakeGraph, fake_bfs
     modules = {"cugraph": cugraph, "cugraph.dask": dask, "cugraph.dask.comms": SimpleNamespace(comms=comms)}
     modules |= {"cupy": np, "cudf": pd}
+    monkeypatch.setattr(pd, "from_pandas", pd.DataFrame, raising=False)
     modules["dask_cudf"] = SimpleNamespace(from_delayed=dd.from_delayed, from_cudf=dd.from_pandas)
     modules["dask_cuda"] = SimpleNamespace(LocalCUDACluster=local_cluster)
     for name, module in modules.items():
