@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent / "host_cuda"
 sys.path.append(str(FOLDER))
 from host_build import COMPILER, sanitizer  # noqa: E402
 
-LONG = ("direction_optimizing", "deterministic", "one_launch", "distributed")
+LONG = ("direction_optimizing", "deterministic", "one_launch", "rank_kernels")
 OTHERS = sorted({path.stem.removeprefix("test_") for path in FOLDER.glob("test_*.py")}.difference(LONG))
 PATIENCE = 1800  # seconds
 

@@ -173,7 +173,7 @@ class TestDropIn:
     )
     @pd.option_context("future.infer_string", True)
     def test_frames_of_graphs_that_were_renumbered(self, monkeypatch, names, predecessors):
-        """pandas stands in for cuDF, whose strings have a type. A predecessor that there is not is the row behind the last."""
+        """pandas stands in for cuDF, whose strings have a type. No predecessor is the row behind the last."""
         monkeypatch.setitem(sys.modules, "cudf", pd)
         monkeypatch.setattr(cudf, "frame_of", pd.DataFrame)
         monkeypatch.setattr(cudf, "rows_at", lambda frame, places: frame.take(places).reset_index(drop=True))
