@@ -123,7 +123,7 @@ def main(arguments: list[str] | None = None) -> int:
     listing, rendering, drawing, everything, folder, name = map(options.pop, names)
     case = CASES.get(name)
     for each in CASES.values() if listing else ():
-        print(f"{each.name:16}{each.line}" + (f" (needs {', '.join(each.needs)})" if each.needs else ""))
+        print(f"{each.name:18}{each.line}" + (f" (needs {', '.join(each.needs)})" if each.needs else ""))
     if rendering:
         render()
     if drawing:

@@ -32,7 +32,7 @@ def command(*words: str) -> Iterator[Record]:
 
 def engines(graph="rmat:20", *, engines=ON_CPU, sources=5) -> Iterator[Record]:
     """The engines take turns, so that each finds its caches emptied by the others."""
-    return command("compare", graph, "--engines", ",".join(engines), "--sources", str(sources))
+    return command("compare", graph, "--engines", ",".join(engines), "--num-sources", str(sources))
 
 
 def graph500(*, scale=26, gpus=0) -> Iterator[Record]:

@@ -281,6 +281,13 @@ def dask_table(record: Record) -> Table:
 
 BY_DASK = ("GPU", "two GPUs", "cuGraph", "dask-cuda")
 CASES = [
-    Case("several-gpus", "searches over several GPUs beside those on one", parts, parts_table, ("GPU", "two GPUs")),
+    Case(
+        "several-gpus",
+        "searches over several GPUs beside those on one",
+        parts,
+        parts_table,
+        ("GPU", "two GPUs"),
+        "parts",
+    ),
     Case("dask", "graphs of Dask frames, side by side with cugraph.dask", dask, dask_table, BY_DASK, "dask_rmat26"),
 ]

@@ -11,7 +11,7 @@ import numpy as np
 from .._core.arguments import elements, is_integer, quoted
 from .._core.dtypes import index_dtype
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import Graph, Vertices
 from .edges import are_vertices, labelled
 
 LARGEST = np.iinfo(np.int64).max  # of the integers that a column of ids can hold
@@ -37,6 +37,8 @@ def from_dict(
     rows = {}
     for id, row in neighbors.items():
         try:
+            if isinstance(row, Vertices):
+                raise TypeError("a graph is no list of its vertices")
             rows[id] = elements(row)
         except (TypeError, ValueError):
             raise InputError(f"{name}: {quoted(id)} has {quoted(row)} instead of a list of its neighbours") from None

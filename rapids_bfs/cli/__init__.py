@@ -37,6 +37,8 @@ def run_command(arguments: list[str]) -> int:
 
         code = int(app(arguments, prog_name="rapids-bfs", standalone_mode=False) or FINE)
         _flush()
+        if code == INTERRUPTED:  # as Typer ends Ctrl-C
+            _say("interrupted")
         return code
     except KeyboardInterrupt:
         _say("interrupted")

@@ -220,7 +220,7 @@ def test_no_letter_is_lost_in_a_narrow_terminal(here, capsys, monkeypatch):
         assert "\N{HORIZONTAL ELLIPSIS}" not in ends_well(capsys, arguments, (0,))[1]
 
 
-PROGRAM = [sys.executable, "-m", "rapids_bfs.cli"]
+PROGRAM = [sys.executable, "-m", "rapids_bfs"]
 
 
 def program(*arguments, **options):

@@ -263,7 +263,7 @@ class TestCalls:
     def test_it_is_not_pickled(self, dask_client):
         import pickle
 
-        with pytest.raises(InputError, match=r"stays there: copy it here by on\('cpu'\)"):
+        with pytest.raises(InputError, match=r"stays there: copy it here by to\('cpu'\)"):
             pickle.dumps(launcher_of(dask_client))
 
 

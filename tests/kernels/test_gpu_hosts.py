@@ -347,7 +347,7 @@ def test_cupy_searches_where_the_graph_is(there, thread, chosen, contexts, monke
     if there is not None:
         monkeypatch.setattr(Graph, "is_on", lambda self, device: True)
         monkeypatch.setattr(
-            Graph, "on", lambda self, where: SimpleNamespace(targets=SimpleNamespace(device=device(there)))
+            Graph, "to", lambda self, where: SimpleNamespace(targets=SimpleNamespace(device=device(there)))
         )
     contexts.current = thread
     found = cupy.CuPyDevice(graph)

@@ -114,10 +114,10 @@ import networkx as nx
 import rapids_bfs.nx
 from rapids_bfs import bfs
 from rapids_bfs.nx.graph import as_it_is_now
-from rapids_bfs.nx.search import unordered_search
+from rapids_bfs.nx.search import unordered_bfs
 converted = as_it_is_now(rapids_bfs.nx.convert_from_nx(nx.gnm_random_graph(3000, 60000, seed=0)))
 def ours():
-    return unordered_search(converted, 0).distances.max()
+    return unordered_bfs(converted, 0).distances.max()
 def theirs():
     return bfs(converted.forward, 0, engine="cpu").depth
 searches = [ours, theirs]
