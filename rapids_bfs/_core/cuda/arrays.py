@@ -57,8 +57,13 @@ def on_device(array: Any) -> bool:
         return False
     if hasattr(array, "__cuda_array_interface__"):
         return True
-    where = getattr(array, "__dlpack_device__", None)
-    return where is not None and int(where()[0]) in DLPACK_CUDA
+    if not hasattr(array, "__dlpack_device__"):
+        return False
+    try:
+        kind, _ = array.__dlpack_device__()
+    except (BufferError, TypeError, ValueError):  # PyArrow, of a dtype that DLPack has no word for
+        return False
+    return int(kind) in DLPACK_CUDA
 
 
 def require_device() -> None:
