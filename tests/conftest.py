@@ -20,6 +20,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # one of several processes; Numba reads
     os.environ.setdefault("NUMBA_NUM_THREADS", "2")
 
 FOLDER = Path(__file__).parent
+APART = {"gpu", "test_host_cuda", "test_kernels_compile", "test_notebooks"}  # whose tests take long and share nothing
+DASK = {"test_dask_launcher", "test_dask_frames", "test_on_dask"}  # which share `dask_cluster`
+LONG = APART | DASK | {"test_interrupts", "test_networkx_suite"}
 RAPIDS = ("cudf", "cugraph", "pylibcugraph", "nx_cugraph")
 
 # Compilation makes the first example slow; the machine may be shared.
@@ -55,18 +58,39 @@ def pytest_ignore_collect(collection_path):
     return True if collection_path.parent == FOLDER and collection_path.name in not_collected() else None
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """A name that holds an address differs from process to process, and pytest-xdist could not match them."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: item.path.stem not in LONG)  # so that no process has one left at the end
     if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError("name these parameters by `ids`: " + ", ".join(unstable))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """The tests of a module run in one process, which sets up once what they share; those of `DASK` in one, too."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByModule(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            module = nodeid.partition("::")[0]
+            names = {*Path(module).with_suffix("").parts}
+            return nodeid if names & APART else "dask" if names & DASK else module
+
+    return ByModule(config, log)
 
 
 def pytest_configure(config):
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(validated.Recorder(config))
-    elif (devices := len([*Path("/dev").glob("nvidia[0-9]*")])) > 1:
+        return
+    if (devices := len([*Path("/dev").glob("nvidia[0-9]*")])) > 1:
         # The driver, which reads this but once, has not been asked for the devices yet.
         os.environ["CUDA_VISIBLE_DEVICES"] = str(int(config.workerinput["workerid"][2:]) % devices)
+    if sys.platform != "win32":
+        from compile_once import compile_once
+
+        compile_once(Path(config.option.basetemp).with_name("compiling"))
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -19,8 +19,18 @@ PATIENCE = 1800  # seconds
 pytestmark = pytest.mark.skipif(sanitizer() is None, reason=f"{COMPILER} is not installed: apt install {COMPILER}")
 
 
-def run(names):
+@pytest.fixture
+def binaries(tmp_path_factory):
+    """A folder of compiled kernels for all of pytest-xdist's processes."""
+    session = tmp_path_factory.getbasetemp()
+    folder = (session.parent if "PYTEST_XDIST_WORKER" in os.environ else session) / "host_cuda"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def run(names, binaries):
     environment = os.environ | {
+        "HOST_CUDA_BINARIES": str(binaries),
         "LD_PRELOAD": sanitizer(),
         "ASAN_OPTIONS": "detect_leaks=0",  # Python and what it loads keep what they have
         "NUMBA_THREADING_LAYER": "workqueue",  # others end a process that forked
@@ -31,7 +41,7 @@ def run(names):
 
 
 @pytest.mark.parametrize("names", [*([name] for name in LONG), OTHERS], ids=[*LONG, "others"])
-def test_kernels_on_the_host(names):
+def test_kernels_on_the_host(names, binaries):
     """Those that take long one by one; the others take less than a process needs to begin, and share one."""
-    done = run(names)
+    done = run(names, binaries)
     assert done.returncode == 0, done.stdout[-20000:] + done.stderr[-5000:]

@@ -62,7 +62,7 @@ def test_cuda_file_compiles(name: str, capability: tuple[int, int], sizes: tuple
             std="c++17",
             arch=arch,
             device_as_default_execution_space=True,
-            ptxas_options=["-O1"],  # more would take most of the time, for code that nobody runs
+            ofast_compile="max",  # optimizing would take most of the time, for code that nobody runs
         )
         program = core.Program(cuda_kernels.source(name), "c++", options)
         binary = program.compile("cubin", name_expressions=tuple(expressions.values()))

@@ -62,19 +62,25 @@ assert same(found, found_below) and same(found, answers.of_searches(graph))
     )
 
 
-def test_a_child_that_compiles_for_the_first_time(tmp_path):
+def test_a_child_that_compiles_for_the_first_time():
+    """A kernel that nothing was kept of; `test_every_answer_in_a_child` runs those of the package."""
     run(
         BEGIN
         + """
 import numpy as np
-from rapids_bfs import Graph
-n = 20_000  # a star, made by hand: no other kernel is compiled
-offsets, targets = np.r_[0, n - 1 : 2 * n - 1], np.r_[1:n, np.zeros(n - 1)]
-graph = Graph(offsets.astype(np.int32), targets.astype(np.int32), directed=False)
-expected = bfs(graph, 1, engine="cpu").distances
-assert (in_child(lambda: bfs(graph, 1, engine="cpu").distances) == expected).all()
-""",
-        NUMBA_CACHE_DIR=str(tmp_path),
+from numba import prange
+from rapids_bfs.kernels.cpu.compiled import parallel
+@parallel
+def add(x):
+    for i in prange(len(x)):
+        x[i] += i
+def added():
+    x = np.ones(1000, np.int64)
+    add(x)
+    return x
+expected = np.arange(1, 1001)
+assert (added() == expected).all() and (in_child(added) == expected).all()
+"""
     )
 
 

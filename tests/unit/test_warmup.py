@@ -1,6 +1,5 @@
 """Compiling ahead."""
 
-import os
 import subprocess
 import sys
 
@@ -77,9 +76,8 @@ def test_a_part_alone():
 
 
 def test_the_command_says_what_and_where():
-    done = subprocess.run(
-        [sys.executable, "-m", "rapids_bfs", "warmup"], capture_output=True, text=True, env=os.environ, timeout=600
-    )
+    command = [sys.executable, "-m", "rapids_bfs", "warmup", "--only", "bfs_batch"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     *rows, where = done.stdout.splitlines()
     assert any("bfs_batch" in row and " s " in row for row in rows)

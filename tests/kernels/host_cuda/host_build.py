@@ -1,13 +1,13 @@
 """Compile the kernels of `kernels/cuda` for the host, with sanitizers, into libraries whose functions launch them."""
 
 import ctypes
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import tempfile
 from functools import cache
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -89,13 +89,11 @@ def library(
     name: str, kernel: str | None, vertex_bytes: int, offset_bytes: int, options: Options, edits: Edits
 ) -> ctypes.CDLL:
     """The library with one kernel of a file or all, compiled for these types from the edited text."""
-    text, binary = (folder() / f"{name}-{kernel}-{next(numbers)}{suffix}" for suffix in (".cpp", ".so"))
     kernels = on_host(edited(cuda.source(name), edits))
     instances = cuda.expressions(name, vertex_bytes, offset_bytes)
     wanted = instances if kernel is None else {kernel: instances[kernel]}
     launchers = "".join(launcher(*each) for each in wanted.items())
-    text.write_text(f'#include "cuda.h"\n{kernels}\n{launchers}')
-    compiled("-shared", *SANITIZE, *options, text, "-o", binary)
+    binary = compiled(f"{name}-{kernel}", f'#include "cuda.h"\n{kernels}\n{launchers}', *SANITIZE, *options)
     runtime()
     return ctypes.CDLL(str(binary))
 
@@ -103,21 +101,38 @@ def library(
 @cache
 def runtime() -> ctypes.CDLL:
     """The fibers, for all libraries of kernels."""
-    compiled("-O2", "-shared", HERE / "on_host.cpp", "-o", folder() / "on_host.so")
-    return ctypes.CDLL(str(folder() / "on_host.so"), ctypes.RTLD_GLOBAL)
+    binary = compiled("on_host", (HERE / "on_host.cpp").read_text(), "-O2")
+    return ctypes.CDLL(str(binary), ctypes.RTLD_GLOBAL)
 
 
 @cache
 def folder() -> Path:
-    """The temporary folder of this process's binaries, removed when it ends."""
+    """The folder of the binaries: HOST_CUDA_BINARIES, which processes may share, else one that goes with this one."""
+    if shared := os.environ.get("HOST_CUDA_BINARIES"):
+        return Path(shared)
     folder.kept = tempfile.TemporaryDirectory(prefix="host-cuda-")
     return Path(folder.kept.name)
 
 
-def compiled(*arguments: str | Path) -> None:
-    """Run the compiler, without the sanitizer that is loaded into this process."""
-    without_sanitizer = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    subprocess.run([COMPILER, *FLAGS, *map(str, arguments)], check=True, env=without_sanitizer)
+@cache
+def headers() -> bytes:
+    """What a text may include."""
+    return b"".join((HERE / name).read_bytes() for name in ("cuda.h", "on_host.h"))
 
 
-numbers = count()
+def compiled(name: str, text: str, *options: str) -> Path:
+    """A library of this text, named by a hash of all that it is made of; whoever finds none compiles it.
+
+    The compiler runs without the sanitizer that is loaded into this process.
+    """
+    made_of = b"\0".join([headers(), text.encode(), *map(str.encode, (*FLAGS, *options))])
+    binary = folder() / f"{name}-{hashlib.sha256(made_of).hexdigest()[:32]}.so"
+    if not binary.exists():
+        with tempfile.TemporaryDirectory(dir=folder()) as own:
+            source, made = Path(own, f"{name}.cpp"), Path(own, "made.so")
+            source.write_text(text)
+            without_sanitizer = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+            command = [COMPILER, *FLAGS, "-shared", *options, str(source), "-o", str(made)]
+            subprocess.run(command, check=True, env=without_sanitizer)
+            made.replace(binary)
+    return binary
