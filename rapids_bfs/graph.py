@@ -435,14 +435,11 @@ class Graph(Vertices):
         return to_host(self.targets[begin:end])
 
     def _find(self, id: Any) -> int:
-        if not self.has_objects:
-            return self._find_integer(id)
-        try:
-            return self._index.get(id, -1)
-        except (TypeError, ValueError):  # not hashable, such as a list, or a timedelta of NumPy without a unit
-            return -1
-
-    def _find_integer(self, id: Hashable) -> int:
+        if self.has_objects:
+            try:
+                return self._index.get(id, -1)
+            except (TypeError, ValueError):  # not hashable, such as a list, or a timedelta of NumPy without a unit
+                return -1
         integer = id if type(id) is int else index_of(id)  # a call takes a fifth of the time
         if integer is None:
             return -1

@@ -103,7 +103,7 @@ def _keep_nodes(graph: ConvertedGraph, arguments: dict[str, Any]) -> None:
     """Replace an iterator over nodes by a list, as NetworkX may read it after us."""
     for name in NODES:
         nodes = arguments.get(name)
-        if isinstance(nodes, Iterator) and graph.find(nodes) is None:
+        if nodes is not None and isinstance(nodes, Iterator) and graph.find(nodes) is None:
             arguments[name] = list(nodes)
 
 
