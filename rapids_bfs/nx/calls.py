@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache, partial, wraps
 from typing import Any
 
@@ -41,8 +41,7 @@ def _function(declared: Function, ours: Callable[..., Any], theirs: Callable[...
     def run(G: Any, *args: Any, **kwargs: Any) -> Any:
         call = signature.bind(G, *args, **kwargs)
         try:
-            call.arguments["G"] = converted = _searchable(declared, call.arguments)
-            _keep_nodes(converted, call.arguments)
+            _make_searchable(declared, call.arguments)
             return ours(*call.args, **call.kwargs)
         except FallBack:
             call.arguments["G"] = _left(ours, G)
@@ -64,8 +63,7 @@ def _generator(declared: Function, ours: Callable[..., Any], theirs: Callable[..
         call = signature.bind(G, *args, **kwargs)
         converted, given = G, 0
         try:
-            converted = call.arguments["G"] = _searchable(declared, call.arguments)
-            _keep_nodes(converted, call.arguments)
+            converted = _make_searchable(declared, call.arguments)
             mark, unchanged = _change_mark(converted)
             for item in ours(*call.args, **call.kwargs):
                 yield item
@@ -83,8 +81,9 @@ def _generator(declared: Function, ours: Callable[..., Any], theirs: Callable[..
     return run
 
 
-def _searchable(declared: Function, arguments: Mapping[str, Any]) -> ConvertedGraph:
-    """The conversion as it is now, if it may be searched for these arguments."""
+def _make_searchable(declared: Function, arguments: dict[str, Any]) -> ConvertedGraph:
+    """Replace the graph by its conversion as it is now, if it may be searched for these arguments, and an iterator over
+    nodes by a list, as NetworkX may read it after us."""
     graph = arguments["G"]
     if not isinstance(graph, ConvertedGraph) or not is_read_as_theirs(graph.origin):
         raise FallBack
@@ -96,15 +95,12 @@ def _searchable(declared: Function, arguments: Mapping[str, Any]) -> ConvertedGr
         raise FallBack from None
     if len(graph) == 0:
         raise FallBack
-    return graph
-
-
-def _keep_nodes(graph: ConvertedGraph, arguments: dict[str, Any]) -> None:
-    """Replace an iterator over nodes by a list, as NetworkX may read it after us."""
+    arguments["G"] = graph
     for name in NODES:
         nodes = arguments.get(name)
         if nodes is not None and isinstance(nodes, Iterator) and graph.find(nodes) is None:
             arguments[name] = list(nodes)
+    return graph
 
 
 def _change_mark(graph: ConvertedGraph) -> tuple[Callable[[], Any], Any]:

@@ -16,13 +16,8 @@ def harmonic_centrality(
     G: ConvertedGraph, nbunch: Any = None, distance: None = None, sources: Any = None
 ) -> dict[Any, float]:
     ends, starts = _nodes(G, nbunch), _nodes(G, sources)
-    sums = _from_all(G, ends) if len(starts) == len(G) else _from_some(G, ends, starts)
+    sums = summary(G, ends, over=G.backward).harmonic if len(starts) == len(G) else _from_some(G, ends, starts)
     return {node: total or 0 for node, total in zip(ends, sums.tolist(), strict=True)}
-
-
-def _from_all(G: ConvertedGraph, ends: set[Any]) -> np.ndarray:
-    sums: np.ndarray = summary(G, ends, over=G.backward).harmonic
-    return sums
 
 
 def _from_some(G: ConvertedGraph, ends: set[Any], starts: set[Any]) -> np.ndarray:
