@@ -29,7 +29,7 @@ NODES = ("sources", "nbunch", "top_nodes", "v")  # arguments that may hold sever
 def implementation(name: str) -> Callable[..., Any]:
     """Our function of this name, with NetworkX's to fall back on."""
     declared = FUNCTIONS[name]
-    function = getattr(importlib.import_module(f"{__package__}.{declared.module}"), name)
+    function = getattr(importlib.import_module(f"{__package__}.algorithms.{declared.ours}"), name)
     original = _registered_algorithms[name].orig_func
     kind = _generator if inspect.isgeneratorfunction(inspect.unwrap(original)) else _function
     return wraps(function)(kind(declared, function, original))

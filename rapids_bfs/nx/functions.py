@@ -19,8 +19,10 @@ class Function:
 
     Attributes
     ----------
+    ours : str
+        Its module below ``rapids_bfs.nx.algorithms``.
     module : str
-        Its module, below ``networkx`` and below ``rapids_bfs.nx`` alike.
+        Its module below ``networkx``.
     ends : tuple of str
         The arguments that name vertices to search from or to. A call with one of them is a single search, a call with
         two asks for a path between two vertices.
@@ -37,6 +39,7 @@ class Function:
         vertex. The graph's own methods for the neighbours of a node do not count as such a function.
     """
 
+    ours: str
     module: str
     ends: tuple[str, ...] = ()
     per_vertex: bool = False
@@ -47,21 +50,32 @@ class Function:
 
 
 def _declare(
-    module: str, names: str, *, ends: str = "", without: str = "", delegated: str = "", **features: Any
+    modules: tuple[str, str], names: str, *, ends: str = "", without: str = "", delegated: str = "", **features: Any
 ) -> dict[str, Function]:
     """One declaration for several functions; several names of functions or arguments are separated by blanks."""
     start, absent, theirs = (tuple(each.split()) for each in (ends, without, delegated))
-    return dict.fromkeys(names.split(), Function(module, start, without=absent, delegated=theirs, **features))
+    return dict.fromkeys(names.split(), Function(*modules, start, without=absent, delegated=theirs, **features))
 
 
-_BFS = "algorithms.traversal.breadth_first_search"
-_UNWEIGHTED = "algorithms.shortest_paths.unweighted"
-_PATHS = "algorithms.shortest_paths.generic"
-_DISTANCE = "algorithms.distance_measures"
-_CENTRALITY = "algorithms.centrality"
-_BETWEENNESS = f"{_CENTRALITY}.betweenness"
-_COMPONENTS = "algorithms.components"
-_TREES = "algorithms.tree.recognition"
+_BFS = "traversal", "algorithms.traversal.breadth_first_search"
+_DAG = "traversal", "algorithms.dag"
+_UNWEIGHTED = "paths", "algorithms.shortest_paths.unweighted"
+_PATHS = "paths", "algorithms.shortest_paths.generic"
+_DISTANCE = "distances", "algorithms.distance_measures"
+_EFFICIENCY = "distances", "algorithms.efficiency_measures"
+_WIENER = "distances", "algorithms.wiener"
+_CYCLES = "distances", "algorithms.cycles"
+_COMPONENTS = "components", "algorithms.components.connected"
+_WEAK = "components", "algorithms.components.weakly_connected"
+_STRONG = "components", "algorithms.components.strongly_connected"
+_TREES = "components", "algorithms.tree.recognition"
+_BIPARTITE = "components", "algorithms.bipartite.basic"
+_BETWEENNESS = "centrality", "algorithms.centrality.betweenness"
+_SUBSET = "centrality", "algorithms.centrality.betweenness_subset"
+_CLOSENESS = "centrality", "algorithms.centrality.closeness"
+_HARMONIC = "centrality", "algorithms.centrality.harmonic"
+_REACHING = "centrality", "algorithms.centrality.reaching"
+_EGO = "ego", "generators.ego"
 
 _TRAVERSALS = "bfs_edges bfs_tree bfs_predecessors bfs_successors"
 _PATHS_FROM = "single_source_shortest_path single_source_shortest_path_length"
@@ -70,7 +84,7 @@ _PATHS_FROM_ALL = "all_pairs_shortest_path all_pairs_shortest_path_length"
 _CONNECTED = "connected_components number_connected_components is_connected"
 _WEAKLY = "weakly_connected_components number_weakly_connected_components is_weakly_connected"
 _STRONGLY = "strongly_connected_components number_strongly_connected_components is_strongly_connected"
-_SUBSET = "betweenness_centrality_subset edge_betweenness_centrality_subset"
+_OF_SUBSETS = "betweenness_centrality_subset edge_betweenness_centrality_subset"
 
 FUNCTIONS: dict[str, Function] = {
     **_declare(_BFS, _TRAVERSALS, ends="source", limit="depth_limit", delegated="sort_neighbors"),
@@ -91,32 +105,25 @@ FUNCTIONS: dict[str, Function] = {
     **_declare(_DISTANCE, "diameter radius center periphery", per_vertex=True, without="weight", delegated="e"),
     **_declare(_DISTANCE, "barycenter centroid", per_vertex=True, without="weight attr", delegated="sp"),
     **_declare(_DISTANCE, "harmonic_diameter", per_vertex=True, without="weight", delegated="sp"),
-    **_declare("algorithms.dag", "descendants ancestors", ends="source"),
-    **_declare("algorithms.dag", "transitive_closure", per_vertex=True),
-    **_declare(f"{_COMPONENTS}.connected", _CONNECTED),
-    **_declare(f"{_COMPONENTS}.connected", "node_connected_component", ends="n"),
-    **_declare(f"{_COMPONENTS}.weakly_connected", _WEAKLY),
-    **_declare(f"{_COMPONENTS}.strongly_connected", _STRONGLY),
-    **_declare("algorithms.bipartite.basic", "is_bipartite color sets", early=True),
-    **_declare("generators.ego", "ego_graph", ends="n", limit="radius", without="distance"),
+    **_declare(_DAG, "descendants ancestors", ends="source"),
+    **_declare(_DAG, "transitive_closure", per_vertex=True),
+    **_declare(_COMPONENTS, _CONNECTED),
+    **_declare(_COMPONENTS, "node_connected_component", ends="n"),
+    **_declare(_WEAK, _WEAKLY),
+    **_declare(_STRONG, _STRONGLY),
+    **_declare(_BIPARTITE, "is_bipartite color sets", early=True),
+    **_declare(_EGO, "ego_graph", ends="n", limit="radius", without="distance"),
     **_declare(_TREES, "is_tree is_arborescence", early=True),
     **_declare(_TREES, "is_forest is_branching"),
-    **_declare(
-        f"{_CENTRALITY}.closeness",
-        "closeness_centrality",
-        ends="u",
-        per_vertex=True,
-        without="distance",
-        delegated="sp",
-    ),
-    **_declare(f"{_CENTRALITY}.harmonic", "harmonic_centrality", per_vertex=True, without="distance"),
+    **_declare(_CLOSENESS, "closeness_centrality", ends="u", per_vertex=True, without="distance", delegated="sp"),
+    **_declare(_HARMONIC, "harmonic_centrality", per_vertex=True, without="distance"),
     **_declare(_BETWEENNESS, "betweenness_centrality edge_betweenness_centrality", per_vertex=True, without="weight"),
-    **_declare(f"{_BETWEENNESS}_subset", _SUBSET, per_vertex=True, without="weight"),
-    **_declare(f"{_CENTRALITY}.reaching", "global_reaching_centrality", per_vertex=True, without="weight"),
-    **_declare(f"{_CENTRALITY}.reaching", "local_reaching_centrality", ends="v", without="weight", delegated="paths"),
-    **_declare("algorithms.wiener", "wiener_index", per_vertex=True, without="weight"),
-    **_declare("algorithms.efficiency_measures", "global_efficiency local_efficiency", per_vertex=True),
-    **_declare("algorithms.cycles", "girth", per_vertex=True),
+    **_declare(_SUBSET, _OF_SUBSETS, per_vertex=True, without="weight"),
+    **_declare(_REACHING, "global_reaching_centrality", per_vertex=True, without="weight"),
+    **_declare(_REACHING, "local_reaching_centrality", ends="v", without="weight", delegated="paths"),
+    **_declare(_WIENER, "wiener_index", per_vertex=True, without="weight"),
+    **_declare(_EFFICIENCY, "global_efficiency local_efficiency", per_vertex=True),
+    **_declare(_CYCLES, "girth", per_vertex=True),
 }
 
 
