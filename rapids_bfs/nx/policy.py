@@ -97,11 +97,7 @@ def direction(graph: Any, neighbors: Any) -> str | None:
 
     if getattr(neighbors, "__self__", None) is not graph:
         return None
-    methods = {
-        nx.Graph.neighbors: "forward",
-        nx.DiGraph.successors: "forward",
-        nx.DiGraph.predecessors: "backward",
-    }
+    methods = {nx.Graph.neighbors: "forward", nx.DiGraph.successors: "forward", nx.DiGraph.predecessors: "backward"}
     return methods.get(getattr(neighbors, "__func__", None))
 
 
