@@ -50,9 +50,8 @@ def _renamed(vertex, scale, naming):
 
 
 @parallel
-def _rmat_block(key, first, scale, thresholds, naming, source, target):
+def _rmat_block(key, first, scale, to_b, to_c, to_d, naming, source, target):
     """Edges ``first, first + 1, ...``: a quadrant for each of ``scale`` levels, then both ends renumbered."""
-    to_b, to_c, to_d = thresholds
     for i in prange(len(source)):
         stream = random_bits(key, first + i)
         u = v = 0
@@ -127,81 +126,70 @@ class Drawing:
 def rmat_edges(
     scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU, checked: bool = True
 ) -> Drawing:
-    """The edges of `rmat`, including self-loops and duplicates. ``checked``: the graph must fit the memory."""
-    n, m = _random_size("rmat", scale, edge_factor, device, checked)
+    """The edges of Graph500's Kronecker graph: 2**scale vertices in scrambled order, edge_factor times as many edges.
+
+    With self-loops and duplicates, so that fewer edges remain. ``checked``: the graph must fit the memory.
+    D. Chakrabarti, Y. Zhan, C. Faloutsos, R-MAT, SDM 2004; Graph500 specification, 1.2.
+    """
     key = _key(seed)
-    thresholds = tuple(np.uint64(share * 2**32) for share in (A, A + B, A + B + C))
     naming = np.random.default_rng(seed).integers(1 << 63, size=(3, 2), dtype=np.uint64)
     naming[:, 0] |= np.uint64(1)
-
-    def draw(first: int, source: np.ndarray, target: np.ndarray) -> None:
-        with pool.work_on():
-            _rmat_block(key, first, scale, thresholds, naming, source, target)
-
-    def draw_on_device(first: int, source: Any, target: Any) -> None:
-        given = (key, first, len(source), scale, *map(int, thresholds), to_device(naming), source, target)
-        launch("random_edges", "rmat", source.dtype, np.int32, len(source), *given)
-
-    return Drawing(f"rmat:{scale}:{edge_factor}", n, m, draw_on_device if device == CUDA else draw, device)
-
-
-def rmat(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU) -> Graph:
-    """Graph500's Kronecker graph: 2**scale vertices in scrambled order, edge_factor times as many edges drawn.
-
-    Undirected, without self-loops and duplicates, so that fewer edges remain. D. Chakrabarti, Y. Zhan, C. Faloutsos,
-    R-MAT, SDM 2004; Graph500 specification, 1.2.
-    """
-    return rmat_edges(scale, edge_factor, seed=seed, device=device).graph()
-
-
-def urand(scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU) -> Graph:
-    """A uniform random graph: 2**scale vertices and edge_factor times as many edges drawn.
-
-    Undirected, without self-loops and duplicates, so that slightly fewer edges remain (Erdos, Renyi 1959).
-    """
-    return urand_edges(scale, edge_factor, seed=seed, device=device).graph()
+    shares = [np.uint64(share * 2**32) for share in (A, A + B, A + B + C)]
+    return _drawing("rmat", (_rmat_block, "rmat"), key, scale, edge_factor, device, checked, *shares, naming)
 
 
 def urand_edges(
     scale: int, edge_factor: int = EDGE_FACTOR, *, seed: int = SEED, device: str = CPU, checked: bool = True
 ) -> Drawing:
-    """The edges of `urand`, including self-loops and duplicates. ``checked``: the graph must fit the memory."""
-    n, m = _random_size("urand", scale, edge_factor, device, checked)
-    key = _key(seed)
+    """The edges of a uniform random graph: 2**scale vertices, edge_factor times as many edges (Erdos, Renyi 1959).
 
-    def draw(first: int, source: np.ndarray, target: np.ndarray) -> None:
-        with pool.work_on():
-            _uniform_block(key, first, scale, source, target)
-
-    def draw_on_device(first: int, source: Any, target: Any) -> None:
-        given = (key, first, len(source), scale, source, target)
-        launch("random_edges", "uniform", source.dtype, np.int32, len(source), *given)
-
-    name = f"urand:{scale}:{edge_factor}"
-    return Drawing(name, n, m, draw_on_device if device == CUDA else draw, device)
+    With self-loops and duplicates, so that slightly fewer edges remain. ``checked``: the graph must fit the memory.
+    """
+    return _drawing("urand", (_uniform_block, "uniform"), _key(seed), scale, edge_factor, device, checked)
 
 
-def _random_size(kind: str, scale: int, edge_factor: int, device: str, checked: bool = True) -> tuple[int, int]:
-    """The numbers of vertices and of drawn edges. If ``checked``, raises `InputError` if the graph does not fit."""
+def _drawing(
+    kind: str,
+    kernels: tuple[Callable[..., None], str],
+    key: int,
+    scale: int,
+    edge_factor: int,
+    device: str,
+    checked: bool,
+    *parameters: Any,
+) -> Drawing:
+    """The edges that the kernel for the host, or the one with this name for the device, draws with ``parameters``.
+
+    Raises `InputError` if there is no such graph; if ``checked``, also if it does not fit the memory.
+    """
     checked_device(device)
     whole_number(edge_factor, f"{kind}: the edge factor")
     if whole_number(scale, f"{kind}: the scale") > MAX_SCALE:
         raise InputError(f"{kind}: the scale must be in 0..{MAX_SCALE}, not {scale}")
     n = 1 << scale
     m = edge_factor * n
-    vertex_bytes = np.dtype(index_dtype(n)).itemsize
-    what = f"generating {kind}:{scale}:{edge_factor}"
-    if not checked:  # each partition of a distributed graph checks its own memory
-        return n, m
-    if device == CUDA:  # edges in both directions, three times: unsorted, sorted, and without duplicates
-        require_device_bytes(40 * n + 6 * m * vertex_bytes, what)
-    else:  # degrees and names of the vertices; edges in both directions, twice while they are sorted
-        require_bytes(40 * n + 4 * m * vertex_bytes, what)
-    return n, m
+    name = f"{kind}:{scale}:{edge_factor}"
+    each = m * np.dtype(index_dtype(n)).itemsize
+    on_host, on_device = kernels
+    if checked and device == CUDA:  # edges in both directions, three times: unsorted, sorted, and without duplicates
+        require_device_bytes(40 * n + 6 * each, f"generating {name}")
+    elif checked:  # degrees and names of the vertices; edges in both directions, twice while they are sorted
+        require_bytes(40 * n + 4 * each, f"generating {name}")
+
+    def draw(first: int, source: np.ndarray, target: np.ndarray) -> None:
+        with pool.work_on():
+            on_host(key, first, scale, *parameters, source, target)
+
+    def draw_on_device(first: int, source: Any, target: Any) -> None:
+        given = (to_device(each) if isinstance(each, np.ndarray) else int(each) for each in parameters)
+        size = len(source)
+        launch("random_edges", on_device, source.dtype, np.int32, size, key, first, size, scale, *given, source, target)
+
+    return Drawing(name, n, m, draw_on_device if device == CUDA else draw, device)
 
 
 def _key(seed: int) -> int:
-    """A key for `_random` from any seed, so that streams of neighbouring seeds do not overlap."""
+    """A key for `random_bits` from any seed, so that streams of neighbouring seeds do not overlap."""
     return int(np.random.default_rng(whole_number(seed, "the seed")).integers(1 << 62))
 
 
@@ -250,7 +238,6 @@ def _undirected(name: str, n: int, source: np.ndarray, target: np.ndarray) -> Gr
     return from_edges(source, target, vertices=n, directed=False, name=name)
 
 
-RANDOM = {"rmat": rmat, "urand": urand}
 DRAWN = {"rmat": rmat_edges, "urand": urand_edges}
 REGULAR = {"grid": grid, "path": path, "star": star, "complete": complete, "tree": tree}
 SIZE = re.compile("-?[0-9]{1,18}")
@@ -263,8 +250,8 @@ def generate(spec: str, *, seed: int = SEED, device: str = CPU) -> Graph:
     Raises `InputError` if there is no such generator, or its graph would not fit the memory.
     """
     kind, sizes = parsed(spec)
-    if kind in RANDOM:
-        return RANDOM[kind](*sizes, seed=seed, device=device)
+    if kind in DRAWN:
+        return DRAWN[kind](*sizes, seed=seed, device=device).graph()
     graph: Graph = REGULAR[kind](sizes[0]).to(device)
     return graph
 
@@ -272,7 +259,7 @@ def generate(spec: str, *, seed: int = SEED, device: str = CPU) -> Graph:
 def leaves_isolated(spec: str) -> bool:
     """Is this a random graph that is practically certain to have vertices without edges?
 
-    A graph of `rmat` is, if a vertex in the sparsest quadrant at each level expects `RARE` edges or fewer.
+    One of `rmat_edges` is, if a vertex in the sparsest quadrant at each level expects `RARE` edges or fewer.
     """
     kind, sizes = parsed(spec)
     if kind != "rmat":
@@ -291,7 +278,7 @@ def parsed(spec: str) -> tuple[str, list[int]]:
             f"{quoted(spec)}: the sizes of a generator are whole numbers of at most 18 digits, as in rmat:20:16"
         )
     sizes = [int(number) for number in numbers]
-    if (kind in RANDOM and 1 <= len(sizes) <= 2) or (kind in REGULAR and len(sizes) == 1):
+    if (kind in DRAWN and 1 <= len(sizes) <= 2) or (kind in REGULAR and len(sizes) == 1):
         return kind, sizes
     raise InputError(
         f"{quoted(spec)} is not a generator: there are rmat:S[:F], urand:S[:F] and {', '.join(REGULAR)}, each :N"

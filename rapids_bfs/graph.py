@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
 check_environment()  # before any module that imports Numba
+
+NOT_NETWORKX = "a graph of rapids_bfs is none of NetworkX's: use graph.to('networkx')"
 
 
 def _adapters(module: str = "") -> ModuleType:
@@ -83,7 +85,14 @@ class Vertices:
     @property
     def adj(self) -> NoReturn:
         """Raises `InputError`: NetworkX takes an object without ``adj`` for a list of edges."""
-        raise InputError("a graph of rapids_bfs is none of NetworkX's: use graph.to('networkx')")
+        raise InputError(NOT_NETWORKX)
+
+    @property
+    def is_directed(self) -> NoReturn:
+        """Raises `AttributeError`, which says what to do: NetworkX's functions ask it first. See ``directed``."""
+        raise AttributeError(NOT_NETWORKX)
+
+    is_multigraph = is_directed
 
     @overload
     def to(self, kind: Literal["cpu", "cuda"]) -> Graph: ...
@@ -212,7 +221,7 @@ class Graph(Vertices):
         self.columns = columns
         self.frame = frame
         self._owner = weakref.ref(self)
-        self._original: weakref.ref[Graph] | None = None  # of a copy on the other side
+        self._original: Callable[[], Graph | None] = lambda: None  # of a copy on the other side, while it exists
         self._traversals: dict[int, dict[str, Any]] = {}
 
     def check(self) -> None:
@@ -293,17 +302,12 @@ class Graph(Vertices):
     def _on(self, device: str) -> Graph:
         if device == self.device:
             return self
-        original = self._there
+        original = self._original()
         return self._copy if original is None else original
 
     def is_on(self, device: str) -> bool:
         """Would `to` copy nothing?"""
-        return device == self.device or "_copy" in self.__dict__ or self._there is not None
-
-    @property
-    def _there(self) -> Graph | None:
-        """The graph on the other side that this is a copy of, while it exists."""
-        return None if self._original is None else self._original()
+        return device == self.device or "_copy" in self.__dict__ or self._original() is not None
 
     @cached_property
     def _copy(self) -> Graph:
@@ -391,12 +395,9 @@ class Graph(Vertices):
         offsets, targets = self._csr.without_repeats_and_loops(*self._ascending())
         return self._with(offsets=offsets, targets=targets)
 
-    def _ascending(self) -> tuple[np.ndarray, np.ndarray]:
+    def _ascending(self) -> Any:
         """Offsets and targets with each adjacency in ascending order."""
-        ascending: tuple[np.ndarray, np.ndarray] = self._csr.ascending(
-            self.offsets, self.targets, symmetric=not self.directed
-        )
-        return ascending
+        return self._csr.ascending(self.offsets, self.targets, symmetric=not self.directed)
 
     def vertices_of(self, ids: Any) -> np.ndarray:
         """The vertices (int64) with these ids; on the device if the ids and the graph are.
@@ -435,14 +436,11 @@ class Graph(Vertices):
         return to_host(self.targets[begin:end])
 
     def _find(self, id: Any) -> int:
-        if not self.has_objects:
-            return self._find_integer(id)
-        try:
-            return self._index.get(id, -1)
-        except (TypeError, ValueError):  # not hashable, such as a list, or a timedelta of NumPy without a unit
-            return -1
-
-    def _find_integer(self, id: Hashable) -> int:
+        if self.has_objects:
+            try:
+                return self._index.get(id, -1)
+            except (TypeError, ValueError):  # not hashable, such as a list, or a timedelta of NumPy without a unit
+                return -1
         integer = id if type(id) is int else index_of(id)  # a call takes a fifth of the time
         if integer is None:
             return -1

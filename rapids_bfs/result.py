@@ -214,10 +214,7 @@ class BFSResult(Distances):
 
             with rapids.here(f"a frame of kind {kind!r}"):
                 return result_frame(self, kind)
-        columns = {
-            "vertex": self.graph.ids_of(np.arange(self.graph.num_vertices)),
-            "distance": to_host(self.distances),
-        }
+        columns = {"vertex": self.graph.ids_of(np.arange(self.graph.num_vertices)), "distance": to_host(self.distances)}
         if self.predecessors is not None:
             columns["predecessor"] = self.graph.ids_of(to_host(self.predecessors))
         return frame(columns, kind)

@@ -51,12 +51,6 @@ class HarmonicSummary(NamedTuple):
         """The summary of the rates ``amounts[i] / times[i]``, by way of the times for one."""
         each = Statistics.of([time / amount for amount, time in zip(amounts, times, strict=True)])
         n = len(times)
-        return cls(
-            1 / each.max,
-            1 / each.thirdquartile,
-            1 / each.median,
-            1 / each.firstquartile,
-            1 / each.min,
-            1 / each.mean,
-            each.stddev / (each.mean**2 * sqrt(n - 1)) if n > 1 else nan,
-        )
+        deviation = each.stddev / (each.mean**2 * sqrt(n - 1)) if n > 1 else nan
+        rates = [1 / time for time in reversed(each[:5])]  # the longest time is the lowest rate
+        return cls._make([*rates, 1 / each.mean, deviation])

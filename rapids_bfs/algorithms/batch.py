@@ -184,8 +184,7 @@ def summary(
 
 def _distances(traversal: BatchTraversal, vertices: np.ndarray, limit: int | None, size: int | None) -> BatchResult:
     k, n = len(vertices), traversal.graph.num_vertices
-    _require(traversal, k, f"distances of {n:,} vertices from {k:,} sources (keep='summary' needs none)")
-    distances = _empty(traversal, k)
+    distances = _empty(traversal, k, f"distances of {n:,} vertices from {k:,} sources (keep='summary' needs none)")
     with traversal.lock:
         for rows in _batches(k, size or traversal.batch_size):
             traversal.distances(vertices[rows], limit, distances[rows])
@@ -201,8 +200,7 @@ def _hand_over(
         fitting = available // (2 * DISTANCE_BYTES * max(n, 1))
         size = max(1, min(traversal.batch_size, fitting))
     size = min(size, max(len(vertices), 1))
-    _require(traversal, size, f"distances of {n:,} vertices from {size:,} sources at once")
-    distances = _empty(traversal, size)
+    distances = _empty(traversal, size, f"distances of {n:,} vertices from {size:,} sources at once")
     for rows in _batches(len(vertices), size):
         found = distances[: rows.stop - rows.start]
         with traversal.lock:  # not while the user's function runs, which may wait for another thread's batch
@@ -215,16 +213,14 @@ def _on_device(traversal: BatchTraversal) -> bool:
     return traversal.graph.device == traversal.searches_on == CUDA
 
 
-def _require(traversal: BatchTraversal, rows: int, what: str) -> None:
-    require = require_device_bytes if _on_device(traversal) else require_bytes
-    require(DISTANCE_BYTES * rows * traversal.graph.num_vertices, what)
-
-
-def _empty(traversal: BatchTraversal, rows: int) -> np.ndarray:
-    """Room for the distances of so many sources."""
+def _empty(traversal: BatchTraversal, rows: int, what: str) -> np.ndarray:
+    """Room for the distances of so many sources. Raises `InputError` about ``what`` if there is too little memory."""
     shape = rows, traversal.graph.num_vertices
+    needed = DISTANCE_BYTES * rows * traversal.graph.num_vertices
     if not _on_device(traversal):
+        require_bytes(needed, what)
         return np.empty(shape, np.int32)
+    require_device_bytes(needed, what)
     import cupy
 
     distances: np.ndarray = cupy.empty(shape, np.int32)

@@ -84,9 +84,9 @@ def output_path(text: str) -> Path:
 def graphs_named(start: str) -> list[str]:
     """A shell's completions of ``start``, besides files: bundled graphs and generators."""
     from ..data import BUNDLED
-    from ..generators import RANDOM, REGULAR
+    from ..generators import DRAWN, REGULAR
 
-    return [name for name in (*BUNDLED, *(f"{kind}:" for kind in (*RANDOM, *REGULAR))) if name.startswith(start)]
+    return [name for name in (*BUNDLED, *(f"{kind}:" for kind in (*DRAWN, *REGULAR))) if name.startswith(start)]
 
 
 def engines_named(start: str) -> list[str]:

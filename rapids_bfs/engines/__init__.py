@@ -5,7 +5,6 @@ An engine is a class with the attributes and methods of `Engine`, named by an en
 """
 
 from .base import DEFAULT as DEFAULT
-from .base import NO_LIMIT as NO_LIMIT
 from .base import OPTIONAL as OPTIONAL
 from .base import BatchTraversal as BatchTraversal
 from .base import Betweenness as Betweenness
@@ -22,7 +21,6 @@ from .registry import GROUP as GROUP
 from .registry import PREFERENCE as PREFERENCE
 from .registry import EngineSpec as EngineSpec
 from .registry import gpus as gpus
-from .registry import preferred as preferred
 from .registry import register as register
 from .registry import registered as registered
 from .registry import require as require

@@ -39,17 +39,21 @@ def kernel_limit(depth_limit: int | None) -> int:
     return NO_LIMIT if depth_limit is None else depth_limit
 
 
-class Traversal(ABC):
-    """An engine's preparation for one graph: uploaded arrays, buffers, everything independent of the source."""
+class Preparation:
+    """What an engine has prepared for one graph: uploaded arrays, buffers, everything independent of the source."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.lock = threading.RLock()  # the buffers serve one call at a time
+
+
+class Traversal(Preparation, ABC):
+    """An engine's preparation for searches of one graph."""
 
     searches_on: str = CPU  # where it wants its graph: "cpu" or "cuda"
     one_device: ClassVar[bool] = True  # is all its memory that of one device?
     traces: ClassVar[bool] = False  # does a traced `search` note its steps?
     steps: list[Step] | None = None  # the levels of the last traced search, where `search` notes them
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.lock = threading.RLock()  # the buffers serve one search at a time
 
     @property
     def here(self) -> Graph:
@@ -101,15 +105,11 @@ class Summary(NamedTuple):
         return cls(np.ones(k, np.int64), np.zeros(k, np.int64), np.zeros(k, np.int32), np.zeros(k))
 
 
-class BatchTraversal(ABC):
+class BatchTraversal(Preparation, ABC):
     """An engine's preparation for searches of one graph from many sources at once."""
 
     batch_size: int  # sources that it searches from at the same time; it takes any number
     searches_on: str = CPU  # where it can write distances: on the host always, and here
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.lock = threading.RLock()  # the buffers serve one batch at a time
 
     def current(self) -> AbstractContextManager[Any]:
         """Within it, a device that it searches on is that of this thread."""
@@ -124,12 +124,8 @@ class BatchTraversal(ABC):
         """Search from these vertices (int64, k), and keep only what their distances add up to."""
 
 
-class Betweenness(ABC):
+class Betweenness(Preparation, ABC):
     """An engine's preparation for counting the shortest paths through the vertices or arcs of one graph."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.lock = threading.RLock()
 
     @abstractmethod
     def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:

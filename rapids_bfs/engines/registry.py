@@ -151,7 +151,7 @@ in_each_child(resolve.cache_clear)  # CUDA does not survive a fork
 
 def require(text: str, deterministic: bool = False) -> EngineSpec:
     """The same, if it can run here. Raises `InputError` if there is no such engine or it cannot."""
-    spec = resolve(engine_name(text), bool(deterministic))
+    spec = resolve(engine_name(text), deterministic)
     if reason := spec.unavailable():
         raise InputError(f"engine {spec.name!r} cannot run here: {reason}")
     return spec

@@ -8,16 +8,16 @@ from __future__ import annotations
 import importlib
 import inspect
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache, partial, wraps
 from typing import Any
 
 from networkx.utils.backends import _registered_algorithms
 
 from .classes import MARK, is_read_as_theirs
-from .functions import FUNCTIONS, Function
+from .functions import FUNCTIONS
 from .graph import ConvertedGraph, FallBack, as_it_is_now
-from .policy import delegated_argument
+from .policy import arguments_of, delegated_argument
 from .replay import Replay
 
 logger = logging.getLogger(__package__)
@@ -29,66 +29,67 @@ NODES = ("sources", "nbunch", "top_nodes", "v")  # arguments that may hold sever
 def implementation(name: str) -> Callable[..., Any]:
     """Our function of this name, with NetworkX's to fall back on."""
     declared = FUNCTIONS[name]
-    function = getattr(importlib.import_module(f"{__package__}.{declared.module}"), name)
+    function = getattr(importlib.import_module(f"{__package__}.algorithms.{declared.ours}"), name)
     original = _registered_algorithms[name].orig_func
     kind = _generator if inspect.isgeneratorfunction(inspect.unwrap(original)) else _function
-    return wraps(function)(kind(declared, function, original))
+    called = wraps(function)(kind(name, function, original))
+    called.__name__ = name  # two names may share a function
+    return called
 
 
-def _function(declared: Function, ours: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
-    signature = inspect.signature(theirs)
-
-    def run(G: Any, *args: Any, **kwargs: Any) -> Any:
-        call = signature.bind(G, *args, **kwargs)
+def _function(name: str, ours: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        arguments = arguments_of(name, args, kwargs)
+        if arguments is None:  # NetworkX says what is wrong
+            return theirs(*args, **kwargs)
+        graph = arguments["G"]
         try:
-            call.arguments["G"] = converted = _searchable(declared, call.arguments)
-            _keep_nodes(converted, call.arguments)
-            return ours(*call.args, **call.kwargs)
+            _make_searchable(name, arguments)
+            return ours(**arguments)
         except FallBack:
-            call.arguments["G"] = _left(ours, G)
+            arguments["G"] = _left(name, graph)
         # Outside of `except`, so that NetworkX's exceptions do not show ours as their context.
-        return theirs(*call.args, **call.kwargs)
+        return theirs(**arguments)
 
     return run
 
 
-def _generator(declared: Function, ours: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
+def _generator(name: str, ours: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
     """A generator, like NetworkX's own: nothing is read before the first item is requested.
 
     If the graph changes between two items, NetworkX's generator gives the rest. A search from every node
     (``per_vertex``) handles changes itself.
     """
-    signature = inspect.signature(theirs)
 
-    def run(G: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
-        call = signature.bind(G, *args, **kwargs)
-        converted, given = G, 0
+    def run(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        arguments = arguments_of(name, args, kwargs)
+        if arguments is None:  # NetworkX says what is wrong
+            yield from theirs(*args, **kwargs)
+            return
+        graph, given = arguments["G"], 0
         try:
-            converted = call.arguments["G"] = _searchable(declared, call.arguments)
-            _keep_nodes(converted, call.arguments)
+            converted = _make_searchable(name, arguments)
             mark, unchanged = _change_mark(converted)
-            for item in ours(*call.args, **call.kwargs):
+            for item in ours(**arguments):
                 yield item
                 given += 1
-                if mark() is not unchanged and not declared.per_vertex:
+                if mark() is not unchanged and not FUNCTIONS[name].per_vertex:
                     raise FallBack
             return
         except FallBack:
-            call.arguments["G"] = _left(ours, G)
-        if given:
-            yield from Replay(converted).rest(theirs, call.arguments, given)
-        else:
-            yield from theirs(*call.args, **call.kwargs)
+            arguments["G"] = _left(name, graph)
+        yield from Replay(converted).rest(theirs, arguments, given) if given else theirs(**arguments)
 
     return run
 
 
-def _searchable(declared: Function, arguments: Mapping[str, Any]) -> ConvertedGraph:
-    """The conversion as it is now, if it may be searched for these arguments."""
+def _make_searchable(name: str, arguments: dict[str, Any]) -> ConvertedGraph:
+    """Replace the graph by its conversion as it is now, if it may be searched for these arguments, and an iterator over
+    nodes by a list, as NetworkX may read it after us."""
     graph = arguments["G"]
     if not isinstance(graph, ConvertedGraph) or not is_read_as_theirs(graph.origin):
         raise FallBack
-    if delegated_argument(declared, graph.origin, arguments) is not None:
+    if delegated_argument(FUNCTIONS[name], graph.origin, arguments) is not None:
         raise FallBack
     try:
         graph = as_it_is_now(graph)
@@ -96,15 +97,12 @@ def _searchable(declared: Function, arguments: Mapping[str, Any]) -> ConvertedGr
         raise FallBack from None
     if len(graph) == 0:
         raise FallBack
+    arguments["G"] = graph
+    for each in NODES:
+        nodes = arguments.get(each)
+        if nodes is not None and isinstance(nodes, Iterator) and graph.find(nodes) is None:
+            arguments[each] = list(nodes)
     return graph
-
-
-def _keep_nodes(graph: ConvertedGraph, arguments: dict[str, Any]) -> None:
-    """Replace an iterator over nodes by a list, as NetworkX may read it after us."""
-    for name in NODES:
-        nodes = arguments.get(name)
-        if isinstance(nodes, Iterator) and graph.find(nodes) is None:
-            arguments[name] = list(nodes)
 
 
 def _change_mark(graph: ConvertedGraph) -> tuple[Callable[[], Any], Any]:
@@ -116,7 +114,7 @@ def _change_mark(graph: ConvertedGraph) -> tuple[Callable[[], Any], Any]:
     return partial(graph.origin.__networkx_cache__.get, MARK), graph.state[0]
 
 
-def _left(function: Callable[..., Any], graph: Any) -> Any:
+def _left(name: str, graph: Any) -> Any:
     """The graph for NetworkX's own function to search."""
-    logger.debug("%s: left to NetworkX", function.__name__)
+    logger.debug("%s: left to NetworkX", name)
     return getattr(graph, "origin", graph)

@@ -304,8 +304,10 @@ def as_it_is_now(conversion: ConvertedGraph) -> ConvertedGraph:
 
     `FallBack` if it cannot be converted, or is changed meanwhile.
     """
-    known = (conversion, conversion.latest, kept(conversion.origin))
+    known = (conversion, conversion.latest)
     newest = next((each for each in known if each is not None and each.is_current), None)
+    if newest is None:
+        newest = kept(conversion.origin)
     if newest is None:
         newest = conversion.latest = converted(conversion.origin)
         keep(conversion.origin, newest)

@@ -22,7 +22,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool
     """True, or why not."""
     if not is_ours(name):
         return f"{name} is another function in this version of NetworkX"
-    arguments = _bound(name, args, kwargs)
+    arguments = arguments_of(name, args, kwargs)
     if arguments is None:
         return "NetworkX says what is wrong with these arguments"
     given = next((each for each in FUNCTIONS[name].without if arguments.get(each) is not None), None)
@@ -35,7 +35,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
 
     from .classes import is_read_as_theirs
 
-    function, arguments = FUNCTIONS[name], _bound(name, args, kwargs)
+    function, arguments = FUNCTIONS[name], arguments_of(name, args, kwargs)
     assert arguments is not None
     graph = arguments["G"]
     if not is_read_as_theirs(graph):
@@ -97,11 +97,7 @@ def direction(graph: Any, neighbors: Any) -> str | None:
 
     if getattr(neighbors, "__self__", None) is not graph:
         return None
-    methods = {
-        nx.Graph.neighbors: "forward",
-        nx.DiGraph.successors: "forward",
-        nx.DiGraph.predecessors: "backward",
-    }
+    methods = {nx.Graph.neighbors: "forward", nx.DiGraph.successors: "forward", nx.DiGraph.predecessors: "backward"}
     return methods.get(getattr(neighbors, "__func__", None))
 
 
@@ -128,7 +124,7 @@ def _parameters(name: str) -> tuple[tuple[str, ...], dict[str, Any], set[str]]:
     return by_place, defaults, set(parameters)
 
 
-def _bound(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
+def arguments_of(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
     """All arguments by name; None if they do not fit. Python's own `Signature.bind` takes as long as a search."""
     by_place, defaults, every = _parameters(name)
     placed = dict(zip(by_place, args, strict=False))

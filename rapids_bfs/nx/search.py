@@ -146,11 +146,12 @@ def ordered_bfs(
     microseconds on a GPU, and the host walks along these alone.
     """
     edges = graph.forward if over is None else over
-    name = search_engine(edges, levels(limit))
+    limit = levels(limit)
+    name = search_engine(edges, limit)
     if name in ("cpu", "cpu:sequential") or not len(sources):
-        found = _sequential(graph, edges, sources, _depth(limit))
+        found = _sequential(graph, edges, sources, kernel_limit(limit))
     else:
-        found = _along_tree(graph, edges, sources, levels(limit), name)
+        found = _along_tree(graph, edges, sources, limit, name)
     if len(sources):
         note_search(edges, int(found.distances[found.order[-1]]), len(found.order))
     if given is None or all(map(graph.is_own, given)):
@@ -193,10 +194,6 @@ def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth:
         np.empty(words(n), np.uint64),
     )
     return OrderedBFS(graph, order[:reached], len(sources), distances, predecessors)
-
-
-def _depth(limit: Any) -> int:
-    return kernel_limit(levels(limit))
 
 
 @dataclass(frozen=True)
@@ -274,7 +271,7 @@ def searches(graph: ConvertedGraph, limit: Any = None) -> Iterator[tuple[Any, Or
     """
     n = len(graph)
     most = max(1, min(BATCH, BATCH_ENTRIES // max(n, 1)))
-    depth = _depth(limit)
+    depth = kernel_limit(levels(limit))
     first, size = 0, 1
     while first < n:
         sources = np.arange(first, min(first + size, n))

@@ -17,7 +17,7 @@ from rapids_bfs.cli import run_command
 from rapids_bfs.cli.commands import app
 from rapids_bfs.comparison.graph500 import graph500
 from rapids_bfs.errors import TraversalError
-from rapids_bfs.generators import rmat, rmat_edges
+from rapids_bfs.generators import generate, rmat_edges
 
 positive = st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=70)
 
@@ -82,7 +82,7 @@ def test_harmonic_summary_against_scipy(times, data):
 @pytest.mark.parametrize("engine", ["cpu", "scipy"])
 def test_benchmark(engine):
     run = graph500(10, roots=8, engine=engine)
-    graph = rmat(10)
+    graph = generate("rmat:10")
     drawn, _ = rmat_edges(10).edges()
     assert len(set(run.roots)) == len(run.times) == len(run.nedges) == len(run.validate_times) == 8
     assert all(graph.degrees[root] > 0 for root in run.roots)
@@ -97,7 +97,7 @@ def test_edges_count_as_drawn():
     run = graph500(6, edge_factor=1, roots=20, engine="cpu")
     source, target = rmat_edges(6, 1).edges()
     for root, nedge in zip(run.roots, run.nedges, strict=True):
-        reached = bfs(rmat(6, 1), root, engine="scipy").distances >= 0
+        reached = bfs("rmat:6:1", root, engine="scipy").distances >= 0
         assert nedge == (reached[source] & reached[target]).sum() == (reached[source] | reached[target]).sum()
     assert len(set(run.nedges)) > 1
 

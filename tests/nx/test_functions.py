@@ -11,7 +11,7 @@ from nx_calls import CALLS, VERSION, close, draw_call, function, outcome, public
 
 import rapids_bfs.nx
 from rapids_bfs.nx.functions import FUNCTIONS
-from rapids_bfs.nx.policy import _bound, delegated_argument, is_ours
+from rapids_bfs.nx.policy import arguments_of, delegated_argument, is_ours
 
 GRAPHS = 40  # a function
 HAVE = sorted(filter(is_ours, FUNCTIONS))
@@ -215,6 +215,6 @@ def test_arguments_are_bound_as_python_binds_them(name):
                 expected = signature.bind(*args, **named)
                 expected.apply_defaults()
             except TypeError:
-                assert _bound(name, args, named) is None
+                assert arguments_of(name, args, named) is None
             else:
-                assert _bound(name, args, named) == expected.arguments
+                assert arguments_of(name, args, named) == expected.arguments

@@ -16,9 +16,9 @@ import pytest
 from nx_calls import CALLS, CLASSES, VERSION, close, function, in_order, public
 
 from rapids_bfs.nx import routing
+from rapids_bfs.nx.algorithms import ego
 from rapids_bfs.nx.classes import is_read_as_theirs
 from rapids_bfs.nx.functions import FUNCTIONS
-from rapids_bfs.nx.generators import ego
 from rapids_bfs.nx.graph import ConvertedGraph, FallBack, levels
 from rapids_bfs.nx.policy import kept
 

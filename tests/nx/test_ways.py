@@ -14,8 +14,8 @@ from rapids_bfs import Graph
 from rapids_bfs.engines import registered, resolve
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.nx import routing, search
+from rapids_bfs.nx.algorithms import ego
 from rapids_bfs.nx.functions import FUNCTIONS
-from rapids_bfs.nx.generators import ego
 from rapids_bfs.nx.graph import ConvertedGraph
 from rapids_bfs.nx.routing import search_engine
 from rapids_bfs.nx.search import ordered_bfs

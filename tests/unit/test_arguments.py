@@ -30,7 +30,7 @@ from rapids_bfs._core.arguments import LONGEST_QUOTE, quoted
 from rapids_bfs._core.cuda.arrays import cupy_missing
 from rapids_bfs.comparison.graph500 import graph500
 from rapids_bfs.errors import LONGEST_MESSAGE
-from rapids_bfs.generators import rmat_edges, urand
+from rapids_bfs.generators import rmat_edges, urand_edges
 from rapids_bfs.result import BFSResult, from_frame
 
 GRAPH = as_graph(([0, 1, 2, 0, 5], [1, 2, 3, 2, 6]), vertices=7, directed=False)
@@ -292,7 +292,7 @@ def test_a_table_with_a_column_twice_is_refused():
 
 @pytest.mark.parametrize("device", ["x", "CPU", "networkx", "", None, 0, ["cpu"], np.array(["cpu"])], ids=repr)
 def test_what_is_no_device(device):
-    for make in (rmat_edges, urand):
+    for make in (rmat_edges, urand_edges):
         refused_saying("a graph lives on 'cpu' or 'cuda', not on", make, 4, device=device)
     if device is not None:  # its default
         for name in ("rmat:4", "karate"):

@@ -1,7 +1,9 @@
 """The graph itself: CSR by counting, ids, and what is derived from it."""
 
 import pickle
+from functools import partial
 
+import networkx as nx
 import numba
 import numpy as np
 import pytest
@@ -166,6 +168,15 @@ def test_without_a_device_a_graph_stays_on_the_host():
         graph.to("cuda")
     with pytest.raises(InputError, match="this needs a CUDA device: there is no CUDA device"):
         as_graph(([0], [1]), device="cuda")
+
+
+@pytest.mark.parametrize("graph", [as_graph("path:3"), as_graph("path:3", devices="cpu:2")], ids=repr)
+@pytest.mark.parametrize(
+    "function", [nx.Graph, partial(nx.shortest_path, source=0, target=1), nx.is_tree, nx.line_graph]
+)
+def test_networkx_says_what_to_do_with_a_graph(function, graph):
+    with pytest.raises((InputError, AttributeError), match=r"none of NetworkX's: use graph\.to\('networkx'\)"):
+        function(graph)
 
 
 def test_arrays_cannot_be_written():

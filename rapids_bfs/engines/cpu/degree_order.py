@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..._core.csr.host import offsets_of
 from ..._core.memory import require_bytes
 from ..._core.threads import pool
 from ...graph import Graph
@@ -32,7 +33,9 @@ def numbered_by_degree(graph: Graph) -> Numbered:
     order = np.lexsort((-out_degrees, in_degrees == 0)).astype(vertex)
     rank = np.empty(n, vertex)
     rank[order] = np.arange(n, dtype=vertex)
-    offsets, in_offsets = (_offsets(degrees[order], graph.offsets.dtype) for degrees in (out_degrees, in_degrees))
+    offsets, in_offsets = (
+        offsets_of(degrees[order]).astype(graph.offsets.dtype, copy=False) for degrees in (out_degrees, in_degrees)
+    )
     targets, in_targets = np.empty((2, graph.num_arcs), vertex)
     with pool.work_on() as threads:
         degree_order.relabel(graph.offsets, graph.targets, rank, order, offsets, targets)
@@ -40,10 +43,3 @@ def numbered_by_degree(graph: Graph) -> Numbered:
     if not graph.directed:
         targets = in_targets  # the same edges, hubs first
     return Numbered(rank, int(np.count_nonzero(in_degrees)), offsets, targets, in_offsets, in_targets)
-
-
-def _offsets(degrees: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Exclusive prefix sum, with the sum at its end."""
-    offsets = np.zeros(len(degrees) + 1, dtype)
-    np.cumsum(degrees, out=offsets[1:])
-    return offsets

@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ...graph import Graph
 from ...kernels.cpu.compiled import serial
-from ..base import Engine, Options
+from ..base import Engine, Options, Traversal
 
 
-class Peer(Engine):
+class Library(Engine):
+    """An engine with one kind of traversal, which holds the library's own graph."""
+
+    traversal: ClassVar[type[Traversal]]
+
+    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
+        return self.traversal(graph)
+
+
+class Peer(Library):
     """An engine that is a library of the extra ``peers``."""
 
     package: ClassVar[str]
+    algorithms = ("bfs",)
     supports: ClassVar[tuple[str, ...]] = ("depth_limit", "target")  # none keeps the order of neighbours
 
     def unavailable(self) -> str | None:
         if find_spec(self.name) is None:
             return f"{self.package} is not installed: pip install 'rapids-bfs[peers]'"
         return None
+
+
+class Tree(Traversal):
+    """A traversal whose `search` gives the options, the sources, and the edges of a tree in NetworkX's order."""
+
+    def answer(self, found: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray | None]:
+        options, sources, edges = found
+        parents, children = np.array(edges, self.graph.targets.dtype).reshape(-1, 2).T
+        predecessors = np.full(self.graph.num_vertices, -1, self.graph.targets.dtype)
+        predecessors[children] = parents
+        distances = distances_along(np.concatenate([sources, children]), predecessors)
+        return truncate(distances, predecessors, options)
 
 
 @serial

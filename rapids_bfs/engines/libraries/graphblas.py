@@ -20,16 +20,6 @@ ALPHA = 8  # pull when the frontier has more than 1/ALPHA of the unexplored edge
 BETA = 512  # push again when the frontier shrinks below 1/BETA of the vertices
 
 
-class GraphBLAS(Peer):
-    name = "graphblas"
-    package = "python-graphblas"
-    algorithms = ("bfs",)
-    supports = (*Peer.supports, "several sources")
-
-    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        return PushPull(graph)
-
-
 class PushPull(Traversal):
     """The semiring ``any_secondi``: of the products of a vertex any one, each the number of the neighbour."""
 
@@ -80,3 +70,10 @@ class PushPull(Traversal):
         predecessors = parents.to_dense(-1, np.int64).astype(self.graph.targets.dtype)
         predecessors[sources] = -1
         return distances.to_dense(-1, np.int32), predecessors
+
+
+class GraphBLAS(Peer):
+    name = "graphblas"
+    package = "python-graphblas"
+    supports = (*Peer.supports, "several sources")
+    traversal = PushPull

@@ -11,14 +11,6 @@ from ..base import Options, Traversal
 from .base import Peer, truncate
 
 
-class IGraph(Peer):
-    name = package = "igraph"
-    algorithms = ("bfs",)
-
-    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        return BFS(graph)
-
-
 class BFS(Traversal):
     """`Graph.bfs` does not stop early: a depth limit and a target truncate the answer, not the work."""
 
@@ -39,3 +31,8 @@ class BFS(Traversal):
         predecessors = np.array(parents, self.graph.targets.dtype)
         predecessors[distances <= 0] = -1
         return truncate(distances, predecessors, options)
+
+
+class IGraph(Peer):
+    name = package = "igraph"
+    traversal = BFS

@@ -11,15 +11,6 @@ from ..base import Options, Traversal
 from .base import Peer, truncate
 
 
-class NetworKit(Peer):
-    name = "networkit"
-    package = "NetworKit"
-    algorithms = ("bfs",)
-
-    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        return BFS(graph)
-
-
 class BFS(Traversal):
     """`BFS` does not stop early: a depth limit and a target truncate the answer, not the work. With predecessors it
     keeps all of them for each vertex; this takes the first."""
@@ -46,3 +37,9 @@ class BFS(Traversal):
             below = np.flatnonzero(distances > 0)
             predecessors[below] = [search.getPredecessors(vertex)[0] for vertex in below.tolist()]
         return truncate(distances, predecessors, options)
+
+
+class NetworKit(Peer):
+    name = "networkit"
+    package = "NetworKit"
+    traversal = BFS

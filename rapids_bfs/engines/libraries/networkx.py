@@ -9,23 +9,14 @@ import numpy as np
 from ..._core.memory import require_bytes
 from ...adapters.networkx import to_networkx
 from ...graph import Graph
-from ..base import OPTIONAL, Engine, Options, Traversal
-from .base import distances_along, truncate
+from ..base import OPTIONAL, Options
+from .base import Library, Tree
 
 SEVERAL = -1  # the node from which a search from several sources starts
 BYTES_PER_EDGE = 200  # seen with rmat:16, NetworkX 3.7
 
 
-class NetworkX(Engine):
-    name = "networkx"
-    algorithms = ("bfs_edges",)
-    supports = OPTIONAL
-
-    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        return BFSEdges(graph)
-
-
-class BFSEdges(Traversal):
+class BFSEdges(Tree):
     """`networkx.bfs_edges`, consumed whole. It does not stop at a target: that cuts the answer, not the work."""
 
     def __init__(self, graph: Graph) -> None:
@@ -47,10 +38,9 @@ class BFSEdges(Traversal):
         finally:
             self.nx_graph.remove_node(SEVERAL)
 
-    def answer(self, found: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray | None]:
-        options, sources, edges = found
-        parents, children = np.array(edges, self.graph.targets.dtype).reshape(-1, 2).T
-        predecessors = np.full(self.graph.num_vertices, -1, self.graph.targets.dtype)
-        predecessors[children] = parents
-        distances = distances_along(np.concatenate([sources, children]), predecessors)
-        return truncate(distances, predecessors, options)
+
+class NetworkX(Library):
+    name = "networkx"
+    algorithms = ("bfs_edges",)
+    supports = OPTIONAL
+    traversal = BFSEdges

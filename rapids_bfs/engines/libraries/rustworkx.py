@@ -12,20 +12,6 @@ from ..base import Options, Traversal
 from .base import Peer, distances_along, truncate
 
 
-class RustworkX(Peer):
-    name = package = "rustworkx"
-    algorithms = ("bfs",)
-    supports = (*Peer.supports, "several sources")
-
-    def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
-        if sources > 1 and options.predecessors:
-            return "rustworkx has distances alone from several sources: leave out the predecessors"
-        return super().unsupported(graph, algorithm, options, sources)
-
-    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        return BFS(graph)
-
-
 class BFS(Traversal):
     """Neither stops early: a depth limit and a target truncate the answer, not the work."""
 
@@ -58,3 +44,14 @@ class BFS(Traversal):
         first = np.sort(first[children[first] != sources[0]])
         predecessors[children[first]] = parents[first]
         return truncate(distances_along(np.append(sources, children[first]), predecessors), predecessors, options)
+
+
+class RustworkX(Peer):
+    name = package = "rustworkx"
+    supports = (*Peer.supports, "several sources")
+    traversal = BFS
+
+    def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+        if sources > 1 and options.predecessors:
+            return "rustworkx has distances alone from several sources: leave out the predecessors"
+        return super().unsupported(graph, algorithm, options, sources)

@@ -9,22 +9,8 @@ import numpy as np
 from ..._core.memory import require_bytes
 from ...adapters.scipy import to_scipy
 from ...graph import Graph
-from ..base import OPTIONAL, Engine, Options, Traversal
-from .base import distances_along, truncate
-
-
-class SciPy(Engine):
-    name = "scipy"
-    algorithms = ("csgraph",)
-    supports = OPTIONAL
-
-    def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
-        if options.deterministic and options.predecessors and sources > 1:
-            return "scipy cannot search deterministically from several sources: use the engine 'cpu'"
-        return super().unsupported(graph, algorithm, options, sources)
-
-    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        return CSGraph(graph)
+from ..base import OPTIONAL, Options, Traversal
+from .base import Library, distances_along, truncate
 
 
 class CSGraph(Traversal):
@@ -57,3 +43,15 @@ class CSGraph(Traversal):
         else:
             distances = distances_along(first, predecessors)
         return truncate(distances, predecessors, options)
+
+
+class SciPy(Library):
+    name = "scipy"
+    algorithms = ("csgraph",)
+    supports = OPTIONAL
+    traversal = CSGraph
+
+    def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
+        if options.deterministic and options.predecessors and sources > 1:
+            return "scipy cannot search deterministically from several sources: use the engine 'cpu'"
+        return super().unsupported(graph, algorithm, options, sources)

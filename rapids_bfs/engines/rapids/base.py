@@ -9,15 +9,17 @@ import numpy as np
 from ..._core.cuda.arrays import CUDA
 from ..._core.rapids import package_missing
 from ...graph import Graph
-from ..base import Engine, Options, Traversal
+from ..base import Options, Traversal
+from ..libraries.base import Library
 
 
-class RapidsEngine(Engine):
+class RapidsEngine(Library):
     """An engine that is cuGraph underneath."""
 
     searches_on = CUDA
     package: ClassVar[str]
     supports = ("depth_limit",)
+    zero_is_no_limit: ClassVar[bool] = True  # does it search without a limit if the depth limit is 0?
 
     def unavailable(self) -> str | None:
         return package_missing(self.package)
@@ -25,6 +27,8 @@ class RapidsEngine(Engine):
     def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if options.trace:
             return "cuGraph tells nothing of its levels: trace another engine"
+        if options.depth_limit == 0 and self.zero_is_no_limit:
+            return "cuGraph takes a depth limit of 0 for none: give at least 1"
         return super().unsupported(graph, algorithm, options, sources)
 
 

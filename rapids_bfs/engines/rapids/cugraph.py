@@ -8,22 +8,8 @@ import numpy as np
 
 from ...adapters.cugraph import to_cugraph
 from ...graph import Graph
-from ..base import Options, Traversal
+from ..base import Options
 from .base import RapidsEngine, RapidsTraversal, wait
-
-
-class CuGraph(RapidsEngine):
-    name = "cugraph"
-    algorithms = ("bfs",)
-    package = "cugraph"
-
-    def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
-        if options.depth_limit == 0:
-            return "cuGraph takes a depth limit of 0 for none: give at least 1"
-        return super().unsupported(graph, algorithm, options, sources)
-
-    def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        return CuGraphBFS(graph)
 
 
 class CuGraphBFS(RapidsTraversal):
@@ -50,3 +36,10 @@ class CuGraphBFS(RapidsTraversal):
         frame, predecessors = found
         tree = frame["predecessor"].values if predecessors else None
         return super().answer((frame["distance"].values, tree, frame["vertex"].values))
+
+
+class CuGraph(RapidsEngine):
+    name = "cugraph"
+    algorithms = ("bfs",)
+    package = "cugraph"
+    traversal = CuGraphBFS

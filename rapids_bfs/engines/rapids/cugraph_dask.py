@@ -33,11 +33,6 @@ class CuGraphDask(RapidsEngine):
             return "cugraph.dask is for several GPUs, and there is one here: use 'cugraph'"
         return None
 
-    def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
-        if options.depth_limit == 0:
-            return "cuGraph takes a depth limit of 0 for none: give at least 1"
-        return super().unsupported(graph, algorithm, options, sources)
-
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
         return CuGraphDaskBFS(graph, len(driver().devices))
 

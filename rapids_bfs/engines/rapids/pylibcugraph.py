@@ -23,8 +23,6 @@ class PyLibCuGraph(RapidsEngine):
     def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
         if algorithm == DIRECTION_OPTIMIZING and graph.directed:
             return "cuGraph is direction-optimizing only on undirected graphs: use 'pylibcugraph'"
-        if options.depth_limit == 0:
-            return "cuGraph takes a depth limit of 0 for none: give at least 1"
         return super().unsupported(graph, algorithm, options, sources)
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:

@@ -1,4 +1,4 @@
-"""Eccentricity, diameter, radius, periphery, center, barycenter and harmonic diameter."""
+"""Eccentricities and what follows from them, sums and means of distances, and the shortest cycle."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.threads import pool
 from ...algorithms import distances
+from ...kernels.cpu.networkx import neighborhoods
 from ..graph import ConvertedGraph, FallBack
 from ..routing import batch_engine
 from ..search import VERSION, connected_summary, summary
-from .components.connected import is_connected
-from .components.strongly_connected import is_strongly_connected
+from .components import is_connected, is_strongly_connected
 
 
 def eccentricity(G: ConvertedGraph, v: Any = None, sp: None = None, weight: None = None) -> Any:
@@ -70,3 +71,27 @@ def _nodes(G: ConvertedGraph, bunch: Any) -> list[Any]:
         return list(G.origin.nbunch_iter(bunch))
     except Exception:
         raise FallBack from None
+
+
+def global_efficiency(G: ConvertedGraph) -> float:
+    n = len(G)
+    return float(summary(G).harmonic.sum()) / (n * (n - 1)) if n > 1 else 0
+
+
+def local_efficiency(G: ConvertedGraph) -> float:
+    with pool.work_on() as threads:
+        found = neighborhoods.efficiencies(G.forward.offsets, G.forward.targets, threads)
+    return float(sum(found.tolist())) / len(G)
+
+
+def wiener_index(G: ConvertedGraph, weight: None = None) -> float:
+    found = summary(G)
+    if (found.reached < len(G)).any():
+        return math.inf
+    total = int(found.total.sum())
+    return total if G.is_directed() else total / 2
+
+
+def girth(G: ConvertedGraph) -> float:
+    length = int(neighborhoods.girth(G.forward.offsets, G.forward.targets))
+    return length or math.inf

@@ -1,4 +1,4 @@
-"""Searches returned as edges, trees, layers or labelled edges."""
+"""Searches returned as edges, trees, layers, labelled edges, or the sets of nodes that they reach."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import networkx as nx
 import numpy as np
 from networkx.algorithms.traversal.breadth_first_search import FORWARD_EDGE, LEVEL_EDGE, REVERSE_EDGE, TREE_EDGE
 
-from ...graph import ConvertedGraph, arcs_from, levels, many_objects
-from ...policy import direction
-from ...search import VERSION, OrderedBFS, ordered_bfs, reach, search_from
+from ...kernels.cpu.networkx import ordered
+from ..graph import ConvertedGraph, FallBack, arcs_from, levels, many_objects
+from ..policy import direction
+from ..search import VERSION, OrderedBFS, ordered_bfs, reach, search_from, searches
 
 type_of = np.array([TREE_EDGE, LEVEL_EDGE, FORWARD_EDGE, REVERSE_EDGE], object)
 TREE, LEVEL, FORWARD, REVERSE, SEEN_BEFORE = range(5)
@@ -112,3 +113,36 @@ def descendants_at_distance(G: ConvertedGraph, source: Any, distance: Any) -> se
     if depth is None or depth != distance:
         return set()
     return reach(G, vertex, depth).at(depth) if depth else {source}
+
+
+def descendants(G: ConvertedGraph, source: Any) -> set[Any]:
+    return reach(G, G.vertex(source)).reached(sources=False)
+
+
+def ancestors(G: ConvertedGraph, source: Any) -> set[Any]:
+    return reach(G, G.vertex(source), over=G.backward).reached(sources=False)
+
+
+def transitive_closure(G: ConvertedGraph, reflexive: bool | None = False) -> Any:
+    if reflexive is not None and reflexive is not True and reflexive is not False:
+        raise FallBack
+    closure = G.origin.copy()
+    if reflexive is False:
+        for node, found in zip(G.nodes.tolist(), _heads(G), strict=True):
+            closure.add_edges_from((node, each) for each in found if each not in closure[node])
+        return closure
+    for node, search in searches(G):
+        found = set(search.children)
+        if reflexive:
+            found = found | {node}  # |= would give another order
+        closure.add_edges_from((node, each) for each in found if each not in closure[node])
+    return closure
+
+
+def _heads(G: ConvertedGraph) -> Any:
+    """For each node the heads of all edges that its search looks at, each once, in that order."""
+    edges, n = G.forward, len(G)
+    found, queue = np.zeros(n, bool), np.empty(n, edges.targets.dtype)
+    for vertex in range(n):
+        tail = ordered.heads(edges.offsets, edges.targets, vertex, G.is_directed(), found, queue)
+        yield G.nodes_at(queue[:tail])
