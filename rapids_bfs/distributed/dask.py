@@ -44,9 +44,7 @@ class DaskLauncher(Launcher):
         self._connected = False  # True while the ranks are connected and none has failed
         self._epoch = 0  # how many times they have connected
         self._names = [f"partition {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
-        self._rank_futures = [
-            self._task(rank, Rank, self.token, rank, self._names, device, timeout) for rank in self._ranks
-        ]
+        self._rank_futures = [self._task(rank, Rank, self.token, rank, self._names, timeout) for rank in self._ranks]
         self._settled(
             [self._task(rank, remote.settle, future) for rank, future in enumerate(self._rank_futures)], timeout
         )
@@ -66,9 +64,6 @@ class DaskLauncher(Launcher):
     def __reduce__(self) -> Any:
         raise InputError("a graph on the workers of a Dask cluster stays there: copy it here by to('cpu') first")
 
-    def map(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> OnWorkers:
-        return self.map_and_collect(function, nothing, *arguments, each=each)[0]
-
     def map_and_collect(
         self,
         function: Callable[..., Any],
@@ -81,12 +76,6 @@ class DaskLauncher(Launcher):
 
     def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
         return self._called(function, arguments, each)
-
-    def scatter(self, values: Sequence[Any]) -> OnWorkers:
-        sent = zip(self.workers, values, strict=True)
-        return self.hold(
-            remote.itself, [self.client.scatter([value], workers=[worker], hash=False) for worker, value in sent]
-        )
 
     def hold(self, function: Callable[..., Any], futures: Sequence[Sequence[Any]]) -> OnWorkers:
         """Store ``function(*values)`` on each rank, where ``futures[rank]`` has the values on its worker. The function
@@ -122,7 +111,7 @@ class DaskLauncher(Launcher):
         return self.client.submit(function, *arguments, pure=False, **place)
 
     def _settled(self, tasks: Sequence[Any], patience: float = math.inf) -> None:
-        """Wait for tasks, one per rank, that return an `Outcome`; raise as `map` does."""
+        """Wait for tasks, one per rank, that return an `Outcome`; raise as `collect` does."""
 
         async def outcomes() -> list[Outcome]:
             return await self._outcomes({rank: task.result() for rank, task in enumerate(tasks)}, patience)
@@ -154,9 +143,9 @@ class DaskLauncher(Launcher):
             try:
                 if not connected:
                     self._epoch += 1
-                    (identifier,) = self._on_workers(remote.bootstrap, self._epoch, ranks=range(1))
-                    self._on_workers(remote.connect, self._epoch, identifier)
-                found = self._on_workers(remote.call, function, arguments, keys, key, report)
+                    (identifier,) = self._on_workers("bootstrap", ranks=range(1))
+                    self._on_workers("connect", self._epoch, identifier)
+                found = self._on_workers("call", function, arguments, keys, key, report)
             except BaseException as error:
                 if not isinstance(error, Exception):
                     self.client.loop.add_callback(self._tell, remote.abort, self._epoch, "interrupted")
@@ -164,13 +153,13 @@ class DaskLauncher(Launcher):
             self._connected = True
             return found
 
-    def _on_workers(self, function: Callable[..., Any], *arguments: Any, ranks: range | None = None) -> list[Any]:
-        """Call ``function(token, rank, *arguments)`` on all workers at the same time, and return what it returns."""
+    def _on_workers(self, method: str, *arguments: Any, ranks: range | None = None) -> list[Any]:
+        """Call a method of the `Rank` on each worker at the same time, and return what it returns."""
 
         async def outcomes() -> list[Outcome]:
             if gone := [rank for rank, future in enumerate(self._rank_futures) if future.status != "finished"]:
                 return [self._lost(rank) for rank in gone]
-            calls = {rank: self._call(rank, function, *arguments) for rank in ranks or self._ranks}
+            calls = {rank: self._call(rank, method, *arguments) for rank in ranks or self._ranks}
             return await self._outcomes(calls)
 
         return self._values(outcomes)
@@ -189,9 +178,9 @@ class DaskLauncher(Launcher):
             raise failure(message)
         return [outcome.value for outcome in found]
 
-    async def _call(self, rank: int, function: Callable[..., Any], *arguments: Any) -> Outcome:
+    async def _call(self, rank: int, method: str, *arguments: Any) -> Outcome:
         worker = self.workers[rank]
-        answers = await self.client.run(function, self.token, rank, *arguments, workers=[worker])
+        answers = await self.client.run(remote.call, self.token, rank, method, *arguments, workers=[worker])
         outcome: Outcome = answers[worker]
         return outcome
 
@@ -262,10 +251,6 @@ class DaskLauncher(Launcher):
         with suppress(Exception):
             call = self.client.run(function, self.token, *arguments, workers=list(self.workers), on_error="ignore")
             await asyncio.wait_for(call, GRACE)
-
-
-def nothing(handle: Any) -> None:
-    """The report of a value that stays on its rank."""
 
 
 _shared: weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], DaskLauncher] = weakref.WeakValueDictionary()

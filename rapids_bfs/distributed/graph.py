@@ -305,16 +305,16 @@ def from_graph(graph: Graph, launcher: Launcher) -> DistributedGraph:
     """Distribute a `Graph` over several devices."""
     host = graph.to(CPU)
     plan = Plan(launcher.device, vertices=graph.num_vertices, directed=graph.directed, name=graph.name)
-    partitions = launcher.map(build, plan, each=[launcher.scatter([GraphEdges(host)] * launcher.size)])
-    return DistributedGraph(
-        partitions, launcher, labels=host.labels, name=graph.name, columns=graph.columns, frame=graph.frame
-    )
+    return from_source(GraphEdges(host), launcher, plan, labels=host.labels, columns=graph.columns, frame=graph.frame)
 
 
 def from_source(source: EdgeSource, launcher: Launcher, plan: Plan, **options: Any) -> DistributedGraph:
     """The graph of a source of edges, of which each rank reads some."""
-    partitions = launcher.map(build, plan, each=[launcher.scatter([source] * launcher.size)])
-    return DistributedGraph(partitions, launcher, name=plan.name, **options)
+    return DistributedGraph(launcher.map(_build, source, plan), launcher, name=plan.name, **options)
+
+
+def _build(communicator: Communicator, source: EdgeSource, plan: Plan) -> Partition:
+    return build(source, communicator, plan)
 
 
 @engines.search.register(DistributedGraph)

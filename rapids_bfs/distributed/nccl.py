@@ -125,11 +125,9 @@ class NcclCommunicator(Communicator):
         return [cls(ranks, rank, meeting) for rank in ranks.communicators]
 
     @classmethod
-    def connect(
-        cls, size: int, bootstrap: tuple[int, ...], rank: int, names: Sequence[str], timeout: float = TIMEOUT
-    ) -> NcclCommunicator:
+    def connect(cls, identifier: tuple[int, ...], rank: int, names: Sequence[str], timeout: float) -> NcclCommunicator:
         """The only rank of this process, on CuPy's current device. All ranks call this at the same time."""
-        return cls(Ranks({rank: library().NcclCommunicator(size, bootstrap, rank)}, names, timeout), rank)
+        return cls(Ranks({rank: library().NcclCommunicator(len(names), identifier, rank)}, names, timeout), rank)
 
     def _call(self, begin: Callable[[Any, int], None]) -> None:
         """Begin a collective on the communicator and the current stream."""
