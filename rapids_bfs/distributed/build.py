@@ -12,7 +12,7 @@ targets                     4 an arc
 offsets, cursors            16 a vertex; of a directed graph 24
 `ids.CompactIds`            4 a vertex and rank, and the ids, where some ids below the highest do not occur
 `ids.HashedIds`             8 a vertex, where ids are far apart
-a block of each rank        at most 48 for each of its `BLOCK` edges: read, translated, bucketed, received
+a block of each rank        at most 48 for each of its `EXCHANGE_BLOCK` edges: read, translated, bucketed, received
 ==========================  ====================================================================
 
 For rmat:26 from a frame on two ranks that is 8 + 1.5 + 0.8 + 1.5 bytes an edge, and 8 or 16 for the frame itself.
@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.csr import host as csr
-from .._core.csr.host import Pairs
+from .._core.csr import csr_for, csr_on
+from .._core.csr.host import CHANGED, KEY, Pairs
 from .._core.cuda.arrays import CPU, CUDA
 from .._core.dtypes import index_dtype
 from .._core.formatting import counted
@@ -37,7 +37,6 @@ from .communicators import Communicator
 from .ids import CompactIds, HashedIds
 from .partitioning import Partitioning
 from .sources import EdgeSource
-from .tools import tools_for, tools_of
 
 OWN = {CPU: "cpu", CUDA: "cupy"}  # our engine on this device
 MAX_GLOBAL_IDS = 2  # entries for each edge that the tables of `CompactIds` may have, on all ranks together
@@ -91,7 +90,7 @@ class Partition:
         """The ids of its vertices, indexed by local id."""
         if self.labels is not None:
             return self.labels
-        return self.partitioning.ids(self.partitioning.own_global_ids(self.rank, tools_of(self.targets).xp))
+        return self.partitioning.ids(self.partitioning.own_global_ids(self.rank, csr_for(self.targets).xp))
 
 
 class EdgeStatistics(NamedTuple):
@@ -105,7 +104,7 @@ class EdgeStatistics(NamedTuple):
 def build(source: EdgeSource, communicator: Communicator, plan: Plan) -> Partition:
     """This rank's partition of the graph that the edges of all ranks form."""
     builder = Builder(source, communicator, plan)
-    with builder.tools.working():
+    with builder.csr.working():
         return _built(builder, communicator, plan)
 
 
@@ -127,7 +126,7 @@ def _built(builder: Builder, communicator: Communicator, plan: Plan) -> Partitio
     if cyclic.n * communicator.size > MAX_GLOBAL_IDS * seen.rows:
         del degrees
         return builder.hashed(directed)
-    occurring = CompactIds.of(cyclic, occurs, communicator, builder.tools)
+    occurring = CompactIds.of(cyclic, occurs, communicator, builder.csr)
     for side in range(len(degrees)):
         degrees[side] = degrees[side][occurs]
     del occurs
@@ -146,7 +145,7 @@ class Builder:
         self.source = source
         self.communicator = communicator
         self.plan = plan
-        self.tools = tools_for(plan.device)
+        self.csr = csr_on(plan.device)
         self.highest = (1 << 63 if plan.vertices is None else plan.vertices) - 1  # valid id; `scan` lowers it
 
     def require_memory(self) -> None:
@@ -156,25 +155,25 @@ class Builder:
         needed = 16 * n + 2 * edges * np.dtype(index_dtype(n)).itemsize
         sharing = 1 if self.plan.device == CPU else self.communicator.size
         over = counted(self.communicator.size, "device")
-        self.tools.require(needed // sharing, f"{self.plan.name} distributed over {over}")
+        self.csr.require(needed // sharing, f"{self.plan.name} distributed over {over}")
 
     def blocks(self) -> Iterator[Pairs]:
         """The edges of this rank, at most `BLOCK` at a time."""
         for sources, targets in self.source.blocks(self.communicator.rank, self.communicator.size):
-            for first in range(0, len(sources), self.tools.BLOCK):
-                block = slice(first, first + self.tools.BLOCK)
+            for first in range(0, len(sources), self.csr.EXCHANGE_BLOCK):
+                block = slice(first, first + self.csr.EXCHANGE_BLOCK)
                 yield sources[block], targets[block]
 
     def integers(self, pair: Pairs) -> Pairs:
         """The ids of a block as int32 if both arrays are, else as int64."""
         dtype = np.int32 if all(ids.dtype == np.int32 for ids in pair) else np.int64
-        xp = self.tools.xp  # CuPy's ascontiguousarray takes no array of NumPy
+        xp = self.csr.xp  # CuPy's ascontiguousarray takes no array of NumPy
         sources, targets = (xp.ascontiguousarray(xp.asarray(ids, dtype)) for ids in pair)
         return sources, targets
 
     def in_step(self) -> Iterator[Pairs]:
         """This rank's blocks, then empty blocks until every rank has read all of its own."""
-        nothing = self.tools.xp.empty(0, np.int32)
+        nothing = self.csr.xp.empty(0, np.int32)
         blocks = self.blocks()
         while True:
             block = next(blocks, None)
@@ -186,18 +185,18 @@ class Builder:
         """``pair`` itself. Raises `InputError` if it has an id that `scan` did not allow."""
         for ids in pair:
             if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) <= self.highest:
-                raise InputError(csr.CHANGED)
+                raise InputError(CHANGED)
         return pair
 
     def scan(self) -> EdgeStatistics:
         """The statistics of the edges of all ranks. Raises `InputError` at the first value that is not a vertex id."""
-        key = self.communicator.allgather_object(csr.KEY)[0]
+        key = self.communicator.allgather_object(KEY)[0]
         rows, highest, asymmetry = 0, -1, 0
         for pair in self.blocks():
             for ids, column in zip(pair, self.source.columns, strict=True):
                 vertex_ids(ids, f"{self.plan.name}, column {column!r}", rows)
             if len(pair[0]):
-                high, hashes = self.tools.summary(*self.integers(pair), key)
+                high, hashes = self.csr.summary(*self.integers(pair), key)
                 rows, highest, asymmetry = rows + len(pair[0]), max(highest, high), asymmetry + hashes
         limit = self.plan.vertices
         if limit is not None and highest >= limit:
@@ -219,7 +218,7 @@ class Builder:
         """The arcs of this block, bucketed by the rank that owns their sources."""
         sources, targets = (to_global(ids) for ids in block)
         loops = not self.plan.simple
-        buckets: list[Any] = self.tools.bucket_by_owner(
+        buckets: list[Any] = self.csr.bucket_by_owner(
             (sources, targets), partitioning.size, partitioning.stride, mirror=self.mirror, loops=loops
         )
         return buckets
@@ -227,19 +226,19 @@ class Builder:
     def degrees(self, to_global: ToGlobal, partitioning: Partitioning, directed: bool) -> list[Any]:
         """The out-degrees of this rank's vertices and, if the graph is directed, their in-degrees (int64)."""
         own = partitioning.counts[self.communicator.rank]
-        self.tools.require(16 * own, f"a partition of {counted(own, 'vertex', 'vertices')}")
+        self.csr.require(16 * own, f"a partition of {counted(own, 'vertex', 'vertices')}")
         degrees = []
         for turned in (False, True) if directed else (False,):
-            counts = self.tools.xp.zeros(own, np.int64)
+            counts = self.csr.xp.zeros(own, np.int64)
             for local_ids, _ in self.arcs(to_global, partitioning, turned=turned):
-                self.tools.count(local_ids, counts)
+                self.csr.count_local_ids(local_ids, counts)
                 del local_ids  # before the next block is bucketed
             degrees.append(counts)
         return degrees
 
     def hashed(self, directed: bool) -> Partition:
         """This rank's partition if ids are far apart."""
-        labels = HashedIds.of(self.in_step(), self.communicator, self.tools)
+        labels = HashedIds.of(self.in_step(), self.communicator, self.csr)
         degrees = self.degrees(labels.global_ids, labels.partitioning, directed)
         return self.assemble(labels.global_ids, labels.partitioning, degrees, labels.own)
 
@@ -255,24 +254,24 @@ class Builder:
         rows = offsets, targets, in_offsets, in_targets
         partition = Partition(partitioning, self.communicator.rank, directed, *rows, labels, arcs)
         partition.loops = sum(
-            self.communicator.allgather_object(self.tools.count_loops(offsets, targets, partition.base))
+            self.communicator.allgather_object(self.csr.count_own_loops(offsets, targets, partition.base))
         )
         return partition
 
     def _rows(self, to_global: ToGlobal, partitioning: Partitioning, degrees: Any, *, turned: bool) -> Pairs:
-        xp = self.tools.xp
+        xp = self.csr.xp
         offsets = xp.zeros(len(degrees) + 1, np.int64)
         xp.cumsum(degrees, out=offsets[1:])
         arcs = int(offsets[-1])
-        self.tools.require(arcs * partitioning.dtype.itemsize, f"a partition of {counted(arcs, 'edge')}")
+        self.csr.require(arcs * partitioning.dtype.itemsize, f"a partition of {counted(arcs, 'edge')}")
         targets = xp.empty(arcs, partitioning.dtype)
         cursors = degrees
         cursors[:] = offsets[:-1]
         for local_ids, block in self.arcs(to_global, partitioning, turned=turned):
-            self.tools.scatter_targets(local_ids, block, cursors, targets)
+            self.csr.scatter_targets(local_ids, block, cursors, targets)
             del local_ids, block
         if not bool((cursors == offsets[1:]).all()):
-            raise InputError(csr.CHANGED)
+            raise InputError(CHANGED)
         if self.plan.simple:
-            offsets, targets = self.tools.simplified(offsets, targets, partitioning.size * partitioning.stride)
+            offsets, targets = self.csr.simplified(offsets, targets, partitioning.size * partitioning.stride)
         return offsets, targets

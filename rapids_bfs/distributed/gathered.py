@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.csr import csr_for
 from .._core.cuda.arrays import on_device
 from .._core.dtypes import index_dtype
 from .._core.memory import available_bytes, available_device_bytes
@@ -25,7 +26,6 @@ from .build import OWN, Partition
 from .communicators import Communicator
 from .launchers import Launcher, PerRank
 from .level_synchronous import Answer
-from .tools import tools_of
 
 GATHERED = "gathered on one"  # the transport of such a graph
 # A graph is gathered after a search of DEEP + arcs / ARCS_PER_LEVEL levels. A level takes 12 us longer on two H200 than
@@ -50,11 +50,11 @@ class Rows(NamedTuple):
 
 def gather(partition: Partition, communicator: Communicator) -> bool:
     """Gather all rows on rank 0, and prepare it for searches. Returns True on rank 0 if it succeeded."""
-    with tools_of(partition.targets).working():
+    with csr_for(partition.targets).working():
         rows = _allocated(partition) if communicator.rank == 0 else None
         if not communicator.allgather_object(rows is not None)[0]:
             return False
-        xp, partitioning = tools_of(partition.targets).xp, partition.partitioning
+        xp, partitioning = csr_for(partition.targets).xp, partition.partitioning
         degrees = xp.zeros(partitioning.stride, np.int64)
         degrees[: partition.own] = xp.diff(partition.offsets)
         _to_rank_0(degrees, rows and rows.degrees, [partitioning.stride] * communicator.size, communicator)
@@ -80,7 +80,7 @@ def _allocated(partition: Partition) -> Rows | None:
     needed = per_arc * sum(partition.arcs) + PER_VERTEX * partitioning.size * partitioning.stride
     if FREE_SHARE * needed * partitioning.dtype.itemsize > _free_bytes(partition):
         return None
-    xp = tools_of(partition.targets).xp
+    xp = csr_for(partition.targets).xp
     try:
         return Rows(
             xp.empty(partitioning.size * partitioning.stride, np.int64),
@@ -153,7 +153,7 @@ def scatter(
 
 def _from_rank_0(array: Any, dtype: Any, partition: Partition, communicator: Communicator) -> Any:
     """This rank's slice, by local id, of ``array`` on rank 0, which is indexed by global id; other ranks pass None."""
-    xp, partitioning = tools_of(partition.targets).xp, partition.partitioning
+    xp, partitioning = csr_for(partition.targets).xp, partition.partitioning
     nothing = xp.empty(0, dtype)
     pieces = [nothing] * communicator.size
     if array is not None:

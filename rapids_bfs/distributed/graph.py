@@ -13,6 +13,7 @@ import numpy as np
 from .. import engines
 from .._core import notebook
 from .._core.arguments import engine_name, is_integer, quoted
+from .._core.csr import csr_for
 from .._core.csr import host as csr
 from .._core.cuda.arrays import CPU, CUDA, on_device, to_host
 from .._core.dtypes import index_dtype
@@ -31,7 +32,6 @@ from .partitioning import Partitioning
 from .result import DistributedResult
 from .search import DistributedTraversal, GatheredTraversal, searched
 from .sources import EdgeSource, GraphEdges
-from .tools import tools_of
 from .validation import validate_distributed
 
 _preparing: dict[int, threading.Lock] = {}  # by process
@@ -272,7 +272,7 @@ def _ids(partition: Partition, communicator: Communicator) -> np.ndarray:
 
 
 def _find(partition: Partition, communicator: Communicator, id: int) -> int:
-    xp = tools_of(partition.labels).xp
+    xp = csr_for(partition.labels).xp
     local_ids = xp.flatnonzero(partition.labels == id)
     return partition.base + int(local_ids[0]) if len(local_ids) else -1
 
@@ -291,12 +291,12 @@ def _rows(partition: Partition, communicator: Communicator) -> tuple[np.ndarray,
 
 
 def _candidates(partition: Partition, communicator: Communicator) -> int:
-    return int((tools_of(partition.offsets).xp.diff(partition.offsets) > 0).sum())
+    return int((csr_for(partition.offsets).xp.diff(partition.offsets) > 0).sum())
 
 
 def _picked(partition: Partition, communicator: Communicator, picked: np.ndarray, owners: np.ndarray) -> np.ndarray:
     """The global ids of the vertices that ``picked`` indexes among this rank's vertices with an out-edge."""
-    xp = tools_of(partition.offsets).xp
+    xp = csr_for(partition.offsets).xp
     local_ids = xp.flatnonzero(xp.diff(partition.offsets) > 0)
     return to_host(local_ids[xp.asarray(picked[owners == communicator.rank])]) + partition.base
 

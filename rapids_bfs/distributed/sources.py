@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.csr import csr_on
 from .._core.csr import host as csr
 from .._core.csr.host import CHANGED, Pairs
 from .._core.cuda.arrays import CUDA, to_device
@@ -21,7 +22,6 @@ from ..adapters.files import files_matching
 from ..errors import InputError
 from ..generators import DRAWN, SEED, Drawing, parsed
 from ..graph import Graph
-from .tools import tools_for
 
 MAX_GROUPS = 1 << 31  # more row groups than a Parquet file can have: their indices have 16 bits
 
@@ -82,7 +82,7 @@ class RandomEdges(EdgeSource):
     def blocks(self, rank: int, size: int) -> Iterator[Pairs]:
         drawing = self.drawing
         first, last = drawing.m * rank // size, drawing.m * (rank + 1) // size
-        step = tools_for(self.device).BLOCK
+        step = csr_on(self.device).EXCHANGE_BLOCK
         for begin in range(first, last, step):
             yield drawing.edges(begin, min(begin + step, last))
 

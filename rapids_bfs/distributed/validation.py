@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arguments import quoted, whole_number
+from .._core.csr import csr_for
 from .._core.cuda.arrays import on_device
 from .._core.cuda.kernels import launch
 from ..errors import InputError
@@ -20,7 +21,6 @@ from .communicators import Communicator
 from .level_synchronous import Answer
 from .partitioning import Partitioning
 from .result import DistributedResult
-from .tools import tools_of
 
 NAMES = tuple(RULES)
 
@@ -59,7 +59,7 @@ def check(
     partition: Partition, answer: Answer, communicator: Communicator, sources: np.ndarray, stopped_at: int
 ) -> Broken | None:
     """The first rule that a vertex of this rank breaks, and that vertex; None if there is none."""
-    xp = tools_of(answer.distances).xp
+    xp = csr_for(answer.distances).xp
     partitioning, distances, predecessors = partition.partitioning, answer.distances, answer.predecessors
     everywhere = xp.full(partitioning.size * partitioning.stride, -1, np.int32)
     everywhere[partition.base : partition.base + partition.own] = distances

@@ -9,19 +9,25 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 
 import numpy as np
 from numba import njit, prange
 
 from ...errors import InputError
+from ...kernels.cpu import distributed as kernels
 from ...kernels.cpu.compiled import parallel, serial
 from ...kernels.cpu.splitmix import INCREMENT, mixed
 from ..dtypes import frozen, index_dtype
-from ..memory import require_bytes
+from ..memory import require_bytes as require
 from ..threads import pool
 
 CHUNK = 4096  # edges that a thread looks at before it counts or places what it picked
 BLOCK = 1 << 20  # edges that are handed to the threads at a time
+EXCHANGE_BLOCK = BLOCK
+
+xp = np
+working = nullcontext
 
 Pairs = tuple[np.ndarray, np.ndarray]  # sources and targets, of one length
 CSR = tuple[np.ndarray, np.ndarray]  # offsets and targets
@@ -241,7 +247,7 @@ def fill(
     """
     edges = int(degrees.sum())
     dtype = np.dtype(index_dtype(len(degrees)))
-    require_bytes(edges * dtype.itemsize, f"a graph of {edges:,} edges")
+    require(edges * dtype.itemsize, f"a graph of {edges:,} edges")
     offsets = offsets_of(degrees)
     targets = np.empty(edges, dtype)
     cursors = offsets[:-1].copy()
@@ -348,3 +354,34 @@ def without_repeats_and_loops(offsets: np.ndarray, targets: np.ndarray) -> CSR:
         new_targets = np.empty(int(new_offsets[-1]), targets.dtype)
         _copy_distinct(offsets, targets, new_offsets, new_targets)
     return new_offsets, new_targets
+
+
+# The rows of one rank of a distributed graph, by one thread.
+
+
+def summary(sources: np.ndarray, targets: np.ndarray, key: np.ndarray) -> tuple[int, int]:
+    """The largest id and the asymmetry of a block that is not empty."""
+    return int(max(sources.max(), targets.max())), asymmetry(sources, targets, key)
+
+
+def bucket_by_owner(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[np.ndarray]:
+    """The arcs of a block of edges, one array for each owner: a row of local ids of sources, and one of targets."""
+    sources, targets = edges
+    counts = np.zeros(size, np.int64)
+    kernels.count_owners(sources, targets, stride, mirror, loops, counts)
+    ends = np.cumsum(counts)
+    arcs = np.empty((2, int(counts.sum())), sources.dtype)
+    kernels.bucket_by_owner(sources, targets, stride, mirror, loops, ends - counts, arcs)
+    return np.split(arcs, ends[:-1], axis=1)
+
+
+count_local_ids, scatter_targets, count_own_loops = kernels.count, kernels.scatter_targets, kernels.count_loops
+
+
+def simplified(offsets: np.ndarray, targets: np.ndarray, bound: int) -> CSR:
+    """The rows without duplicates, ascending. ``targets``, all below ``bound``, are overwritten."""
+    kept = np.zeros(len(offsets), np.int64)
+    kernels.sort_distinct(offsets, targets, kept[1:])
+    new_offsets = np.cumsum(kept)
+    kernels.compact(offsets, targets, new_offsets)
+    return new_offsets, targets[: int(new_offsets[-1])]

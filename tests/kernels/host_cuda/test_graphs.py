@@ -20,8 +20,8 @@ def host(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", np)
     for module in (device_csr, generators, validation):
         monkeypatch.setattr(module, "launch", host_device.launch)
-    for module in (device_csr, generators):
-        monkeypatch.setattr(module, "require_device_bytes", lambda *_: None)
+    monkeypatch.setattr(device_csr, "require", lambda *_: None)
+    monkeypatch.setattr(generators, "require_device_bytes", lambda *_: None)
     monkeypatch.setattr(generators, "to_device", lambda array: array)
     monkeypatch.setattr(device_csr, "BLOCK", 100)
     monkeypatch.setattr(device_csr, "PIECE", 120)
