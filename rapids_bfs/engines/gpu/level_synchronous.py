@@ -7,7 +7,7 @@ A `Device` is the library; a `LevelByLevel` is a search on it. The kernels are t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from time import perf_counter
 from typing import Any, ClassVar
@@ -28,6 +28,7 @@ from .level_check import LevelCheck
 NONE = -1
 SOURCES_AT_ONCE = 1024
 
+Needs = dict[str, tuple[int, Any]]  # the lengths and types of arrays, by name
 Kernel = Callable[..., None]  # called with the number of blocks and the arguments; returns before it is done
 
 
@@ -74,6 +75,10 @@ class Device(ABC):
     @abstractmethod
     def empty(self, length: int, dtype: Any) -> Any:
         """An array on the device."""
+
+    def allocated(self, needs: Needs) -> dict[str, Any]:
+        """Arrays on the device, by name."""
+        return {name: self.empty(*need) for name, need in needs.items()}
 
     @abstractmethod
     def host(self, array: Any) -> np.ndarray:
@@ -321,9 +326,14 @@ class BlockQueue(LevelByLevel):
         return self.device.host(self.queue)[self.begin : self.end]
 
 
-def require_buffers(device: Device, graph: Graph, buffers: list[tuple[int, Any]]) -> None:
+def bytes_of(buffers: Iterable[tuple[int, Any]]) -> int:
+    """The bytes of arrays of these lengths and types."""
+    return sum(length * np.dtype(dtype).itemsize for length, dtype in buffers)
+
+
+def require_buffers(device: Device, graph: Graph, buffers: Iterable[tuple[int, Any]]) -> None:
     """Raise `InputError` if the graph, unless it is there, and the buffers do not fit into what the device has free."""
-    needed = sum(length * np.dtype(dtype).itemsize for length, dtype in buffers)
+    needed = bytes_of(buffers)
     if not graph.is_on(CUDA):
         needed += graph.nbytes
     free = device.free_bytes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,28 +61,6 @@ class SearchTuning(LaunchTuning):
 
     cluster: int = 16  # blocks of a cluster, at most; 1: no clusters
     deep: int = 64  # a graph whose last search had more levels is searched by clusters
-
-
-@dataclass(frozen=True)
-class SharedArrays:
-    """The device arrays that the default and the deterministic search of a graph share.
-
-    The queue holds nothing between searches; searches only read the others.
-    """
-
-    offsets: Any  # (n + 1) of the graph's offset type
-    targets: Any  # (m) of its vertex type
-    in_offsets: Any  # (n + 1) of the reverse graph, or the same arrays if the graph is undirected
-    in_targets: Any  # (m)
-    hub: Any  # (n) the in-neighbour of highest degree
-    heavy: Any  # (n, GROUP) the next ones
-    isolated: Any  # bitmap of the vertices without edges
-    queue: Any  # (n) entries
-    queued: Any  # (n) vertices
-
-    def addresses(self) -> dict[str, int]:
-        """The address of each array by its name, as the kernels' parameters call it."""
-        return {field.name: address(getattr(self, field.name)) for field in fields(self)}
 
 
 class OneLaunch:
