@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -93,14 +93,6 @@ class Partition:
         return self.partitioning.ids(self.partitioning.own_global_ids(self.rank, csr_for(self.targets).xp))
 
 
-class EdgeStatistics(NamedTuple):
-    """Statistics of all edges, from the first pass over them."""
-
-    rows: int
-    highest: int  # the largest id; -1 without edges
-    symmetric: bool
-
-
 def build(source: EdgeSource, communicator: Communicator, plan: Plan) -> Partition:
     """This rank's partition of the graph that the edges of all ranks form."""
     builder = Builder(source, communicator, plan)
@@ -110,12 +102,12 @@ def build(source: EdgeSource, communicator: Communicator, plan: Plan) -> Partiti
 
 def _built(builder: Builder, communicator: Communicator, plan: Plan) -> Partition:
     builder.require_memory()
-    seen = builder.scan()
-    directed = not seen.symmetric if plan.directed is None else plan.directed
-    builder.mirror = not directed and not seen.symmetric
-    if plan.vertices is None and seen.highest >= 2 * seen.rows:  # the ids below the highest cannot all occur
+    rows, highest, symmetric = builder.scan()
+    directed = not symmetric if plan.directed is None else plan.directed
+    builder.mirror = not directed and not symmetric
+    if plan.vertices is None and highest >= 2 * rows:  # the ids below the highest cannot all occur
         return builder.hashed(directed)
-    cyclic = Partitioning.of(seen.highest + 1 if plan.vertices is None else plan.vertices, communicator.size)
+    cyclic = Partitioning.of(highest + 1 if plan.vertices is None else plan.vertices, communicator.size)
     degrees = builder.degrees(cyclic.global_ids, cyclic, directed)
     if plan.vertices is not None:
         return builder.assemble(cyclic.global_ids, cyclic, degrees)
@@ -123,7 +115,7 @@ def _built(builder: Builder, communicator: Communicator, plan: Plan) -> Partitio
     occurs |= degrees[-1] > 0
     if all(communicator.allgather_object(bool(occurs.all()))):
         return builder.assemble(cyclic.global_ids, cyclic, degrees)
-    if cyclic.n * communicator.size > MAX_GLOBAL_IDS * seen.rows:
+    if cyclic.n * communicator.size > MAX_GLOBAL_IDS * rows:
         del degrees
         return builder.hashed(directed)
     occurring = CompactIds.of(cyclic, occurs, communicator, builder.csr)
@@ -188,8 +180,11 @@ class Builder:
                 raise InputError(CHANGED)
         return pair
 
-    def scan(self) -> EdgeStatistics:
-        """The statistics of the edges of all ranks. Raises `InputError` at the first value that is not a vertex id."""
+    def scan(self) -> tuple[int, int, bool]:
+        """The number of edges of all ranks, their largest id (-1 without edges), and whether they are symmetric.
+
+        Raises `InputError` at the first value that is not a vertex id.
+        """
         key = self.communicator.allgather_object(KEY)[0]
         rows, highest, asymmetry = 0, -1, 0
         for pair in self.blocks():
@@ -205,7 +200,7 @@ class Builder:
             *self.communicator.allgather_object((rows, highest, asymmetry)), strict=True
         )
         self.highest = max(highests)
-        return EdgeStatistics(sum(counts), self.highest, sum(asymmetries) % 2**64 == 0)
+        return sum(counts), self.highest, sum(asymmetries) % 2**64 == 0
 
     def arcs(self, to_global: ToGlobal, partitioning: Partitioning, *, turned: bool = False) -> Iterator[Any]:
         """Blocks of this rank's arcs: local ids of sources, global ids of targets. ``turned`` reverses arcs."""
@@ -217,9 +212,9 @@ class Builder:
     def _bucketed(self, block: Pairs, to_global: ToGlobal, partitioning: Partitioning) -> list[Any]:
         """The arcs of this block, bucketed by the rank that owns their sources."""
         sources, targets = (to_global(ids) for ids in block)
-        loops = not self.plan.simple
+        layout = partitioning.size, partitioning.stride
         buckets: list[Any] = self.csr.bucket_by_owner(
-            (sources, targets), partitioning.size, partitioning.stride, mirror=self.mirror, loops=loops
+            (sources, targets), *layout, mirror=self.mirror, loops=not self.plan.simple
         )
         return buckets
 

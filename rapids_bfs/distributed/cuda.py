@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.formatting import size
-from ..engines.gpu.launch import address, copy, fill
-from ..engines.gpu.level_synchronous import Device
-from ..engines.gpu.persistent import WARP, bytes_of_tiles, words_per_tile
+from ..engines.gpu.launch import address, addresses, copy, fill
+from ..engines.gpu.level_synchronous import Device, Needs, bytes_of
+from ..engines.gpu.persistent import WARP, LaunchTuning, bytes_of_tiles, words_per_tile
 from ..errors import InputError
 from ..kernels.distributed import COLUMNS, EXCHANGE
 from ..kernels.whole_search import GROUP, SEARCH, TILE
@@ -32,13 +32,12 @@ Search: Any = SEARCH.in_memory()
 Exchange: Any = EXCHANGE.in_memory()
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """The tuning parameters of the kernels; no answer depends on them."""
+@dataclass(frozen=True, kw_only=True)
+class Tuning(LaunchTuning):
+    """How the kernels are launched; no answer depends on it. The common parameters are those of the sweep."""
 
-    threads: int = 512  # of a block of the sweep
-    others: int = 256  # of a block of the other kernels
-    blocks: int = 8  # of the other kernels, for each multiprocessor
+    other_threads: int = 256  # of a block of the other kernels
+    other_blocks: int = 8  # of these, for each multiprocessor
 
 
 class Answers(NamedTuple):
@@ -88,19 +87,20 @@ class DevicePartition:
             )
             self.rows = self._uploaded()
             self.kernels = device.compiled_together(FILE, dtype, np.dtype(np.int64), tuning.threads)
-            at = {name: address(array) for name, array in (self.arrays | self.rows).items()}
-            self.s = Search(**at, n=own, m=len(partition.in_targets), edge_bits=edge_bits, target=-1)
+            self.s = Search(
+                **addresses(self.arrays | self.rows), n=own, m=len(partition.in_targets), edge_bits=edge_bits, target=-1
+            )
             self._prepare(communicator)
             device.synchronize()
 
-    def allocate(self, needs: dict[str, tuple[int, Any]]) -> dict[str, Any]:
+    def allocate(self, needs: Needs) -> dict[str, Any]:
         """New arrays of these lengths and types, by name. Raises `InputError` if they and an answer do not fit."""
         device, partition = self.device, self.partition
         answer = 2 * partition.own * (4 + partition.partitioning.dtype.itemsize)
-        needed = sum(length * np.dtype(kind).itemsize for length, kind in needs.values()) + answer
+        needed = bytes_of(needs.values()) + answer
         if needed > device.free_bytes():
             raise InputError(f"a search of this partition needs {size(needed)} of device memory: use more devices")
-        return {name: device.empty(*need) for name, need in needs.items()}
+        return device.allocated(needs)
 
     def allocate_answers(self, predecessors: bool) -> Answers:
         """New arrays for distances and, if asked for, predecessors."""
@@ -132,17 +132,15 @@ class DevicePartition:
         fill(weights, 0, stream)
         fill(self.arrays["isolated"], 0xFF, stream)
         pointer, vertex = ctypes.c_void_p, np.ctypeslib.as_ctypes_type(partition.partitioning.dtype)
-        many = self.tuning.blocks * device.multiprocessors
+        many = self.tuning.other_blocks * device.multiprocessors
         own = weights[partition.base :]
         given = pointer(address(rows["offsets"])), ctypes.c_int64(partition.own), pointer(address(own))
-        self.kernels["weigh"].launcher(many, self.tuning.others, 0, stream, *given)()
+        self.kernels["weigh"].launcher(many, self.tuning.other_threads, 0, stream, *given)()
         device.synchronize()
-        communicator.ready()
-        communicator.allgather(weights)
-        communicator.wait(device.synchronize)
+        communicator.allgather_slices(weights, device.synchronize)
         arrays = (*(rows[name] for name in ROWS), weights, *(self.arrays[name] for name in PREPARED))
         given = vertex(partition.own), vertex(partition.base), *(pointer(address(each)) for each in arrays)
-        self.kernels["prepare_partition"].launcher(many, self.tuning.others, 0, stream, *given)()
+        self.kernels["prepare_partition"].launcher(many, self.tuning.other_threads, 0, stream, *given)()
         device.synchronize()
 
 
@@ -180,7 +178,7 @@ class DeviceSearch(LevelSynchronousSearch):
             self._make_launchers()
 
     def _fill_in(self) -> None:
-        partition, at = self.partition, {name: address(array) for name, array in self.arrays.items()}
+        partition, at = self.partition, addresses(self.arrays)
         self.s.visited = at["visited"]
         self.x = Exchange(
             **{name: at[name] for name in ("seen", "upcoming", "fresh", "sent", "received", "gathered")},
@@ -198,17 +196,17 @@ class DeviceSearch(LevelSynchronousSearch):
         device, tuning, kernels = self.device, self.tuning, self.device_partition.kernels
         stream = device.stream_handle
         shared = bytes_of_tiles(tuning.threads)
-        grid = max(kernels["sweep"].resident_blocks(tuning.threads, shared), 1) * device.multiprocessors
+        grid = tuning.resident_blocks(kernels["sweep"], device, shared)
         self.s.tile = words_per_tile(TILE, self.partition.own, grid * tuning.threads // WARP)
-        many = tuning.blocks * device.multiprocessors
+        many = tuning.other_blocks * device.multiprocessors
         grids = {"begin": 1, "report": 1, "expand": many, "settle_received": many}
         grids |= dict.fromkeys(("sweep_rows", "note", "list"), many)
         self.launch = {
-            name: kernels[name].launcher(blocks, tuning.others, 0, stream, self.s, self.x)
+            name: kernels[name].launcher(blocks, tuning.other_threads, 0, stream, self.s, self.x)
             for name, blocks in grids.items()
         }
         self.launch["sweep"] = kernels["sweep"].launcher(grid, tuning.threads, shared, stream, self.s, self.x)
-        self.launch["copy_to_host"] = kernels["copy_to_host"].launcher(1, tuning.others, 0, stream, self.x)
+        self.launch["copy_to_host"] = kernels["copy_to_host"].launcher(1, tuning.other_threads, 0, stream, self.x)
 
     def active(self) -> AbstractContextManager[Any]:
         return self.device.working()

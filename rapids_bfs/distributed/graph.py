@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -34,6 +33,7 @@ from .search import DistributedTraversal, GatheredTraversal, searched
 from .sources import EdgeSource, GraphEdges
 from .validation import validate_distributed
 
+ARRAYS = ("offsets", "targets")  # attributes of each `Graph`, besides those of its class
 _preparing: dict[int, threading.Lock] = {}  # by process
 BESIDE = {
     CPU: ("scipy",),
@@ -69,11 +69,9 @@ class DistributedGraph(Vertices):
         self.partitions = partitions
         self.launcher = launcher
         facts = launcher.collect(_facts, each=[partitions])
-        self.partitioning: Partitioning = facts[0].partitioning
-        self.directed = facts[0].directed
-        self.num_arcs = sum(facts[0].arcs)
-        self.num_loops = facts[0].loops
-        self.nbytes = sum(fact.nbytes for fact in facts)
+        self.partitioning: Partitioning
+        self.partitioning, self.directed, self.num_arcs, self.num_loops, _ = facts[0]
+        self.nbytes = sum(nbytes for *_, nbytes in facts)
         self.name = name
         self.columns = columns
         self.frame = frame
@@ -85,6 +83,16 @@ class DistributedGraph(Vertices):
     def __repr__(self) -> str:
         size = graph_size(self.num_vertices, self.num_edges, self.directed)
         return f"<DistributedGraph {self.name!r}: {size}, on {', '.join(self.devices)}>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raises `AttributeError`, which says where to find what only a `Graph` has."""
+            if name.startswith("_") or not (hasattr(Graph, name) or name in ARRAYS):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise AttributeError(
+                f"{vars(self).get('name', 'the graph')} is distributed and has no {name}: use graph.to('cpu').{name}"
+            )
 
     def _repr_html_(self) -> str:
         rows = [
@@ -254,17 +262,8 @@ class DistributedGraph(Vertices):
             self._deep, self._prepared = True, False
 
 
-@dataclass(frozen=True)
-class _Facts:
-    partitioning: Partitioning
-    directed: bool
-    arcs: tuple[int, ...]
-    loops: int
-    nbytes: int
-
-
-def _facts(partition: Partition, communicator: Communicator) -> _Facts:
-    return _Facts(partition.partitioning, partition.directed, partition.arcs, partition.loops, partition.nbytes)
+def _facts(partition: Partition, communicator: Communicator) -> tuple[Partitioning, bool, int, int, int]:
+    return partition.partitioning, partition.directed, sum(partition.arcs), partition.loops, partition.nbytes
 
 
 def _ids(partition: Partition, communicator: Communicator) -> np.ndarray:

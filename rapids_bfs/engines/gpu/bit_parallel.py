@@ -172,7 +172,7 @@ class BitParallel(BatchTraversal):
         kernel = tuning.compiled(self.device, FILE, f"{name}_{width}", *self.types)
         if name == "write":
             return kernel.launcher(self.device.resident_blocks, WRITE_THREADS, 0, stream, self.parameters)
-        grid = blocks_of_grid(kernel, self.device, self.graph, tuning, 0, width)
+        grid = blocks_of_grid(kernel, self.device, self.graph.num_arcs * width, tuning, 0)
         return kernel.launcher(grid, tuning.threads, 0, stream, self.parameters, cooperative=True)
 
     def _launch(self, sources: np.ndarray, depth_limit: int | None, *names: str) -> None:

@@ -91,7 +91,7 @@ class OneLaunch:
         for one.
         """
         graph, device, threads = self.graph, self.device, tuning.threads
-        grid = blocks_of_grid(kernel, device, graph, tuning, shared)
+        grid = blocks_of_grid(kernel, device, graph.num_arcs, tuning, shared)
         self.parameters.tile = words_per_tile(TILE, graph.num_vertices, grid * threads // WARP)
         rest = threads, shared, device.stream_handle, self.parameters
         self.deep = tuning.deep
@@ -219,16 +219,18 @@ class OneLaunch:
 
 
 def blocks_of_grid(
-    kernel: CompiledKernel, device: Device, graph: Graph, tuning: LaunchTuning, shared: int, words: int = 1
+    kernel: CompiledKernel, device: Device, arcs: int, tuning: LaunchTuning, shared: int, sharing: int = 1
 ) -> int:
-    """How many blocks search: as many as the device holds, or one if the graph is small; `tuning.grid` at most.
+    """How many blocks search: as many as the device holds, or one if there are few arcs; `tuning.grid` at most.
 
-    ``words``: how many words of sources a kernel handles at each arc.
+    ``sharing`` grids of so many blocks run on the device at the same time.
     """
-    grid = tuning.resident_blocks(kernel, device, shared)
+    grid = tuning.resident_blocks(kernel, device, shared) // sharing
+    if not grid:
+        raise InputError(f"this device cannot run {sharing} blocks of {tuning.threads} threads: use more devices")
     if tuning.grid is not None:
         return min(grid, tuning.grid)
-    return 1 if graph.num_arcs * words < SMALL_ARCS else grid
+    return 1 if arcs < SMALL_ARCS else grid
 
 
 def bytes_of_tiles(threads: int) -> int:

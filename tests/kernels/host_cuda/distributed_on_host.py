@@ -23,7 +23,7 @@ from rapids_bfs.distributed.persistent import ALIGNMENT
 with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
     from rapids_bfs._core.csr import device as device_csr
 
-SMALL = Tuning(threads=64, others=64, blocks=1)
+SMALL = Tuning(threads=64, other_threads=64, other_blocks=1)
 
 
 @pytest.fixture(autouse=True)
