@@ -164,21 +164,20 @@ class Builder:
         return sources, targets
 
     def in_step(self) -> Iterator[Pairs]:
-        """This rank's blocks, then empty blocks until every rank has read all of its own."""
+        """This rank's blocks, then empty blocks until every rank has read all of its own.
+
+        Raises `InputError` if one has an id that `scan` did not see.
+        """
         nothing = self.csr.xp.empty(0, np.int32)
         blocks = self.blocks()
         while True:
             block = next(blocks, None)
             if not any(self.communicator.allgather_object(block is not None)):
                 return
-            yield (nothing, nothing) if block is None else self._seen(self.integers(block))
-
-    def _seen(self, pair: Pairs) -> Pairs:
-        """``pair`` itself. Raises `InputError` if it has an id that `scan` did not allow."""
-        for ids in pair:
-            if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) <= self.highest:
+            pair = (nothing, nothing) if block is None else self.integers(block)
+            if any(len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) <= self.highest for ids in pair):
                 raise InputError(CHANGED)
-        return pair
+            yield pair
 
     def scan(self) -> tuple[int, int, bool]:
         """The number of edges of all ranks, their largest id (-1 without edges), and whether they are symmetric.

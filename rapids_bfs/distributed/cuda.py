@@ -151,12 +151,7 @@ class DeviceSearch(LevelSynchronousSearch):
         """``reason`` says why the ranks do not search in one launch."""
         super().__init__(device_partition.partition)
         self.transport = f"NCCL ({reason})"
-        self.device_partition, self.device, self.tuning, self.s = (
-            device_partition,
-            device_partition.device,
-            device_partition.tuning,
-            device_partition.s,
-        )
+        self.device_partition, self.device, self.s = device_partition, device_partition.device, device_partition.s
         partition, words = device_partition.partition, device_partition.own_words
         dtype, partitions = partition.partitioning.dtype, partition.partitioning.size
         pairs = 2 * (1 + self.capacity) * partitions
@@ -193,7 +188,7 @@ class DeviceSearch(LevelSynchronousSearch):
         )
 
     def _make_launchers(self) -> None:
-        device, tuning, kernels = self.device, self.tuning, self.device_partition.kernels
+        device, tuning, kernels = self.device, self.device_partition.tuning, self.device_partition.kernels
         stream = device.stream_handle
         shared = bytes_of_tiles(tuning.threads)
         grid = tuning.resident_blocks(kernels["sweep"], device, shared)

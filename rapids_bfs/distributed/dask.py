@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import secrets
 import threading
 import weakref
@@ -44,7 +45,9 @@ class DaskLauncher(Launcher):
         self._connected = False  # True while the ranks are connected and none has failed
         self._epoch = 0  # how many times they have connected
         self._names = [f"partition {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
-        self._rank_futures = [self._task(rank, Rank, self.token, rank, self._names, timeout) for rank in self._ranks]
+        self._rank_futures = [
+            self._task(rank, Rank, self.token, rank, self._names, timeout) for rank in range(self.size)
+        ]
         self._settled(
             [self._task(rank, remote.settle, future) for rank, future in enumerate(self._rank_futures)], timeout
         )
@@ -84,14 +87,14 @@ class DaskLauncher(Launcher):
         self._settled(
             [
                 self._task(rank, remote.hold, self._rank_futures[rank], handle.key, function, *futures[rank])
-                for rank in self._ranks
+                for rank in range(self.size)
             ]
         )
         return handle
 
     def taken(self, handle: OnWorkers) -> list[Any]:
         """Turn the stored values into Dask futures. A busy worker finishes them later."""
-        futures = [self._task(rank, remote.take, self._rank_futures[rank], handle.key) for rank in self._ranks]
+        futures = [self._task(rank, remote.take, self._rank_futures[rank], handle.key) for rank in range(self.size)]
         for future in futures:
             future.add_done_callback(partial(_until_done, handle))
         return futures
@@ -101,10 +104,6 @@ class DaskLauncher(Launcher):
 
         return dd.from_delayed(self.taken(self.map(function, each=each)), verify_meta=False)
 
-    @property
-    def _ranks(self) -> range:
-        return range(self.size)
-
     def _task(self, rank: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """Submit a Dask task to this rank's worker."""
         place = {"workers": [self.workers[rank]], "allow_other_workers": False}
@@ -113,11 +112,8 @@ class DaskLauncher(Launcher):
     def _settled(self, tasks: Sequence[Any], patience: float = math.inf) -> None:
         """Wait for tasks, one per rank, that return an `Outcome`; raise as `collect` does."""
 
-        async def outcomes() -> list[Outcome]:
-            return await self._outcomes({rank: task.result() for rank, task in enumerate(tasks)}, patience)
-
         self._require_process()
-        self._values(outcomes)
+        self._values(lambda: self._outcomes({rank: task.result() for rank, task in enumerate(tasks)}, patience))
 
     def _require_process(self) -> None:
         """Raise `TraversalError` in a forked child, which does not have the client's threads."""
@@ -159,7 +155,7 @@ class DaskLauncher(Launcher):
         async def outcomes() -> list[Outcome]:
             if gone := [rank for rank, future in enumerate(self._rank_futures) if future.status != "finished"]:
                 return [self._lost(rank) for rank in gone]
-            calls = {rank: self._call(rank, method, *arguments) for rank in ranks or self._ranks}
+            calls = {rank: self._call(rank, method, *arguments) for rank in ranks or range(self.size)}
             return await self._outcomes(calls)
 
         return self._values(outcomes)
@@ -241,7 +237,7 @@ class DaskLauncher(Launcher):
         return set(await asyncio.wait_for(self.client.nthreads(), self.timeout))
 
     async def _answers(self, rank: int) -> bool:
-        call = self.client.run(remote.answer, workers=[self.workers[rank]], on_error="ignore")
+        call = self.client.run(os.getpid, workers=[self.workers[rank]], on_error="ignore")
         with suppress(asyncio.TimeoutError):
             return bool(await asyncio.wait_for(call, GRACE / 2))
         return False

@@ -25,7 +25,7 @@ from ..trace import Step
 from .build import OWN, Partition
 from .communicators import Communicator
 from .launchers import Launcher, PerRank
-from .level_synchronous import Answer
+from .level_synchronous import Answer, Totals
 
 GATHERED = "gathered on one"  # the transport of such a graph
 # A graph is gathered after a search of DEEP + arcs / ARCS_PER_LEVEL levels. A level takes 12 us longer on two H200 than
@@ -108,14 +108,6 @@ def _to_rank_0(array: Any, whole: Any, lengths: Sequence[int], communicator: Com
     communicator.alltoallv_into([array] + [nothing] * (communicator.size - 1), into)
 
 
-class Totals(NamedTuple):
-    """Totals of a search over all ranks."""
-
-    reached: int
-    depth: int
-    steps: list[Step]
-
-
 def search_whole(
     partition: Partition, communicator: Communicator, sources: np.ndarray, options: Options
 ) -> BFSResult | None:
@@ -147,7 +139,7 @@ def scatter(
     return Answer(
         _from_rank_0(distances, np.int32, partition, communicator),
         _from_rank_0(tree, partition.partitioning.dtype, partition, communicator) if predecessors else None,
-        *found,
+        found,
     )
 
 

@@ -214,11 +214,11 @@ class DistributedGraph(Vertices):
         degrees = np.zeros(n, np.int64)
         for vertices, (offsets, _) in zip(own, rows, strict=True):
             degrees[vertices] = np.diff(offsets)
-        offsets = csr.offsets_of(degrees)
-        targets = np.empty(m, vertex)
-        for vertices, (starts, ends) in zip(own, rows, strict=True):
-            shifts = np.repeat(offsets[vertices] - starts[:-1], np.diff(starts))
-            targets[shifts + np.arange(len(ends))] = self.vertices(ends)
+        blocks = (
+            (np.repeat(vertices, np.diff(offsets)), self.vertices(targets))
+            for vertices, (offsets, targets) in zip(own, rows, strict=True)
+        )
+        offsets, targets = csr.fill(degrees, blocks)
         return self.ids._with(offsets=offsets, targets=targets, directed=self.directed)
 
     def prepare(self) -> None:

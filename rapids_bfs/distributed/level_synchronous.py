@@ -42,15 +42,21 @@ class Frontier(NamedTuple):
     overflown: bool  # did a bucket of some rank overflow? Then no rank settled anything.
 
 
+class Totals(NamedTuple):
+    """Totals of a search over all ranks."""
+
+    reached: int  # vertices
+    depth: int  # the largest distance
+    steps: list[Step]
+
+
 @dataclass
 class Answer:
     """The answer of a search for the vertices of one partition, by local id."""
 
     distances: Any  # int32, -1 where not reached
     predecessors: Any | None  # global ids, -1 at sources and where not reached
-    reached: int  # the number of vertices reached on all ranks
-    depth: int  # the largest distance on all ranks
-    steps: list[Step]
+    totals: Totals
 
 
 class Request(NamedTuple):
@@ -188,7 +194,7 @@ def level_synchronous(search: LevelSynchronousSearch, request: Request, communic
             steps.append(Step(went, 1e3 * (perf_counter() - begin)))
             reached += frontier.vertices
             depth += frontier.vertices > 0
-        return Answer(*search.answer(), reached, depth, steps)
+        return Answer(*search.answer(), Totals(reached, depth, steps))
 
 
 def _frontier(search: LevelSynchronousSearch, communicator: Communicator) -> Frontier:

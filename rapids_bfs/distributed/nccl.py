@@ -60,18 +60,14 @@ class Ranks:
         threading.Thread(target=_watch, args=(weakref.ref(self), timeout / CHECKS), daemon=True).start()
 
     @classmethod
-    def of_process(cls, ordinals: Sequence[int], names: Sequence[str], timeout: float = TIMEOUT) -> Ranks:
-        """All ranks in this process, one for each of these devices."""
-        return cls(dict(enumerate(library().NcclCommunicator.initAll(list(ordinals)))), names, timeout)
-
-    @classmethod
     def shared(cls, ordinals: Sequence[int], names: Sequence[str], timeout: float) -> Ranks:
         """The ranks that all graphs on these devices use: connecting takes longer than a search. After a failure they
         connect again."""
         key = generation(), tuple(ordinals), timeout
         ranks = _shared.get(key)
         if ranks is None or ranks.failure is not None:
-            ranks = _shared[key] = cls.of_process(ordinals, names, timeout)
+            communicators = dict(enumerate(library().NcclCommunicator.initAll(list(ordinals))))
+            ranks = _shared[key] = cls(communicators, names, timeout)
         return ranks
 
     @contextmanager

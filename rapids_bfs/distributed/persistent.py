@@ -24,7 +24,7 @@ from .build import Partition
 from .communicators import Aborted, Communicator, no_answer
 from .cuda import Answers, DevicePartition, DeviceSearch
 from .launchers import At
-from .level_synchronous import ONE_LAUNCH, Answer, Request, capacity_of, requests_of_all
+from .level_synchronous import ONE_LAUNCH, Answer, Request, Totals, capacity_of, requests_of_all
 from .windows import Location, Windows, open_windows
 
 FILE, KERNEL = "distributed_persistent", "search_partition"
@@ -242,7 +242,7 @@ class PersistentSearch:
         if levels == GIVEN_UP:
             raise TraversalError("more levels than the graph has vertices: its partitions do not fit together")
         steps = self._steps(levels) if self.request.trace else []
-        return Answer(distances, predecessors, reached, depth, steps)
+        return Answer(distances, predecessors, Totals(reached, depth, steps))
 
     def _trace_buffer(self) -> int:
         if self.trace is None:

@@ -74,7 +74,7 @@ class DistributedResult(Distances):
     @property
     def num_traversed_edges(self) -> int:
         """Edges of the component that was traversed, as Graph500 counts them: an undirected edge once."""
-        arcs = int(sum(self._each(_traversed)))
+        arcs = int(self._levels[1].sum())
         return arcs if self.graph.directed else arcs // 2
 
     @property
@@ -234,7 +234,7 @@ def _path(partition: Partition, answer: Answer, communicator: Communicator, vert
     if answer.predecessors is None:
         return None
     path = []
-    for _ in range(answer.depth + 1):
+    for _ in range(answer.totals.depth + 1):
         distance, before = max(communicator.allgather_object(_at(partition, answer, communicator, vertex)))
         if distance < 0:
             break
@@ -243,11 +243,6 @@ def _path(partition: Partition, answer: Answer, communicator: Communicator, vert
         if distance == 0:
             break
     return path[::-1]
-
-
-def _traversed(partition: Partition, answer: Answer, communicator: Communicator) -> int:
-    xp = csr_for(answer.distances).xp
-    return int(xp.diff(partition.offsets)[answer.distances >= 0].sum())
 
 
 def level_sums(partition: Partition, answer: Answer, communicator: Communicator, depth: int) -> np.ndarray:

@@ -153,7 +153,3 @@ def forget(token: str, key: str) -> None:
         if theirs == token:
             rank.forgotten.add(key)
             rank.values.pop(key, None)
-
-
-def answer() -> None:
-    """Return: an answer shows that the worker is alive."""

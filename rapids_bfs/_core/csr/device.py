@@ -118,15 +118,6 @@ def place_in_order(sources: Any, targets: Any, counts: Any, *, mirror: bool = Fa
     return offsets, targets.astype(index_dtype(n), copy=False) if rank is None else rank[targets]
 
 
-def from_edges(sources: Any, targets: Any, n: int, *, mirror: bool = False, keep_order: bool = False) -> CSR:
-    """Offsets and targets of edges between vertices below n; with ``mirror`` in both directions, self-loops once."""
-    edges = [(sources, targets)]
-    counts = count(edges, n, len(sources), mirror=mirror)
-    if keep_order:
-        return place_in_order(sources, targets, counts, mirror=mirror)
-    return place(edges, counts, mirror=mirror)
-
-
 def fill(blocks: Blocks, n: int, rows: int, *, mirror: bool = False) -> CSR:
     """Offsets and targets of at most ``rows`` edges that are read twice, a block at a time."""
     return place(blocks(), count(blocks(), n, rows, mirror=mirror), mirror=mirror)

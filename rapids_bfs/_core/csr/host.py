@@ -175,13 +175,19 @@ def _copy_distinct(offsets, targets, new_offsets, new_targets):
                 place += 1
 
 
-def edge_blocks(offsets: np.ndarray, targets: np.ndarray) -> Iterator[Pairs]:
-    """The edges of a CSR, in order, in blocks of at most `BLOCK`."""
-    for first in range(0, len(targets), BLOCK):
-        block = targets[first : first + BLOCK]
+def edge_blocks(offsets: np.ndarray, targets: np.ndarray, first: int = 0, last: int | None = None) -> Iterator[Pairs]:
+    """The arcs ``first`` up to ``last`` of a CSR, in order, in blocks of at most `BLOCK`."""
+    last = len(targets) if last is None else last
+    for begin in range(first, last, BLOCK):
+        block = targets[begin : min(begin + BLOCK, last)]
         sources = np.empty_like(block)
-        _sources(offsets, first, int(np.searchsorted(offsets, first, side="right")) - 1, sources)
+        _sources(offsets, begin, int(np.searchsorted(offsets, begin, side="right")) - 1, sources)
         yield sources, block
+
+
+def _turned(offsets: np.ndarray, targets: np.ndarray) -> Iterator[Pairs]:
+    """`edge_blocks` of the reversed edges, in the order of the edges."""
+    return ((target, source) for source, target in edge_blocks(offsets, targets))
 
 
 def as_block(ids: np.ndarray) -> np.ndarray:
@@ -267,20 +273,18 @@ def offsets_of(degrees: np.ndarray) -> np.ndarray:
     return offsets
 
 
-def degrees_of(offsets: np.ndarray, targets: np.ndarray) -> Degrees:
-    """The degrees of a CSR."""
-    degrees = Degrees(len(offsets) - 1)
-    for source, target in edge_blocks(offsets, targets):
+def degrees_of(n: int, blocks: Iterable[Pairs]) -> Degrees:
+    """The degrees of these edges of n vertices."""
+    degrees = Degrees(n)
+    for source, target in blocks:
         degrees.add(source, target)
     return degrees
 
 
 def transpose(offsets: np.ndarray, targets: np.ndarray) -> CSR:
     """The CSR of the reversed edges, of the same types. Each adjacency ascends, so transposing twice sorts."""
-    degrees = Degrees(len(offsets) - 1)
-    for source, target in edge_blocks(offsets, targets):
-        degrees.add(target, source)
-    reversed_ = fill(degrees.out, ((target, source) for source, target in edge_blocks(offsets, targets)))
+    degrees = degrees_of(len(offsets) - 1, _turned(offsets, targets))
+    reversed_ = fill(degrees.out, _turned(offsets, targets))
     return reversed_[0].astype(offsets.dtype, copy=False), reversed_[1].astype(targets.dtype, copy=False)
 
 
@@ -294,9 +298,7 @@ def transposed_positions(offsets: np.ndarray, targets: np.ndarray) -> np.ndarray
             yield target, numbers - offsets[source]
             first += len(target)
 
-    degrees = Degrees(len(offsets) - 1)
-    for source, target in edge_blocks(offsets, targets):
-        degrees.add(target, source)
+    degrees = degrees_of(len(offsets) - 1, _turned(offsets, targets))
     return fill(degrees.out, blocks(), limit=len(targets))[1].astype(targets.dtype, copy=False)
 
 
@@ -319,7 +321,7 @@ def sources_of(offsets: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 def mirrored(offsets: np.ndarray, targets: np.ndarray) -> CSR:
     """The CSR of the edges in both directions, self-loops once; the same arrays if they are symmetric."""
-    degrees = degrees_of(offsets, targets)
+    degrees = degrees_of(len(offsets) - 1, edge_blocks(offsets, targets))
     if degrees.symmetric:
         return offsets, targets
     return fill(degrees.out + degrees.into, edge_blocks(offsets, targets), mirror=True)

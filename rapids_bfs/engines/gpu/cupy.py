@@ -49,11 +49,8 @@ class CuPy(Engine):
         return reason
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        make: Callable[[Graph, CuPyDevice], Traversal]
-        if algorithm == "direction-optimizing":
-            make = DirectionOptimizing
-        else:
-            make = FrontierMaskTexture if algorithm == TEXTURE else ALGORITHMS[algorithm]
+        own: Any = {self.algorithms[0]: DirectionOptimizing, TEXTURE: FrontierMaskTexture}
+        make: Callable[[Graph, CuPyDevice], Traversal] = own.get(algorithm) or ALGORITHMS[algorithm]
         return prepared(make, graph)
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:

@@ -245,19 +245,9 @@ class FrontierMask(Masks):
     file = "frontier_mask"
 
     def advance(self, level: int, target: int, predecessors: Any) -> bool:
-        self.kernels["expand"](
-            self.blocks,
-            self.offsets,
-            self.targets,
-            self.n,
-            np.int32(level),
-            self.vertex(target),
-            *self.masks,
-            self.distances,
-            predecessors,
-            self.announced,
-            self.status_on_device,
-        )
+        rows, answer = (self.offsets, self.targets, self.n), (self.distances, predecessors)
+        status = self.announced, self.status_on_device
+        self.kernels["expand"](self.blocks, *rows, np.int32(level), self.vertex(target), *self.masks, *answer, *status)
         self.device.synchronize()
         self.frontier, self.upcoming = self.upcoming, self.frontier
         return bool(self.status[PROGRESS] == level)
@@ -303,21 +293,10 @@ class BlockQueue(LevelByLevel):
 
     def advance(self, level: int, target: int, predecessors: Any) -> bool:
         blocks = 1 << (self.end - self.begin - 1).bit_length()  # a power of two: Numba keeps few launch configurations
-        self.kernels["expand"](
-            min(blocks, self.device.resident_blocks),
-            self.offsets,
-            self.targets,
-            self.vertex(self.begin),
-            self.vertex(self.end),
-            np.int32(level),
-            self.vertex(target),
-            self.queue,
-            self.tail,
-            self.distances,
-            predecessors,
-            self.finished,
-            self.status_on_device,
-        )
+        blocks = min(blocks, self.device.resident_blocks)
+        frontier = self.offsets, self.targets, self.vertex(self.begin), self.vertex(self.end)
+        found = self.queue, self.tail, self.distances, predecessors, self.finished, self.status_on_device
+        self.kernels["expand"](blocks, *frontier, np.int32(level), self.vertex(target), *found)
         self.device.synchronize()
         self.begin, self.end = self.end, int(self.status[PROGRESS])
         return self.begin < self.end
