@@ -26,8 +26,8 @@ from .level_synchronous import LevelSynchronousSearch
 
 FILE = "distributed"
 SLACK = 256  # pairs that a bucket can take beyond the expected number
-ROWS = ("offsets", "in_offsets", "in_targets")  # arguments of the kernel `prepare_partition`
-PREPARED = ("hub", "heavy", "isolated")  # the arrays that this kernel fills
+ROWS = ("offsets", "targets", "in_offsets", "in_targets")  # of a partition
+PREPARED = ("hub", "heavy", "isolated")  # the arrays that the kernel `prepare_partition` fills
 Search: Any = SEARCH.in_memory()
 Exchange: Any = EXCHANGE.in_memory()
 
@@ -62,12 +62,8 @@ class DevicePartition:
     """
 
     def __init__(
-        self, partition: Partition, communicator: Communicator, device: Device | None = None, tuning: Tuning = Tuning()
+        self, partition: Partition, communicator: Communicator, device: Device, tuning: Tuning = Tuning()
     ) -> None:
-        if device is None:
-            from ..engines.gpu.cupy import CuPyDevice
-
-            device = CuPyDevice()
         self.partition, self.device, self.tuning = partition, device, tuning
         own, dtype = partition.own, partition.partitioning.dtype
         self.own_words = partition.partitioning.stride // WARP
@@ -85,7 +81,8 @@ class DevicePartition:
                     "isolated": (self.own_words, np.uint32),
                 }
             )
-            self.rows = self._uploaded()
+            # They are there already, but kernels that write them may be pending: `upload` waits for these.
+            self.rows = {name: device.upload(getattr(partition, name)) for name in ROWS}
             self.kernels = device.compiled_together(FILE, dtype, np.dtype(np.int64), tuning.threads)
             self.s = Search(
                 **addresses(self.arrays | self.rows), n=own, m=len(partition.in_targets), edge_bits=edge_bits, target=-1
@@ -112,18 +109,6 @@ class DevicePartition:
         """Let later launches write to these arrays."""
         self.s.distances, self.s.predecessors = answers.at_distances, answers.at_predecessors
 
-    def _uploaded(self) -> dict[str, Any]:
-        """The partition's rows on the device. They are there already, but kernels that write them may be pending."""
-        partition, upload = self.partition, self.device.upload
-        offsets, targets = upload(partition.offsets), upload(partition.targets)
-        same = partition.in_targets is partition.targets
-        return {
-            "offsets": offsets,
-            "targets": targets,
-            "in_offsets": offsets if same else upload(partition.in_offsets),
-            "in_targets": targets if same else upload(partition.in_targets),
-        }
-
     def _prepare(self, communicator: Communicator) -> None:
         """Find the in-neighbours of highest degree, over all partitions, and the vertices without edges."""
         partition, device, rows = self.partition, self.device, self.rows
@@ -138,7 +123,8 @@ class DevicePartition:
         self.kernels["weigh"].launcher(many, self.tuning.other_threads, 0, stream, *given)()
         device.synchronize()
         communicator.allgather_slices(weights, device.synchronize)
-        arrays = (*(rows[name] for name in ROWS), weights, *(self.arrays[name] for name in PREPARED))
+        given_rows = rows["offsets"], rows["in_offsets"], rows["in_targets"]
+        arrays = (*given_rows, weights, *(self.arrays[name] for name in PREPARED))
         given = vertex(partition.own), vertex(partition.base), *(pointer(address(each)) for each in arrays)
         self.kernels["prepare_partition"].launcher(many, self.tuning.other_threads, 0, stream, *given)()
         device.synchronize()
