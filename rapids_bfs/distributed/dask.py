@@ -45,12 +45,8 @@ class DaskLauncher(Launcher):
         self._connected = False  # True while the ranks are connected and none has failed
         self._epoch = 0  # how many times they have connected
         self._names = [f"partition {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
-        self._rank_futures = [
-            self._task(rank, Rank, self.token, rank, self._names, timeout) for rank in range(self.size)
-        ]
-        self._settled(
-            [self._task(rank, remote.settle, future) for rank, future in enumerate(self._rank_futures)], timeout
-        )
+        self._rank_futures = self._tasks(Rank, [(self.token, rank, self._names, timeout) for rank in range(self.size)])
+        self._settled(remote.settle, [()] * self.size, timeout)
 
     @classmethod
     def shared(cls, client: Any, workers: Sequence[str], device: str) -> DaskLauncher:
@@ -84,17 +80,12 @@ class DaskLauncher(Launcher):
         """Store ``function(*values)`` on each rank, where ``futures[rank]`` has the values on its worker. The function
         gets no communicator."""
         handle = OnWorkers(self)
-        self._settled(
-            [
-                self._task(rank, remote.hold, self._rank_futures[rank], handle.key, function, *futures[rank])
-                for rank in range(self.size)
-            ]
-        )
+        self._settled(remote.hold, [(handle.key, function, *values) for values in futures])
         return handle
 
     def taken(self, handle: OnWorkers) -> list[Any]:
         """Turn the stored values into Dask futures. A busy worker finishes them later."""
-        futures = [self._task(rank, remote.take, self._rank_futures[rank], handle.key) for rank in range(self.size)]
+        futures = self._tasks(remote.take, [(rank, handle.key) for rank in self._rank_futures])
         for future in futures:
             future.add_done_callback(partial(_until_done, handle))
         return futures
@@ -104,15 +95,19 @@ class DaskLauncher(Launcher):
 
         return dd.from_delayed(self.taken(self.map(function, each=each)), verify_meta=False)
 
-    def _task(self, rank: int, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Submit a Dask task to this rank's worker."""
-        place = {"workers": [self.workers[rank]], "allow_other_workers": False}
-        return self.client.submit(function, *arguments, pure=False, **place)
+    def _tasks(self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]]) -> list[Any]:
+        """Submit a Dask task ``function(*arguments[rank])`` to each rank's worker."""
+        return [
+            self.client.submit(function, *given, pure=False, workers=[worker], allow_other_workers=False)
+            for worker, given in zip(self.workers, arguments, strict=True)
+        ]
 
-    def _settled(self, tasks: Sequence[Any], patience: float = math.inf) -> None:
-        """Wait for tasks, one per rank, that return an `Outcome`; raise as `collect` does."""
-
+    def _settled(
+        self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]], patience: float = math.inf
+    ) -> None:
+        """Wait for tasks ``function(rank, *arguments)`` that return an `Outcome`; raise as `collect` does."""
         self._require_process()
+        tasks = self._tasks(function, [(rank, *each) for rank, each in zip(self._rank_futures, arguments, strict=True)])
         self._values(lambda: self._outcomes({rank: task.result() for rank, task in enumerate(tasks)}, patience))
 
     def _require_process(self) -> None:

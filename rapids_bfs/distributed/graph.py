@@ -238,17 +238,10 @@ class DistributedGraph(Vertices):
         """Do nothing: users have no access to the arrays of a distributed graph."""
 
     def sample_sources(self, count: int, seed: int) -> np.ndarray:
-        candidates = self.launcher.collect(_candidates, each=[self.partitions])
-        first = np.concatenate([[0], np.cumsum(candidates)])
-        if not first[-1]:
+        sampled = self.launcher.collect(_sampled, count, seed, each=[self.partitions])
+        if sampled[0] is None:
             raise InputError(f"{self.name} has no edges: name a source")
-        picked = np.random.default_rng(seed).choice(first[-1], min(count, int(first[-1])), replace=False)
-        owners = np.searchsorted(first, picked, side="right") - 1
-        found = np.empty(len(picked), np.int64)
-        for rank, picked_there in enumerate(
-            self.launcher.collect(_picked, picked - first[owners], owners, each=[self.partitions])
-        ):
-            found[owners == rank] = picked_there
+        found: np.ndarray = sum(sampled)
         return found
 
     @property
@@ -289,15 +282,21 @@ def _rows(partition: Partition, communicator: Communicator) -> tuple[np.ndarray,
     return to_host(partition.offsets), to_host(partition.targets)
 
 
-def _candidates(partition: Partition, communicator: Communicator) -> int:
-    return int((csr_for(partition.offsets).xp.diff(partition.offsets) > 0).sum())
+def _sampled(partition: Partition, communicator: Communicator, count: int, seed: int) -> np.ndarray | None:
+    """The global ids of vertices with an out-edge, drawn from those of all ranks; 0 for other ranks' vertices.
 
-
-def _picked(partition: Partition, communicator: Communicator, picked: np.ndarray, owners: np.ndarray) -> np.ndarray:
-    """The global ids of the vertices that ``picked`` indexes among this rank's vertices with an out-edge."""
-    xp = csr_for(partition.offsets).xp
+    None if no vertex has an out-edge.
+    """
+    xp, rank = csr_for(partition.offsets).xp, communicator.rank
     local_ids = xp.flatnonzero(xp.diff(partition.offsets) > 0)
-    return to_host(local_ids[xp.asarray(picked[owners == communicator.rank])]) + partition.base
+    first = np.cumsum([0, *communicator.allgather_object(len(local_ids))])
+    if not first[-1]:
+        return None
+    picked = np.random.default_rng(seed).choice(first[-1], min(count, int(first[-1])), replace=False) - first[rank]
+    own = (picked >= 0) & (picked < len(local_ids))
+    found = np.zeros(len(picked), np.int64)
+    found[own] = to_host(local_ids[xp.asarray(picked[own])]) + partition.base
+    return found
 
 
 def from_graph(graph: Graph, launcher: Launcher) -> DistributedGraph:
