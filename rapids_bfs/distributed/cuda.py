@@ -83,7 +83,7 @@ class DevicePartition:
             )
             # They are there already, but kernels that write them may be pending: `upload` waits for these.
             self.rows = {name: device.upload(getattr(partition, name)) for name in ROWS}
-            self.kernels = device.compiled_together(FILE, dtype, np.dtype(np.int64), tuning.threads)
+            self.kernels = device.compiled_together(FILE, dtype, np.dtype(np.int64), tuning.threads, tuning.blocks)
             self.s = Search(
                 **addresses(self.arrays | self.rows), n=own, m=len(partition.in_targets), edge_bits=edge_bits, target=-1
             )
@@ -178,6 +178,7 @@ class DeviceSearch(LevelSynchronousSearch):
         stream = device.stream_handle
         shared = bytes_of_tiles(tuning.threads)
         grid = tuning.resident_blocks(kernels["sweep"], device, shared)
+        grid = grid if tuning.grid is None else min(grid, tuning.grid)
         self.s.tile = words_per_tile(TILE, self.partition.own, grid * tuning.threads // WARP)
         many = tuning.other_blocks * device.multiprocessors
         grids = {"begin": 1, "report": 1, "expand": many, "settle_received": many}

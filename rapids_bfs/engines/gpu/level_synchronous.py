@@ -106,9 +106,9 @@ class Device(ABC):
         """A kernel for these types and blocks of at most so many threads, so many of them on a multiprocessor."""
 
     def compiled_together(
-        self, file: str, vertex: np.dtype, offset: np.dtype, threads: int
+        self, file: str, vertex: np.dtype, offset: np.dtype, threads: int, blocks: int
     ) -> dict[str, CompiledKernel]:
-        """All kernels of a file, for these types and blocks of at most so many threads."""
+        """All kernels of a file, as by `compiled`."""
         raise NotImplementedError(f"engine {self.engine!r} has no {file}")
 
     @abstractmethod
