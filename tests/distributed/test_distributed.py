@@ -163,7 +163,7 @@ def test_one_part_searches_as_before():
     ("where", "what"),
     [
         ("gathered._free_bytes", mock.Mock(return_value=1000.0)),
-        ("gathered.Rows", mock.Mock(side_effect=MemoryError)),
+        ("gathered._allocated", mock.Mock(side_effect=MemoryError)),
         ("gathered.Graph._trusted", mock.Mock(side_effect=MemoryError)),
         ("gathered.resolve", mock.Mock(side_effect=InputError("too little memory"))),
     ],
