@@ -42,6 +42,12 @@ class Launcher(ABC):
         return len(self.devices)
 
     @abstractmethod
+    def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
+        """Call ``function`` on every rank with the rank's own values of ``each``. Returns the results, by rank.
+
+        Raises the `InputError` of a rank as it is, and anything else as a `TraversalError` that names the rank.
+        """
+
     def map_and_collect(
         self,
         function: Callable[..., Any],
@@ -49,15 +55,9 @@ class Launcher(ABC):
         *arguments: Any,
         each: Sequence[PerRank] = (),
     ) -> tuple[PerRank, list[Any]]:
-        """Call ``function`` on every rank with the rank's own values of ``each``. The results stay on the ranks.
-
-        Also returns ``report(result)`` of each, by rank. Raises the `InputError` of a rank as it is, and anything else
-        as a `TraversalError` that names the rank.
-        """
-
-    @abstractmethod
-    def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
-        """`map_and_collect`, but return the results, by rank."""
+        """`collect`, but the results stay on the ranks. Also returns ``report(result)`` of each, by rank."""
+        values = self.collect(function, *arguments, each=each)
+        return values, [report(value) for value in values]
 
     def map(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> PerRank:
         """`map_and_collect` without a report."""
@@ -130,16 +130,6 @@ class Threads(Launcher):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Threads, (self.devices, self.timeout)
-
-    def map_and_collect(
-        self,
-        function: Callable[..., Any],
-        report: Callable[[Any], Any],
-        *arguments: Any,
-        each: Sequence[PerRank] = (),
-    ) -> tuple[list[Any], list[Any]]:
-        values = self.collect(function, *arguments, each=each)
-        return values, [report(value) for value in values]
 
     def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
         with lock_of_process(self._turns), at_work().working():
