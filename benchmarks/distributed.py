@@ -19,6 +19,7 @@ from rapids_bfs.distributed.launchers import ordinal
 from rapids_bfs.distributed.loading import is_random
 from rapids_bfs.distributed.sources import RandomEdges
 from rapids_bfs.engines import DEFAULT, search
+from rapids_bfs.engines.gpu.cupy import CuPyDevice
 
 from .cases import Case, expect, say
 from .record import Record
@@ -106,7 +107,7 @@ def _edges(graph, spec, numbers) -> list[int]:
 def by_nccl(partition, communicator):
     """Let the partition be searched by NCCL from now on."""
     del partition.cache["search"]
-    partition.cache["search"] = DeviceSearch(DevicePartition(partition, communicator), "to compare")
+    partition.cache["search"] = DeviceSearch(DevicePartition(partition, communicator, CuPyDevice()), "to compare")
 
 
 def _release() -> None:

@@ -12,7 +12,7 @@ targets                     4 an arc
 offsets, cursors            16 a vertex; of a directed graph 24
 `ids.CompactIds`            4 a vertex and rank, and the ids, where some ids below the highest do not occur
 `ids.HashedIds`             8 a vertex, where ids are far apart
-a block of each rank        at most 48 for each of its `BLOCK` edges: read, translated, bucketed, received
+a block of each rank        at most 48 for each of its `EXCHANGE_BLOCK` edges: read, translated, bucketed, received
 ==========================  ====================================================================
 
 For rmat:26 from a frame on two ranks that is 8 + 1.5 + 0.8 + 1.5 bytes an edge, and 8 or 16 for the frame itself.
@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .._core.csr import host as csr
-from .._core.csr.host import Pairs
+from .._core.csr import csr_for, csr_on
+from .._core.csr.host import CHANGED, KEY, Pairs
 from .._core.cuda.arrays import CPU, CUDA
 from .._core.dtypes import index_dtype
 from .._core.formatting import counted
@@ -37,7 +37,6 @@ from .communicators import Communicator
 from .ids import CompactIds, HashedIds
 from .partitioning import Partitioning
 from .sources import EdgeSource
-from .tools import tools_for, tools_of
 
 OWN = {CPU: "cpu", CUDA: "cupy"}  # our engine on this device
 MAX_GLOBAL_IDS = 2  # entries for each edge that the tables of `CompactIds` may have, on all ranks together
@@ -91,32 +90,24 @@ class Partition:
         """The ids of its vertices, indexed by local id."""
         if self.labels is not None:
             return self.labels
-        return self.partitioning.ids(self.partitioning.own_global_ids(self.rank, tools_of(self.targets).xp))
-
-
-class EdgeStatistics(NamedTuple):
-    """Statistics of all edges, from the first pass over them."""
-
-    rows: int
-    highest: int  # the largest id; -1 without edges
-    symmetric: bool
+        return self.partitioning.ids(self.partitioning.own_global_ids(self.rank, csr_for(self.targets).xp))
 
 
 def build(source: EdgeSource, communicator: Communicator, plan: Plan) -> Partition:
     """This rank's partition of the graph that the edges of all ranks form."""
     builder = Builder(source, communicator, plan)
-    with builder.tools.working():
+    with builder.csr.working():
         return _built(builder, communicator, plan)
 
 
 def _built(builder: Builder, communicator: Communicator, plan: Plan) -> Partition:
     builder.require_memory()
-    seen = builder.scan()
-    directed = not seen.symmetric if plan.directed is None else plan.directed
-    builder.mirror = not directed and not seen.symmetric
-    if plan.vertices is None and seen.highest >= 2 * seen.rows:  # the ids below the highest cannot all occur
+    rows, highest, symmetric = builder.scan()
+    directed = not symmetric if plan.directed is None else plan.directed
+    builder.mirror = not directed and not symmetric
+    if plan.vertices is None and highest >= 2 * rows:  # the ids below the highest cannot all occur
         return builder.hashed(directed)
-    cyclic = Partitioning.of(seen.highest + 1 if plan.vertices is None else plan.vertices, communicator.size)
+    cyclic = Partitioning.of(highest + 1 if plan.vertices is None else plan.vertices, communicator.size)
     degrees = builder.degrees(cyclic.global_ids, cyclic, directed)
     if plan.vertices is not None:
         return builder.assemble(cyclic.global_ids, cyclic, degrees)
@@ -124,10 +115,10 @@ def _built(builder: Builder, communicator: Communicator, plan: Plan) -> Partitio
     occurs |= degrees[-1] > 0
     if all(communicator.allgather_object(bool(occurs.all()))):
         return builder.assemble(cyclic.global_ids, cyclic, degrees)
-    if cyclic.n * communicator.size > MAX_GLOBAL_IDS * seen.rows:
+    if cyclic.n * communicator.size > MAX_GLOBAL_IDS * rows:
         del degrees
         return builder.hashed(directed)
-    occurring = CompactIds.of(cyclic, occurs, communicator, builder.tools)
+    occurring = CompactIds.of(cyclic, occurs, communicator, builder.csr)
     for side in range(len(degrees)):
         degrees[side] = degrees[side][occurs]
     del occurs
@@ -146,7 +137,7 @@ class Builder:
         self.source = source
         self.communicator = communicator
         self.plan = plan
-        self.tools = tools_for(plan.device)
+        self.csr = csr_on(plan.device)
         self.highest = (1 << 63 if plan.vertices is None else plan.vertices) - 1  # valid id; `scan` lowers it
 
     def require_memory(self) -> None:
@@ -156,48 +147,50 @@ class Builder:
         needed = 16 * n + 2 * edges * np.dtype(index_dtype(n)).itemsize
         sharing = 1 if self.plan.device == CPU else self.communicator.size
         over = counted(self.communicator.size, "device")
-        self.tools.require(needed // sharing, f"{self.plan.name} distributed over {over}")
+        self.csr.require(needed // sharing, f"{self.plan.name} distributed over {over}")
 
     def blocks(self) -> Iterator[Pairs]:
         """The edges of this rank, at most `BLOCK` at a time."""
         for sources, targets in self.source.blocks(self.communicator.rank, self.communicator.size):
-            for first in range(0, len(sources), self.tools.BLOCK):
-                block = slice(first, first + self.tools.BLOCK)
+            for first in range(0, len(sources), self.csr.EXCHANGE_BLOCK):
+                block = slice(first, first + self.csr.EXCHANGE_BLOCK)
                 yield sources[block], targets[block]
 
     def integers(self, pair: Pairs) -> Pairs:
         """The ids of a block as int32 if both arrays are, else as int64."""
         dtype = np.int32 if all(ids.dtype == np.int32 for ids in pair) else np.int64
-        xp = self.tools.xp  # CuPy's ascontiguousarray takes no array of NumPy
+        xp = self.csr.xp  # CuPy's ascontiguousarray takes no array of NumPy
         sources, targets = (xp.ascontiguousarray(xp.asarray(ids, dtype)) for ids in pair)
         return sources, targets
 
     def in_step(self) -> Iterator[Pairs]:
-        """This rank's blocks, then empty blocks until every rank has read all of its own."""
-        nothing = self.tools.xp.empty(0, np.int32)
+        """This rank's blocks, then empty blocks until every rank has read all of its own.
+
+        Raises `InputError` if one has an id that `scan` did not see.
+        """
+        nothing = self.csr.xp.empty(0, np.int32)
         blocks = self.blocks()
         while True:
             block = next(blocks, None)
             if not any(self.communicator.allgather_object(block is not None)):
                 return
-            yield (nothing, nothing) if block is None else self._seen(self.integers(block))
+            pair = (nothing, nothing) if block is None else self.integers(block)
+            if any(len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) <= self.highest for ids in pair):
+                raise InputError(CHANGED)
+            yield pair
 
-    def _seen(self, pair: Pairs) -> Pairs:
-        """``pair`` itself. Raises `InputError` if it has an id that `scan` did not allow."""
-        for ids in pair:
-            if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) <= self.highest:
-                raise InputError(csr.CHANGED)
-        return pair
+    def scan(self) -> tuple[int, int, bool]:
+        """The number of edges of all ranks, their largest id (-1 without edges), and whether they are symmetric.
 
-    def scan(self) -> EdgeStatistics:
-        """The statistics of the edges of all ranks. Raises `InputError` at the first value that is not a vertex id."""
-        key = self.communicator.allgather_object(csr.KEY)[0]
+        Raises `InputError` at the first value that is not a vertex id.
+        """
+        key = self.communicator.allgather_object(KEY)[0]
         rows, highest, asymmetry = 0, -1, 0
         for pair in self.blocks():
             for ids, column in zip(pair, self.source.columns, strict=True):
                 vertex_ids(ids, f"{self.plan.name}, column {column!r}", rows)
             if len(pair[0]):
-                high, hashes = self.tools.summary(*self.integers(pair), key)
+                high, hashes = self.csr.summary(*self.integers(pair), key)
                 rows, highest, asymmetry = rows + len(pair[0]), max(highest, high), asymmetry + hashes
         limit = self.plan.vertices
         if limit is not None and highest >= limit:
@@ -206,7 +199,7 @@ class Builder:
             *self.communicator.allgather_object((rows, highest, asymmetry)), strict=True
         )
         self.highest = max(highests)
-        return EdgeStatistics(sum(counts), self.highest, sum(asymmetries) % 2**64 == 0)
+        return sum(counts), self.highest, sum(asymmetries) % 2**64 == 0
 
     def arcs(self, to_global: ToGlobal, partitioning: Partitioning, *, turned: bool = False) -> Iterator[Any]:
         """Blocks of this rank's arcs: local ids of sources, global ids of targets. ``turned`` reverses arcs."""
@@ -218,28 +211,28 @@ class Builder:
     def _bucketed(self, block: Pairs, to_global: ToGlobal, partitioning: Partitioning) -> list[Any]:
         """The arcs of this block, bucketed by the rank that owns their sources."""
         sources, targets = (to_global(ids) for ids in block)
-        loops = not self.plan.simple
-        buckets: list[Any] = self.tools.bucket_by_owner(
-            (sources, targets), partitioning.size, partitioning.stride, mirror=self.mirror, loops=loops
+        layout = partitioning.size, partitioning.stride
+        buckets: list[Any] = self.csr.bucket_by_owner(
+            (sources, targets), *layout, mirror=self.mirror, loops=not self.plan.simple
         )
         return buckets
 
     def degrees(self, to_global: ToGlobal, partitioning: Partitioning, directed: bool) -> list[Any]:
         """The out-degrees of this rank's vertices and, if the graph is directed, their in-degrees (int64)."""
         own = partitioning.counts[self.communicator.rank]
-        self.tools.require(16 * own, f"a partition of {counted(own, 'vertex', 'vertices')}")
+        self.csr.require(16 * own, f"a partition of {counted(own, 'vertex', 'vertices')}")
         degrees = []
         for turned in (False, True) if directed else (False,):
-            counts = self.tools.xp.zeros(own, np.int64)
+            counts = self.csr.xp.zeros(own, np.int64)
             for local_ids, _ in self.arcs(to_global, partitioning, turned=turned):
-                self.tools.count(local_ids, counts)
+                self.csr.count_local_ids(local_ids, counts)
                 del local_ids  # before the next block is bucketed
             degrees.append(counts)
         return degrees
 
     def hashed(self, directed: bool) -> Partition:
         """This rank's partition if ids are far apart."""
-        labels = HashedIds.of(self.in_step(), self.communicator, self.tools)
+        labels = HashedIds.of(self.in_step(), self.communicator, self.csr)
         degrees = self.degrees(labels.global_ids, labels.partitioning, directed)
         return self.assemble(labels.global_ids, labels.partitioning, degrees, labels.own)
 
@@ -255,24 +248,24 @@ class Builder:
         rows = offsets, targets, in_offsets, in_targets
         partition = Partition(partitioning, self.communicator.rank, directed, *rows, labels, arcs)
         partition.loops = sum(
-            self.communicator.allgather_object(self.tools.count_loops(offsets, targets, partition.base))
+            self.communicator.allgather_object(self.csr.count_own_loops(offsets, targets, partition.base))
         )
         return partition
 
     def _rows(self, to_global: ToGlobal, partitioning: Partitioning, degrees: Any, *, turned: bool) -> Pairs:
-        xp = self.tools.xp
+        xp = self.csr.xp
         offsets = xp.zeros(len(degrees) + 1, np.int64)
         xp.cumsum(degrees, out=offsets[1:])
         arcs = int(offsets[-1])
-        self.tools.require(arcs * partitioning.dtype.itemsize, f"a partition of {counted(arcs, 'edge')}")
+        self.csr.require(arcs * partitioning.dtype.itemsize, f"a partition of {counted(arcs, 'edge')}")
         targets = xp.empty(arcs, partitioning.dtype)
         cursors = degrees
         cursors[:] = offsets[:-1]
         for local_ids, block in self.arcs(to_global, partitioning, turned=turned):
-            self.tools.scatter_targets(local_ids, block, cursors, targets)
+            self.csr.scatter_targets(local_ids, block, cursors, targets)
             del local_ids, block
         if not bool((cursors == offsets[1:]).all()):
-            raise InputError(csr.CHANGED)
+            raise InputError(CHANGED)
         if self.plan.simple:
-            offsets, targets = self.tools.simplified(offsets, targets, partitioning.size * partitioning.stride)
+            offsets, targets = self.csr.simplified(offsets, targets, partitioning.size * partitioning.stride)
         return offsets, targets

@@ -80,12 +80,12 @@ class Communicator(ABC):
     def abort(self, reason: str) -> None:
         """Make all ranks raise `Aborted` with this reason, those that are waiting at once."""
 
-    def allgather_slices(self, whole: Any) -> Any:
-        """`allgather`, and wait until ``whole`` is complete. Returns it."""
+    def allgather_slices(self, whole: Any, finished: Callable[[], None] = finish) -> Any:
+        """`allgather`, and `wait` until ``whole`` is complete. Returns it."""
         self.ready()
         self.allgather(whole)
         if on_device(whole):
-            self.wait()
+            self.wait(finished)
         return whole
 
     def alltoallv_new(self, pieces: Sequence[Any]) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -29,9 +28,6 @@ class HostSearch(LevelSynchronousSearch):
         self.pairs = np.empty((size, 1 + self.capacity, 2), dtype)  # the first pair of each row holds the count
         kernels.exclude(partition.offsets, partition.in_offsets, self.excluded)
         self.found = np.zeros(4, np.int64)
-
-    def active(self) -> nullcontext[None]:
-        return nullcontext()
 
     def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
         partition = self.partition

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.formatting import size
-from ..engines.gpu.launch import address, copy, fill
-from ..engines.gpu.level_synchronous import Device
-from ..engines.gpu.persistent import WARP, bytes_of_tiles, words_per_tile
+from ..engines.gpu.launch import address, addresses, copy, fill
+from ..engines.gpu.level_synchronous import Device, Needs, bytes_of
+from ..engines.gpu.persistent import WARP, LaunchTuning, bytes_of_tiles, words_per_tile
 from ..errors import InputError
 from ..kernels.distributed import COLUMNS, EXCHANGE
 from ..kernels.whole_search import GROUP, SEARCH, TILE
@@ -26,19 +26,18 @@ from .level_synchronous import LevelSynchronousSearch
 
 FILE = "distributed"
 SLACK = 256  # pairs that a bucket can take beyond the expected number
-ROWS = ("offsets", "in_offsets", "in_targets")  # arguments of the kernel `prepare_partition`
-PREPARED = ("hub", "heavy", "isolated")  # the arrays that this kernel fills
+ROWS = ("offsets", "targets", "in_offsets", "in_targets")  # of a partition
+PREPARED = ("hub", "heavy", "isolated")  # the arrays that the kernel `prepare_partition` fills
 Search: Any = SEARCH.in_memory()
 Exchange: Any = EXCHANGE.in_memory()
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """The tuning parameters of the kernels; no answer depends on them."""
+@dataclass(frozen=True, kw_only=True)
+class Tuning(LaunchTuning):
+    """How the kernels are launched; no answer depends on it. The common parameters are those of the sweep."""
 
-    threads: int = 512  # of a block of the sweep
-    others: int = 256  # of a block of the other kernels
-    blocks: int = 8  # of the other kernels, for each multiprocessor
+    other_threads: int = 256  # of a block of the other kernels
+    other_blocks: int = 8  # of these, for each multiprocessor
 
 
 class Answers(NamedTuple):
@@ -63,12 +62,8 @@ class DevicePartition:
     """
 
     def __init__(
-        self, partition: Partition, communicator: Communicator, device: Device | None = None, tuning: Tuning = Tuning()
+        self, partition: Partition, communicator: Communicator, device: Device, tuning: Tuning = Tuning()
     ) -> None:
-        if device is None:
-            from ..engines.gpu.cupy import CuPyDevice
-
-            device = CuPyDevice()
         self.partition, self.device, self.tuning = partition, device, tuning
         own, dtype = partition.own, partition.partitioning.dtype
         self.own_words = partition.partitioning.stride // WARP
@@ -86,21 +81,23 @@ class DevicePartition:
                     "isolated": (self.own_words, np.uint32),
                 }
             )
-            self.rows = self._uploaded()
-            self.kernels = device.compiled_together(FILE, dtype, np.dtype(np.int64), tuning.threads)
-            at = {name: address(array) for name, array in (self.arrays | self.rows).items()}
-            self.s = Search(**at, n=own, m=len(partition.in_targets), edge_bits=edge_bits, target=-1)
+            # They are there already, but kernels that write them may be pending: `upload` waits for these.
+            self.rows = {name: device.upload(getattr(partition, name)) for name in ROWS}
+            self.kernels = device.compiled_together(FILE, dtype, np.dtype(np.int64), tuning.threads, tuning.blocks)
+            self.s = Search(
+                **addresses(self.arrays | self.rows), n=own, m=len(partition.in_targets), edge_bits=edge_bits, target=-1
+            )
             self._prepare(communicator)
             device.synchronize()
 
-    def allocate(self, needs: dict[str, tuple[int, Any]]) -> dict[str, Any]:
+    def allocate(self, needs: Needs) -> dict[str, Any]:
         """New arrays of these lengths and types, by name. Raises `InputError` if they and an answer do not fit."""
         device, partition = self.device, self.partition
         answer = 2 * partition.own * (4 + partition.partitioning.dtype.itemsize)
-        needed = sum(length * np.dtype(kind).itemsize for length, kind in needs.values()) + answer
+        needed = bytes_of(needs.values()) + answer
         if needed > device.free_bytes():
             raise InputError(f"a search of this partition needs {size(needed)} of device memory: use more devices")
-        return {name: device.empty(*need) for name, need in needs.items()}
+        return device.allocated(needs)
 
     def allocate_answers(self, predecessors: bool) -> Answers:
         """New arrays for distances and, if asked for, predecessors."""
@@ -112,18 +109,6 @@ class DevicePartition:
         """Let later launches write to these arrays."""
         self.s.distances, self.s.predecessors = answers.at_distances, answers.at_predecessors
 
-    def _uploaded(self) -> dict[str, Any]:
-        """The partition's rows on the device. They are there already, but kernels that write them may be pending."""
-        partition, upload = self.partition, self.device.upload
-        offsets, targets = upload(partition.offsets), upload(partition.targets)
-        same = partition.in_targets is partition.targets
-        return {
-            "offsets": offsets,
-            "targets": targets,
-            "in_offsets": offsets if same else upload(partition.in_offsets),
-            "in_targets": targets if same else upload(partition.in_targets),
-        }
-
     def _prepare(self, communicator: Communicator) -> None:
         """Find the in-neighbours of highest degree, over all partitions, and the vertices without edges."""
         partition, device, rows = self.partition, self.device, self.rows
@@ -132,17 +117,16 @@ class DevicePartition:
         fill(weights, 0, stream)
         fill(self.arrays["isolated"], 0xFF, stream)
         pointer, vertex = ctypes.c_void_p, np.ctypeslib.as_ctypes_type(partition.partitioning.dtype)
-        many = self.tuning.blocks * device.multiprocessors
+        many = self.tuning.other_blocks * device.multiprocessors
         own = weights[partition.base :]
         given = pointer(address(rows["offsets"])), ctypes.c_int64(partition.own), pointer(address(own))
-        self.kernels["weigh"].launcher(many, self.tuning.others, 0, stream, *given)()
+        self.kernels["weigh"].launcher(many, self.tuning.other_threads, 0, stream, *given)()
         device.synchronize()
-        communicator.ready()
-        communicator.allgather(weights)
-        communicator.wait(device.synchronize)
-        arrays = (*(rows[name] for name in ROWS), weights, *(self.arrays[name] for name in PREPARED))
+        communicator.allgather_slices(weights, device.synchronize)
+        given_rows = rows["offsets"], rows["in_offsets"], rows["in_targets"]
+        arrays = (*given_rows, weights, *(self.arrays[name] for name in PREPARED))
         given = vertex(partition.own), vertex(partition.base), *(pointer(address(each)) for each in arrays)
-        self.kernels["prepare_partition"].launcher(many, self.tuning.others, 0, stream, *given)()
+        self.kernels["prepare_partition"].launcher(many, self.tuning.other_threads, 0, stream, *given)()
         device.synchronize()
 
 
@@ -153,12 +137,7 @@ class DeviceSearch(LevelSynchronousSearch):
         """``reason`` says why the ranks do not search in one launch."""
         super().__init__(device_partition.partition)
         self.transport = f"NCCL ({reason})"
-        self.device_partition, self.device, self.tuning, self.s = (
-            device_partition,
-            device_partition.device,
-            device_partition.tuning,
-            device_partition.s,
-        )
+        self.device_partition, self.device, self.s = device_partition, device_partition.device, device_partition.s
         partition, words = device_partition.partition, device_partition.own_words
         dtype, partitions = partition.partitioning.dtype, partition.partitioning.size
         pairs = 2 * (1 + self.capacity) * partitions
@@ -180,7 +159,7 @@ class DeviceSearch(LevelSynchronousSearch):
             self._make_launchers()
 
     def _fill_in(self) -> None:
-        partition, at = self.partition, {name: address(array) for name, array in self.arrays.items()}
+        partition, at = self.partition, addresses(self.arrays)
         self.s.visited = at["visited"]
         self.x = Exchange(
             **{name: at[name] for name in ("seen", "upcoming", "fresh", "sent", "received", "gathered")},
@@ -195,20 +174,21 @@ class DeviceSearch(LevelSynchronousSearch):
         )
 
     def _make_launchers(self) -> None:
-        device, tuning, kernels = self.device, self.tuning, self.device_partition.kernels
+        device, tuning, kernels = self.device, self.device_partition.tuning, self.device_partition.kernels
         stream = device.stream_handle
         shared = bytes_of_tiles(tuning.threads)
-        grid = max(kernels["sweep"].resident_blocks(tuning.threads, shared), 1) * device.multiprocessors
+        grid = tuning.resident_blocks(kernels["sweep"], device, shared)
+        grid = grid if tuning.grid is None else min(grid, tuning.grid)
         self.s.tile = words_per_tile(TILE, self.partition.own, grid * tuning.threads // WARP)
-        many = tuning.blocks * device.multiprocessors
+        many = tuning.other_blocks * device.multiprocessors
         grids = {"begin": 1, "report": 1, "expand": many, "settle_received": many}
         grids |= dict.fromkeys(("sweep_rows", "note", "list"), many)
         self.launch = {
-            name: kernels[name].launcher(blocks, tuning.others, 0, stream, self.s, self.x)
+            name: kernels[name].launcher(blocks, tuning.other_threads, 0, stream, self.s, self.x)
             for name, blocks in grids.items()
         }
         self.launch["sweep"] = kernels["sweep"].launcher(grid, tuning.threads, shared, stream, self.s, self.x)
-        self.launch["copy_to_host"] = kernels["copy_to_host"].launcher(1, tuning.others, 0, stream, self.x)
+        self.launch["copy_to_host"] = kernels["copy_to_host"].launcher(1, tuning.other_threads, 0, stream, self.x)
 
     def active(self) -> AbstractContextManager[Any]:
         return self.device.working()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import secrets
 import threading
 import weakref
@@ -44,12 +45,8 @@ class DaskLauncher(Launcher):
         self._connected = False  # True while the ranks are connected and none has failed
         self._epoch = 0  # how many times they have connected
         self._names = [f"partition {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
-        self._rank_futures = [
-            self._task(rank, Rank, self.token, rank, self._names, device, timeout) for rank in self._ranks
-        ]
-        self._settled(
-            [self._task(rank, remote.settle, future) for rank, future in enumerate(self._rank_futures)], timeout
-        )
+        self._rank_futures = self._tasks(Rank, [(self.token, rank, self._names, timeout) for rank in range(self.size)])
+        self._settled(remote.settle, [()] * self.size, timeout)
 
     @classmethod
     def shared(cls, client: Any, workers: Sequence[str], device: str) -> DaskLauncher:
@@ -66,9 +63,6 @@ class DaskLauncher(Launcher):
     def __reduce__(self) -> Any:
         raise InputError("a graph on the workers of a Dask cluster stays there: copy it here by to('cpu') first")
 
-    def map(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> OnWorkers:
-        return self.map_and_collect(function, nothing, *arguments, each=each)[0]
-
     def map_and_collect(
         self,
         function: Callable[..., Any],
@@ -82,27 +76,16 @@ class DaskLauncher(Launcher):
     def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
         return self._called(function, arguments, each)
 
-    def scatter(self, values: Sequence[Any]) -> OnWorkers:
-        sent = zip(self.workers, values, strict=True)
-        return self.hold(
-            remote.itself, [self.client.scatter([value], workers=[worker], hash=False) for worker, value in sent]
-        )
-
     def hold(self, function: Callable[..., Any], futures: Sequence[Sequence[Any]]) -> OnWorkers:
         """Store ``function(*values)`` on each rank, where ``futures[rank]`` has the values on its worker. The function
         gets no communicator."""
         handle = OnWorkers(self)
-        self._settled(
-            [
-                self._task(rank, remote.hold, self._rank_futures[rank], handle.key, function, *futures[rank])
-                for rank in self._ranks
-            ]
-        )
+        self._settled(remote.hold, [(handle.key, function, *values) for values in futures])
         return handle
 
     def taken(self, handle: OnWorkers) -> list[Any]:
         """Turn the stored values into Dask futures. A busy worker finishes them later."""
-        futures = [self._task(rank, remote.take, self._rank_futures[rank], handle.key) for rank in self._ranks]
+        futures = self._tasks(remote.take, [(rank, handle.key) for rank in self._rank_futures])
         for future in futures:
             future.add_done_callback(partial(_until_done, handle))
         return futures
@@ -112,23 +95,20 @@ class DaskLauncher(Launcher):
 
         return dd.from_delayed(self.taken(self.map(function, each=each)), verify_meta=False)
 
-    @property
-    def _ranks(self) -> range:
-        return range(self.size)
+    def _tasks(self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]]) -> list[Any]:
+        """Submit a Dask task ``function(*arguments[rank])`` to each rank's worker."""
+        return [
+            self.client.submit(function, *given, pure=False, workers=[worker], allow_other_workers=False)
+            for worker, given in zip(self.workers, arguments, strict=True)
+        ]
 
-    def _task(self, rank: int, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Submit a Dask task to this rank's worker."""
-        place = {"workers": [self.workers[rank]], "allow_other_workers": False}
-        return self.client.submit(function, *arguments, pure=False, **place)
-
-    def _settled(self, tasks: Sequence[Any], patience: float = math.inf) -> None:
-        """Wait for tasks, one per rank, that return an `Outcome`; raise as `map` does."""
-
-        async def outcomes() -> list[Outcome]:
-            return await self._outcomes({rank: task.result() for rank, task in enumerate(tasks)}, patience)
-
+    def _settled(
+        self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]], patience: float = math.inf
+    ) -> None:
+        """Wait for tasks ``function(rank, *arguments)`` that return an `Outcome`; raise as `collect` does."""
         self._require_process()
-        self._values(outcomes)
+        tasks = self._tasks(function, [(rank, *each) for rank, each in zip(self._rank_futures, arguments, strict=True)])
+        self._values(lambda: self._outcomes({rank: task.result() for rank, task in enumerate(tasks)}, patience))
 
     def _require_process(self) -> None:
         """Raise `TraversalError` in a forked child, which does not have the client's threads."""
@@ -154,9 +134,9 @@ class DaskLauncher(Launcher):
             try:
                 if not connected:
                     self._epoch += 1
-                    (identifier,) = self._on_workers(remote.bootstrap, self._epoch, ranks=range(1))
-                    self._on_workers(remote.connect, self._epoch, identifier)
-                found = self._on_workers(remote.call, function, arguments, keys, key, report)
+                    (identifier,) = self._on_workers("bootstrap", ranks=range(1))
+                    self._on_workers("connect", self._epoch, identifier)
+                found = self._on_workers("call", function, arguments, keys, key, report)
             except BaseException as error:
                 if not isinstance(error, Exception):
                     self.client.loop.add_callback(self._tell, remote.abort, self._epoch, "interrupted")
@@ -164,13 +144,13 @@ class DaskLauncher(Launcher):
             self._connected = True
             return found
 
-    def _on_workers(self, function: Callable[..., Any], *arguments: Any, ranks: range | None = None) -> list[Any]:
-        """Call ``function(token, rank, *arguments)`` on all workers at the same time, and return what it returns."""
+    def _on_workers(self, method: str, *arguments: Any, ranks: range | None = None) -> list[Any]:
+        """Call a method of the `Rank` on each worker at the same time, and return what it returns."""
 
         async def outcomes() -> list[Outcome]:
             if gone := [rank for rank, future in enumerate(self._rank_futures) if future.status != "finished"]:
                 return [self._lost(rank) for rank in gone]
-            calls = {rank: self._call(rank, function, *arguments) for rank in ranks or self._ranks}
+            calls = {rank: self._call(rank, method, *arguments) for rank in ranks or range(self.size)}
             return await self._outcomes(calls)
 
         return self._values(outcomes)
@@ -189,9 +169,9 @@ class DaskLauncher(Launcher):
             raise failure(message)
         return [outcome.value for outcome in found]
 
-    async def _call(self, rank: int, function: Callable[..., Any], *arguments: Any) -> Outcome:
+    async def _call(self, rank: int, method: str, *arguments: Any) -> Outcome:
         worker = self.workers[rank]
-        answers = await self.client.run(function, self.token, rank, *arguments, workers=[worker])
+        answers = await self.client.run(remote.call, self.token, rank, method, *arguments, workers=[worker])
         outcome: Outcome = answers[worker]
         return outcome
 
@@ -252,7 +232,7 @@ class DaskLauncher(Launcher):
         return set(await asyncio.wait_for(self.client.nthreads(), self.timeout))
 
     async def _answers(self, rank: int) -> bool:
-        call = self.client.run(remote.answer, workers=[self.workers[rank]], on_error="ignore")
+        call = self.client.run(os.getpid, workers=[self.workers[rank]], on_error="ignore")
         with suppress(asyncio.TimeoutError):
             return bool(await asyncio.wait_for(call, GRACE / 2))
         return False
@@ -262,10 +242,6 @@ class DaskLauncher(Launcher):
         with suppress(Exception):
             call = self.client.run(function, self.token, *arguments, workers=list(self.workers), on_error="ignore")
             await asyncio.wait_for(call, GRACE)
-
-
-def nothing(handle: Any) -> None:
-    """The report of a value that stays on its rank."""
 
 
 _shared: weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], DaskLauncher] = weakref.WeakValueDictionary()

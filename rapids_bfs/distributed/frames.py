@@ -19,26 +19,20 @@ START = "client = distributed.Client(dask_cuda.LocalCUDACluster())"
 
 
 def from_dask_cudf(
-    obj: Any, *, source: str | None = None, target: str | None = None, name: str = "frame", **options: Any
-) -> DistributedGraph:
-    """A graph on the workers of a cluster from a frame of edges of dask_cudf; options as of `from_dask_frame`.
-
-    ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two.
-    """
-    frame, columns = edge_columns(obj, source, target, name)
-    return from_dask_frame(frame, columns, name=name, **options)
-
-
-def from_dask_frame(
-    frame: Any,
-    columns: tuple[str, str],
+    obj: Any,
     *,
+    source: str | None = None,
+    target: str | None = None,
     vertices: int | None = None,
     directed: bool | None = None,
     name: str = "frame",
     device: str = CUDA,
 ) -> DistributedGraph:
-    """A graph with a rank on each worker of the cluster, from a frame with two columns of integers."""
+    """A graph with a rank on each worker of a cluster, from a frame of edges of dask_cudf, whose ids are integers.
+
+    ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two.
+    """
+    frame, columns = edge_columns(obj, source, target, name)
     client = client_here()
     if client is None:
         raise InputError(f"{name}: a frame of dask_cudf becomes a graph on the workers of a cluster: first {START}")

@@ -8,11 +8,13 @@ engine for one device, and scatters the answer. Such a search cannot be aborted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from .._core.csr import csr_for
 from .._core.cuda.arrays import on_device
 from .._core.dtypes import index_dtype
 from .._core.memory import available_bytes, available_device_bytes
@@ -24,8 +26,7 @@ from ..trace import Step
 from .build import OWN, Partition
 from .communicators import Communicator
 from .launchers import Launcher, PerRank
-from .level_synchronous import Answer
-from .tools import tools_of
+from .level_synchronous import Answer, Totals
 
 GATHERED = "gathered on one"  # the transport of such a graph
 # A graph is gathered after a search of DEEP + arcs / ARCS_PER_LEVEL levels. A level takes 12 us longer on two H200 than
@@ -41,31 +42,28 @@ def deep_from(arcs: int) -> int:
     return DEEP + arcs // ARCS_PER_LEVEL
 
 
-class Rows(NamedTuple):
-    """Arrays on rank 0 for the rows of all ranks."""
-
-    degrees: Any  # int64, by global id
-    targets: Any  # global ids
-
-
 def gather(partition: Partition, communicator: Communicator) -> bool:
     """Gather all rows on rank 0, and prepare it for searches. Returns True on rank 0 if it succeeded."""
-    with tools_of(partition.targets).working():
-        rows = _allocated(partition) if communicator.rank == 0 else None
-        if not communicator.allgather_object(rows is not None)[0]:
+    csr, stride = csr_for(partition.targets), partition.partitioning.stride
+    with csr.working():
+        degrees: Any = None
+        targets: Any = None
+        if communicator.rank == 0:
+            with suppress(MemoryError):
+                degrees, targets = _allocated(partition)
+        if not communicator.allgather_object(degrees is not None)[0]:
             return False
-        xp, partitioning = tools_of(partition.targets).xp, partition.partitioning
-        degrees = xp.zeros(partitioning.stride, np.int64)
-        degrees[: partition.own] = xp.diff(partition.offsets)
-        _to_rank_0(degrees, rows and rows.degrees, [partitioning.stride] * communicator.size, communicator)
-        _to_rank_0(partition.targets, rows and rows.targets, partition.arcs, communicator)
+        own_degrees = csr.xp.zeros(stride, np.int64)
+        own_degrees[: partition.own] = csr.xp.diff(partition.offsets)
+        _to_rank_0(own_degrees, degrees, [stride] * communicator.size, communicator)
+        _to_rank_0(partition.targets, targets, partition.arcs, communicator)
         # No collective follows: compiling a kernel may take longer than the timeout.
-        if rows is None:
+        if degrees is None:
             return False
         try:
-            offsets = xp.zeros(len(rows.degrees) + 1, index_dtype(len(rows.targets)))
-            xp.cumsum(rows.degrees, out=offsets[1:])
-            graph = Graph._trusted(offsets, rows.targets, directed=partition.directed)
+            offsets = csr.xp.zeros(len(degrees) + 1, index_dtype(len(targets)))
+            csr.xp.cumsum(degrees, out=offsets[1:])
+            graph = Graph._trusted(offsets, targets, directed=partition.directed)
             resolve(OWN[graph.device]).traversal(graph)
         except (MemoryError, InputError):  # it needs more memory than was expected
             return False
@@ -73,21 +71,16 @@ def gather(partition: Partition, communicator: Communicator) -> bool:
         return True
 
 
-def _allocated(partition: Partition) -> Rows | None:
-    """New arrays for all rows; None if a search of these would take too much memory."""
+def _allocated(partition: Partition) -> tuple[Any, Any]:
+    """New arrays for the degrees (int64) by global id, and the targets, of all ranks. Raises `MemoryError`, also if a
+    search of these would take too much memory."""
     partitioning = partition.partitioning
     per_arc = 2 if partition.directed else 1  # a directed graph is searched along its reverse too
     needed = per_arc * sum(partition.arcs) + PER_VERTEX * partitioning.size * partitioning.stride
     if FREE_SHARE * needed * partitioning.dtype.itemsize > _free_bytes(partition):
-        return None
-    xp = tools_of(partition.targets).xp
-    try:
-        return Rows(
-            xp.empty(partitioning.size * partitioning.stride, np.int64),
-            xp.empty(sum(partition.arcs), partitioning.dtype),
-        )
-    except MemoryError:
-        return None
+        raise MemoryError
+    empty = csr_for(partition.targets).xp.empty
+    return empty(partitioning.size * partitioning.stride, np.int64), empty(sum(partition.arcs), partitioning.dtype)
 
 
 def _free_bytes(partition: Partition) -> float:
@@ -106,14 +99,6 @@ def _to_rank_0(array: Any, whole: Any, lengths: Sequence[int], communicator: Com
     if whole is not None:
         into = [whole[end - length : end] for length, end in zip(lengths, accumulate(lengths), strict=True)]
     communicator.alltoallv_into([array] + [nothing] * (communicator.size - 1), into)
-
-
-class Totals(NamedTuple):
-    """Totals of a search over all ranks."""
-
-    reached: int
-    depth: int
-    steps: list[Step]
 
 
 def search_whole(
@@ -147,21 +132,20 @@ def scatter(
     return Answer(
         _from_rank_0(distances, np.int32, partition, communicator),
         _from_rank_0(tree, partition.partitioning.dtype, partition, communicator) if predecessors else None,
-        *found,
+        found,
     )
 
 
 def _from_rank_0(array: Any, dtype: Any, partition: Partition, communicator: Communicator) -> Any:
     """This rank's slice, by local id, of ``array`` on rank 0, which is indexed by global id; other ranks pass None."""
-    xp, partitioning = tools_of(partition.targets).xp, partition.partitioning
+    xp, partitioning = csr_for(partition.targets).xp, partition.partitioning
     nothing = xp.empty(0, dtype)
     pieces = [nothing] * communicator.size
     if array is not None:
         firsts = range(0, communicator.size * partitioning.stride, partitioning.stride)
         pieces = [array[first : first + count] for first, count in zip(firsts, partitioning.counts, strict=True)]
-    return communicator.alltoallv_into(pieces, [xp.empty(partition.own, dtype)] + [nothing] * (communicator.size - 1))[
-        0
-    ]
+    into = [xp.empty(partition.own, dtype)] + [nothing] * (communicator.size - 1)
+    return communicator.alltoallv_into(pieces, into)[0]
 
 
 def search_gathered(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from .. import engines
 from .._core import notebook
 from .._core.arguments import engine_name, is_integer, quoted
+from .._core.csr import csr_for
 from .._core.csr import host as csr
 from .._core.cuda.arrays import CPU, CUDA, on_device, to_host
 from .._core.dtypes import index_dtype
@@ -31,9 +31,9 @@ from .partitioning import Partitioning
 from .result import DistributedResult
 from .search import DistributedTraversal, GatheredTraversal, searched
 from .sources import EdgeSource, GraphEdges
-from .tools import tools_of
 from .validation import validate_distributed
 
+ARRAYS = ("offsets", "targets")  # attributes of each `Graph`, besides those of its class
 _preparing: dict[int, threading.Lock] = {}  # by process
 BESIDE = {
     CPU: ("scipy",),
@@ -69,11 +69,9 @@ class DistributedGraph(Vertices):
         self.partitions = partitions
         self.launcher = launcher
         facts = launcher.collect(_facts, each=[partitions])
-        self.partitioning: Partitioning = facts[0].partitioning
-        self.directed = facts[0].directed
-        self.num_arcs = sum(facts[0].arcs)
-        self.num_loops = facts[0].loops
-        self.nbytes = sum(fact.nbytes for fact in facts)
+        self.partitioning: Partitioning
+        self.partitioning, self.directed, self.num_arcs, self.num_loops, _ = facts[0]
+        self.nbytes = sum(nbytes for *_, nbytes in facts)
         self.name = name
         self.columns = columns
         self.frame = frame
@@ -85,6 +83,16 @@ class DistributedGraph(Vertices):
     def __repr__(self) -> str:
         size = graph_size(self.num_vertices, self.num_edges, self.directed)
         return f"<DistributedGraph {self.name!r}: {size}, on {', '.join(self.devices)}>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raises `AttributeError`, which says where to find what only a `Graph` has."""
+            if name.startswith("_") or not (hasattr(Graph, name) or name in ARRAYS):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise AttributeError(
+                f"{vars(self).get('name', 'the graph')} is distributed and has no {name}: use graph.to('cpu').{name}"
+            )
 
     def _repr_html_(self) -> str:
         rows = [
@@ -206,11 +214,11 @@ class DistributedGraph(Vertices):
         degrees = np.zeros(n, np.int64)
         for vertices, (offsets, _) in zip(own, rows, strict=True):
             degrees[vertices] = np.diff(offsets)
-        offsets = csr.offsets_of(degrees)
-        targets = np.empty(m, vertex)
-        for vertices, (starts, ends) in zip(own, rows, strict=True):
-            shifts = np.repeat(offsets[vertices] - starts[:-1], np.diff(starts))
-            targets[shifts + np.arange(len(ends))] = self.vertices(ends)
+        blocks = (
+            (np.repeat(vertices, np.diff(offsets)), self.vertices(targets))
+            for vertices, (offsets, targets) in zip(own, rows, strict=True)
+        )
+        offsets, targets = csr.fill(degrees, blocks)
         return self.ids._with(offsets=offsets, targets=targets, directed=self.directed)
 
     def prepare(self) -> None:
@@ -230,17 +238,10 @@ class DistributedGraph(Vertices):
         """Do nothing: users have no access to the arrays of a distributed graph."""
 
     def sample_sources(self, count: int, seed: int) -> np.ndarray:
-        candidates = self.launcher.collect(_candidates, each=[self.partitions])
-        first = np.concatenate([[0], np.cumsum(candidates)])
-        if not first[-1]:
+        sampled = self.launcher.collect(_sampled, count, seed, each=[self.partitions])
+        if sampled[0] is None:
             raise InputError(f"{self.name} has no edges: name a source")
-        picked = np.random.default_rng(seed).choice(first[-1], min(count, int(first[-1])), replace=False)
-        owners = np.searchsorted(first, picked, side="right") - 1
-        found = np.empty(len(picked), np.int64)
-        for rank, picked_there in enumerate(
-            self.launcher.collect(_picked, picked - first[owners], owners, each=[self.partitions])
-        ):
-            found[owners == rank] = picked_there
+        found: np.ndarray = sum(sampled)
         return found
 
     @property
@@ -254,17 +255,8 @@ class DistributedGraph(Vertices):
             self._deep, self._prepared = True, False
 
 
-@dataclass(frozen=True)
-class _Facts:
-    partitioning: Partitioning
-    directed: bool
-    arcs: tuple[int, ...]
-    loops: int
-    nbytes: int
-
-
-def _facts(partition: Partition, communicator: Communicator) -> _Facts:
-    return _Facts(partition.partitioning, partition.directed, partition.arcs, partition.loops, partition.nbytes)
+def _facts(partition: Partition, communicator: Communicator) -> tuple[Partitioning, bool, int, int, int]:
+    return partition.partitioning, partition.directed, sum(partition.arcs), partition.loops, partition.nbytes
 
 
 def _ids(partition: Partition, communicator: Communicator) -> np.ndarray:
@@ -272,7 +264,7 @@ def _ids(partition: Partition, communicator: Communicator) -> np.ndarray:
 
 
 def _find(partition: Partition, communicator: Communicator, id: int) -> int:
-    xp = tools_of(partition.labels).xp
+    xp = csr_for(partition.labels).xp
     local_ids = xp.flatnonzero(partition.labels == id)
     return partition.base + int(local_ids[0]) if len(local_ids) else -1
 
@@ -290,31 +282,37 @@ def _rows(partition: Partition, communicator: Communicator) -> tuple[np.ndarray,
     return to_host(partition.offsets), to_host(partition.targets)
 
 
-def _candidates(partition: Partition, communicator: Communicator) -> int:
-    return int((tools_of(partition.offsets).xp.diff(partition.offsets) > 0).sum())
+def _sampled(partition: Partition, communicator: Communicator, count: int, seed: int) -> np.ndarray | None:
+    """The global ids of vertices with an out-edge, drawn from those of all ranks; 0 for other ranks' vertices.
 
-
-def _picked(partition: Partition, communicator: Communicator, picked: np.ndarray, owners: np.ndarray) -> np.ndarray:
-    """The global ids of the vertices that ``picked`` indexes among this rank's vertices with an out-edge."""
-    xp = tools_of(partition.offsets).xp
+    None if no vertex has an out-edge.
+    """
+    xp, rank = csr_for(partition.offsets).xp, communicator.rank
     local_ids = xp.flatnonzero(xp.diff(partition.offsets) > 0)
-    return to_host(local_ids[xp.asarray(picked[owners == communicator.rank])]) + partition.base
+    first = np.cumsum([0, *communicator.allgather_object(len(local_ids))])
+    if not first[-1]:
+        return None
+    picked = np.random.default_rng(seed).choice(first[-1], min(count, int(first[-1])), replace=False) - first[rank]
+    own = (picked >= 0) & (picked < len(local_ids))
+    found = np.zeros(len(picked), np.int64)
+    found[own] = to_host(local_ids[xp.asarray(picked[own])]) + partition.base
+    return found
 
 
 def from_graph(graph: Graph, launcher: Launcher) -> DistributedGraph:
     """Distribute a `Graph` over several devices."""
     host = graph.to(CPU)
     plan = Plan(launcher.device, vertices=graph.num_vertices, directed=graph.directed, name=graph.name)
-    partitions = launcher.map(build, plan, each=[launcher.scatter([GraphEdges(host)] * launcher.size)])
-    return DistributedGraph(
-        partitions, launcher, labels=host.labels, name=graph.name, columns=graph.columns, frame=graph.frame
-    )
+    return from_source(GraphEdges(host), launcher, plan, labels=host.labels, columns=graph.columns, frame=graph.frame)
 
 
 def from_source(source: EdgeSource, launcher: Launcher, plan: Plan, **options: Any) -> DistributedGraph:
     """The graph of a source of edges, of which each rank reads some."""
-    partitions = launcher.map(build, plan, each=[launcher.scatter([source] * launcher.size)])
-    return DistributedGraph(partitions, launcher, name=plan.name, **options)
+    return DistributedGraph(launcher.map(_build, source, plan), launcher, name=plan.name, **options)
+
+
+def _build(communicator: Communicator, source: EdgeSource, plan: Plan) -> Partition:
+    return build(source, communicator, plan)
 
 
 @engines.search.register(DistributedGraph)

@@ -38,13 +38,13 @@ class CompactIds:
     table: Any  # from global ids of ``cyclic`` to those of ``partitioning``; replicated on every rank
 
     @classmethod
-    def of(cls, cyclic: Partitioning, occurs: Any, communicator: Communicator, tools: ModuleType) -> CompactIds:
+    def of(cls, cyclic: Partitioning, occurs: Any, communicator: Communicator, csr: ModuleType) -> CompactIds:
         """``occurs`` is a mask of the ids that ``cyclic`` assigns to this rank, by local id."""
-        xp = tools.xp
+        xp = csr.xp
         partitioning = Partitioning(tuple(communicator.allgather_object(int(occurs.sum()))), cyclic=False)
         own = cyclic.ids(cyclic.own_global_ids(communicator.rank, xp)[occurs])
         slots = cyclic.size * cyclic.stride
-        tools.require(slots * partitioning.dtype.itemsize, f"a table of {counted(cyclic.n, 'id')}")
+        csr.require(slots * partitioning.dtype.itemsize, f"a table of {counted(cyclic.n, 'id')}")
         table = xp.zeros(slots, partitioning.dtype)
         first = communicator.rank * cyclic.stride
         mine = table[first : first + len(occurs)]
@@ -70,9 +70,9 @@ class HashedIds:
     xp: ModuleType
 
     @classmethod
-    def of(cls, blocks: Iterable[Pairs], communicator: Communicator, tools: ModuleType) -> HashedIds:
+    def of(cls, blocks: Iterable[Pairs], communicator: Communicator, csr: ModuleType) -> HashedIds:
         """From the distinct ids in the blocks of all ranks. A collective for each block."""
-        xp = tools.xp
+        xp = csr.xp
         own = xp.empty(0, np.int64)
         for sources, targets in blocks:
             ids = _distinct(xp.concatenate([sources, targets]).astype(np.int64), xp)

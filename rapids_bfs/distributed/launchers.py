@@ -42,13 +42,12 @@ class Launcher(ABC):
         return len(self.devices)
 
     @abstractmethod
-    def map(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> PerRank:
-        """Call ``function`` on every rank with the rank's own values of ``each``. The results stay on the ranks.
+    def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
+        """Call ``function`` on every rank with the rank's own values of ``each``. Returns the results, by rank.
 
         Raises the `InputError` of a rank as it is, and anything else as a `TraversalError` that names the rank.
         """
 
-    @abstractmethod
     def map_and_collect(
         self,
         function: Callable[..., Any],
@@ -56,19 +55,21 @@ class Launcher(ABC):
         *arguments: Any,
         each: Sequence[PerRank] = (),
     ) -> tuple[PerRank, list[Any]]:
-        """`map`, and also return ``report(value)`` of each rank's result, by rank."""
+        """`collect`, but the results stay on the ranks. Also returns ``report(result)`` of each, by rank."""
+        values = self.collect(function, *arguments, each=each)
+        return values, [report(value) for value in values]
 
-    @abstractmethod
-    def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
-        """`map`, but return the results, by rank."""
+    def map(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> PerRank:
+        """`map_and_collect` without a report."""
+        return self.map_and_collect(function, _nothing, *arguments, each=each)[0]
 
     def dask_frame(self, function: Callable[..., Any], each: Sequence[PerRank]) -> Any:
         """The Dask frame whose partitions ``function`` returns on each rank; None unless the ranks are Dask workers."""
         return None
 
-    @abstractmethod
-    def scatter(self, values: Sequence[Any]) -> PerRank:
-        """Send the r-th of ``values`` to rank r, for each r."""
+
+def _nothing(result: Any) -> None:
+    """The report of a result that only stays on its rank."""
 
 
 class Call:
@@ -130,23 +131,7 @@ class Threads(Launcher):
     def __reduce__(self) -> tuple[Any, ...]:
         return Threads, (self.devices, self.timeout)
 
-    def scatter(self, values: Sequence[Any]) -> list[Any]:
-        return list(values)
-
-    def map_and_collect(
-        self,
-        function: Callable[..., Any],
-        report: Callable[[Any], Any],
-        *arguments: Any,
-        each: Sequence[PerRank] = (),
-    ) -> tuple[list[Any], list[Any]]:
-        values = self.map(function, *arguments, each=each)
-        return values, [report(value) for value in values]
-
     def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
-        return self.map(function, *arguments, each=each)
-
-    def map(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
         with lock_of_process(self._turns), at_work().working():
             self._end()
             call = self._call = Call(self._group())
@@ -182,7 +167,7 @@ class Threads(Launcher):
     def call_together(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> Any:
         """Call ``function(*each, names, timeout, at, *arguments)`` in this thread, on behalf of all ranks.
 
-        Raises as `map` does; ``at.rank`` is the rank that failed.
+        Raises as `collect` does; ``at.rank`` is the rank that failed.
         """
         with lock_of_process(self._turns), at_work().working():
             self._end()

@@ -9,7 +9,7 @@ memory, the whole search is one launch, see `persistent`; otherwise the host dri
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from time import perf_counter
@@ -42,15 +42,21 @@ class Frontier(NamedTuple):
     overflown: bool  # did a bucket of some rank overflow? Then no rank settled anything.
 
 
+class Totals(NamedTuple):
+    """Totals of a search over all ranks."""
+
+    reached: int  # vertices
+    depth: int  # the largest distance
+    steps: list[Step]
+
+
 @dataclass
 class Answer:
     """The answer of a search for the vertices of one partition, by local id."""
 
     distances: Any  # int32, -1 where not reached
     predecessors: Any | None  # global ids, -1 at sources and where not reached
-    reached: int  # the number of vertices reached on all ranks
-    depth: int  # the largest distance on all ranks
-    steps: list[Step]
+    totals: Totals
 
 
 class Request(NamedTuple):
@@ -78,9 +84,45 @@ class LevelSynchronousSearch(ABC):
         self.partition = partition
         self.capacity = capacity_of(partition)
 
-    @abstractmethod
+    def search(self, request: Request, communicator: Communicator) -> Answer:
+        """Search level by level. Returns the answer for this rank."""
+        with self.active():
+            self.begin(request.sources, request.target, request.predecessors)
+            communicator.ready()
+            frontier = self._frontier(communicator)
+            unexplored, reached, depth, bottom_up = sum(self.partition.arcs), frontier.vertices, 0, False
+            steps = []
+            while frontier.vertices and depth < request.depth_limit and not frontier.at_target:
+                begin, before = perf_counter(), frontier.vertices
+                if not bottom_up:
+                    bottom_up = sum(frontier.edges) * ALPHA > unexplored
+                    unexplored -= sum(frontier.edges)
+                    if not bottom_up:
+                        self.top_down(depth + 1, frontier.edges, communicator)
+                        frontier = self._frontier(communicator)
+                        bottom_up = frontier.overflown
+                went = "bottom-up" if bottom_up else "top-down"
+                if bottom_up:
+                    self.replicate(communicator)
+                    self.bottom_up(depth + 1)
+                    frontier = self._frontier(communicator)
+                    if 0 < frontier.vertices < min(before, self.partition.partitioning.n // BETA):
+                        bottom_up = False
+                        self.replicate(communicator)
+                        self.enqueue()
+                        frontier = self._frontier(communicator)
+                steps.append(Step(went, 1e3 * (perf_counter() - begin)))
+                reached += frontier.vertices
+                depth += frontier.vertices > 0
+            return Answer(*self.answer(), Totals(reached, depth, steps))
+
+    def _frontier(self, communicator: Communicator) -> Frontier:
+        vertices, edges, at_target, overflown = self.counters(communicator).T.tolist()
+        return Frontier(sum(vertices), tuple(edges), any(at_target), any(overflown))
+
     def active(self) -> AbstractContextManager[Any]:
         """The context in which the other methods are to be called."""
+        return nullcontext()
 
     @abstractmethod
     def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
@@ -118,15 +160,8 @@ def search(
     partition: Partition, communicator: Communicator, sources: np.ndarray, options: Options, search_id: int
 ) -> Answer:
     """Search from ``sources``, distinct global ids (int64); ``options.target`` is a global id too."""
-    request, search = (
-        requests_of_all(partition.partitioning, sources, options, search_id)[partition.rank],
-        partition.cache["search"],
-    )
-    found: Answer = (
-        level_synchronous(search, request, communicator)
-        if isinstance(search, LevelSynchronousSearch)
-        else search.search(request, communicator)
-    )
+    request = requests_of_all(partition.partitioning, sources, options, search_id)[partition.rank]
+    found: Answer = partition.cache["search"].search(request, communicator)
     return found
 
 
@@ -155,45 +190,6 @@ def _local_ids(partitioning: Partitioning, global_ids: np.ndarray) -> list[np.nd
         return found
     owners, local_ids = np.divmod(global_ids, partitioning.stride)
     return [local_ids[owners == rank] for rank in range(partitioning.size)]
-
-
-def level_synchronous(search: LevelSynchronousSearch, request: Request, communicator: Communicator) -> Answer:
-    """Run the search level by level, and return its answer for this rank."""
-    partition = search.partition
-    with search.active():
-        search.begin(request.sources, request.target, request.predecessors)
-        communicator.ready()
-        frontier = _frontier(search, communicator)
-        unexplored, reached, depth, bottom_up = sum(partition.arcs), frontier.vertices, 0, False
-        steps = []
-        while frontier.vertices and depth < request.depth_limit and not frontier.at_target:
-            begin, before = perf_counter(), frontier.vertices
-            if not bottom_up:
-                bottom_up = sum(frontier.edges) * ALPHA > unexplored
-                unexplored -= sum(frontier.edges)
-                if not bottom_up:
-                    search.top_down(depth + 1, frontier.edges, communicator)
-                    frontier = _frontier(search, communicator)
-                    bottom_up = frontier.overflown
-            went = "bottom-up" if bottom_up else "top-down"
-            if bottom_up:
-                search.replicate(communicator)
-                search.bottom_up(depth + 1)
-                frontier = _frontier(search, communicator)
-                if 0 < frontier.vertices < min(before, partition.partitioning.n // BETA):
-                    bottom_up = False
-                    search.replicate(communicator)
-                    search.enqueue()
-                    frontier = _frontier(search, communicator)
-            steps.append(Step(went, 1e3 * (perf_counter() - begin)))
-            reached += frontier.vertices
-            depth += frontier.vertices > 0
-        return Answer(*search.answer(), reached, depth, steps)
-
-
-def _frontier(search: LevelSynchronousSearch, communicator: Communicator) -> Frontier:
-    vertices, edges, at_target, overflown = search.counters(communicator).T.tolist()
-    return Frontier(sum(vertices), tuple(edges), any(at_target), any(overflown))
 
 
 def prepare(partition: Partition, communicator: Communicator) -> str:

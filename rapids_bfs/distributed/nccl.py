@@ -6,7 +6,8 @@ import pickle
 import struct
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from time import monotonic, sleep
 from typing import Any
 
@@ -19,6 +20,7 @@ from .communicators import TIMEOUT, AbortCallbacks, Aborted, Communicator, Meeti
 
 CHECKS = 20  # times that the watchdog checks within the timeout
 NEVER = float("inf")
+BEGINNING = 1.0  # seconds after which a collective that still begins waits for other ranks, which an abort ends
 HEADER = struct.Struct("q")
 SMALL_BYTES = 1024  # bytes of an object and its header that one collective gathers; larger ones take a second
 
@@ -52,13 +54,10 @@ class Ranks:
         self.calls = dict.fromkeys(self.communicators, 0)
         self.deadlines = dict.fromkeys(self.communicators, NEVER)
         self.stops = AbortCallbacks()
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # a condition's own ``with`` can be interrupted on the way in and out
+        self._begun = threading.Condition(self._lock)
+        self._beginning: set[int] = set()  # ranks
         threading.Thread(target=_watch, args=(weakref.ref(self), timeout / CHECKS), daemon=True).start()
-
-    @classmethod
-    def of_process(cls, ordinals: Sequence[int], names: Sequence[str], timeout: float = TIMEOUT) -> Ranks:
-        """All ranks in this process, one for each of these devices."""
-        return cls(dict(enumerate(library().NcclCommunicator.initAll(list(ordinals)))), names, timeout)
 
     @classmethod
     def shared(cls, ordinals: Sequence[int], names: Sequence[str], timeout: float) -> Ranks:
@@ -67,15 +66,33 @@ class Ranks:
         key = generation(), tuple(ordinals), timeout
         ranks = _shared.get(key)
         if ranks is None or ranks.failure is not None:
-            ranks = _shared[key] = cls.of_process(ordinals, names, timeout)
+            communicators = dict(enumerate(library().NcclCommunicator.initAll(list(ordinals))))
+            ranks = _shared[key] = cls(communicators, names, timeout)
         return ranks
 
+    @contextmanager
+    def beginning(self, rank: int) -> Iterator[None]:
+        """A context in which the rank begins a collective. Raises `Aborted` after a failure."""
+        with self._lock:
+            if self.failure is not None:
+                raise Aborted(self.failure)
+            self._beginning.add(rank)
+            self.calls[rank] += 1
+            self.deadlines[rank] = monotonic() + self.timeout
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._beginning.discard(rank)
+                self._begun.notify_all()
+
     def fail(self, reason: str) -> None:
-        """Abort all pending collectives."""
+        """Abort all pending collectives. None begins meanwhile: an abort frees the communicator."""
         with self._lock:
             if self.failure is None:
                 self.failure = reason
                 self.stops()
+                self._begun.wait_for(lambda: not self._beginning, BEGINNING)
                 for communicator in self.communicators.values():
                     communicator.abort()
 
@@ -125,22 +142,17 @@ class NcclCommunicator(Communicator):
         return [cls(ranks, rank, meeting) for rank in ranks.communicators]
 
     @classmethod
-    def connect(
-        cls, size: int, bootstrap: tuple[int, ...], rank: int, names: Sequence[str], timeout: float = TIMEOUT
-    ) -> NcclCommunicator:
+    def connect(cls, identifier: tuple[int, ...], rank: int, names: Sequence[str], timeout: float) -> NcclCommunicator:
         """The only rank of this process, on CuPy's current device. All ranks call this at the same time."""
-        return cls(Ranks({rank: library().NcclCommunicator(size, bootstrap, rank)}, names, timeout), rank)
+        return cls(Ranks({rank: library().NcclCommunicator(len(names), identifier, rank)}, names, timeout), rank)
 
     def _call(self, begin: Callable[[Any, int], None]) -> None:
         """Begin a collective on the communicator and the current stream."""
         from cupy.cuda import get_current_stream
 
-        if self.ranks.failure is not None:
-            raise Aborted(self.ranks.failure)
-        self.ranks.calls[self.rank] += 1
-        self.ranks.deadlines[self.rank] = monotonic() + self.timeout
         try:
-            begin(self._communicator, get_current_stream().ptr)
+            with self.ranks.beginning(self.rank):
+                begin(self._communicator, get_current_stream().ptr)
         except self._nccl.NcclError as error:
             raise self._stopped(error) from error
 

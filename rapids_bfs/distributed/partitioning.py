@@ -21,11 +21,6 @@ from ..kernels.cpu import distributed as kernels
 STRIDE = 256  # a stride is a multiple of this, so that slices of bitmaps are aligned whole words
 
 
-def stride_of(most: int) -> int:
-    """The stride if no partition has more than ``most`` vertices."""
-    return max(-(-most // STRIDE), 1) * STRIDE
-
-
 @dataclass(frozen=True)
 class Partitioning:
     """The number of vertices of each partition, and the map between ids and global ids.
@@ -53,7 +48,7 @@ class Partitioning:
 
     @cached_property
     def stride(self) -> int:
-        return stride_of(max(self.counts))
+        return max(-(-max(self.counts) // STRIDE), 1) * STRIDE
 
     @property
     def dtype(self) -> np.dtype:

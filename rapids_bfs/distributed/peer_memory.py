@@ -52,7 +52,8 @@ class DeviceMemory:
         weakref.finalize(self, freeing().put, job).atexit = False
         runtime.memset(self.address, 0, size)
         runtime.deviceSynchronize()
-        self.offer = _offered(self)
+        self.offer = Offer(process(), secrets.token_hex(8))
+        _memories[self.offer.key] = self
         if lent:
             self._leases.append(Lease())
             self.offer = self.offer._replace(handle=runtime.ipcGetMemHandle(self.address), lease=self._leases[0].path)
@@ -225,12 +226,6 @@ def _ended(job: Callable[[], bool]) -> bool:
         return job()
     except Exception:  # the context of a device that has failed is lost, and its memory with it
         return True
-
-
-def _offered(memory: DeviceMemory) -> Offer:
-    offer = Offer(process(), secrets.token_hex(8))
-    _memories[offer.key] = memory
-    return offer
 
 
 def found(offer: Offer) -> DeviceMemory:

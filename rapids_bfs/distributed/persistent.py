@@ -14,9 +14,9 @@ import numpy as np
 
 from .._core.memory import AHEAD_BYTES
 from ..engines.gpu.cupy import CuPyDevice
-from ..engines.gpu.launch import address, copy, fill
-from ..engines.gpu.persistent import SMALL_ARCS, SPINS, WARP, bytes_of_tiles, words_per_tile
-from ..errors import InputError, TraversalError
+from ..engines.gpu.launch import address, addresses, copy, fill
+from ..engines.gpu.persistent import SPINS, WARP, LaunchTuning, blocks_of_grid, bytes_of_tiles, words_per_tile
+from ..errors import TraversalError
 from ..kernels.distributed import GIVEN_UP, MAX_PARTITIONS, MESSAGE_BYTES, OUTCOME, RANKS, TALLY_BYTES, TRACED
 from ..kernels.whole_search import BITMAPS, STATE_BYTES, TILE
 from ..trace import Step, steps_noted
@@ -24,7 +24,7 @@ from .build import Partition
 from .communicators import Aborted, Communicator, no_answer
 from .cuda import Answers, DevicePartition, DeviceSearch
 from .launchers import At
-from .level_synchronous import ONE_LAUNCH, Answer, Request, capacity_of, requests_of_all
+from .level_synchronous import ONE_LAUNCH, Answer, Request, Totals, capacity_of, requests_of_all
 from .windows import Location, Windows, open_windows
 
 FILE, KERNEL = "distributed_persistent", "search_partition"
@@ -56,17 +56,15 @@ def _aligned(nbytes: int) -> int:
     return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """The tuning parameters of the kernel; no answer depends on them."""
+@dataclass(frozen=True, kw_only=True)
+class Tuning(LaunchTuning):
+    """The thresholds and the launch of a search; no answer depends on them."""
 
     # Bottom-up when the frontier has more than 1/alpha of the unexplored edges: sooner than on one GPU, since pairs go
     # over the links. Measured on 2 H200, inside the kernel: urand:24 1.66 ms instead of 2.29 with 15, rmat:24 the same.
     alpha: int = 60
     beta: int = 24  # a frontier with fewer than 1/beta of the vertices is small
     shrinking_levels: int = 3  # top-down again after so many small and shrinking frontiers in a row
-    threads: int = 512  # of a block
-    blocks: int = 1  # on a multiprocessor, for the compiler
 
 
 class PersistentSearch:
@@ -114,7 +112,7 @@ class PersistentSearch:
 
     def _fill_in(self, communicator: Communicator, tuning: Tuning) -> None:
         partition, s = self.partition, self.device_partition.s
-        at = {name: address(array) for name, array in self.arrays.items()}
+        at = addresses(self.arrays)
         s.visited, s.state = at["visited"], at["state"]
         s.alpha, s.beta, s.shrinking_levels = tuning.alpha, tuning.beta, tuning.shrinking_levels
         s.fresh, s.unreached = 1, UNREACHED
@@ -137,15 +135,9 @@ class PersistentSearch:
 
     def _make_launcher(self, tuning: Tuning, sharing: int) -> None:
         device, partition = self.device, self.partition
-        kernel = device.compiled(
-            FILE, KERNEL, partition.partitioning.dtype, np.dtype(np.int64), tuning.threads, tuning.blocks
-        )
+        kernel = tuning.compiled(device, FILE, KERNEL, partition.partitioning.dtype, np.dtype(np.int64))
         shared = bytes_of_tiles(tuning.threads)
-        grid = kernel.resident_blocks(tuning.threads, shared) * device.multiprocessors // sharing
-        if not grid:
-            raise InputError(f"this device cannot run {sharing} blocks of {tuning.threads} threads: use more devices")
-        if sum(partition.arcs) < SMALL_ARCS:
-            grid = 1
+        grid = blocks_of_grid(kernel, device, sum(partition.arcs), tuning, shared, sharing)
         self.device_partition.s.tile = words_per_tile(TILE, partition.own, grid * tuning.threads // WARP)
         # Cooperative launches of several partitions on one device might wait for each other. Without `cooperative`, all
         # blocks of all partitions are resident, since the grid is divided by their number.
@@ -157,9 +149,7 @@ class PersistentSearch:
         isolated, own = self.arrays["isolated"], self.device_partition.arrays["isolated"]
         copy(address(isolated) + communicator.rank * own.nbytes, address(own), own.nbytes, self.device.stream_handle)
         self.device.synchronize()
-        communicator.ready()
-        communicator.allgather(isolated)
-        communicator.wait(self.device.synchronize)
+        communicator.allgather_slices(isolated, self.device.synchronize)
 
     def _allocate_sources(self, sources: int) -> None:
         self.sources = np.asarray(self.device.mapped(sources, self.partition.partitioning.dtype)[0])
@@ -252,7 +242,7 @@ class PersistentSearch:
         if levels == GIVEN_UP:
             raise TraversalError("more levels than the graph has vertices: its partitions do not fit together")
         steps = self._steps(levels) if self.request.trace else []
-        return Answer(distances, predecessors, reached, depth, steps)
+        return Answer(distances, predecessors, Totals(reached, depth, steps))
 
     def _trace_buffer(self) -> int:
         if self.trace is None:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._core.arguments import quoted
+from .._core.csr import csr_for
 from .._core.cuda.arrays import checked_device, to_host
 from .._core.memory import require_bytes
 from ..errors import InputError
@@ -20,7 +21,6 @@ from .communicators import Communicator
 from .ids import grouped
 from .launchers import PerRank
 from .level_synchronous import Answer
-from .tools import tools_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class DistributedResult(Distances):
     @property
     def num_traversed_edges(self) -> int:
         """Edges of the component that was traversed, as Graph500 counts them: an undirected edge once."""
-        arcs = int(sum(self._each(_traversed)))
+        arcs = int(self._levels[1].sum())
         return arcs if self.graph.directed else arcs // 2
 
     @property
@@ -189,7 +189,7 @@ def rows(partition: Partition, answer: Answer, communicator: Communicator) -> tu
         return partition.ids, answer.distances, None
     if partition.labels is None:
         return partition.ids, answer.distances, partition.partitioning.ids(answer.predecessors)
-    xp = tools_of(answer.distances).xp
+    xp = csr_for(answer.distances).xp
     stride = partition.partitioning.stride
     owner = xp.where(answer.predecessors < 0, partition.rank, answer.predecessors // stride)
     wanted, order = grouped(answer.predecessors % stride, owner, communicator.size, xp)
@@ -234,7 +234,7 @@ def _path(partition: Partition, answer: Answer, communicator: Communicator, vert
     if answer.predecessors is None:
         return None
     path = []
-    for _ in range(answer.depth + 1):
+    for _ in range(answer.totals.depth + 1):
         distance, before = max(communicator.allgather_object(_at(partition, answer, communicator, vertex)))
         if distance < 0:
             break
@@ -245,14 +245,9 @@ def _path(partition: Partition, answer: Answer, communicator: Communicator, vert
     return path[::-1]
 
 
-def _traversed(partition: Partition, answer: Answer, communicator: Communicator) -> int:
-    xp = tools_of(answer.distances).xp
-    return int(xp.diff(partition.offsets)[answer.distances >= 0].sum())
-
-
 def level_sums(partition: Partition, answer: Answer, communicator: Communicator, depth: int) -> np.ndarray:
     """The numbers of this rank's vertices, and of their out-edges, at each distance (int64, ``[2, depth + 1]``)."""
-    xp = tools_of(answer.distances).xp
+    xp = csr_for(answer.distances).xp
     reached = answer.distances >= 0
     at = answer.distances[reached]
     if not len(at):

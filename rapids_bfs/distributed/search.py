@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from random import Random
 from typing import Any, NoReturn
 
@@ -10,9 +11,9 @@ import numpy as np
 from .._core.cuda.arrays import CPU
 from ..engines import EngineSpec, Options, Traversal
 from ..errors import InputError
-from .gathered import GATHERED, Totals, search_gathered
+from .gathered import GATHERED, search_gathered
 from .launchers import Threads
-from .level_synchronous import ONE_LAUNCH, Answer, search
+from .level_synchronous import ONE_LAUNCH, search
 from .result import DistributedResult, level_sums, traced
 
 ID_BITS = 61  # of a search id
@@ -39,10 +40,10 @@ def searched(graph: Any, sources: np.ndarray, options: Options) -> DistributedRe
         from .persistent import search_together
 
         answers = launcher.call_together(search_together, sources, options, search_id, each=[graph.partitions])
-        totals = _totals(answers[0])
+        totals = answers[0].totals
     else:
         given = sources, options, search_id
-        answers, (totals, *_) = launcher.map_and_collect(search, _totals, *given, each=[graph.partitions])
+        answers, (totals, *_) = launcher.map_and_collect(search, attrgetter("totals"), *given, each=[graph.partitions])
     reached, depth, steps = totals
     trace = None
     if options.trace:
@@ -51,10 +52,6 @@ def searched(graph: Any, sources: np.ndarray, options: Options) -> DistributedRe
         trace = traced(np.sum(sizes, axis=0), steps, engine)
     graph.note_depth(depth)
     return DistributedResult(graph, sources, answers, reached, depth, options.depth_limit, options.target, trace)
-
-
-def _totals(answer: Answer) -> Totals:
-    return Totals(answer.reached, answer.depth, answer.steps)
 
 
 class DistributedTraversal(Traversal):

@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from .._core.csr import host as csr
-from .._core.csr.host import CHANGED, Pairs
+from .._core.csr import csr_on
+from .._core.csr.host import CHANGED, Pairs, edge_blocks
 from .._core.cuda.arrays import CUDA, to_device
 from ..adapters._columnar import parquet_table
 from ..adapters._file import File, State, file_errors
@@ -21,7 +19,6 @@ from ..adapters.files import files_matching
 from ..errors import InputError
 from ..generators import DRAWN, SEED, Drawing, parsed
 from ..graph import Graph
-from .tools import tools_for
 
 MAX_GROUPS = 1 << 31  # more row groups than a Parquet file can have: their indices have 16 bits
 
@@ -57,13 +54,7 @@ class GraphEdges(EdgeSource):
         offsets, targets = self.graph.offsets, self.graph.targets
         n = self.graph.num_vertices
         first, last = n * rank // size, n * (rank + 1) // size
-        arcs = targets[offsets[first] : offsets[last]]
-        for begin in range(0, len(arcs), csr.BLOCK):
-            block = arcs[begin : begin + csr.BLOCK]
-            sources = np.empty_like(block)
-            row = int(np.searchsorted(offsets, offsets[first] + begin, side="right")) - 1
-            csr._sources(offsets, int(offsets[first]) + begin, row, sources)
-            yield sources, block
+        return edge_blocks(offsets, targets, int(offsets[first]), int(offsets[last]))
 
 
 @dataclass(frozen=True)
@@ -82,7 +73,7 @@ class RandomEdges(EdgeSource):
     def blocks(self, rank: int, size: int) -> Iterator[Pairs]:
         drawing = self.drawing
         first, last = drawing.m * rank // size, drawing.m * (rank + 1) // size
-        step = tools_for(self.device).BLOCK
+        step = csr_on(self.device).EXCHANGE_BLOCK
         for begin in range(first, last, step):
             yield drawing.edges(begin, min(begin + step, last))
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arguments import quoted, whole_number
+from .._core.csr import csr_for
 from .._core.cuda.arrays import on_device
 from .._core.cuda.kernels import launch
 from ..errors import InputError
@@ -20,7 +21,6 @@ from .communicators import Communicator
 from .level_synchronous import Answer
 from .partitioning import Partitioning
 from .result import DistributedResult
-from .tools import tools_of
 
 NAMES = tuple(RULES)
 
@@ -59,7 +59,7 @@ def check(
     partition: Partition, answer: Answer, communicator: Communicator, sources: np.ndarray, stopped_at: int
 ) -> Broken | None:
     """The first rule that a vertex of this rank breaks, and that vertex; None if there is none."""
-    xp = tools_of(answer.distances).xp
+    xp = csr_for(answer.distances).xp
     partitioning, distances, predecessors = partition.partitioning, answer.distances, answer.predecessors
     everywhere = xp.full(partitioning.size * partitioning.stride, -1, np.int32)
     everywhere[partition.base : partition.base + partition.own] = distances
@@ -103,33 +103,13 @@ def _edge_rules(partition: Partition, answer: Answer, everywhere: Any, stopped_a
     """Two arrays by local id. ``confirmed``: the vertex has an edge from its predecessor (without predecessors, from
     any vertex one level up). ``above``: the smallest distance from which an edge wrongly leads to it, or -1."""
     confirmed, above = xp.zeros(partition.own, bool), xp.full(partition.own, -1, np.int32)
-    predecessors = answer.predecessors
+    rows, predecessors = (partition.in_offsets, partition.in_targets), answer.predecessors
+    arcs, dtype = len(partition.in_targets), partition.in_targets.dtype
     if on_device(above):
-        arcs = len(partition.in_targets)
-        given = (
-            partition.in_offsets,
-            partition.in_targets,
-            partition.own,
-            arcs,
-            partition.base,
-            everywhere,
-            predecessors,
-        )
         unsigned = above.view(np.uint32)  # as which -1 is the largest
-        launch(
-            "distributed_validation",
-            "check",
-            partition.in_targets.dtype,
-            np.int64,
-            arcs,
-            *given,
-            stopped_at,
-            confirmed,
-            unsigned,
-        )
+        given = *rows, partition.own, arcs, partition.base, everywhere, predecessors, stopped_at, confirmed, unsigned
+        launch("distributed_validation", "check", dtype, np.int64, arcs, *given)
     else:
-        kept = np.empty(0, partition.in_targets.dtype) if predecessors is None else predecessors
-        kernels.check(
-            partition.in_offsets, partition.in_targets, partition.base, everywhere, kept, stopped_at, confirmed, above
-        )
+        kept = np.empty(0, dtype) if predecessors is None else predecessors
+        kernels.check(*rows, partition.base, everywhere, kept, stopped_at, confirmed, above)
     return confirmed, above

@@ -9,12 +9,11 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from .._core.cuda.arrays import CUDA
 from ..errors import InputError, TraversalError
+from . import nccl
 from .communicators import Aborted, Communicator, MeetingCommunicator
 from .launchers import said
 from .peer_memory import at_work
-from .processes import MeetingServer, RemoteMeeting
 
 SEVERITY = (InputError, TraversalError, Aborted)  # when several ranks fail, the first of these is the cause
 
@@ -33,15 +32,13 @@ class Rank:
     pickled, so Dask neither moves nor spills it.
     """
 
-    def __init__(self, token: str, rank: int, names: Sequence[str], device: str, timeout: float) -> None:
+    def __init__(self, token: str, rank: int, names: Sequence[str], timeout: float) -> None:
         self.rank = rank
         self.names = names
-        self.device = device
         self.timeout = timeout
         self.values: dict[str, Any] = {}
         self.forgotten: set[str] = set()  # keys forgotten since the last `store`
         self.communicator: Communicator | None = None
-        self.connection: MeetingServer | RemoteMeeting | None = None  # of ranks on the CPU
         self.epoch = 0  # how many times the ranks have connected
         self._changed = threading.Condition()
         self._working = False  # an aborted call may still be running
@@ -74,41 +71,17 @@ class Rank:
                 self._working = False
                 self._changed.notify()
 
-    def bootstrap(self, epoch: int) -> Any:
+    def bootstrap(self) -> Any:
         """The identifier with which the ranks `connect`; called on rank 0."""
-        self._leave(epoch)
-        if len(self.names) == 1:
-            return None
-        if self.device == CUDA:
-            from .nccl import unique_id
-
-            return unique_id()
-        self.connection = MeetingServer(self.names, self.timeout)
-        return self.connection.identifier
+        return nccl.unique_id() if len(self.names) > 1 else None
 
     def connect(self, epoch: int, identifier: Any) -> None:
-        """Connect to the other ranks."""
-        if self.rank or not isinstance(self.connection, MeetingServer):
-            self._leave(epoch)
-        size = len(self.names)
-        if size == 1:
+        """Leave the communicator of the previous epoch, and connect to the other ranks."""
+        self.epoch, self.communicator = epoch, None
+        if len(self.names) == 1:
             (self.communicator,) = MeetingCommunicator.group(self.names, self.timeout)
-        elif self.device == CUDA:
-            from .nccl import NcclCommunicator
-
-            self.communicator = NcclCommunicator.connect(size, identifier, self.rank, self.names, self.timeout)
-        elif isinstance(self.connection, MeetingServer):
-            self.communicator = MeetingCommunicator(self.connection.meeting, self.rank)
         else:
-            self.connection = RemoteMeeting(identifier, self.rank, self.names, self.timeout)
-            self.communicator = MeetingCommunicator(self.connection, self.rank)
-
-    def _leave(self, epoch: int) -> None:
-        """Leave the communicator of the previous epoch."""
-        self.epoch = epoch
-        if self.connection is not None:
-            self.connection.close()
-        self.communicator = self.connection = None
+            self.communicator = nccl.NcclCommunicator.connect(identifier, self.rank, self.names, self.timeout)
 
     def call(
         self,
@@ -155,24 +128,13 @@ def take(rank: Rank, key: str) -> Any:
     return rank.values.pop(key)
 
 
-async def bootstrap(token: str, rank: int, epoch: int) -> Outcome:
-    return await _in_thread(_ranks[token, rank], "bootstrap", epoch)
-
-
-async def connect(token: str, rank: int, epoch: int, identifier: Any) -> Outcome:
-    return await _in_thread(_ranks[token, rank], "connect", epoch, identifier)
-
-
-async def call(token: str, rank: int, *arguments: Any) -> Outcome:
-    return await _in_thread(_ranks[token, rank], "call", *arguments)
-
-
-async def _in_thread(rank: Rank, method: str, *arguments: Any) -> Outcome:
+async def call(token: str, rank: int, method: str, *arguments: Any) -> Outcome:
     """Call a method of the rank in a thread, while the worker stays responsive."""
+    there = _ranks[token, rank]
     future: Future[Outcome] = Future()
 
     def work() -> None:
-        future.set_result(rank.guarded(getattr(rank, method), *arguments))
+        future.set_result(there.guarded(getattr(there, method), *arguments))
 
     threading.Thread(target=work, daemon=True).start()
     return await asyncio.wrap_future(future)
@@ -191,7 +153,3 @@ def forget(token: str, key: str) -> None:
         if theirs == token:
             rank.forgotten.add(key)
             rank.values.pop(key, None)
-
-
-def answer() -> None:
-    """Return: an answer shows that the worker is alive."""

@@ -22,7 +22,7 @@ dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
-from rapids_bfs.distributed.frames import from_dask_frame  # noqa: E402
+from rapids_bfs.distributed.frames import from_dask_cudf  # noqa: E402
 
 IDS = {
     "0..n-1": lambda ids: ids,
@@ -165,7 +165,7 @@ class TestDistributed:
     @staticmethod
     def graph(client, columns, cuts, **options):
         with client.as_current(), dask.config.set({"scheduler": client, "dataframe.convert-string": False}):
-            return from_dask_frame(frames(columns, cuts)[1], ("u", "v"), device="cpu", **options)
+            return from_dask_cudf(frames(columns, cuts)[1], source="u", target="v", device="cpu", **options)
 
     @pytest.mark.parametrize("kind", ["0..n-1", "with gaps", "scattered", "int32", "floats"])
     @pytest.mark.parametrize("cuts", [[], [0, 3, 3, 5, 7]], ids=["one partition", "several"])
@@ -220,9 +220,9 @@ class TestDistributed:
 
     def test_without_a_cluster(self):
         with pytest.raises(InputError, match=r"on the workers of a cluster: first client = distributed\.Client"):
-            from_dask_frame(frames({"u": [0], "v": [1]}, [])[1], ("u", "v"))
+            from_dask_cudf(frames({"u": [0], "v": [1]}, [])[1], source="u", target="v")
 
     def test_a_partition_that_cannot_be_computed(self, dask_client):
         frame = dd.from_delayed([dask.delayed(open)("/no/such/file")], meta={"u": "int64", "v": "int64"})
         with dask_client.as_current(), dask.config.set(scheduler=dask_client), pytest.raises(FileNotFoundError):
-            from_dask_frame(frame, ("u", "v"), device="cpu")
+            from_dask_cudf(frame, source="u", target="v", device="cpu")

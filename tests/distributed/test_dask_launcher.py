@@ -31,6 +31,10 @@ def squares(communicator, n):
     return np.arange(n) * communicator.rank
 
 
+def power(communicator):
+    return 10**communicator.rank
+
+
 def total(mine, theirs, communicator):
     return int(sum(communicator.allgather_object(mine.sum() + theirs)))
 
@@ -183,7 +187,7 @@ class TestCalls:
         launcher = launcher_of(dask_client)
         token = launcher.token
         kept = launcher.map(squares, 4)
-        spread = launcher.scatter([1, 10, 100])
+        spread = launcher.map(power)
         assert launcher.collect(total, each=[kept, spread]) == [18 + 111] * 3
         assert set(dask_client.run(kept_there, token).values()) == {2}
         del kept
@@ -207,7 +211,7 @@ class TestCalls:
         launcher = launcher_of(dask_client)
         kept, told = launcher.map_and_collect(squares, len, 4)
         assert told == [4, 4, 4]
-        assert launcher.collect(total, each=[kept, launcher.scatter([1, 10, 100])]) == [18 + 111] * 3
+        assert launcher.collect(total, each=[kept, launcher.map(power)]) == [18 + 111] * 3
 
     def test_graphs_on_the_same_workers_share_one(self, dask_client):
         """As long as one of them uses it; and not once a worker has gone."""

@@ -1,5 +1,7 @@
 """Distributed graphs on the CPU: built, searched, validated and gathered, against SciPy on the graph in one piece."""
 
+import copy
+import pickle
 import threading
 from contextlib import nullcontext
 from itertools import pairwise
@@ -161,7 +163,7 @@ def test_one_part_searches_as_before():
     ("where", "what"),
     [
         ("gathered._free_bytes", mock.Mock(return_value=1000.0)),
-        ("gathered.Rows", mock.Mock(side_effect=MemoryError)),
+        ("gathered._allocated", mock.Mock(side_effect=MemoryError)),
         ("gathered.Graph._trusted", mock.Mock(side_effect=MemoryError)),
         ("gathered.resolve", mock.Mock(side_effect=InputError("too little memory"))),
     ],
@@ -484,3 +486,22 @@ def test_graphs_on_gpus_are_searched_one_after_the_other(monkeypatch):
     for call in calls:
         call.join(60)
     assert entered.get(timeout=60) == "second"
+
+
+@pytest.mark.parametrize("name", ["reverse", "undirected", "simple", "save", "degrees", "offsets", "targets"])
+def test_what_only_a_graph_in_one_piece_has(name):
+    graph = from_graph(load("karate"), Threads(["cpu"] * 2))
+    with pytest.raises(
+        AttributeError, match=rf"^karate is distributed and has no {name}: use graph.to\('cpu'\).{name}$"
+    ):
+        getattr(graph, name)
+    with pytest.raises(AttributeError, match="'DistributedGraph' object has no attribute 'revers'"):
+        graph.revers  # noqa: B018
+    assert not hasattr(graph, name)
+
+
+def test_a_copy_and_a_pickle_of_a_graph_are_the_graph():
+    graph = from_graph(load("karate"), Threads(["cpu"] * 2))
+    for other in copy.copy(graph), copy.deepcopy(graph), pickle.loads(pickle.dumps(graph)):
+        assert edges_of(other.to("cpu")) == edges_of(graph.to("cpu"))
+        assert bfs(other, 0).depth == 3

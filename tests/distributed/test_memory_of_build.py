@@ -7,7 +7,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from rapids_bfs.distributed import host_tools
+from rapids_bfs._core.csr import host
 from rapids_bfs.distributed.build import Plan, build
 from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.sources import LocalEdges
@@ -25,7 +25,7 @@ def alone():
 
 def peak(rows, n, step, plan):
     """The bytes allocated by Python and NumPy at the peak of a build on one rank, and the vertices of its partition."""
-    host_tools.BLOCK = BLOCK
+    host.EXCHANGE_BLOCK = BLOCK
     ends = step * np.random.default_rng(1).integers(0, n // step, (2, rows), np.int32)
     source = LocalEdges(lambda: [tuple(ends)])
     launcher = Threads(["cpu"])

@@ -267,3 +267,58 @@ def test_graphs_on_the_same_devices_share_communicators(ranks, monkeypatch):
     del again, first, graphs
     gc.collect()
     assert not list(nccl._shared)
+
+
+class TestAborts:
+    """An abort frees a communicator, so it must not come while a collective begins there."""
+
+    @pytest.fixture
+    def calls(self, ranks):
+        return []
+
+    @pytest.fixture
+    def rank(self, ranks, calls, monkeypatch):
+        """One rank, whose collective takes until it is told to begin."""
+        self.entered, self.go = threading.Event(), threading.Event()
+
+        def all_gather(*arguments):
+            calls.append("begin")
+            self.entered.set()
+            self.go.wait(300)
+            calls.append("end")
+
+        fake = SimpleNamespace(allGather=all_gather, abort=lambda: calls.append("abort"))
+        return NcclCommunicator(Ranks({0: fake}, NAMES[:1]), 0)
+
+    def begin(self, rank):
+        thread = threading.Thread(target=lambda: rank.allgather(on_device(np.zeros(3, np.uint8))))
+        thread.start()
+        assert self.entered.wait(300)
+        return thread
+
+    def test_an_abort_waits_until_the_collective_has_begun(self, rank, calls, monkeypatch):
+        monkeypatch.setattr(nccl, "BEGINNING", 300)
+        beginning = self.begin(rank)
+        aborting = threading.Thread(target=rank.abort, args=("it broke",))
+        aborting.start()
+        while rank.ranks.failure is None:
+            pass
+        assert calls == ["begin"]
+        self.go.set()
+        aborting.join()
+        beginning.join()
+        assert calls == ["begin", "end", "abort"]
+
+    def test_an_abort_ends_a_collective_that_waits_for_others(self, rank, calls, monkeypatch):
+        monkeypatch.setattr(nccl, "BEGINNING", 0.1)
+        beginning = self.begin(rank)
+        rank.abort("it broke")
+        assert calls == ["begin", "abort"]
+        self.go.set()
+        beginning.join()
+
+    def test_no_collective_begins_after_an_abort(self, rank, calls):
+        rank.abort("it broke")
+        with pytest.raises(Aborted, match="it broke"):
+            rank.allgather(on_device(np.zeros(3, np.uint8)))
+        assert calls == ["abort"]

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import MeetingServer, RemoteMeeting
 
 from rapids_bfs.distributed.communicators import Aborted, MeetingCommunicator, no_answer
-from rapids_bfs.distributed.processes import MeetingServer, RemoteMeeting
 
 
 class Group:

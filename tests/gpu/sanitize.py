@@ -114,13 +114,14 @@ def search_in_parts(threads):
     from rapids_bfs.distributed.graph import from_graph
     from rapids_bfs.distributed.launchers import Threads
     from rapids_bfs.distributed.level_synchronous import ONE_LAUNCH
+    from rapids_bfs.engines.gpu import persistent
     from rapids_bfs.generators import generate
 
     made = one_launch.PersistentSearch
-    one_launch.SMALL_ARCS = 0  # several blocks for each rank
+    persistent.SMALL_ARCS = 0  # several blocks for each rank
     for size, (alpha, beta) in product((1, 3), ((60, 24), (0, 24), (1 << 30, 1 << 40), (3, 1))):
         one_launch.PersistentSearch = partial(
-            made, tuning=one_launch.Tuning(alpha, beta, shrinking_levels=1, threads=threads)
+            made, tuning=one_launch.Tuning(alpha=alpha, beta=beta, shrinking_levels=1, threads=threads)
         )
         for spec in SHAPES:
             graph = from_graph(generate(spec), Threads(["cuda:0"] * size, timeout=20.0))

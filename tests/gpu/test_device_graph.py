@@ -153,9 +153,9 @@ def test_csr_on_the_device_is_taken_without_a_copy(vertex, offset):
     assert (address(graph.offsets) == address(offsets)) == (vertex == np.int32 or offset == np.int64)
     for engine in GPU_ENGINES:
         traversal = resolve(engine).traversal(graph)
-        searched = getattr(traversal, "shared", traversal)
-        assert address(searched.targets) == address(targets)
-        assert address(searched.offsets) == address(graph.offsets)
+        searched = getattr(traversal, "arrays", None) or vars(traversal)
+        assert address(searched["targets"]) == address(targets)
+        assert address(searched["offsets"]) == address(graph.offsets)
         result = bfs(graph, 3, engine=engine)
         assert on_device(result.predecessors)
         assert result.predecessors.dtype == vertex

@@ -77,7 +77,7 @@ def test_random_graphs(devices):
 def test_directions(devices, monkeypatch, alpha, beta, room):
     monkeypatch.setattr(search, "ALPHA", alpha)
     monkeypatch.setattr(search, "BETA", beta)
-    tuning = one_launch.Tuning(alpha, beta, shrinking_levels=1)
+    tuning = one_launch.Tuning(alpha=alpha, beta=beta, shrinking_levels=1)
     monkeypatch.setattr(one_launch, "PersistentSearch", partial(PersistentSearch, tuning=tuning))
     monkeypatch.setattr(search, "CAPACITY_DIVISOR", 1 << 30)
     monkeypatch.setattr(search, "MIN_CAPACITY", room)

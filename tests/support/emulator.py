@@ -18,6 +18,7 @@ from unittest import mock
 import numpy as np
 from emulated_gpu import INTRINSICS, Cuda, Launch, Memory, int32, int64, integer, rubbish, unsigned
 
+from rapids_bfs.engines.gpu import launch
 from rapids_bfs.engines.gpu.level_synchronous import Device
 
 KERNELS = Path(__file__).parents[2] / "kernels"
@@ -166,6 +167,7 @@ DRIVER = {
 
 def emulate(monkeypatch, *hosts):
     """Let these modules find the emulated device where they import the driver's functions."""
+    monkeypatch.setattr(launch, "address", address)
     for host in hosts:
         for name in DRIVER.keys() & vars(host).keys():
             monkeypatch.setattr(host, name, DRIVER[name])

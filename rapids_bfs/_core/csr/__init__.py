@@ -1,4 +1,12 @@
-"""Which module builds and changes a CSR: that depends on where its arrays are."""
+"""Which module builds and changes a CSR: that depends on where its arrays are.
+
+`host` and `device` have the same functions of a whole CSR (`transpose`, `mirrored`, `is_symmetric`, `ascending`,
+`edge_blocks`, `sources_of`, `count_loops`, `count_repeats`, `without_repeats_and_loops`) and of the rows of one rank of
+a distributed graph (`summary`, `bucket_by_owner`, `count_local_ids`, `scatter_targets`, `simplified`,
+`count_own_loops`). Both have ``xp``, the library of their arrays; ``require``, which raises `InputError` if so many
+bytes are not free there; ``working``, a context for the work on a partition; and ``EXCHANGE_BLOCK``, the number of
+edges that a rank exchanges at a time.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +14,14 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from ..cuda.arrays import on_device
+from ..cuda.arrays import CPU, CUDA, on_device
 
 
 def csr_for(array: Any) -> ModuleType:
-    """The module whose functions build and change a CSR where ``array`` is: `csr`, or `device_csr`."""
-    return import_module(".device" if on_device(array) else ".host", __name__)
+    """The module for CSRs where ``array`` is."""
+    return csr_on(CUDA if on_device(array) else CPU)
+
+
+def csr_on(device: str) -> ModuleType:
+    """The module for CSRs on "cpu" or "cuda"."""
+    return import_module(".device" if device == CUDA else ".host", __name__)

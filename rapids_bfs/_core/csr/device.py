@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import cupy
@@ -17,11 +19,15 @@ import numpy as np
 from ...errors import InputError
 from ..cuda.kernels import launch
 from ..dtypes import index_dtype
-from ..memory import require_device_bytes
+from ..memory import require_device_bytes as require
+from ..rapids import driver_allocates
 
 BLOCK = 1 << 27  # arcs of a CSR that are looked at at a time
 PIECE = 1 << 28  # arcs that are sorted at a time
+EXCHANGE_BLOCK = 1 << 24
 LARGEST = np.iinfo(np.int64).max
+
+xp = cupy
 
 Pairs = tuple[Any, Any]  # sources and targets: CuPy arrays of one length and type
 CSR = tuple[Any, Any]  # offsets and targets
@@ -39,13 +45,19 @@ class EdgeStatistics(NamedTuple):
 
 def look(edges: Iterable[Pairs]) -> EdgeStatistics:
     """One look at all edges."""
-    key = [secrets.randbits(63) | 1 for _ in range(2)]  # unknown before, so that nobody can construct a false answer
+    # Unknown before, so that nobody can construct a false answer.
+    lowest, highest, asymmetry = _summarized(edges, [secrets.randbits(63) | 1 for _ in range(2)])
+    return EdgeStatistics(lowest, highest, asymmetry == 0)
+
+
+def _summarized(edges: Iterable[Pairs], key: list[int]) -> list[int]:
+    """The lowest and the highest id, and the asymmetry."""
     seen = cupy.array([LARGEST, -1, 0], np.int64)
     for sources, targets in edges:
         size = len(sources)
         launch("csr", "summarize", sources.dtype, np.int32, size, sources, targets, size, *key, seen)
-    lowest, highest, asymmetry = seen.tolist()
-    return EdgeStatistics(lowest, highest, asymmetry == 0)
+    found: list[int] = seen.tolist()
+    return found
 
 
 def mark(ids: Any, present: Any) -> None:
@@ -70,7 +82,7 @@ def place(edges: Iterable[Pairs], counts: Any, *, mirror: bool = False, rank: An
     cursors = cupy.cumsum(counts, dtype=counts.dtype)
     arcs = int(cursors[-1])
     vertex = index_dtype(len(counts) - 2) if rank is None else rank.dtype
-    require_device_bytes(arcs * np.dtype(vertex).itemsize, f"a graph of {arcs:,} edges")
+    require(arcs * np.dtype(vertex).itemsize, f"a graph of {arcs:,} edges")
     placed = cupy.empty(arcs, vertex)
     for sources, targets in edges:
         size = len(sources)
@@ -104,15 +116,6 @@ def place_in_order(sources: Any, targets: Any, counts: Any, *, mirror: bool = Fa
     targets = targets[keys]
     offsets = cupy.cumsum(counts, dtype=counts.dtype)[1:].astype(index_dtype(rows), copy=False)
     return offsets, targets.astype(index_dtype(n), copy=False) if rank is None else rank[targets]
-
-
-def from_edges(sources: Any, targets: Any, n: int, *, mirror: bool = False, keep_order: bool = False) -> CSR:
-    """Offsets and targets of edges between vertices below n; with ``mirror`` in both directions, self-loops once."""
-    edges = [(sources, targets)]
-    counts = count(edges, n, len(sources), mirror=mirror)
-    if keep_order:
-        return place_in_order(sources, targets, counts, mirror=mirror)
-    return place(edges, counts, mirror=mirror)
 
 
 def fill(blocks: Blocks, n: int, rows: int, *, mirror: bool = False) -> CSR:
@@ -233,3 +236,64 @@ def _distinct_blocks(offsets: Any, targets: Any, counts: Any, *, loops: bool) ->
         arguments = (offsets, targets, n, first, size, loops, kept, counts)
         launch("csr", "distinct", targets.dtype, offsets.dtype, size, *arguments)
         yield block[kept]
+
+
+# The rows of one rank of a distributed graph. Offsets are int64.
+
+
+@contextmanager
+def working() -> Iterator[None]:
+    """A context in which arrays come from CuPy's pool, even if RMM is set to ask the driver for each, which is slow.
+    At its end the pool's free blocks go back to the device."""
+    pool = cupy.get_default_memory_pool()
+    with cupy.cuda.using_allocator(pool.malloc) if driver_allocates() else nullcontext():
+        yield
+    pool.free_all_blocks()
+
+
+def summary(sources: Any, targets: Any, key: np.ndarray) -> tuple[int, int]:
+    """The largest id and the asymmetry of a block that is not empty."""
+    _, highest, asymmetry = _summarized([(sources, targets)], [int(number) >> 1 | 1 for number in key])
+    return highest, asymmetry
+
+
+def bucket_by_owner(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[Any]:
+    """The arcs of a block of edges, one array for each owner: a row of local ids of sources, and one of targets."""
+    sources, targets = edges
+    count, vertex = len(sources), sources.dtype
+    counts = cupy.zeros(size, np.int64)
+    arguments = (sources, targets, count, stride, int(mirror), int(loops))
+    launch("distributed_build", "count_owners", vertex, np.int64, count, *arguments, size, counts)
+    starts = [0, *np.cumsum(counts.tolist()).tolist()]
+    arcs = cupy.empty(2 * starts[-1], vertex)
+    written = cupy.array(starts), cupy.zeros(size, np.int64), arcs
+    launch("distributed_build", "bucket_by_owner", vertex, np.int64, count, *arguments, *written)
+    return [arcs[2 * first : 2 * last].reshape(2, -1) for first, last in pairwise(starts)]
+
+
+def count_local_ids(local_ids: Any, counts: Any) -> None:
+    """Add the occurrences of each local id to ``counts``."""
+    size = len(local_ids)
+    launch("distributed_build", "count_arcs", local_ids.dtype, np.int64, size, local_ids, size, len(counts), counts)
+
+
+def scatter_targets(local_ids: Any, targets: Any, cursors: Any, rows: Any) -> None:
+    """Write each target into ``rows`` at the cursor of its source, and advance the cursor."""
+    arguments = (local_ids, targets, len(local_ids), len(cursors), len(rows), cursors, rows)
+    launch("distributed_build", "scatter_targets", local_ids.dtype, np.int64, len(local_ids), *arguments)
+
+
+def simplified(offsets: Any, targets: Any, bound: int) -> CSR:
+    """The rows without duplicates, ascending. ``targets``, all below ``bound``, are overwritten."""
+    ascending(offsets, targets, limit=bound, result=targets)
+    kept_offsets, kept = distinct(offsets, targets, loops=True, result=targets)
+    return kept_offsets.astype(np.int64, copy=False), kept
+
+
+def count_own_loops(offsets: Any, targets: Any, base: int) -> int:
+    """The number of self-loops; ``base`` is the global id of local id 0."""
+    loops = cupy.zeros(1, np.int64)
+    arcs = len(targets)
+    arguments = (offsets, targets, len(offsets) - 1, arcs, base, loops)
+    launch("distributed_validation", "count_loops", targets.dtype, np.int64, arcs, *arguments)
+    return int(loops[0])

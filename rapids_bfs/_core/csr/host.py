@@ -9,19 +9,25 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 
 import numpy as np
 from numba import njit, prange
 
 from ...errors import InputError
+from ...kernels.cpu import distributed as kernels
 from ...kernels.cpu.compiled import parallel, serial
 from ...kernels.cpu.splitmix import INCREMENT, mixed
 from ..dtypes import frozen, index_dtype
-from ..memory import require_bytes
+from ..memory import require_bytes as require
 from ..threads import pool
 
 CHUNK = 4096  # edges that a thread looks at before it counts or places what it picked
 BLOCK = 1 << 20  # edges that are handed to the threads at a time
+EXCHANGE_BLOCK = BLOCK
+
+xp = np
+working = nullcontext
 
 Pairs = tuple[np.ndarray, np.ndarray]  # sources and targets, of one length
 CSR = tuple[np.ndarray, np.ndarray]  # offsets and targets
@@ -169,13 +175,19 @@ def _copy_distinct(offsets, targets, new_offsets, new_targets):
                 place += 1
 
 
-def edge_blocks(offsets: np.ndarray, targets: np.ndarray) -> Iterator[Pairs]:
-    """The edges of a CSR, in order, in blocks of at most `BLOCK`."""
-    for first in range(0, len(targets), BLOCK):
-        block = targets[first : first + BLOCK]
+def edge_blocks(offsets: np.ndarray, targets: np.ndarray, first: int = 0, last: int | None = None) -> Iterator[Pairs]:
+    """The arcs ``first`` up to ``last`` of a CSR, in order, in blocks of at most `BLOCK`."""
+    last = len(targets) if last is None else last
+    for begin in range(first, last, BLOCK):
+        block = targets[begin : min(begin + BLOCK, last)]
         sources = np.empty_like(block)
-        _sources(offsets, first, int(np.searchsorted(offsets, first, side="right")) - 1, sources)
+        _sources(offsets, begin, int(np.searchsorted(offsets, begin, side="right")) - 1, sources)
         yield sources, block
+
+
+def _turned(offsets: np.ndarray, targets: np.ndarray) -> Iterator[Pairs]:
+    """`edge_blocks` of the reversed edges, in the order of the edges."""
+    return ((target, source) for source, target in edge_blocks(offsets, targets))
 
 
 def as_block(ids: np.ndarray) -> np.ndarray:
@@ -241,7 +253,7 @@ def fill(
     """
     edges = int(degrees.sum())
     dtype = np.dtype(index_dtype(len(degrees)))
-    require_bytes(edges * dtype.itemsize, f"a graph of {edges:,} edges")
+    require(edges * dtype.itemsize, f"a graph of {edges:,} edges")
     offsets = offsets_of(degrees)
     targets = np.empty(edges, dtype)
     cursors = offsets[:-1].copy()
@@ -261,20 +273,18 @@ def offsets_of(degrees: np.ndarray) -> np.ndarray:
     return offsets
 
 
-def degrees_of(offsets: np.ndarray, targets: np.ndarray) -> Degrees:
-    """The degrees of a CSR."""
-    degrees = Degrees(len(offsets) - 1)
-    for source, target in edge_blocks(offsets, targets):
+def degrees_of(n: int, blocks: Iterable[Pairs]) -> Degrees:
+    """The degrees of these edges of n vertices."""
+    degrees = Degrees(n)
+    for source, target in blocks:
         degrees.add(source, target)
     return degrees
 
 
 def transpose(offsets: np.ndarray, targets: np.ndarray) -> CSR:
     """The CSR of the reversed edges, of the same types. Each adjacency ascends, so transposing twice sorts."""
-    degrees = Degrees(len(offsets) - 1)
-    for source, target in edge_blocks(offsets, targets):
-        degrees.add(target, source)
-    reversed_ = fill(degrees.out, ((target, source) for source, target in edge_blocks(offsets, targets)))
+    degrees = degrees_of(len(offsets) - 1, _turned(offsets, targets))
+    reversed_ = fill(degrees.out, _turned(offsets, targets))
     return reversed_[0].astype(offsets.dtype, copy=False), reversed_[1].astype(targets.dtype, copy=False)
 
 
@@ -288,9 +298,7 @@ def transposed_positions(offsets: np.ndarray, targets: np.ndarray) -> np.ndarray
             yield target, numbers - offsets[source]
             first += len(target)
 
-    degrees = Degrees(len(offsets) - 1)
-    for source, target in edge_blocks(offsets, targets):
-        degrees.add(target, source)
+    degrees = degrees_of(len(offsets) - 1, _turned(offsets, targets))
     return fill(degrees.out, blocks(), limit=len(targets))[1].astype(targets.dtype, copy=False)
 
 
@@ -313,7 +321,7 @@ def sources_of(offsets: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 def mirrored(offsets: np.ndarray, targets: np.ndarray) -> CSR:
     """The CSR of the edges in both directions, self-loops once; the same arrays if they are symmetric."""
-    degrees = degrees_of(offsets, targets)
+    degrees = degrees_of(len(offsets) - 1, edge_blocks(offsets, targets))
     if degrees.symmetric:
         return offsets, targets
     return fill(degrees.out + degrees.into, edge_blocks(offsets, targets), mirror=True)
@@ -348,3 +356,34 @@ def without_repeats_and_loops(offsets: np.ndarray, targets: np.ndarray) -> CSR:
         new_targets = np.empty(int(new_offsets[-1]), targets.dtype)
         _copy_distinct(offsets, targets, new_offsets, new_targets)
     return new_offsets, new_targets
+
+
+# The rows of one rank of a distributed graph, by one thread.
+
+
+def summary(sources: np.ndarray, targets: np.ndarray, key: np.ndarray) -> tuple[int, int]:
+    """The largest id and the asymmetry of a block that is not empty."""
+    return int(max(sources.max(), targets.max())), asymmetry(sources, targets, key)
+
+
+def bucket_by_owner(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[np.ndarray]:
+    """The arcs of a block of edges, one array for each owner: a row of local ids of sources, and one of targets."""
+    sources, targets = edges
+    counts = np.zeros(size, np.int64)
+    kernels.count_owners(sources, targets, stride, mirror, loops, counts)
+    ends = np.cumsum(counts)
+    arcs = np.empty((2, int(counts.sum())), sources.dtype)
+    kernels.bucket_by_owner(sources, targets, stride, mirror, loops, ends - counts, arcs)
+    return np.split(arcs, ends[:-1], axis=1)
+
+
+count_local_ids, scatter_targets, count_own_loops = kernels.count, kernels.scatter_targets, kernels.count_loops
+
+
+def simplified(offsets: np.ndarray, targets: np.ndarray, bound: int) -> CSR:
+    """The rows without duplicates, ascending. ``targets``, all below ``bound``, are overwritten."""
+    kept = np.zeros(len(offsets), np.int64)
+    kernels.sort_distinct(offsets, targets, kept[1:])
+    new_offsets = np.cumsum(kept)
+    kernels.compact(offsets, targets, new_offsets)
+    return new_offsets, targets[: int(new_offsets[-1])]

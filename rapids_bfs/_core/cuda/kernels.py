@@ -28,14 +28,10 @@ def module(
 
 
 @cache
-def _kernel(file: str, name: str, vertex_bytes: int, offset_bytes: int) -> Any:
-    compiled, names = module(file, vertex_bytes, offset_bytes)
-    return compiled.get_function(names[name])
-
-
 def kernel_of(file: str, name: str, vertex: Any, offset: Any) -> Any:
     """A kernel of ``file``, for these types of vertices and offsets, as CuPy's function."""
-    return _kernel(file, name, np.dtype(vertex).itemsize, np.dtype(offset).itemsize)
+    compiled, names = module(file, np.dtype(vertex).itemsize, np.dtype(offset).itemsize)
+    return compiled.get_function(names[name])
 
 
 def blocks_for(count: int) -> int:

@@ -30,10 +30,7 @@ class Sample(ctypes.Structure):
     _fields_ = (
         ("pid", ctypes.c_uint),
         ("time", ctypes.c_ulonglong),
-        ("multiprocessors", ctypes.c_uint),
-        ("memory", ctypes.c_uint),
-        ("encoder", ctypes.c_uint),
-        ("decoder", ctypes.c_uint),
+        *((unit, ctypes.c_uint) for unit in ("multiprocessors", "memory", "encoder", "decoder")),
     )
 
 

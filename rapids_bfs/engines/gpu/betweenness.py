@@ -13,8 +13,8 @@ from ...kernels.batch import BITS
 from ...kernels.brandes import BATCH, FRONTS, STATE_BYTES
 from ..base import Betweenness
 from .bit_parallel import HEADROOM, pieces_of
-from .launch import address, fill
-from .level_synchronous import Device, require_buffers
+from .launch import address, addresses, fill
+from .level_synchronous import Device, Needs, bytes_of, require_buffers
 from .persistent import WARP, LaunchTuning
 
 FILE = KERNEL = "betweenness"
@@ -33,7 +33,6 @@ class Tuning(LaunchTuning):
 DEFAULT = Tuning()
 
 Batch: Any = BATCH.in_memory()
-Needs = dict[str, tuple[int, Any]]  # the lengths and types of arrays by name
 
 
 class Brandes(Betweenness):
@@ -59,7 +58,7 @@ class Brandes(Betweenness):
         with device.active():
             self.arrays = {name: device.upload(array) for name, array in arrays.items()}
         self.parameters = Batch(
-            **{name: address(array) for name, array in self.arrays.items()},
+            **addresses(self.arrays),
             n=graph.num_vertices,
             m=graph.num_arcs,
             piece_count=len(pieces),
@@ -100,13 +99,13 @@ class Brandes(Betweenness):
         self.room, self.buffers = None, {}  # frees the last ones
         room = HEADROOM * self.device.free_bytes()
         self.at_once = at_once
-        while self.at_once > 1 and _bytes(self._needs(self.at_once, edges)) > room:
+        while self.at_once > 1 and bytes_of(self._needs(self.at_once, edges).values()) > room:
             self.at_once //= 2
         needs = self._needs(self.at_once, edges)
-        require_buffers(self.device, self.graph, [*needs.values()])
-        self.buffers = {name: self.device.empty(*need) for name, need in needs.items()}
-        for name, array in self.buffers.items():
-            setattr(self.parameters, name, address(array))
+        require_buffers(self.device, self.graph, needs.values())
+        self.buffers = self.device.allocated(needs)
+        for name, place in addresses(self.buffers).items():
+            setattr(self.parameters, name, place)
         self.parameters.shift = _shift(self.at_once)
         self.launch = self._launcher()
         self.room = at_once, edges
@@ -142,7 +141,3 @@ class Brandes(Betweenness):
 def _shift(sources: int) -> int:
     """The logarithm of the number of words for so many sources, a power of two."""
     return int(max(sources // BITS, 1)).bit_length() - 1
-
-
-def _bytes(needs: Needs) -> int:
-    return sum(length * np.dtype(dtype).itemsize for length, dtype in needs.values())

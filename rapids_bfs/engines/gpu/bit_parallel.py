@@ -13,7 +13,7 @@ from ...graph import Graph
 from ...kernels.batch import BATCH, BITS, PIECE, STATE_BYTES, WIDTHS
 from ..base import BatchTraversal, Summary
 from ..cpu.degree_order import numbered_by_degree
-from .launch import address, fill
+from .launch import address, addresses, fill
 from .level_synchronous import Device, require_buffers
 from .persistent import LaunchTuning, blocks_of_grid
 
@@ -71,11 +71,10 @@ class BitParallel(BatchTraversal):
             self.sources = np.asarray(device.mapped(BITS * WIDTHS[-1], vertex)[0])
             if self.numbered.in_targets is self.numbered.targets:
                 self.arrays["targets"] = self.arrays["in_targets"] = device.upload(self.numbered.targets)
-            self.arrays = {name: device.upload(array) for name, array in self.arrays.items()}
-            self.arrays |= {name: device.empty(*need) for name, need in needs.items()}
+            self.arrays = {name: device.upload(array) for name, array in self.arrays.items()} | device.allocated(needs)
             fill(self.arrays["state"], 0, device.stream_handle)
         self.parameters = Batch(
-            **{name: address(array) for name, array in self.arrays.items()},
+            **addresses(self.arrays),
             sources=self.sources.ctypes.data,
             n=n,
             m=graph.num_arcs,
@@ -157,14 +156,14 @@ class BitParallel(BatchTraversal):
             "counts": (count, np.uint64),
             "counts_before": (count, np.uint64),
         }
-        require_buffers(self.device, self.graph.to(self.searches_on), [*needs.values()])
-        self.rows = {name: self.device.empty(*need) for name, need in needs.items()}
-        for name, array in self.rows.items():
-            setattr(self.parameters, name, address(array))
+        require_buffers(self.device, self.graph.to(self.searches_on), needs.values())
+        self.rows = self.device.allocated(needs)
+        for name, place in addresses(self.rows).items():
+            setattr(self.parameters, name, place)
         self.sums = self.device.empty(len(Summary._fields) * count, np.uint64)  # in one array, to be copied at once
         fill(self.sums, 0, self.device.stream_handle)  # of sources that a batch does not have, too
-        for place, name in enumerate(Summary._fields):
-            setattr(self.parameters, name, address(self.sums) + 8 * count * place)
+        for row, name in enumerate(Summary._fields):
+            setattr(self.parameters, name, address(self.sums) + 8 * count * row)
         self.kernels = {name: self._launcher(name, width) for name in ("search", "write")}
         self.width = width
 
@@ -173,7 +172,7 @@ class BitParallel(BatchTraversal):
         kernel = tuning.compiled(self.device, FILE, f"{name}_{width}", *self.types)
         if name == "write":
             return kernel.launcher(self.device.resident_blocks, WRITE_THREADS, 0, stream, self.parameters)
-        grid = blocks_of_grid(kernel, self.device, self.graph, tuning, 0, width)
+        grid = blocks_of_grid(kernel, self.device, self.graph.num_arcs * width, tuning, 0)
         return kernel.launcher(grid, tuning.threads, 0, stream, self.parameters, cooperative=True)
 
     def _launch(self, sources: np.ndarray, depth_limit: int | None, *names: str) -> None:

@@ -49,11 +49,8 @@ class CuPy(Engine):
         return reason
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        make: Callable[[Graph, CuPyDevice], Traversal]
-        if algorithm == "direction-optimizing":
-            make = DirectionOptimizing
-        else:
-            make = FrontierMaskTexture if algorithm == TEXTURE else ALGORITHMS[algorithm]
+        own: Any = {self.algorithms[0]: DirectionOptimizing, TEXTURE: FrontierMaskTexture}
+        make: Callable[[Graph, CuPyDevice], Traversal] = own.get(algorithm) or ALGORITHMS[algorithm]
         return prepared(make, graph)
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
@@ -167,9 +164,9 @@ class CuPyDevice(Device):
         return CompiledKernel(function.kernel.ptr, function)
 
     def compiled_together(
-        self, file: str, vertex: np.dtype, offset: np.dtype, threads: int
+        self, file: str, vertex: np.dtype, offset: np.dtype, threads: int, blocks: int
     ) -> dict[str, CompiledKernel]:
-        code, names = module(file, vertex.itemsize, offset.itemsize, f"-DTHREADS={threads}", "-DBLOCKS=1")
+        code, names = module(file, vertex.itemsize, offset.itemsize, f"-DTHREADS={threads}", f"-DBLOCKS={blocks}")
         functions = {name: code.get_function(instance) for name, instance in names.items()}
         return {name: CompiledKernel(function.kernel.ptr, function) for name, function in functions.items()}
 

@@ -10,16 +10,17 @@ import numpy as np
 from ..._core.csr import host as csr
 from ..._core.cuda.arrays import CPU
 from ...graph import Graph
-from ...kernels.deterministic import MAX_PHASES, PHASE_BITS, PHASES, SEARCH, UNROLL
+from ...kernels.deterministic import SEARCH, UNROLL
 from ...kernels.whole_search import STATE_BYTES
 from ...trace import Step
 from ..base import Options
-from .launch import address, copy, fill
-from .level_synchronous import Device, require_buffers
-from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, SharedArrays, bytes_of_tiles
+from .launch import addresses, copy, fill
+from .level_synchronous import Device, Needs, require_buffers
+from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles
 
 FILE = "deterministic"
 MAX_WARPS = 64  # of a multiprocessor
+IN_EDGES = ("in_offsets", "in_targets", "positions")
 ALIKE = 8  # times the average
 
 
@@ -59,67 +60,54 @@ def has_alike_degrees(offsets: np.ndarray) -> bool:
 
 
 class Deterministic:
-    """Deterministic searches of a graph on a device, beside the default ones that ``shared`` comes from.
+    """Deterministic searches of a graph on a device, beside the default ones.
 
-    They have distances and predecessors of their own: neither kind of search depends on what the other left.
+    Both read the arrays ``shared`` of the default ones, and use the queue, which holds nothing between searches. They
+    have distances and predecessors of their own: neither kind of search depends on what the other left.
     """
 
-    def __init__(self, graph: Graph, device: Device, shared: SharedArrays, tuning: Tuning = DEFAULT) -> None:
-        self.graph, self.device, self.shared = graph, device, shared
+    def __init__(self, graph: Graph, device: Device, shared: dict[str, Any], tuning: Tuning = DEFAULT) -> None:
+        self.graph, self.device = graph, device
         n, m = graph.num_vertices, graph.num_arcs
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
         words = -(-n // WARP)
-        most_warps = MAX_WARPS * device.multiprocessors
-        in_edges = ascending_in_edges(graph)  # of a directed graph, the device's own are in any order
-        needs = [
-            (n, np.int32),  # distances
-            (n, vertex),  # predecessors
-            (-(-n // 4) * 4, offset),  # rank, whole groups of 16 bytes
-            (3 * words, np.uint32),  # visited, other, fresh
-            (2 * WARP * words, np.uint8),  # siblings
-            (m // WARP + 1, np.uint32),  # marks
-            (m // WARP + 1, vertex),  # slots
-            (most_warps, np.uint64),  # counts
-            (STATE_BYTES, np.uint8),
-        ]
-        uploads = [(len(array), array.dtype) for array in in_edges or () if array is not None]
-        require_buffers(device, graph, needs + uploads)
+        ascending = ascending_in_edges(graph)  # of a directed graph, the device's own are in any order
+        in_edges = {name: array for name, array in zip(IN_EDGES, ascending or (), strict=False) if array is not None}
+        needs: Needs = {
+            "distances": (n, np.int32),
+            "predecessors": (n, vertex),
+            "rank": (-(-n // 4) * 4, offset),  # whole groups of 16 bytes
+            "visited": (3 * words, np.uint32),  # and the bitmaps `other` and `fresh`
+            "siblings": (2 * WARP * words, np.uint8),
+            "marks": (m // WARP + 1, np.uint32),
+            "slots": (m // WARP + 1, vertex),
+            "counts": (MAX_WARPS * device.multiprocessors, np.uint64),
+            "state": (STATE_BYTES, np.uint8),
+        }
+        require_buffers(device, graph, [*needs.values(), *((len(array), array.dtype) for array in in_edges.values())])
         with device.active():
-            self.in_edges: tuple[Any, ...] = shared.in_offsets, shared.in_targets, None
-            if in_edges is not None:
-                self.in_edges = tuple(None if array is None else device.upload(array) for array in in_edges)
-            self.buffers = [device.empty(*need) for need in needs]
-            self.distances, self.predecessors, rank, bitmaps, siblings, marks, slots, counts, state = self.buffers
-            for array in self.distances, self.predecessors, rank, siblings:
-                fill(array, 0xFF, device.stream_handle)
-            for array in bitmaps, state:
-                fill(array, 0, device.stream_handle)
-            copy(address(bitmaps), address(shared.isolated), 4 * words, device.stream_handle)
+            in_edges = {name: device.upload(array) for name, array in in_edges.items()}
+            arrays = self.arrays = shared | in_edges | device.allocated(needs)
+            at = addresses(arrays)
+            for name in ("distances", "predecessors", "rank", "siblings"):
+                fill(arrays[name], 0xFF, device.stream_handle)
+            for name in ("visited", "state"):
+                fill(arrays[name], 0, device.stream_handle)
+            copy(at["visited"], at["isolated"], 4 * words, device.stream_handle)
             device.synchronize()
-        in_offsets, in_targets, positions = (None if array is None else address(array) for array in self.in_edges)
+        self.distances, self.predecessors = arrays["distances"], arrays["predecessors"]
         self.parameters = Search(
-            **(shared.addresses() | {"in_offsets": in_offsets, "in_targets": in_targets}),
-            positions=positions,
-            visited=address(bitmaps),
-            other=address(bitmaps) + 4 * words,
-            fresh=address(bitmaps) + 8 * words,
-            siblings=address(siblings),
-            marks=address(marks),
-            slots=address(slots),
-            counts=address(counts),
-            rank=address(rank),
-            distances=address(self.distances),
-            predecessors=address(self.predecessors),
-            state=address(state),
+            **at,
+            other=at["visited"] + 4 * words,
+            fresh=at["visited"] + 8 * words,
             n=n,
             m=m,
             edge_bits=m.bit_length(),
-            alike=has_alike_degrees(graph.to(CPU).offsets if in_edges is None else in_edges[0]),
+            alike=has_alike_degrees(graph.to(CPU).offsets if ascending is None else ascending[0]),
         )
         with device.active():
             self.host = OneLaunch(graph, device, self.parameters)
             self.tune(tuning)
-        self.times: Any = None  # allocated by the first search that is traced
         self.isolated = np.diff(graph.to(CPU).offsets) == 0
         self.stale = False  # did the last search leave a distance that the kernel does not reset?
 
@@ -147,23 +135,5 @@ class Deterministic:
         if self.stale:
             fill(self.distances, 0xFF, self.device.stream_handle)
         self.stale = bool(np.count_nonzero(self.isolated[sources]))
-        self.parameters.phases = self._phases_buffer() if options.trace else None
         self.host.search(sources, options)
         return self.host.steps() if options.trace else None
-
-    def _phases_buffer(self) -> int:
-        with self.device.active():
-            if self.times is None:
-                self.times = self.device.empty(MAX_PHASES, np.uint64)
-            fill(self.times, 0, self.device.stream_handle)
-        return address(self.times)
-
-    def phases(self) -> list[tuple[str, float]]:
-        """What the grid did between its barriers in the last search that was traced, and how many milliseconds that
-        took; the first phase is left out."""
-        with self.device.active():
-            notes = self.device.host(self.times)
-        notes = notes[notes > 0]
-        milliseconds = np.diff(notes >> np.uint64(PHASE_BITS)) / 1e6
-        names = [PHASES[note % (1 << PHASE_BITS)] for note in notes[1:].tolist()]
-        return list(zip(names, milliseconds.tolist(), strict=True))

@@ -19,9 +19,9 @@ from ...result import BFSResult
 from ..base import DEFAULT as PLAIN
 from ..base import Options
 from .deterministic import Deterministic
-from .launch import CompiledKernel, address, copy, fill
-from .level_synchronous import Device, DeviceTraversal, require_buffers
-from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, SharedArrays, bytes_of_tiles
+from .launch import CompiledKernel, addresses, copy, fill
+from .level_synchronous import Device, DeviceTraversal, Needs, require_buffers
+from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles
 
 FILE = "direction_optimizing"
 UNREACHED = -1  # the distance where there is none
@@ -63,42 +63,33 @@ class DirectionOptimizing(DeviceTraversal):
         if n.bit_length() + edge_bits > 64:
             raise InputError(f"{graph.name} has too many vertices and edges to count both in 64 bits")
         words = -(-n // (4 * WARP)) * 4  # each bitmap begins at a multiple of 16 bytes
-        needs = [
-            (n, np.int32),  # distances
-            (n, vertex),  # predecessors
-            (n, vertex),  # hub
-            (GROUP * n, vertex),  # heavy
-            (2 * n, offset),  # queue
-            (n, vertex),  # queued
-            (words, np.uint32),  # isolated
-            (BITMAPS * words, np.uint32),  # visited
-            (STATE_BYTES, np.uint8),
-        ]
+        needs: Needs = {
+            "distances": (n, np.int32),
+            "predecessors": (n, vertex),
+            "hub": (n, vertex),  # the in-neighbour of highest degree
+            "heavy": (GROUP * n, vertex),  # the next ones
+            "queue": (2 * n, offset),
+            "queued": (n, vertex),
+            "isolated": (words, np.uint32),  # bitmap of the vertices without edges
+            "visited": (BITMAPS * words, np.uint32),
+            "state": (STATE_BYTES, np.uint8),
+        }
         reversed_edges = [(n + 1, offset), (m, vertex)] if graph.directed else []
-        require_buffers(device, graph, needs + reversed_edges)
+        require_buffers(device, graph, [*needs.values(), *reversed_edges])
         here, reverse = self.here, self.here.reverse
         with device.working():
             rows = self._adjacency(here)
             in_rows = rows if reverse is here else self._adjacency(reverse)
             # Is a row of `heavy` mostly a whole adjacency?
             self.small_rows = in_rows is rows and m <= GROUP * n
-            self.buffers = [device.empty(*need) for need in needs]
-            distances, predecessors, hub, heavy, queue, queued, isolated, visited, state = self.buffers
-            self.shared = SharedArrays(*rows, *in_rows, hub, heavy, isolated, queue, queued)
-            self.distances, self.predecessors = distances, predecessors
-            self.distances_address, self.predecessors_address = address(distances), address(predecessors)
-            for array, byte in ((distances, 0xFF), (predecessors, 0xFF), (isolated, 0xFF), (state, 0)):
-                fill(array, byte, device.stream_handle)
-            self.parameters = Search(
-                **self.shared.addresses(),
-                visited=address(visited),
-                distances=self.distances_address,
-                state=address(state),
-                n=n,
-                m=m,
-                edge_bits=edge_bits,
-                unreached=UNREACHED,
-            )
+            self.arrays = device.allocated(needs)
+            self.arrays |= zip(("offsets", "targets", "in_offsets", "in_targets"), (*rows, *in_rows), strict=True)
+            self.distances, self.predecessors = self.arrays["distances"], self.arrays["predecessors"]
+            at = addresses(self.arrays)
+            self.distances_address, self.predecessors_address = at["distances"], at["predecessors"]
+            for name, byte in (("distances", 0xFF), ("predecessors", 0xFF), ("isolated", 0xFF), ("state", 0)):
+                fill(self.arrays[name], byte, device.stream_handle)
+            self.parameters = Search(**at, n=n, m=m, edge_bits=edge_bits, unreached=UNREACHED)
             self.host = OneLaunch(graph, device, self.parameters)
             self.tune(tuning)
             self._prepare(words)
@@ -156,7 +147,7 @@ class DirectionOptimizing(DeviceTraversal):
     @cached_property
     def deterministic(self) -> Deterministic:
         """The deterministic search of this graph, which the first search that asks for it prepares."""
-        return Deterministic(self.graph, self.device, self.shared)
+        return Deterministic(self.graph, self.device, self.arrays)
 
     def search(self, sources: np.ndarray, options: Options) -> Found:
         with self.device.current():

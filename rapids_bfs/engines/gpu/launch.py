@@ -81,6 +81,11 @@ def address(array: Any) -> int:
     return int(array.__cuda_array_interface__["data"][0])
 
 
+def addresses(arrays: dict[str, Any]) -> dict[str, int]:
+    """The address of each array on the device, by its name."""
+    return {name: address(array) for name, array in arrays.items()}
+
+
 def fill(array: Any, byte: int, stream: int) -> None:
     """Set every byte of an array on the device."""
     if array.nbytes:

@@ -7,7 +7,7 @@ A `Device` is the library; a `LevelByLevel` is a search on it. The kernels are t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from time import perf_counter
 from typing import Any, ClassVar
@@ -23,11 +23,11 @@ from ...result import BFSResult
 from ...trace import Step
 from ..base import Options, Traversal, kernel_limit
 from .launch import CompiledKernel, Within
-from .level_check import LevelCheck
 
 NONE = -1
 SOURCES_AT_ONCE = 1024
 
+Needs = dict[str, tuple[int, Any]]  # the lengths and types of arrays, by name
 Kernel = Callable[..., None]  # called with the number of blocks and the arguments; returns before it is done
 
 
@@ -75,6 +75,10 @@ class Device(ABC):
     def empty(self, length: int, dtype: Any) -> Any:
         """An array on the device."""
 
+    def allocated(self, needs: Needs) -> dict[str, Any]:
+        """Arrays on the device, by name."""
+        return {name: self.empty(*need) for name, need in needs.items()}
+
     @abstractmethod
     def host(self, array: Any) -> np.ndarray:
         """A copy of a device array in the host's memory."""
@@ -102,9 +106,9 @@ class Device(ABC):
         """A kernel for these types and blocks of at most so many threads, so many of them on a multiprocessor."""
 
     def compiled_together(
-        self, file: str, vertex: np.dtype, offset: np.dtype, threads: int
+        self, file: str, vertex: np.dtype, offset: np.dtype, threads: int, blocks: int
     ) -> dict[str, CompiledKernel]:
-        """All kernels of a file, for these types and blocks of at most so many threads."""
+        """All kernels of a file, as by `compiled`."""
         raise NotImplementedError(f"engine {self.engine!r} has no {file}")
 
     @abstractmethod
@@ -123,6 +127,49 @@ class DeviceTraversal(Traversal):
     def result(self, found: Any, sources: np.ndarray, options: Options, *, own: bool = False) -> BFSResult:
         with self.device.current():
             return super().result(found, sources, options, own=own)
+
+
+class LevelCheck:
+    """Verifies a search after each of its levels: how one debugs a kernel.
+
+    ``after`` takes host arrays, once a level; it is slow and plain on purpose.
+    """
+
+    def __init__(self, distances: np.ndarray) -> None:
+        """``distances`` are those before the first level: 0 at the sources, -1 elsewhere."""
+        self.before = distances
+
+    def after(self, level: int, distances: np.ndarray, frontier: np.ndarray, said: bool) -> None:
+        """Check what a level left: the distances, the vertices that it put into the frontier, and whether it ``said``
+        that there are any.
+
+        Raises `TraversalError`, naming the level and the first vertex that is wrong.
+        """
+        old = self.before >= 0
+        new = distances == level
+        _refuse(level, np.flatnonzero(old & (distances < 0)), "was visited and no longer is")
+        _refuse(level, np.flatnonzero(old & (distances != self.before)), "had a distance, which changed")
+        _refuse(level, np.flatnonzero(~old & (distances >= 0) & ~new), "was reached with the distance of another level")
+
+        vertices, times = np.unique(frontier, return_counts=True)
+        if len(vertices) and not 0 <= vertices[0] <= vertices[-1] < len(distances):
+            raise TraversalError(f"level {level}: the frontier holds {vertices[0]}..{vertices[-1]}, not all vertices")
+        _refuse(level, vertices[times > 1], "is in the frontier more than once")
+        _refuse(level, vertices[~new[vertices]], "is in the frontier and was not reached at this level")
+        if len(vertices) != np.count_nonzero(new):
+            missing = np.setdiff1d(np.flatnonzero(new), vertices)
+            _refuse(level, missing, "was reached at this level and is not in the frontier")
+        if said != bool(len(vertices)):
+            raise TraversalError(
+                f"level {level}: reached {len(vertices)} vertices and reported {'some' if said else 'none'}"
+            )
+        self.before = distances
+
+
+def _refuse(level: int, vertices: np.ndarray, fault: str) -> None:
+    if len(vertices):
+        others = f" (and {len(vertices) - 1} others)" if len(vertices) > 1 else ""
+        raise TraversalError(f"level {level}: vertex {vertices[0]} {fault}{others}")
 
 
 class LevelByLevel(DeviceTraversal):
@@ -240,19 +287,9 @@ class FrontierMask(Masks):
     file = "frontier_mask"
 
     def advance(self, level: int, target: int, predecessors: Any) -> bool:
-        self.kernels["expand"](
-            self.blocks,
-            self.offsets,
-            self.targets,
-            self.n,
-            np.int32(level),
-            self.vertex(target),
-            *self.masks,
-            self.distances,
-            predecessors,
-            self.announced,
-            self.status_on_device,
-        )
+        rows, answer = (self.offsets, self.targets, self.n), (self.distances, predecessors)
+        status = self.announced, self.status_on_device
+        self.kernels["expand"](self.blocks, *rows, np.int32(level), self.vertex(target), *self.masks, *answer, *status)
         self.device.synchronize()
         self.frontier, self.upcoming = self.upcoming, self.frontier
         return bool(self.status[PROGRESS] == level)
@@ -298,21 +335,10 @@ class BlockQueue(LevelByLevel):
 
     def advance(self, level: int, target: int, predecessors: Any) -> bool:
         blocks = 1 << (self.end - self.begin - 1).bit_length()  # a power of two: Numba keeps few launch configurations
-        self.kernels["expand"](
-            min(blocks, self.device.resident_blocks),
-            self.offsets,
-            self.targets,
-            self.vertex(self.begin),
-            self.vertex(self.end),
-            np.int32(level),
-            self.vertex(target),
-            self.queue,
-            self.tail,
-            self.distances,
-            predecessors,
-            self.finished,
-            self.status_on_device,
-        )
+        blocks = min(blocks, self.device.resident_blocks)
+        frontier = self.offsets, self.targets, self.vertex(self.begin), self.vertex(self.end)
+        found = self.queue, self.tail, self.distances, predecessors, self.finished, self.status_on_device
+        self.kernels["expand"](blocks, *frontier, np.int32(level), self.vertex(target), *found)
         self.device.synchronize()
         self.begin, self.end = self.end, int(self.status[PROGRESS])
         return self.begin < self.end
@@ -321,9 +347,14 @@ class BlockQueue(LevelByLevel):
         return self.device.host(self.queue)[self.begin : self.end]
 
 
-def require_buffers(device: Device, graph: Graph, buffers: list[tuple[int, Any]]) -> None:
+def bytes_of(buffers: Iterable[tuple[int, Any]]) -> int:
+    """The bytes of arrays of these lengths and types."""
+    return sum(length * np.dtype(dtype).itemsize for length, dtype in buffers)
+
+
+def require_buffers(device: Device, graph: Graph, buffers: Iterable[tuple[int, Any]]) -> None:
     """Raise `InputError` if the graph, unless it is there, and the buffers do not fit into what the device has free."""
-    needed = sum(length * np.dtype(dtype).itemsize for length, dtype in buffers)
+    needed = bytes_of(buffers)
     if not graph.is_on(CUDA):
         needed += graph.nbytes
     free = device.free_bytes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -63,28 +63,6 @@ class SearchTuning(LaunchTuning):
     deep: int = 64  # a graph whose last search had more levels is searched by clusters
 
 
-@dataclass(frozen=True)
-class SharedArrays:
-    """The device arrays that the default and the deterministic search of a graph share.
-
-    The queue holds nothing between searches; searches only read the others.
-    """
-
-    offsets: Any  # (n + 1) of the graph's offset type
-    targets: Any  # (m) of its vertex type
-    in_offsets: Any  # (n + 1) of the reverse graph, or the same arrays if the graph is undirected
-    in_targets: Any  # (m)
-    hub: Any  # (n) the in-neighbour of highest degree
-    heavy: Any  # (n, GROUP) the next ones
-    isolated: Any  # bitmap of the vertices without edges
-    queue: Any  # (n) entries
-    queued: Any  # (n) vertices
-
-    def addresses(self) -> dict[str, int]:
-        """The address of each array by its name, as the kernels' parameters call it."""
-        return {field.name: address(getattr(self, field.name)) for field in fields(self)}
-
-
 class OneLaunch:
     """A kernel's parameters, of which a search changes a few fields, and what the kernel tells the host.
 
@@ -113,7 +91,7 @@ class OneLaunch:
         for one.
         """
         graph, device, threads = self.graph, self.device, tuning.threads
-        grid = blocks_of_grid(kernel, device, graph, tuning, shared)
+        grid = blocks_of_grid(kernel, device, graph.num_arcs, tuning, shared)
         self.parameters.tile = words_per_tile(TILE, graph.num_vertices, grid * threads // WARP)
         rest = threads, shared, device.stream_handle, self.parameters
         self.deep = tuning.deep
@@ -241,16 +219,18 @@ class OneLaunch:
 
 
 def blocks_of_grid(
-    kernel: CompiledKernel, device: Device, graph: Graph, tuning: LaunchTuning, shared: int, words: int = 1
+    kernel: CompiledKernel, device: Device, arcs: int, tuning: LaunchTuning, shared: int, sharing: int = 1
 ) -> int:
-    """How many blocks search: as many as the device holds, or one if the graph is small; `tuning.grid` at most.
+    """How many blocks search: as many as the device holds, or one if there are few arcs; `tuning.grid` at most.
 
-    ``words``: how many words of sources a kernel handles at each arc.
+    ``sharing`` grids of so many blocks run on the device at the same time.
     """
-    grid = tuning.resident_blocks(kernel, device, shared)
+    grid = tuning.resident_blocks(kernel, device, shared) // sharing
+    if not grid:
+        raise InputError(f"this device cannot run {sharing} blocks of {tuning.threads} threads: use more devices")
     if tuning.grid is not None:
         return min(grid, tuning.grid)
-    return 1 if graph.num_arcs * words < SMALL_ARCS else grid
+    return 1 if arcs < SMALL_ARCS else grid
 
 
 def bytes_of_tiles(threads: int) -> int:

@@ -21,23 +21,22 @@ from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.persistent import ALIGNMENT
 
 with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
-    from rapids_bfs.distributed import device_tools
+    from rapids_bfs._core.csr import device as device_csr
 
-SMALL = Tuning(threads=64, others=64, blocks=1)
+SMALL = Tuning(threads=64, other_threads=64, other_blocks=1)
 
 
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
     emulate(monkeypatch, cuda, one_launch)
     monkeypatch.setitem(sys.modules, "cupy", np)
-    monkeypatch.setitem(sys.modules, device_tools.__name__, device_tools)
-    for module in (device_tools, device_tools.device_csr, partitioning, validation):
+    monkeypatch.setitem(sys.modules, device_csr.__name__, device_csr)
+    for module in (device_csr, partitioning, validation):
         monkeypatch.setattr(module, "launch", host_device.launch)
-    for module in (device_tools, device_tools.device_csr):
-        monkeypatch.setattr(module, "require" if module is device_tools else "require_device_bytes", lambda *_: None)
-    monkeypatch.setattr(device_tools, "working", nullcontext)
-    monkeypatch.setattr(device_tools.device_csr, "BLOCK", 100)
-    monkeypatch.setattr(device_tools.device_csr, "PIECE", 120)
+    monkeypatch.setattr(device_csr, "require", lambda *_: None)
+    monkeypatch.setattr(device_csr, "working", nullcontext)
+    monkeypatch.setattr(device_csr, "BLOCK", 100)
+    monkeypatch.setattr(device_csr, "PIECE", 120)
 
 
 def host_windows(communicator, nbytes):

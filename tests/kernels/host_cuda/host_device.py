@@ -103,10 +103,9 @@ class HostDevice(EmulatedDevice):
 
         return launch
 
-    def compiled_together(self, file, vertex, offset, threads):
+    def compiled_together(self, file, vertex, offset, threads, blocks):
         names = cuda.expressions(file, vertex.itemsize, offset.itemsize)
-        options = f"-DTHREADS={threads}", "-DBLOCKS=1"
-        return {name: self.kernel(file, name, vertex, offset, *options) for name in names}
+        return {name: self.compiled(file, name, vertex, offset, threads, blocks) for name in names}
 
     def compiled(self, file, kernel, vertex, offset, threads, blocks):
         return self.kernel(file, kernel, vertex, offset, f"-DTHREADS={threads}", f"-DBLOCKS={blocks}")

@@ -35,7 +35,8 @@ def in_one_launch(alpha=15, beta=24, shrinking_levels=1):
     def make(there, communicator):
         layout = Layout.of(there.partition)
         windows = host_windows(communicator, layout.end)
-        return PersistentSearch(there, communicator, windows, layout, Tuning(alpha, beta, shrinking_levels, threads=64))
+        tuning = Tuning(alpha=alpha, beta=beta, shrinking_levels=shrinking_levels, threads=64)
+        return PersistentSearch(there, communicator, windows, layout, tuning)
 
     return make
 

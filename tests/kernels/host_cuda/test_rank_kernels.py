@@ -4,14 +4,15 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from distributed_on_host import assert_right, device_tools, host, random_searches  # noqa: F401 - a fixture
+from distributed_on_host import assert_right, device_csr, host, random_searches  # noqa: F401 - a fixture
 from host_faults import Fault, assert_seen
 from oracle import random_graph
 from strategies import edges_of
 
 from rapids_bfs import as_graph, bfs
-from rapids_bfs.distributed import host_tools, partitioning, validation
+from rapids_bfs._core.csr import host as host_csr
 from rapids_bfs.distributed import level_synchronous as search
+from rapids_bfs.distributed import partitioning, validation
 from rapids_bfs.distributed.build import Plan, build
 from rapids_bfs.distributed.graph import DistributedGraph, from_graph
 from rapids_bfs.distributed.launchers import Threads
@@ -119,8 +120,8 @@ def deal_edges():
     for size, stride, ends in edges_of_every_kind():
         for mirror in (False, True):
             for loops in (False, True):
-                found = device_tools.bucket_by_owner((*ends,), size, stride, mirror=mirror, loops=loops)
-                wanted = host_tools.bucket_by_owner((*ends,), size, stride, mirror=mirror, loops=loops)
+                found = device_csr.bucket_by_owner((*ends,), size, stride, mirror=mirror, loops=loops)
+                wanted = host_csr.bucket_by_owner((*ends,), size, stride, mirror=mirror, loops=loops)
                 assert [sorted(each.T.tolist()) for each in found] == [sorted(each.T.tolist()) for each in wanted]
 
 
@@ -133,14 +134,14 @@ def make_rows():
         places = sources % stride
         counts = [np.zeros(40, np.int64) for _ in range(2)]
         placed = []
-        for tools, degrees in zip((host_tools, device_tools), counts, strict=True):
-            tools.count(places, degrees)
+        for csr, degrees in zip((host_csr, device_csr), counts, strict=True):
+            csr.count_local_ids(places, degrees)
             offsets = np.append(0, np.cumsum(degrees))
             cursors, rows = offsets[:-1].copy(), np.empty(len(targets), targets.dtype)
-            tools.scatter_targets(places, targets, cursors, rows)
+            csr.scatter_targets(places, targets, cursors, rows)
             np.testing.assert_array_equal(cursors, offsets[1:])
-            assert tools.count_loops(offsets, rows, stride) == ((places + stride) == targets).sum()
-            placed.append(tools.simplified(offsets, rows, 6 * stride))
+            assert csr.count_own_loops(offsets, rows, stride) == ((places + stride) == targets).sum()
+            placed.append(csr.simplified(offsets, rows, 6 * stride))
         np.testing.assert_array_equal(*counts)
         for found, wanted in zip(*placed, strict=True):
             np.testing.assert_array_equal(found, wanted)
@@ -157,10 +158,10 @@ def read_changed_edges():
     places, targets = rng.integers(0, 2 * own, (2, 300), np.int32)
     counts = np.full(own + 3, guard, np.int64)
     counts[:own] = 0
-    device_tools.count(places, counts[:own])
+    device_csr.count_local_ids(places, counts[:own])
     assert counts.tolist() == [*np.bincount(places, minlength=2 * own)[:own].tolist(), *[guard] * 3]
     rows = np.full(room + 300, guard, np.int32)
-    device_tools.scatter_targets(places, targets, np.arange(own) * 3, rows[:room])
+    device_csr.scatter_targets(places, targets, np.arange(own) * 3, rows[:room])
     assert (rows[room:] == guard).all()
 
 

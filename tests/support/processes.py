@@ -1,4 +1,4 @@
-"""A `Meeting` of ranks in several processes, for workers of a Dask cluster without GPUs.
+"""A `Meeting` of ranks in several processes, for tests of ranks that are workers of a Dask cluster without GPUs.
 
 The meeting is in the process of rank 0. Each other rank has a connection to it, which breaks as soon as a process ends.
 Values are pickled on the way.
@@ -8,13 +8,22 @@ from __future__ import annotations
 
 import secrets
 import threading
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 from typing import Any, NamedTuple
 
-from .communicators import TIMEOUT, AbortCallbacks, Aborted, Meeting, no_answer
+from rapids_bfs.distributed import nccl
+from rapids_bfs.distributed.communicators import (
+    TIMEOUT,
+    AbortCallbacks,
+    Aborted,
+    Meeting,
+    MeetingCommunicator,
+    no_answer,
+)
 
 MARGIN = 5.0  # seconds after the timeout of rank 0's meeting until rank 0 itself counts as silent
 LOST = (EOFError, OSError)  # raised by a connection whose other end has gone
@@ -27,14 +36,21 @@ class Identifier(NamedTuple):
     key: bytes
 
 
+def listening() -> tuple[Listener, Identifier]:
+    """A listener, and what ranks need to connect to it."""
+    key = secrets.token_bytes(32)
+    listener = Listener(authkey=key)
+    return listener, Identifier(listener.address, key)
+
+
 class MeetingServer:
     """The meeting in the process of rank 0, with a thread for each other rank."""
 
-    def __init__(self, names: Sequence[str], timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self, names: Sequence[str], timeout: float = TIMEOUT, there: tuple[Listener, Identifier] | None = None
+    ) -> None:
         self.meeting = Meeting(names, timeout)
-        key = secrets.token_bytes(32)
-        self._listener = Listener(authkey=key)
-        self.identifier = Identifier(self._listener.address, key)
+        self._listener, self.identifier = there or listening()
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -102,3 +118,27 @@ class RemoteMeeting(Meeting):
     def close(self) -> None:
         """Close the connection: the server aborts the meeting."""
         self._connection.close()
+
+
+def stand_in_for_nccl() -> None:
+    """Let the ranks of this process connect by `MeetingServer` and `RemoteMeeting` instead of NCCL."""
+    there: dict[Identifier, tuple[Listener, Identifier]] = {}
+
+    def unique_id() -> Identifier:
+        listener, identifier = listening()
+        there[identifier] = listener, identifier
+        return identifier
+
+    def connect(identifier: Identifier, rank: int, names: Sequence[str], timeout: float) -> MeetingCommunicator:
+        connection: Any
+        if rank:
+            connection = meeting = RemoteMeeting(identifier, rank, names, timeout)
+        else:
+            connection = MeetingServer(names, timeout, there.pop(identifier))
+            meeting = connection.meeting
+        communicator = MeetingCommunicator(meeting, rank)
+        weakref.finalize(communicator, connection.close).atexit = False
+        return communicator
+
+    nccl.unique_id = unique_id
+    nccl.NcclCommunicator.connect = connect
