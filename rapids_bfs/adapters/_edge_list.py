@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._core.csr import host as csr
+from .._core.formatting import counted
 from .._core.memory import require_bytes
 from ..errors import InputError
 
@@ -76,6 +77,6 @@ def refuse_past(edges: EdgeList, first_row: int, source: np.ndarray, target: np.
         (column, ids[row]) for column, ids in zip(edges.columns, (source, target), strict=True) if ids[row] >= vertices
     )
     raise InputError(
-        f"{edges.name}, column {column!r}, row {first_row + row} (from 0): {value} is past the last of {vertices} "
-        f"vertices, {vertices - 1}"
+        f"{edges.name}, column {column!r}, row {first_row + row} (from 0): {value} is past the last of "
+        f"{counted(vertices, 'vertex', 'vertices')}, {vertices - 1}"
     )
