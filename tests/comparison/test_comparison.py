@@ -179,6 +179,14 @@ def test_labels_are_the_sources():
     assert json.loads(json.dumps(comparison.to_dict()))["engines"][0]["sources"]
 
 
+def test_the_machine_is_described_when_it_is_measured(monkeypatch):
+    comparison = compare("karate", num_sources=1, engines="cpu")
+    monkeypatch.setattr("rapids_bfs._core.machine.platform", None)  # which a description needs
+    monkeypatch.setattr("rapids_bfs._core.machine.version", None)
+    assert str(comparison).startswith("karate")
+    assert comparison.to_dict()["machine"]["cores"] >= 1
+
+
 def test_engines_that_cannot_run_are_listed_with_their_reason(engines):
     comparison = compare("karate", num_sources=2, engines="absent,broken,cpu")
     assert comparison["absent"].unavailable == "needs a flux capacitor: pip install flux"
