@@ -10,7 +10,7 @@ from typing import Any
 
 from .._core.formatting import counted, duration, graph_size, number, size
 from .charts import level_charts, ratio_chart, time_chart
-from .table import by_reason, wrong_answers
+from .table import by_reason, trace_html, wrong_answers
 
 RATIO = "ratio_to_baseline"
 # Columns of the table: heading, key of an engine's record, what to multiply by.
@@ -25,7 +25,6 @@ COLUMNS = (
     ("reached", "reached", 1),
     ("depth", "depth", 1),
 )
-MAX_ROWS = 64  # of a table of levels
 STRIPES = (
     '<svg width="0" height="0" style="position:absolute" aria-hidden="true"><pattern id="stripes" width="6" height="6"'
     ' patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6"/>'
@@ -123,7 +122,7 @@ def _charts(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
 
 def _levels(record: dict[str, Any]) -> str:
     levels = record.get("levels")
-    if not levels:
+    if not levels or not levels["level"]:  # it stopped at its source
         return ""
     source = next(engine["sources"][0] for engine in record["engines"] if engine["sources"])
     traced = [engine for engine in record["engines"] if engine.get("trace")]
@@ -133,33 +132,12 @@ def _levels(record: dict[str, Any]) -> str:
             '<p><span class="key"><svg><rect class="top-down" width="100%" height="100%"/></svg>top-down</span>'
             '<span class="key"><svg><rect class="bottom-up" width="100%" height="100%"/></svg>bottom-up</span></p>'
         )
-    for engine in traced:
-        name = escape(engine["engine"])
-        parts.append(f'<h3 class="name">{name}</h3>{level_charts(engine["trace"], engine["engine"])}')
-        parts.append(_level_table(engine["trace"]))
-    if not traced:
-        parts.append(level_charts(levels, record["graph"]["name"]) + _level_table(levels))
+    shown = [(engine["engine"], engine["trace"]) for engine in traced] or [(record["graph"]["name"], levels)]
+    for name, trace in shown:
+        heading = f'<h3 class="name">{escape(name)}</h3>' if traced else ""
+        table = f'<div class="scroll" tabindex="0">{trace_html(trace, name)}</div>'
+        parts.append(f"{heading}{level_charts(trace, name)}<details><summary>as a table</summary>{table}</details>")
     return "\n".join(parts)
-
-
-def _level_table(trace: dict[str, list[Any]]) -> str:
-    if len(trace["level"]) > MAX_ROWS:
-        return '<p class="soft">Level by level in the JSON below.</p>'
-    known = [key for key, values in trace.items() if any(value is not None for value in values)]
-    heads = "".join(f'<th scope="col">{key.replace("_", " ")}</th>' for key in known)
-    rows = "".join(
-        f"<tr>{''.join(_level_cell(trace[key][row]) for key in known)}</tr>" for row in range(len(trace["level"]))
-    )
-    return (
-        "<details><summary>as a table</summary>"
-        f'<div class="scroll" tabindex="0"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
-        "</details>"
-    )
-
-
-def _level_cell(value: Any) -> str:
-    text = f"{value:,}" if isinstance(value, int) else f"{value:.4f}" if isinstance(value, float) else str(value or "")
-    return f"<td>{escape(text)}</td>"
 
 
 def _missing(record: dict[str, Any]) -> str:
@@ -184,12 +162,8 @@ def _conditions(record: dict[str, Any]) -> str:
         "<p>Each engine prepares and warms up, compilation included, before anything is timed. Then they take turns, "
         "source by source. A time is from the call to the finished answer in the engine's own form, with predecessors. "
         "TEPS are Graph500's: the input edges of the traversed component over the time, as a harmonic mean.</p>\n"
-        f"{_definitions(about)}"
+        f"<dl>{''.join(f'<dt>{escape(term)}</dt><dd>{escape(text)}</dd>' for term, text in about.items())}</dl>"
     )
-
-
-def _definitions(pairs: dict[str, str]) -> str:
-    return f"<dl>{''.join(f'<dt>{escape(term)}</dt><dd>{escape(text)}</dd>' for term, text in pairs.items())}</dl>"
 
 
 def _data(record: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.console import Group
 from rich.text import Text
@@ -19,34 +19,24 @@ Levels = dict[str, list[Any]]  # a list for each field of a `Level`
 COUNTS = ("level", "frontier_vertices", "frontier_edges", "newly_reached")  # fields of a `Level`
 
 
-class Shown(NamedTuple):
-    """The content of a comparison's table: columns, the most important first, rows, and the notes below."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[str | Text]]
-    notes: list[Text]
-
-
 def comparison_table(record: Record, *, wide: bool = False, hint: str = "") -> Group:
     """An engine a row; below it the engines that could not run, and the answers that are wrong.
 
     A narrow terminal hides the less important columns, unless ``wide``; see `FittingTable`.
     """
-    shown = _shown(record)
-    least = None if wide else 1 + sum(name in shown.columns for name in _essential(record["baseline"]))
-    table = FittingTable(shown.columns, shown.rows, least, hint)
-    return Group(line(shown.title, "italic"), *([table] if shown.rows else []), *shown.notes)
+    title, table, notes = _shown(record, wide, hint)
+    return Group(title, *([table] if table.rows else []), *notes)
 
 
 def comparison_html(record: Record) -> str:
     """The same for a notebook."""
-    shown = _shown(record)
-    rows = notebook.table(shown.rows, shown.columns, shown.title)
-    return rows + "".join(f"\n<p>{notebook.text(note)}</p>" for note in shown.notes)
+    title, table, notes = _shown(record)
+    rows = notebook.table(table.rows, table.columns, str(title))
+    return rows + "".join(f"\n<p>{notebook.text(note)}</p>" for note in notes)
 
 
-def _shown(record: Record) -> Shown:
+def _shown(record: Record, wide: bool = False, hint: str = "") -> tuple[Text, FittingTable, list[Text]]:
+    """A comparison's title, its table and the notes below."""
     graph, engines = record["graph"], record["engines"]
     sources = max((len(engine["runs"]) for engine in engines), default=0)
     title = f"{graph['name']}: {graph_size(graph['vertices'], graph['edges'], graph['directed'])}"
@@ -63,7 +53,8 @@ def _shown(record: Record) -> Shown:
         notes.append(Text("Interrupted: only finished runs are shown.", style="yellow"))
     names = list({name: None for row in rows.values() for name, figure in row.items() if figure})  # in order, each once
     cells = [[line(engine), *(row[name] for name in names)] for engine, row in rows.items()]
-    return Shown(title, ["engine", *names], cells, notes)
+    least = None if wide else 1 + sum(name in names for name in _essential(record["baseline"]))
+    return line(title, "italic"), FittingTable(["engine", *names], cells, least, hint), notes
 
 
 def wrong_answers(record: Record) -> list[tuple[str, str]]:
