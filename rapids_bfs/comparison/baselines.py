@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -97,31 +99,16 @@ class _CuGraphDask(Baseline):
         return lambda: reached(found["distance"].compute().values)
 
 
-class _RustworkX(Baseline):
-    LARGEST = 5_000_000  # edges: a tree takes a Python object for each
+@dataclass(frozen=True)
+class _Limited(Baseline):
+    """An engine that skips graphs with more than ``largest`` of the edges or vertices that ``count`` counts."""
+
+    count: Callable[[Graph], int]
+    largest: int
+    why: str
 
     def skip_reason(self, graph: Graph) -> str | None:
-        if graph.num_arcs <= self.LARGEST:
-            return None
-        return f"more than {self.LARGEST:,} edges become as many Python objects: ask for this engine by name"
-
-
-class _NetworkX(Baseline):
-    LARGEST = 5_000_000  # edges: building more takes minutes and gigabytes
-
-    def skip_reason(self, graph: Graph) -> str | None:
-        if graph.num_arcs <= self.LARGEST:
-            return None
-        return f"more than {self.LARGEST:,} edges take minutes to build: ask for this engine by name to wait for them"
-
-
-class _NxCuGraph(Baseline):
-    LARGEST = 1_000_000  # vertices: a tuple of Python's for each takes seconds a search
-
-    def skip_reason(self, graph: Graph) -> str | None:
-        if graph.num_vertices <= self.LARGEST:
-            return None
-        return f"more than {self.LARGEST:,} vertices take it seconds a search; name it in --engines to wait for it"
+        return None if self.count(graph) <= self.largest else f"more than {self.largest:,} {self.why}"
 
 
 class _NumbaCUDA(Baseline):
@@ -139,11 +126,17 @@ UNKNOWN = Baseline()
 KNOWN = {
     "cugraph": _CuGraph(),
     "cugraph-dask": _CuGraphDask(),
-    "networkx": _NetworkX(),
+    "networkx": _Limited(
+        attrgetter("num_arcs"), 5_000_000, "edges take minutes to build: ask for this engine by name to wait for them"
+    ),
     "numba-cuda": _NumbaCUDA(),
-    "nx-cugraph": _NxCuGraph(),
+    "nx-cugraph": _Limited(
+        attrgetter("num_vertices"), 1_000_000, "vertices take it seconds a search; name it in --engines to wait for it"
+    ),
     "pylibcugraph": _PyLibCuGraph(),
-    "rustworkx": _RustworkX(),
+    "rustworkx": _Limited(
+        attrgetter("num_arcs"), 5_000_000, "edges become as many Python objects: ask for this engine by name"
+    ),
 }
 
 
