@@ -13,7 +13,7 @@ from ._core.cuda.arrays import CPU, CUDA, checked_device, require_device
 from .adapters._formats import OPTIONS
 from .adapters.csr import from_csr
 from .adapters.files import read
-from .adapters.pinned import DEVICE, PINNED, checked_adjacency, with_pinned_adjacency
+from .adapters.pinned import DEVICE, PINNED, with_pinned_adjacency
 from .data import BUNDLED, load_bundled
 from .errors import InputError
 from .generators import generate
@@ -148,7 +148,11 @@ def _check_place(device: str | None, adjacency: str, devices: Any) -> None:
     if devices is not None and (device is not None or adjacency != DEVICE):
         raise InputError("give either devices=, or device= and adjacency=: partitions have the memory of their devices")
     place = checked_device(CPU if device is None else device)
-    if checked_adjacency(adjacency, place) == PINNED:
+    if not isinstance(adjacency, str) or adjacency not in (DEVICE, PINNED):
+        raise InputError(f"an adjacency is 'device' or 'pinned', not {quoted(adjacency)}")
+    if adjacency == PINNED:
+        if place != CUDA:
+            raise InputError("adjacency='pinned' is for graphs that a device searches: give device='cuda' too")
         require_device()
 
 

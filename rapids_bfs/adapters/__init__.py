@@ -24,7 +24,6 @@ IMPORTERS = {
     "cugraph": "from_cugraph",
     "pylibcugraph": "from_pylibcugraph",
     "nx_cugraph": "from_nx_cugraph",
-    "cupyx": "from_cupyx",
     "networkx": "from_networkx",
     "scipy": "from_scipy",
     "adjacency": "from_dict",
@@ -44,13 +43,13 @@ NEXT_STEPS = {
 
 # Kinds that `Graph.to` knows: module and function.
 EXPORTERS = {
-    "arrow": ("arrow", "to_arrow"),
+    "arrow": ("_tables", "to_edge_table"),
     "arrow-device": ("pylibcudf", "to_arrow_device"),
     "csr": ("csr", "to_csr"),
     "cudf": ("cudf", "to_cudf"),
     "cugraph": ("cugraph", "to_cugraph"),
-    "cupy": ("cupyx", "to_cupy"),
-    "cupyx": ("cupyx", "to_cupyx"),
+    "cupy": ("edges", "to_cupy"),
+    "cupyx": ("scipy", "to_cupyx"),
     "dict": ("adjacency", "to_dict"),
     "edges": ("edges", "to_edges"),
     "networkx": ("networkx", "to_networkx"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,15 @@ class EdgeList:
             )
             yield source, target
             row += len(source)
+
+
+def require_columns(source: Any, target: Any, name: str) -> None:
+    """Raise `InputError` unless both arrays have one dimension, and one length."""
+    if source.ndim != 1 or target.ndim != 1 or len(source) != len(target):
+        raise InputError(
+            f"{name}: source and target must be one-dimensional and of one length, "
+            f"not of shapes {source.shape} and {target.shape}"
+        )
 
 
 def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -234,7 +235,7 @@ def ids_as_arrow(graph: Graph, vertices: np.ndarray) -> pa.Array:
 
 
 def to_edge_table(graph: Graph) -> pa.Table:
-    """The edges in two columns, an undirected edge once; the schema's metadata hold the `Notes`."""
+    """A `pyarrow.Table` of edges, an undirected edge once; the schema's metadata hold the `Notes`."""
     if graph.labels is None:
         notes = Notes(graph.directed, vertices=graph.num_vertices)
     elif graph.labels.dtype == object:
@@ -253,17 +254,15 @@ def to_arc_table(graph: Graph) -> pa.Table:
     return pa.table(columns, names=list(graph.columns))
 
 
-def from_arrow_table(
-    table: pa.Table, columns: tuple[str, str], *, name: str, vertices: int | None, directed: bool | None, frame: str
-) -> Graph:
-    """A graph from a table of two columns in memory."""
+def from_arrow_table(table: pa.Table, columns: tuple[str, str], name: str, **options: Any) -> Graph:
+    """A graph from a table of two columns in memory; options as of `from_edge_table`."""
 
     def batches() -> Iterator[Columns]:
         for batch in table.to_batches(max_chunksize=BLOCK):
             yield batch.column(0), batch.column(1)
 
     edges = EdgeTable(name, columns, tuple(table.schema.types), table.num_rows, batches, table.schema.metadata)
-    return from_edge_table(edges, vertices=vertices, directed=directed, frame=frame)
+    return from_edge_table(edges, **options)
 
 
 def _plain(array: pa.Array, where: str, first_row: int) -> pa.Array:

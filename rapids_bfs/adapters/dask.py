@@ -35,55 +35,35 @@ def edge_columns(obj: Any, source: str | None, target: str | None, name: str) ->
 
 
 def from_dask(
-    obj: Any,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    vertices: int | None = None,
-    directed: bool | None = None,
-    name: str = "frame",
+    obj: Any, *, source: str | None = None, target: str | None = None, name: str = "frame", **options: Any
 ) -> Graph:
-    """A graph in this process from a frame of edges with partitions of pandas.
+    """A graph in this process from a frame of edges with partitions of pandas, each computed once. On a cluster they
+    stay on its workers, and are brought here one at a time; without one they are here.
 
     ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two. The other arguments
     are those of `rapids_bfs.adapters.edges.from_edges`.
     """
+    import dask
+
     frame, columns = edge_columns(obj, source, target, name)
-    partitions = Partitions(frame, columns, name)
-    table = EdgeTable(name, columns, partitions.types, partitions.rows, partitions.pairs)
-    return from_edge_table(table, vertices=vertices, directed=directed, frame=FRAME)
+    where = tuple(f"{name}, column {column!r}" for column in columns)
+    computed = [dask.delayed(_edges)(part, where) for part in frame.to_delayed()]
+    client = client_here()
+    if client is None:
+        held = list(dask.compute(*computed))
+        told = [_told(pair) for pair in held]
+    else:
+        held = client.compute(computed)
+        told = client.gather(client.map(_told, held, pure=False))
+    types = tuple(_common({types[side] for _, types in told}, where[side]) for side in range(2))
 
+    def batches() -> Iterator[Columns]:
+        for kept in held:
+            pair = kept if client is None else client.gather(kept)
+            yield tuple(map(_cast, pair, types, where))
 
-class Partitions:
-    """The partitions of a frame of edges, each computed once, as pairs of Arrow arrays of small types.
-
-    On a cluster they stay on its workers, and are brought here one at a time; without one they are here.
-    """
-
-    def __init__(self, frame: Any, columns: tuple[str, str], name: str) -> None:
-        import dask
-
-        self.where = tuple(f"{name}, column {column!r}" for column in columns)
-        computed = [dask.delayed(_edges)(part, self.where) for part in frame.to_delayed()]
-        self.client = client_here()
-        if self.client is None:
-            self._held: list[Any] = list(dask.compute(*computed))
-            told = [_told(pair) for pair in self._held]
-        else:
-            self._held = self.client.compute(computed)
-            told = self.client.gather(self.client.map(_told, self._held, pure=False))
-        self.rows = sum(rows for rows, _ in told)
-        source, target = (_common({types[side] for _, types in told}, where) for side, where in enumerate(self.where))
-        self.types = source, target
-
-    def pairs(self) -> Iterator[Columns]:
-        """The ids of one partition after the other, all of `types`."""
-        for held in self._held:
-            pair = held if self.client is None else self.client.gather(held)
-            source, target = (
-                _cast(ids, type, where) for ids, type, where in zip(pair, self.types, self.where, strict=True)
-            )
-            yield source, target
+    table = EdgeTable(name, columns, types, sum(rows for rows, _ in told), batches)
+    return from_edge_table(table, frame=FRAME, **options)
 
 
 def client_here() -> Any:
@@ -96,8 +76,7 @@ def client_here() -> Any:
 
 def _edges(part: Any, where: tuple[str, str]) -> Columns:
     """The columns of a partition of pandas."""
-    source, target = (_ids(part.iloc[:, side], where[side]) for side in range(2))
-    return source, target
+    return _ids(part.iloc[:, 0], where[0]), _ids(part.iloc[:, 1], where[1])
 
 
 def _ids(series: Any, where: str) -> pa.Array:
@@ -120,8 +99,7 @@ def _ids(series: Any, where: str) -> pa.Array:
 
 def _told(pair: Columns) -> tuple[int, tuple[pa.DataType, pa.DataType]]:
     """The number of rows, and the types of the two columns."""
-    source, target = pair
-    return len(source), (source.type, target.type)
+    return len(pair[0]), (pair[0].type, pair[1].type)
 
 
 def _common(types: set[pa.DataType], where: str) -> pa.DataType:

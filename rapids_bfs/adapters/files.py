@@ -5,24 +5,13 @@ from __future__ import annotations
 import glob
 import os
 from contextlib import nullcontext
-from inspect import signature
 from pathlib import Path
 from typing import IO, Any
 
 from .._core.arguments import checked_name, file_path, flag
 from ..errors import InputError
 from ..graph import Graph
-from ._file import (
-    KEEP,
-    PACKED,
-    File,
-    check_output,
-    file_at,
-    file_errors,
-    packing_of,
-    replacing,
-    without_packing,
-)
+from ._file import KEEP, PACKED, File, check_output, file_at, file_errors, packing_of, replacing, without_packing
 from ._formats import FORMATS, OPTIONS, Format, format_of, format_of_suffix, known_suffixes
 
 
@@ -70,7 +59,7 @@ def read(
     if not flag(header, "header"):
         options["header"] = False
     if files := files_matching(path):
-        from ._several_files import read_several
+        from ._columnar import read_several
 
         return read_several(file_path(path), files, name, **options)
     file = file_at(path)
@@ -80,7 +69,7 @@ def read(
             raise InputError(f"{file} is empty")
         format = format_of(file)
     for option in options:
-        if option not in signature(format.read).parameters:
+        if option not in format.options:
             raise InputError(f"{file} is {format.name}, which has no {OPTIONS.get(option, option)} to choose")
     with file_errors(file, format.name):
         graph = format.read(file, **options)

@@ -76,9 +76,7 @@ def _read(file: File, types: dict[str, pa.DataType], graph: Graph) -> pa.Table:
     with io.BufferedReader(file.text()) as text:
         content = pa.BufferReader(text.read())  # not the stream itself: what it raises, a thread of Arrow's would
     table = csv.read_csv(
-        content,
-        parse_options=csv.ParseOptions(delimiter=_delimiter(file.path)),
-        convert_options=convert,
+        content, parse_options=csv.ParseOptions(delimiter=_delimiter(file.path)), convert_options=convert
     )
     for place, name in enumerate(table.column_names):
         if pa.types.is_integer(types.get(name, pa.null())):
