@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 from . import adapters
 from ._core.arguments import checked_directed, checked_name, file_path, quoted, whole_number
 from ._core.cuda.arrays import CPU, CUDA, checked_device, require_device
-from .adapters._formats import OPTIONS
+from .adapters._formats import refuse_options
 from .adapters.csr import from_csr
 from .adapters.files import read
 from .adapters.pinned import DEVICE, PINNED, with_pinned_adjacency
@@ -220,8 +220,7 @@ def load(
 def _refuse_options(name: str, directed: Any = None, **options: Any) -> None:
     """Raise `InputError` for an option of a random graph, except ``directed``."""
     checked_directed(directed)
-    for option in options:
-        raise InputError(f"{name} is a generated graph, which has no {OPTIONS.get(option, option)} to choose")
+    refuse_options(options, (), f"{name} is a generated graph, which has")
 
 
 def _distributed(graph: Any, devices: Any, **options: Any) -> Any:

@@ -14,7 +14,7 @@ from .._core.csr.host import BLOCK
 from ..errors import InputError
 from ..graph import Graph
 from ._file import File, file_errors
-from ._formats import OPTIONS, format_of
+from ._formats import format_of, refuse_options
 from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, to_edge_table
 
 
@@ -51,8 +51,7 @@ def parquet_table(
 
 def read_several(pattern: str, files: Sequence[File], name: str | None, **options: Any) -> Graph:
     """A graph from the files that match a pattern, see `rapids_bfs.read`."""
-    if "header" in options:
-        raise InputError(f"{pattern} names Parquet files, which have no {OPTIONS['header']} to choose")
+    refuse_options(options, ("source", "target", "vertices", "directed"), f"{pattern} names Parquet files, which have")
     table = joined(pattern, files, options.pop("source", None), options.pop("target", None))
     table.require_memory()
     graph = from_edge_table(table, **options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
@@ -21,6 +21,15 @@ OPTIONS = {
     "vertices": "number of vertices",
     "directed": "direction",
 }
+
+
+def refuse_options(given: Iterable[str], known: Container[str], what: str) -> None:
+    """Raise `InputError` for one of the options ``given`` that is not ``known``; ``what`` says what has no such."""
+    for option in given:
+        if option not in known:
+            raise InputError(f"{what} no {OPTIONS.get(option, option)} to choose")
+
+
 DELIMITERS = ",;|"  # besides the tab, which edge lists use too
 
 

@@ -12,7 +12,7 @@ from .._core.arguments import checked_name, file_path, flag
 from ..errors import InputError
 from ..graph import Graph
 from ._file import KEEP, PACKED, File, check_output, file_at, file_errors, packing_of, replacing, without_packing
-from ._formats import FORMATS, OPTIONS, Format, format_of, format_of_suffix, known_suffixes
+from ._formats import FORMATS, Format, format_of, format_of_suffix, known_suffixes, refuse_options
 
 
 def read(
@@ -68,9 +68,7 @@ def read(
         if not file.head():
             raise InputError(f"{file} is empty")
         format = format_of(file)
-    for option in options:
-        if option not in format.options:
-            raise InputError(f"{file} is {format.name}, which has no {OPTIONS.get(option, option)} to choose")
+    refuse_options(options, format.options, f"{file} is {format.name}, which has")
     with file_errors(file, format.name):
         graph = format.read(file, **options)
     graph.name = name or without_packing(file.path).name.rpartition(".")[0] or file.path.name

@@ -117,19 +117,7 @@ def levels_table(name: str, vertices: int, level_sizes: Sequence[int]) -> Group:
 
 
 def trace_table(levels: Levels) -> FittingTable:
-    """A level a row."""
-    columns = _columns(levels)
-    return FittingTable(list(columns), list(zip(*columns.values(), strict=True)))
-
-
-def trace_html(levels: Levels, caption: str) -> str:
-    """The same for a notebook."""
-    columns = _columns(levels)
-    return notebook.table(list(zip(*columns.values(), strict=True)), list(columns), caption)
-
-
-def _columns(levels: Levels) -> dict[str, list[str]]:
-    """What a table says of each level, without the direction and the time where the engine does not tell them."""
+    """A level a row, without the direction and the time where the engine does not tell them."""
     columns = {field.replace("_", " "): [f"{count:,}" for count in levels[field]] for field in COUNTS}
     if any(levels["direction"]):
         columns["direction"] = [direction or "" for direction in levels["direction"]]
@@ -137,4 +125,10 @@ def _columns(levels: Levels) -> dict[str, list[str]]:
     if any(ms is not None for ms in times):
         unit, many = time_unit(max(ms or 0 for ms in times))
         columns[unit] = ["" if ms is None else number(many * ms) for ms in times]
-    return columns
+    return FittingTable(list(columns), list(zip(*columns.values(), strict=True)))
+
+
+def trace_html(levels: Levels, caption: str) -> str:
+    """The same for a notebook."""
+    table = trace_table(levels)
+    return notebook.table(table.rows, table.columns, caption)
