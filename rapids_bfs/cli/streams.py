@@ -19,7 +19,7 @@ from ..report.console import line, messages, screen
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..comparison.edge_input import EdgeInput
+    from ..comparison.baselines import EdgeInput
     from ..graph import Graph
 
 STANDARD = Path("-")  # standard input or output instead of a file
@@ -56,7 +56,7 @@ class GraphInput:
     def edges(self) -> EdgeInput | None:
         """The edges of a file, read by cuDF; None without cuDF, or if it cannot read such a file."""
         from ..adapters.cudf_edges import read_edges
-        from ..comparison.edge_input import EdgeInput
+        from ..comparison.baselines import EdgeInput
 
         if not self.header or self.devices is not None:
             return None

@@ -21,8 +21,7 @@ from rapids_bfs._core.cuda.driver import driver
 from rapids_bfs.adapters import EXPORTERS, IMPORTERS, cudf, cudf_edges, export, importer_of
 from rapids_bfs.adapters.cudf import matches as is_cudf
 from rapids_bfs.adapters.pylibcudf import NamedTable, _device_type, _names
-from rapids_bfs.comparison.baselines import Baseline
-from rapids_bfs.comparison.edge_input import EdgeInput
+from rapids_bfs.comparison.baselines import Baseline, EdgeInput
 from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.rapids.base import RapidsTraversal
 from rapids_bfs.engines.rapids.pylibcugraph import PyLibCuGraph
