@@ -8,23 +8,11 @@ from html import escape
 from importlib import resources
 from typing import Any
 
+from .._core import notebook
 from .._core.formatting import counted, duration, graph_size, number, size
 from .charts import level_charts, ratio_chart, time_chart
-from .table import by_reason, trace_html, wrong_answers
+from .table import by_reason, figures_table, trace_html, wrong_answers
 
-RATIO = "ratio_to_baseline"
-# Columns of the table: heading, key of an engine's record, what to multiply by.
-COLUMNS = (
-    ("median ms", "median_ms", 1),
-    ("min ms", "min_ms", 1),
-    ("max ms", "max_ms", 1),
-    ("MTEPS", "teps_harmonic_mean", 1e-6),
-    ("x baseline", RATIO, 1),
-    ("prepare ms", "prepare_ms", 1),
-    ("warm-up ms", "warmup_ms", 1),
-    ("reached", "reached", 1),
-    ("depth", "depth", 1),
-)
 STRIPES = (
     '<svg width="0" height="0" style="position:absolute" aria-hidden="true"><pattern id="stripes" width="6" height="6"'
     ' patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6"/>'
@@ -86,28 +74,11 @@ def _day(started: str) -> str:
 def _table(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     if not ran:
         return ""
-    names = [name.replace("baseline", record["baseline"] or "") for name, _, _ in COLUMNS]
-    heads = "".join(f'<th scope="col"><button>{escape(name)}</button></th>' for name in ("engine", "valid", *names))
-    rows = []
-    for engine in ran:
-        figures = engine | {"min_ms": min(engine["run_ms"]), "max_ms": max(engine["run_ms"])}
-        cells = [_cell(figures[key], factor) for _, key, factor in COLUMNS]
-        verdict = (
-            '<td class="good" data-value="1">yes</td>' if engine["valid"] else '<td class="bad" data-value="0">NO</td>'
-        )
-        name = escape(engine["engine"])
-        rows.append(f'<tr><th scope="row" class="name" data-value="{name}">{name}</th>{verdict}{"".join(cells)}</tr>\n')
-    return (
-        f'<h2>Figures</h2>\n<div class="scroll" tabindex="0"><table id="figures"><thead><tr>{heads}</tr></thead>\n'
-        f"<tbody>\n{''.join(rows)}</tbody></table></div>"
-    )
-
-
-def _cell(value: float | None, factor: float) -> str:
-    if value is None:
-        return '<td data-value=""></td>'
-    scaled = factor * value
-    return f'<td data-value="{scaled}">{f"{scaled:,}" if isinstance(scaled, int) else number(scaled)}</td>'
+    figures = figures_table(record | {"engines": ran})
+    table = notebook.table(figures.rows, figures.columns, "A click on a heading sorts by it.")
+    for said, style in (("yes", "good"), ("NO", "bad")):  # of the answers; engines are in heading cells
+        table = table.replace(f"<td>{said}</td>", f'<td class="{style}">{said}</td>')
+    return f'<h2>Figures</h2>\n<div class="scroll" id="figures" tabindex="0">{table}</div>'
 
 
 def _charts(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:

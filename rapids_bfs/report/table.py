@@ -24,19 +24,20 @@ def comparison_table(record: Record, *, wide: bool = False, hint: str = "") -> G
 
     A narrow terminal hides the less important columns, unless ``wide``; see `FittingTable`.
     """
-    title, table, notes = _shown(record, wide, hint)
+    title, notes = _title_and_notes(record)
+    table = figures_table(record, wide, hint)
     return Group(title, *([table] if table.rows else []), *notes)
 
 
 def comparison_html(record: Record) -> str:
     """The same for a notebook."""
-    title, table, notes = _shown(record)
+    title, notes = _title_and_notes(record)
+    table = figures_table(record)
     rows = notebook.table(table.rows, table.columns, str(title))
     return rows + "".join(f"\n<p>{notebook.text(note)}</p>" for note in notes)
 
 
-def _shown(record: Record, wide: bool = False, hint: str = "") -> tuple[Text, FittingTable, list[Text]]:
-    """A comparison's title, its table and the notes below."""
+def _title_and_notes(record: Record) -> tuple[Text, list[Text]]:
     graph, engines = record["graph"], record["engines"]
     sources = max((len(engine["runs"]) for engine in engines), default=0)
     title = f"{graph['name']}: {graph_size(graph['vertices'], graph['edges'], graph['directed'])}"
@@ -44,17 +45,22 @@ def _shown(record: Record, wide: bool = False, hint: str = "") -> tuple[Text, Fi
         title += f", {counted(sources, 'source')}"
     if searched := graph.get("searched"):
         title += f", {searched}"
-    rows = {engine["engine"]: _figures(engine, record["baseline"]) for engine in engines if engine["runs"]}
     notes = reasons_why({engine["engine"]: engine["unavailable"] for engine in engines})
     notes += [
         Text.assemble(line(engine, "bold"), line(f", {what}"), style="red") for engine, what in wrong_answers(record)
     ]
     if record["interrupted"]:
         notes.append(Text("Interrupted: only finished runs are shown.", style="yellow"))
+    return line(title, "italic"), notes
+
+
+def figures_table(record: Record, wide: bool = False, hint: str = "") -> FittingTable:
+    """The engines that ran, see `comparison_table`."""
+    rows = {engine["engine"]: _figures(engine, record["baseline"]) for engine in record["engines"] if engine["runs"]}
     names = list({name: None for row in rows.values() for name, figure in row.items() if figure})  # in order, each once
     cells = [[line(engine), *(row[name] for name in names)] for engine, row in rows.items()]
     least = None if wide else 1 + sum(name in names for name in _essential(record["baseline"]))
-    return line(title, "italic"), FittingTable(["engine", *names], cells, least, hint), notes
+    return FittingTable(["engine", *names], cells, least, hint)
 
 
 def wrong_answers(record: Record) -> list[tuple[str, str]]:
