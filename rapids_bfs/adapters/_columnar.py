@@ -142,5 +142,5 @@ def chosen_fields(schema: pa.Schema, source: str | None, target: str | None, fil
     """The fields of the edges; the index that pandas adds as a column does not count unless it is named."""
     index = tuple(name for name in schema.names if name.startswith("__index_level_") and name not in (source, target))
     fields = [field for field in schema if field.name not in index]
-    places = choose_columns([field.name for field in fields], source, target, str(file))
-    return fields[places[0]], fields[places[1]]
+    (i, j), _ = choose_columns([field.name for field in fields], source, target, str(file))
+    return fields[i], fields[j]

@@ -33,8 +33,7 @@ def read_csv(
     names, first_row, delimiter = csv_start(file, header)
     if not header:
         source, target = 0 if source is None else source, 1 if target is None else target
-    i, j = choose_columns(names, _name(source, names, file), _name(target, names, file), str(file))
-    columns = names[i], names[j]
+    (i, j), columns = choose_columns(names, _name(source, names, file), _name(target, names, file), str(file))
     type = type_of_ids([first_row[i], first_row[j]] if len(first_row) == len(names) else [])
     with file.text(watched=(b"0x", b"0X")) as text:
         text.read_through()

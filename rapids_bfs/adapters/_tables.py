@@ -118,8 +118,10 @@ def _nulls(array: pa.Array) -> pa.Array | None:
     return array.is_null() if array.null_count else None
 
 
-def choose_columns(names: Sequence[str], source: str | None, target: str | None, where: str) -> tuple[int, int]:
-    """Places of the source and target columns: those asked for, else a usual pair, else the only two.
+def choose_columns(
+    names: Sequence[str], source: str | None, target: str | None, where: str
+) -> tuple[tuple[int, int], tuple[str, str]]:
+    """Places and names of the source and target columns: those asked for, else a usual pair, else the only two.
 
     Raises `InputError` listing the columns there are.
     """
@@ -132,14 +134,14 @@ def choose_columns(names: Sequence[str], source: str | None, target: str | None,
     if source is not None and source == target:
         raise InputError(f"{where}: source and target must be two columns, not {quoted(source)} twice")
     if source is not None and target is not None:
-        return names.index(source), names.index(target)
+        return (names.index(source), names.index(target)), (source, target)
     lower = [name.strip().lower() for name in names]
     places = [(lower.index(u), lower.index(v)) for u, v in PAIRS if lower.count(u) == lower.count(v) == 1]
     if len(set(names)) == len(names) == 2:
         places.extend([(0, 1), (1, 0)])
     for i, j in places:
         if source in (None, names[i]) and target in (None, names[j]):
-            return i, j
+            return (i, j), (names[i], names[j])
     raise InputError(f"{where}: say which columns hold the edges, source and target; {there}")
 
 

@@ -46,9 +46,8 @@ def from_arrow(
         _refuse_objects(obj, name)
     try:
         table = pa.table(obj)
-        i, j = choose_columns(table.column_names, source, target, name)
-        columns = table.column_names[i], table.column_names[j]
-        return from_arrow_table(table.select([i, j]), columns, name, frame=frame, **options)
+        places, columns = choose_columns(table.column_names, source, target, name)
+        return from_arrow_table(table.select([*places]), columns, name, frame=frame, **options)
     except InputError:
         raise
     except Exception as error:  # of Arrow, or of whoever made the stream
@@ -77,8 +76,7 @@ def _from_pandas(obj: Any, source: str | None, target: str | None, *, name: str,
     if not isinstance(obj, pd.DataFrame):
         raise InputError(f"{name}: a pandas {type(obj).__name__} is not a table of edges: give a DataFrame")
     names = [str(column) for column in obj.columns]
-    places = choose_columns(names, source, target, name)
-    columns = names[places[0]], names[places[1]]
+    places, columns = choose_columns(names, source, target, name)
     series = [obj.iloc[:, place] for place in places]
     arrays = [array_of(ids) for ids in series]
     if any(array is None or _holds_objects(array.type) for array in arrays):
@@ -193,27 +191,23 @@ def _pandas_column(values: np.ndarray) -> Any:
 def _polars_frame(columns: dict[str, np.ndarray]) -> Any:
     import polars as pl
 
-    return _frame_of_lists(columns, "Polars", pl.DataFrame, pl.exceptions.PolarsError)
+    return pl.from_arrow(_arrow_frame(columns, "Polars"))
 
 
-def _arrow_frame(columns: dict[str, np.ndarray]) -> Any:
-    import pyarrow as pa
-
-    return _frame_of_lists(columns, "Arrow", pa.table, pa.ArrowException)
-
-
-def _frame_of_lists(columns: dict[str, np.ndarray], library: str, make: Any, failure: type[Exception]) -> Any:
-    """What ``make`` makes of the columns; objects are a list, in which it looks for a common type.
+def _arrow_frame(columns: dict[str, np.ndarray], library: str = "Arrow") -> Any:
+    """A `pyarrow.Table` of the columns; objects are a list, in which Arrow looks for a common type.
 
     Raises `InputError` if there is none, or it does not hold them exactly.
     """
+    import pyarrow as pa
+
     objects = {name: values.tolist() for name, values in columns.items() if values.dtype == object}
     times = [name for name, ids in objects.items() if not of_one_kind(ids)]
     reason = "they are of several types, or of one that is Python's own"
     if all(_are_times(objects[name]) for name in times):
         try:
-            made = make(columns | objects)
-        except (failure, OverflowError, RuntimeError, TypeError, UnicodeEncodeError) as error:
+            made = pa.table(columns | objects)
+        except (pa.ArrowException, OverflowError, TypeError, UnicodeEncodeError) as error:
             reason = str(error)
         else:
             if all(_are_kept(objects[name], made[name]) for name in times):

@@ -29,8 +29,8 @@ def is_on_devices(obj: Any) -> bool:
 def edge_columns(obj: Any, source: str | None, target: str | None, name: str) -> tuple[Any, tuple[str, str]]:
     """The frame of the two columns that hold the edges, and their names."""
     names = [str(column) for column in obj.columns]
-    i, j = choose_columns(names, source, target, name)
-    return obj[[obj.columns[i], obj.columns[j]]], (names[i], names[j])
+    (i, j), columns = choose_columns(names, source, target, name)
+    return obj[[obj.columns[i], obj.columns[j]]], columns
 
 
 def from_dask(
