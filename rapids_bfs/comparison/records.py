@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
 from statistics import harmonic_mean, median
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,10 +32,7 @@ COSTS = ("prepare_ms", "warmup_ms", "edges_ms", "prepare_bytes", "run_bytes")  #
 SUMMARIES = ("run_ms", "median_ms", "reached", "depth", "teps_harmonic_mean")
 
 
-class Progress(Protocol):
-    """Receives the progress of a comparison."""
-
-    def __call__(self, done: int, total: int, doing: str) -> None: ...
+Progress = Callable[[int, int, str], None]  # called with the steps done, their total and the next step
 
 
 def quiet(done: int, total: int, doing: str) -> None:
