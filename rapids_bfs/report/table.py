@@ -59,7 +59,7 @@ def figures_table(record: Record, wide: bool = False, hint: str = "") -> Fitting
     rows = {engine["engine"]: _figures(engine, record["baseline"]) for engine in record["engines"] if engine["runs"]}
     names = list({name: None for row in rows.values() for name, figure in row.items() if figure})  # in order, each once
     cells = [[line(engine), *(row[name] for name in names)] for engine, row in rows.items()]
-    least = None if wide else 1 + sum(name in names for name in _essential(record["baseline"]))
+    least = None if wide or not rows else 2 + names.index("valid")  # which every terminal gets, and what precedes it
     return FittingTable(["engine", *names], cells, least, hint)
 
 
@@ -90,20 +90,14 @@ def reasons_why(unavailable: Mapping[str, str | None]) -> list[Text]:
     ]
 
 
-def _essential(baseline: str | None) -> tuple[str, ...]:
-    """The columns, after the engine's name, that every terminal gets."""
-    return "median ms", "range ms", f"x {baseline}", "valid"
-
-
 def _figures(engine: Record, baseline: str | None) -> dict[str, str | Text]:
     """What the table says of an engine, by column, the most important first; those empty for all are left out."""
     teps = engine["teps_harmonic_mean"]
-    median_name, range_name, ratio_name, valid_name = _essential(baseline)
     return {
-        median_name: number(engine["median_ms"]),
-        range_name: f"{number(min(engine['run_ms']))} - {number(max(engine['run_ms']))}",
-        ratio_name: number(engine["ratio_to_baseline"]),
-        valid_name: Text("yes", style="green") if engine["valid"] else Text("NO", style="bold red"),
+        "median ms": number(engine["median_ms"]),
+        "range ms": f"{number(min(engine['run_ms']))} - {number(max(engine['run_ms']))}",
+        f"x {baseline}": number(engine["ratio_to_baseline"]),
+        "valid": Text("yes", style="green") if engine["valid"] else Text("NO", style="bold red"),
         "MTEPS": number(None if teps is None else teps / 1e6),
         "prepare ms": number(engine["prepare_ms"]),
         "edges to answer ms": number(median(engine["edges_ms"]) if engine["edges_ms"] else None),
