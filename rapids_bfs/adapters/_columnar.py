@@ -107,16 +107,13 @@ def read_arrow(file: File, source: str | None = None, target: str | None = None,
         columns = tuple(field.name for field in fields)
         wanted = pa.ipc.IpcReadOptions(included_fields=[schema.get_field_index(column) for column in columns])
 
-        def batches() -> Iterator[pa.RecordBatch]:
+        def pairs() -> Iterator[Columns]:
             content.seek(0)
             reader = _open_ipc(content, is_file, options=wanted)
-            return map(reader.get_batch, range(reader.num_record_batches)) if is_file else iter(reader)
-
-        def pairs() -> Iterator[Columns]:
-            for batch in batches():
+            for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
                 yield batch.column(columns[0]), batch.column(columns[1])
 
-        rows = sum(batch.num_rows for batch in batches())
+        rows = sum(len(ids) for ids, _ in pairs())
         table = EdgeTable(str(file), columns, (fields[0].type, fields[1].type), rows, pairs, schema.metadata)
         table.require_memory()
         return from_edge_table(table, **options)

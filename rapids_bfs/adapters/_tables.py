@@ -162,7 +162,7 @@ def from_edge_table(
         return with_vertices(graph, notes.isolated) if notes.isolated else graph
     if vertices is not None:
         raise InputError(f"{table.name}: a number of vertices can only be given with integer ids")
-    value_types = [_value_type(type) for type in types]
+    value_types = [type.value_type if pa.types.is_dictionary(type) else type for type in types]
     if any(len(source) for source, _ in table.checked()):
         require_one_type([str(type).removeprefix("large_") for type in value_types], table.columns, table.name)
     blocks, labels = number_values(table.checked(), notes.labels, value_types[0], table.name)
@@ -175,10 +175,6 @@ def is_number(type: pa.DataType) -> bool:
     """Does NumPy hold a column of this type as integers or floats? A column of type null counts: once checked it is
     empty."""
     return any(is_one(type) for is_one in (pa.types.is_integer, pa.types.is_floating, pa.types.is_null))
-
-
-def _value_type(type: pa.DataType) -> pa.DataType:
-    return type.value_type if pa.types.is_dictionary(type) else type
 
 
 def with_vertices(graph: Graph, ids: Sequence[int] | np.ndarray) -> Graph:
