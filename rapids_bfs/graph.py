@@ -461,17 +461,17 @@ class Graph(Vertices):
         n = self.num_vertices
         if n == 0:
             return "the graph has no vertices"
-        has = "vertices are" if self.labels is None else f"{n:,} vertices have the ids"
+        has = "only vertex is" if n == 1 else "vertices are" if self.labels is None else f"{n:,} vertices have the ids"
         return f"its {has} {self._shown_ids()}"
 
     def _shown_ids(self) -> str:
         """The first id and the last."""
         if self.num_vertices == 0:
             return "none"
-        if self.labels is None:
-            return f"0..{self.num_vertices - 1}"
-        first, last = (quoted(self._host_labels.item(place)) for place in (0, -1))
-        return f"{first}, ..., {last}"
+        first, last = map(quoted, self.ids_of(np.array([0, self.num_vertices - 1])).tolist())
+        if self.num_vertices == 1:
+            return first
+        return f"{first}..{last}" if self.labels is None else f"{first}, ..., {last}"
 
     def ids_of(self, vertices: np.ndarray) -> np.ndarray:
         if self.labels is None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from . import adapters
 from ._core.arguments import checked_directed, checked_name, file_path, quoted, whole_number
 from ._core.cuda.arrays import CPU, CUDA, checked_device, require_device
-from .adapters._formats import OPTIONS
+from .adapters._formats import refuse_options
+from .adapters.csr import from_csr
 from .adapters.files import read
-from .adapters.pinned import DEVICE, PINNED, checked_adjacency, with_pinned_adjacency
+from .adapters.pinned import DEVICE, PINNED, with_pinned_adjacency
 from .data import BUNDLED, load_bundled
 from .errors import InputError
 from .generators import generate
@@ -24,35 +25,32 @@ if TYPE_CHECKING:
 PATTERN_OPTIONS = {"source", "target", "directed", "vertices", "name"}  # accepted for several files as one graph
 
 
+class _Options(TypedDict, total=False):
+    vertices: int | None
+    directed: bool | None
+    name: str | None
+    device: str | None
+    adjacency: str
+
+
+class _ObjectOptions(_Options, total=False):
+    source: str | None
+    target: str | None
+    offsets: Any
+    targets: Any
+
+
+class _FileOptions(_Options, total=False):
+    source: str | int | None
+    target: str | int | None
+    header: bool
+
+
+@overload
+def as_graph(graph: Any = None, *, devices: None = None, **options: Unpack[_ObjectOptions]) -> Graph: ...
 @overload
 def as_graph(
-    graph: Any = None,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    offsets: Any = None,
-    targets: Any = None,
-    vertices: int | None = None,
-    directed: bool | None = None,
-    name: str | None = None,
-    device: str | None = None,
-    adjacency: str = DEVICE,
-    devices: None = None,
-) -> Graph: ...
-@overload
-def as_graph(
-    graph: Any = None,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    offsets: Any = None,
-    targets: Any = None,
-    vertices: int | None = None,
-    directed: bool | None = None,
-    name: str | None = None,
-    device: str | None = None,
-    adjacency: str = DEVICE,
-    devices: int | str | Sequence[int],
+    graph: Any = None, *, devices: int | str | Sequence[int], **options: Unpack[_ObjectOptions]
 ) -> Graph | DistributedGraph: ...
 def as_graph(
     graph: Any = None,
@@ -117,7 +115,7 @@ def as_graph(
     >>> as_graph(offsets=[0, 1, 1], targets=[1]).reverse.targets
     array([0], dtype=int32)
     """
-    options = {
+    options: dict[str, Any] = {
         key: value
         for key, value in {
             "source": source,
@@ -135,8 +133,11 @@ def as_graph(
         given = {"offsets": offsets, "targets": targets} if graph is None else {}
         return _distributed(graph, devices, **options, **given)
     if isinstance(graph, str | os.PathLike):
-        return adapters.call(load, graph, device=device, adjacency=adjacency, **options)
-    made = adapters.from_csr(offsets, targets, **options) if graph is None else _converted(graph, **options)
+        return load(graph, device=device, adjacency=adjacency, **options)
+    if graph is None:
+        made = adapters.call(from_csr, offsets, targets, **options)
+    else:
+        made = adapters.call(_importer(graph), graph, **options)
     if adjacency == PINNED:
         return with_pinned_adjacency(made)
     return made if device is None else made.to(device)
@@ -147,22 +148,27 @@ def _check_place(device: str | None, adjacency: str, devices: Any) -> None:
     if devices is not None and (device is not None or adjacency != DEVICE):
         raise InputError("give either devices=, or device= and adjacency=: partitions have the memory of their devices")
     place = checked_device(CPU if device is None else device)
-    if checked_adjacency(adjacency, place) == PINNED:
+    if not isinstance(adjacency, str) or adjacency not in (DEVICE, PINNED):
+        raise InputError(f"an adjacency is 'device' or 'pinned', not {quoted(adjacency)}")
+    if adjacency == PINNED:
+        if place != CUDA:
+            raise InputError("adjacency='pinned' is for graphs that a device searches: give device='cuda' too")
         require_device()
 
 
-def _converted(graph: Any, **options: Any) -> Any:
-    """What is no path as a graph, where it is."""
+def _importer(graph: Any) -> Callable[..., Any]:
+    """The function that makes a graph of what is no path, where it is."""
     if isinstance(graph, Vertices):
-        return adapters.call(_itself, graph, **options)
-    if adapters.importer_of(graph) == "dask":
+        return _itself
+    module = adapters.importer_of(graph)
+    if module == "dask":
         from .adapters.dask import is_on_devices
 
         if is_on_devices(graph):
             from .distributed.frames import from_dask_cudf
 
-            return adapters.call(from_dask_cudf, graph, **options)
-    return adapters.from_object(graph, **options)
+            return from_dask_cudf
+    return adapters.importer(graph, module)
 
 
 def _itself(graph: Any, *, directed: bool | None = None) -> Any:
@@ -170,22 +176,10 @@ def _itself(graph: Any, *, directed: bool | None = None) -> Any:
 
 
 @overload
-def load(
-    graph: str | os.PathLike[str],
-    *,
-    device: str | None = None,
-    adjacency: str = DEVICE,
-    devices: None = None,
-    **options: Any,
-) -> Graph: ...
+def load(graph: str | os.PathLike[str], *, devices: None = None, **options: Unpack[_FileOptions]) -> Graph: ...
 @overload
 def load(
-    graph: str | os.PathLike[str],
-    *,
-    device: str | None = None,
-    adjacency: str = DEVICE,
-    devices: int | str | Sequence[int],
-    **options: Any,
+    graph: str | os.PathLike[str], *, devices: int | str | Sequence[int], **options: Unpack[_FileOptions]
 ) -> Graph | DistributedGraph: ...
 def load(
     graph: str | os.PathLike[str],
@@ -194,7 +188,7 @@ def load(
     adjacency: str = DEVICE,
     devices: int | str | Sequence[int] | None = None,
     **options: Any,
-) -> Graph | DistributedGraph:
+) -> Any:
     """Load a bundled graph, a generator such as "rmat:20", or a file; an existing file takes precedence over a name.
 
     The graph is on ``device``, "cpu" (the default) or "cuda"; random graphs are generated there. With
@@ -207,35 +201,26 @@ def load(
         return with_pinned_adjacency(load(graph, **options))
     device = CPU if device is None else device
     name = file_path(graph)
-    made: Graph | DistributedGraph
     if devices is not None:
-        made = _distributed(name, devices, **options)
-        return made
+        return _distributed(name, devices, **options)
     if not os.path.exists(name):  # unlike Path.exists, false for a name that is too long for a file
         kind = name.partition(":")[0]
         if name in BUNDLED:
-            made = load_bundled(name, **options).to(device)
-            return made
+            return load_bundled(name, **options).to(device)
         if ":" in name and kind.isalpha() and not Path(name).suffix:
-            return _generated(name, device, **options)
+            _refuse_options(name, **options)
+            return generate(name, device=device)
         if not Path(name).suffix and os.sep not in name:
             raise InputError(
                 f"{quoted(name)} is not a file, a generator (such as rmat:20) or a bundled graph ({', '.join(BUNDLED)})"
             )
-    made = read(name, **options).to(device)
-    return made
+    return read(name, **options).to(device)
 
 
-def _generated(name: str, device: str, *, directed: bool | None = None, **options: Any) -> Graph:
-    _refuse_options(name, directed, options)
-    return generate(name, device=device)
-
-
-def _refuse_options(name: str, directed: Any, options: dict[str, Any]) -> None:
+def _refuse_options(name: str, directed: Any = None, **options: Any) -> None:
     """Raise `InputError` for an option of a random graph, except ``directed``."""
     checked_directed(directed)
-    for option in options:
-        raise InputError(f"{name} is a generated graph, which has no {OPTIONS.get(option, option)} to choose")
+    refuse_options(options, (), f"{name} is a generated graph, which has")
 
 
 def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
@@ -246,7 +231,7 @@ def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
     if isinstance(graph, DistributedGraph):
         raise InputError(f"{graph.name} is distributed already, over {', '.join(graph.devices)}")
     if distributed.is_random(graph):
-        _refuse_options(graph, options.pop("directed", None), options)
+        _refuse_options(graph, **options)
         return distributed.drawn(graph, devices)
     if isinstance(devices, str) and devices == "auto":
         whole = as_graph(graph, **options)

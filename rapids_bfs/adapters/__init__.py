@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from .._core import rapids
 from .._core.arguments import quoted
 from .._core.cuda.arrays import DEVICES
 from ..errors import InputError
-from ..graph import Graph, Vertices
+from ..graph import Vertices
 
 RESULT_COLUMNS = ("vertex", "distance", "predecessor")  # of the frame and the file of a search
 
@@ -22,7 +24,6 @@ IMPORTERS = {
     "cugraph": "from_cugraph",
     "pylibcugraph": "from_pylibcugraph",
     "nx_cugraph": "from_nx_cugraph",
-    "cupyx": "from_cupyx",
     "networkx": "from_networkx",
     "scipy": "from_scipy",
     "adjacency": "from_dict",
@@ -42,13 +43,13 @@ NEXT_STEPS = {
 
 # Kinds that `Graph.to` knows: module and function.
 EXPORTERS = {
-    "arrow": ("arrow", "to_arrow"),
+    "arrow": ("_tables", "to_edge_table"),
     "arrow-device": ("pylibcudf", "to_arrow_device"),
     "csr": ("csr", "to_csr"),
     "cudf": ("cudf", "to_cudf"),
     "cugraph": ("cugraph", "to_cugraph"),
-    "cupy": ("cupyx", "to_cupy"),
-    "cupyx": ("cupyx", "to_cupyx"),
+    "cupy": ("edges", "to_cupy"),
+    "cupyx": ("scipy", "to_cupyx"),
     "dict": ("adjacency", "to_dict"),
     "edges": ("edges", "to_edges"),
     "networkx": ("networkx", "to_networkx"),
@@ -74,40 +75,34 @@ def _next_step(graph: Any) -> str:
     )
 
 
+@cache
+def _adapter(module: str) -> ModuleType:
+    return import_module(f".{module}", __name__)
+
+
 def importer_of(obj: Any) -> str | None:
     """The first of `IMPORTERS` that takes ``obj``; None if none does."""
-    return next((module for module in IMPORTERS if import_module(f".{module}", __name__).matches(obj)), None)
+    return next((module for module in IMPORTERS if _adapter(module).matches(obj)), None)
 
 
-def _function(module: str, name: str) -> Callable[..., Any]:
-    function: Callable[..., Any] = getattr(import_module(f".{module}", __name__), name)
-    return function
-
-
-def from_object(obj: Any, **options: Any) -> Graph:
-    """A graph from an object that `IMPORTERS` has an adapter for. Raises `InputError` if there is none."""
-    module = importer_of(obj)
+def importer(obj: Any, module: str | None) -> Callable[..., Any]:
+    """The function that makes a graph of ``obj``, from `importer_of`'s module. Raises `InputError` if that is None."""
     if module is None:
         raise InputError(f"cannot make a graph of {type(obj).__module__}.{type(obj).__qualname__}: {_next_step(obj)}")
-    graph: Graph = call(_function(module, IMPORTERS[module]), obj, **options)
-    return graph
-
-
-def from_csr(offsets: Any, targets: Any, **options: Any) -> Graph:
-    """A graph from an adjacency in CSR, see `csr.from_csr`."""
-    graph: Graph = call(_function("csr", "from_csr"), offsets, targets, **options)
-    return graph
+    function: Callable[..., Any] = getattr(_adapter(module), IMPORTERS[module])
+    return function
 
 
 def call(function: Callable[..., Any], *graph: Any, **options: Any) -> Any:
     """Call an adapter. Raises `InputError` for an option that this kind of graph does not have."""
-    from inspect import signature
+    if options:
+        from inspect import signature
 
-    known = signature(function).parameters
-    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
-    for option in options:
-        if option not in known and not takes_any:
-            raise InputError(f"{option}= does not go with {type(graph[0]).__qualname__}")
+        known = signature(function).parameters
+        takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+        for option in options:
+            if option not in known and not takes_any:
+                raise InputError(f"{option}= does not go with {type(graph[0]).__qualname__}")
     return function(*graph, **options)
 
 
@@ -116,5 +111,6 @@ def export(graph: Vertices, kind: str) -> Any:
     if not isinstance(kind, str) or kind not in EXPORTERS:
         kinds = ", ".join(EXPORTERS)
         raise InputError(f"unknown kind {quoted(kind)}: a graph goes to {' or '.join(DEVICES)}, or becomes {kinds}")
+    module, function = EXPORTERS[kind]
     with rapids.here(f"a graph of kind {kind!r}"):
-        return _function(*EXPORTERS[kind])(graph.whole)
+        return getattr(_adapter(module), function)(graph.whole)

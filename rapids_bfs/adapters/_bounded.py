@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from collections.abc import Sequence
-from typing import IO
+from typing import IO, Any
 
+from .._core.csr.host import BLOCK
 from ..errors import InputError
 
 LONGEST_LINE = 1 << 20  # bytes
@@ -49,6 +51,22 @@ class BoundedText(io.RawIOBase):
         buffer = memoryview(bytearray(LONGEST_LINE))
         while self.readinto(buffer):
             pass
+
+    def columns(self, **options: Any) -> Any:
+        """Frames of the white-space separated columns, a block at a time, as `pandas.read_csv` reads them."""
+        import pandas as pd
+
+        return pd.read_csv(
+            io.BufferedReader(self),
+            sep=r"\s+",
+            header=None,
+            low_memory=False,  # one type for the whole block
+            keep_default_na=False,
+            na_values=[""],
+            quoting=csv.QUOTE_NONE,
+            chunksize=BLOCK,
+            **options,
+        )
 
     def _check(self, data: bytes) -> None:
         if b"\0" in data:

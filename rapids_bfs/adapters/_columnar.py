@@ -1,31 +1,28 @@
-"""Parquet and Arrow IPC: two columns of a table, read a batch of rows at a time."""
+"""Parquet, in one file or several, and Arrow IPC: two columns of a table, read a batch of rows at a time."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 
 from .._core.csr.host import BLOCK
+from ..errors import InputError
 from ..graph import Graph
-from ._file import File
+from ._file import File, file_errors
+from ._formats import format_of, refuse_options
 from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, to_edge_table
 
 
-def read_parquet(
-    file: File,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    vertices: int | None = None,
-    directed: bool | None = None,
-) -> Graph:
+def read_parquet(file: File, source: str | None = None, target: str | None = None, **options: Any) -> Graph:
     """A graph from two columns of a Parquet file."""
     table = parquet_table(file, source, target)
     table.require_memory()
-    return from_edge_table(table, vertices=vertices, directed=directed)
+    return from_edge_table(table, **options)
 
 
 def parquet_table(
@@ -52,41 +49,74 @@ def parquet_table(
     return EdgeTable(str(file), columns, (fields[0].type, fields[1].type), rows, batches, schema.metadata)
 
 
+def read_several(pattern: str, files: Sequence[File], name: str | None, **options: Any) -> Graph:
+    """A graph from the files that match a pattern, see `rapids_bfs.read`."""
+    refuse_options(options, ("source", "target", "vertices", "directed"), f"{pattern} names Parquet files, which have")
+    table = joined(pattern, files, options.pop("source", None), options.pop("target", None))
+    table.require_memory()
+    graph = from_edge_table(table, **options)
+    graph.name = name or name_of(pattern)
+    return graph
+
+
+def name_of(pattern: str) -> str:
+    """The name of the graph whose files match this pattern."""
+    return Path(pattern).parent.name or "files"
+
+
+def joined(pattern: str, files: Sequence[File], source: str | None, target: str | None) -> EdgeTable:
+    """The edges of all files, one after the other. What `Graph.save` notes besides the edges does not count."""
+    tables = []
+    for file in files:
+        with file_errors(file, "Parquet"):
+            if format_of(file).key != "parquet":
+                raise InputError(f"{file} is not Parquet: a pattern can only name Parquet files")
+            tables.append(parquet_table(file, source, target))
+    first = tables[0]
+    for table in tables[1:]:
+        if (table.columns, table.types) != (first.columns, first.types):
+            raise InputError(
+                f"{table.name} has edges in {_columns_of(table)}, and {first.name} in {_columns_of(first)}: "
+                "all of them must store edges the same way"
+            )
+
+    def batches() -> Iterator[Columns]:
+        for file, table in zip(files, tables, strict=True):
+            with file_errors(file, "Parquet"):
+                yield from table.batches()
+
+    return EdgeTable(pattern, first.columns, first.types, sum(table.rows for table in tables), batches)
+
+
+def _columns_of(table: EdgeTable) -> str:
+    return " and ".join(f"{column!r} ({type})" for column, type in zip(table.columns, table.types, strict=True))
+
+
 def write_parquet(graph: Graph, stream: IO[bytes]) -> None:
     import pyarrow.parquet as pq
 
     pq.write_table(to_edge_table(graph), stream)
 
 
-def read_arrow(
-    file: File,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    vertices: int | None = None,
-    directed: bool | None = None,
-) -> Graph:
+def read_arrow(file: File, source: str | None = None, target: str | None = None, **options: Any) -> Graph:
     """A graph from two columns of an Arrow IPC file or stream."""
     is_file = file.head().startswith(b"ARROW1")
     with pa.OSFile(os.fsencode(file.path)) as content:  # not memory-mapped: a file that shrinks would crash the process
         schema = _open_ipc(content, is_file).schema
         fields = chosen_fields(schema, source, target, file)
         columns = tuple(field.name for field in fields)
-        options = pa.ipc.IpcReadOptions(included_fields=[schema.get_field_index(column) for column in columns])
-
-        def batches() -> Iterator[pa.RecordBatch]:
-            content.seek(0)
-            reader = _open_ipc(content, is_file, options=options)
-            return map(reader.get_batch, range(reader.num_record_batches)) if is_file else iter(reader)
+        wanted = pa.ipc.IpcReadOptions(included_fields=[schema.get_field_index(column) for column in columns])
 
         def pairs() -> Iterator[Columns]:
-            for batch in batches():
+            content.seek(0)
+            reader = _open_ipc(content, is_file, options=wanted)
+            for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
                 yield batch.column(columns[0]), batch.column(columns[1])
 
-        rows = sum(batch.num_rows for batch in batches())
+        rows = sum(len(ids) for ids, _ in pairs())
         table = EdgeTable(str(file), columns, (fields[0].type, fields[1].type), rows, pairs, schema.metadata)
         table.require_memory()
-        return from_edge_table(table, vertices=vertices, directed=directed)
+        return from_edge_table(table, **options)
 
 
 def _open_ipc(content: Any, is_file: bool, **options: Any) -> Any:
@@ -96,21 +126,18 @@ def _open_ipc(content: Any, is_file: bool, **options: Any) -> Any:
 read_arrow_stream = read_arrow
 
 
-def write_arrow(graph: Graph, stream: IO[bytes]) -> None:
+def write_arrow(graph: Graph, stream: IO[bytes], new: Callable[..., Any] = pa.ipc.new_file) -> None:
     table = to_edge_table(graph)
-    with pa.ipc.new_file(stream, table.schema) as writer:
+    with new(stream, table.schema) as writer:
         writer.write_table(table, max_chunksize=BLOCK)
 
 
-def write_arrow_stream(graph: Graph, stream: IO[bytes]) -> None:
-    table = to_edge_table(graph)
-    with pa.ipc.new_stream(stream, table.schema) as writer:
-        writer.write_table(table, max_chunksize=BLOCK)
+write_arrow_stream = partial(write_arrow, new=pa.ipc.new_stream)
 
 
 def chosen_fields(schema: pa.Schema, source: str | None, target: str | None, file: File) -> tuple[pa.Field, pa.Field]:
     """The fields of the edges; the index that pandas adds as a column does not count unless it is named."""
     index = tuple(name for name in schema.names if name.startswith("__index_level_") and name not in (source, target))
     fields = [field for field in schema if field.name not in index]
-    places = choose_columns([field.name for field in fields], source, target, str(file))
-    return fields[places[0]], fields[places[1]]
+    (i, j), _ = choose_columns([field.name for field in fields], source, target, str(file))
+    return fields[i], fields[j]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import IO
+from functools import partial
+from itertools import chain
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,20 +27,13 @@ LARGEST = np.iinfo(np.int64).max
 
 
 def read_csv(
-    file: File,
-    *,
-    source: str | int | None = None,
-    target: str | int | None = None,
-    header: bool = True,
-    vertices: int | None = None,
-    directed: bool | None = None,
+    file: File, source: str | int | None = None, target: str | int | None = None, header: bool = True, **options: Any
 ) -> Graph:
     """A graph from two columns of a CSV or TSV. Ids are numbers if they are in the first row."""
     names, first_row, delimiter = csv_start(file, header)
     if not header:
         source, target = 0 if source is None else source, 1 if target is None else target
-    i, j = choose_columns(names, _name(source, names, file), _name(target, names, file), str(file))
-    columns = names[i], names[j]
+    (i, j), columns = choose_columns(names, _name(source, names, file), _name(target, names, file), str(file))
     type = type_of_ids([first_row[i], first_row[j]] if len(first_row) == len(names) else [])
     with file.text(watched=(b"0x", b"0X")) as text:
         text.read_through()
@@ -49,7 +44,7 @@ def read_csv(
     given = None if header else names
     table = EdgeTable(str(file), columns, (ids, ids), rows, lambda: _batches(file, columns, type, delimiter, given))
     try:
-        return from_edge_table(table, vertices=vertices, directed=directed)
+        return from_edge_table(table, **options)
     except pa.ArrowInvalid as error:
         raise InputError(f"{file}{_csv_place(str(error), names, header)}") from None
 
@@ -134,7 +129,7 @@ def csv_start(file: File, header: bool = True) -> tuple[list[str], list[str], st
         text = io.TextIOWrapper(io.BufferedReader(stream), encoding="utf-8-sig", newline="")
         start = next((line for line in text if line.strip()), "")
         delimiter = max(",\t;|", key=start.count)
-        rows = csv.reader(_lines(start, text), delimiter=delimiter)
+        rows = csv.reader(chain([start], text), delimiter=delimiter)
         names, first = next(rows, []), next((row for row in rows if row), [])
     if len(names) < 2:
         raise InputError(
@@ -147,11 +142,6 @@ def csv_start(file: File, header: bool = True) -> tuple[list[str], list[str], st
             f"{file} has no header row: name the columns in its first line, or read it with header=False (--no-header)"
         )
     return names, first, delimiter
-
-
-def _lines(first: str, rest: Iterable[str]) -> Iterator[str]:
-    yield first
-    yield from rest
 
 
 def type_of_ids(texts: Sequence[str]) -> pa.DataType:
@@ -185,8 +175,7 @@ def write_csv(graph: Graph, stream: IO[bytes], *, delimiter: str = ",") -> None:
     arrow_csv.write_csv(table, stream, arrow_csv.WriteOptions(delimiter=delimiter, quoting_style=quoting))
 
 
-def write_tsv(graph: Graph, stream: IO[bytes]) -> None:
-    write_csv(graph, stream, delimiter="\t")
+write_tsv = partial(write_csv, delimiter="\t")
 
 
 def refuse_numbers_as_strings(graph: Graph) -> None:

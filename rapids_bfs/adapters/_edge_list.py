@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._core.csr import host as csr
+from .._core.formatting import counted
 from .._core.memory import require_bytes
 from ..errors import InputError
 
@@ -37,6 +39,15 @@ class EdgeList:
             )
             yield source, target
             row += len(source)
+
+
+def require_columns(source: Any, target: Any, name: str) -> None:
+    """Raise `InputError` unless both arrays have one dimension, and one length."""
+    if source.ndim != 1 or target.ndim != 1 or len(source) != len(target):
+        raise InputError(
+            f"{name}: source and target must be one-dimensional and of one length, "
+            f"not of shapes {source.shape} and {target.shape}"
+        )
 
 
 def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
@@ -76,6 +87,6 @@ def refuse_past(edges: EdgeList, first_row: int, source: np.ndarray, target: np.
         (column, ids[row]) for column, ids in zip(edges.columns, (source, target), strict=True) if ids[row] >= vertices
     )
     raise InputError(
-        f"{edges.name}, column {column!r}, row {first_row + row} (from 0): {value} is past the last of {vertices} "
-        f"vertices, {vertices - 1}"
+        f"{edges.name}, column {column!r}, row {first_row + row} (from 0): {value} is past the last of "
+        f"{counted(vertices, 'vertex', 'vertices')}, {vertices - 1}"
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from ..errors import InputError
 from ..graph import Graph
@@ -20,6 +21,15 @@ OPTIONS = {
     "vertices": "number of vertices",
     "directed": "direction",
 }
+
+
+def refuse_options(given: Iterable[str], known: Container[str], what: str) -> None:
+    """Raise `InputError` for one of the options ``given`` that is not ``known``; ``what`` says what has no such."""
+    for option in given:
+        if option not in known:
+            raise InputError(f"{what} no {OPTIONS.get(option, option)} to choose")
+
+
 DELIMITERS = ",;|"  # besides the tab, which edge lists use too
 
 
@@ -58,15 +68,21 @@ class Format:
 
     @property
     def read(self) -> Callable[..., Graph]:
-        function: Callable[..., Graph] = getattr(import_module(f".{self.module}", __package__), f"read_{self.key}")
-        return function
+        return self._function("read")
 
     @property
     def write(self) -> Callable[[Graph, IO[bytes]], None]:
-        function: Callable[[Graph, IO[bytes]], None] = getattr(
-            import_module(f".{self.module}", __package__), f"write_{self.key}"
-        )
+        return self._function("write")
+
+    def _function(self, what: str) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(import_module(f".{self.module}", __package__), f"{what}_{self.key}")
         return function
+
+    @property
+    def options(self) -> set[str]:
+        """The options that `read` takes; readers of tables hand the rest on to `_tables.from_edge_table`."""
+        known = signature(self.read).parameters.keys()
+        return known | {"vertices", "directed"} if "options" in known else {*known}
 
 
 FORMATS = (

@@ -11,15 +11,14 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from .._core.arguments import quoted
 from .._core.csr.host import Pairs, as_block
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
-from .._core.threads import pool
 from ..errors import InputError
-from ..kernels.cpu.compiled import parallel, serial
+from ..kernels.cpu.compiled import serial
 from ..kernels.cpu.splitmix import mixed
 
 if TYPE_CHECKING:
@@ -32,15 +31,9 @@ FREE = -1  # marks a free row of the table; ids are 0 or more
 
 
 @njit(inline="always")
-def _row(id, salt, shift):
-    """Where the search for ``id`` begins: the upper bits of a 64-bit hash."""
-    return np.int64(mixed(np.uint64(id) ^ salt) >> shift)
-
-
-@njit(inline="always")
 def _find(table, id, salt, shift):
     """The row of ``table`` that holds ``id``, or the free one where it belongs."""
-    row = _row(id, salt, shift)
+    row = np.int64(mixed(np.uint64(id) ^ salt) >> shift)  # the upper bits of a 64-bit hash
     while table[row, 0] != id and table[row, 0] != FREE:
         row = (row + 1) & (len(table) - 1)
     return row
@@ -65,22 +58,6 @@ def _move(table, larger, salt, shift):
         if table[old, 0] != FREE:
             row = _find(larger, table[old, 0], salt, shift)
             larger[row] = table[old]
-
-
-@serial
-def _copy_ids(table, ids):
-    held = 0
-    for row in range(len(table)):
-        if table[row, 0] != FREE:
-            ids[held] = table[row, 0]
-            held += 1
-
-
-@parallel
-def _rank(ids, table, salt, shift, ranks):
-    """Write to ``ranks``, at the number of each of ``ids``, its place among them."""
-    for place in prange(len(ids)):
-        ranks[table[_find(table, ids[place], salt, shift), 1]] = place
 
 
 class IntegerIds:
@@ -109,12 +86,11 @@ class IntegerIds:
 
     def ascending(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct ids in ascending order, and for each number the place of its id there."""
-        ids, ranks = np.empty(self.count, np.int64), np.empty(self.count, index_dtype(self.count))
-        _copy_ids(self._table, ids)
-        ids.sort()
-        with pool.work_on(self.count):
-            _rank(ids, self._table, self._salt, self._shift, ranks)
-        return ids, ranks
+        ids, numbers = self._table[self._table[:, 0] != FREE].T
+        order = np.argsort(ids)
+        ranks = np.empty(self.count, index_dtype(self.count))
+        ranks[numbers[order]] = np.arange(self.count)
+        return ids[order], ranks
 
     @property
     def _shift(self) -> np.uint64:

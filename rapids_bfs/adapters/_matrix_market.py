@@ -6,7 +6,6 @@ not read them here: its reader ignores junk after a number and aborts the proces
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 import warnings
@@ -18,7 +17,7 @@ from typing import IO
 import numpy as np
 
 from .._core.arguments import quoted
-from .._core.csr.host import BLOCK, Pairs
+from .._core.csr.host import Pairs
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
 from ..errors import InputError
@@ -140,26 +139,11 @@ def _blocks(file: File, header: Header) -> Iterator[list[np.ndarray]]:
             rows = np.loadtxt(lines, np.int64, comments=None, skiprows=header.lines, max_rows=FEW, ndmin=2)
         yield [*rows.T]
         return
-    import pandas as pd
-
     if len(first) != header.width:  # pandas drops the end of a first line that is too long
         raise ValueError("its first entry is too long or too short")
     with (
         file.text(comments=b"") as text,
-        pd.read_csv(
-            io.BufferedReader(text),
-            sep=r"\s+",
-            header=None,
-            names=range(header.width),
-            index_col=False,
-            skiprows=header.lines,
-            low_memory=False,  # one type for the whole block
-            keep_default_na=False,
-            na_values=[""],
-            quoting=csv.QUOTE_NONE,
-            encoding="latin-1",
-            chunksize=BLOCK,
-        ) as blocks,
+        text.columns(names=range(header.width), index_col=False, skiprows=header.lines, encoding="latin-1") as blocks,
     ):
         for block in blocks:
             yield [block[column].to_numpy() for column in block]

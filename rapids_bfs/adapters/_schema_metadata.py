@@ -36,10 +36,6 @@ def _is_id(value: Any) -> bool:
     return type(value) is int and 0 <= value <= np.iinfo(np.int64).max
 
 
-def _are_ids(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_id, value))
-
-
 def _are_labels(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(label, str) for label in value) and len(set(value)) == len(value)
 
@@ -47,7 +43,7 @@ def _are_labels(value: Any) -> bool:
 CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "directed": (lambda value: isinstance(value, bool), "true or false"),
     "vertices": (_is_id, "a whole number"),
-    "isolated": (_are_ids, "a list of whole numbers"),
+    "isolated": (lambda value: isinstance(value, list) and all(map(_is_id, value)), "a list of whole numbers"),
     "labels": (_are_labels, "a list of strings, all different"),
 }
 

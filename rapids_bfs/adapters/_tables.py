@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -117,8 +118,10 @@ def _nulls(array: pa.Array) -> pa.Array | None:
     return array.is_null() if array.null_count else None
 
 
-def choose_columns(names: Sequence[str], source: str | None, target: str | None, where: str) -> tuple[int, int]:
-    """Places of the source and target columns: those asked for, else a usual pair, else the only two.
+def choose_columns(
+    names: Sequence[str], source: str | None, target: str | None, where: str
+) -> tuple[tuple[int, int], tuple[str, str]]:
+    """Places and names of the source and target columns: those asked for, else a usual pair, else the only two.
 
     Raises `InputError` listing the columns there are.
     """
@@ -131,14 +134,14 @@ def choose_columns(names: Sequence[str], source: str | None, target: str | None,
     if source is not None and source == target:
         raise InputError(f"{where}: source and target must be two columns, not {quoted(source)} twice")
     if source is not None and target is not None:
-        return names.index(source), names.index(target)
+        return (names.index(source), names.index(target)), (source, target)
     lower = [name.strip().lower() for name in names]
     places = [(lower.index(u), lower.index(v)) for u, v in PAIRS if lower.count(u) == lower.count(v) == 1]
     if len(set(names)) == len(names) == 2:
         places.extend([(0, 1), (1, 0)])
     for i, j in places:
         if source in (None, names[i]) and target in (None, names[j]):
-            return i, j
+            return (i, j), (names[i], names[j])
     raise InputError(f"{where}: say which columns hold the edges, source and target; {there}")
 
 
@@ -159,7 +162,7 @@ def from_edge_table(
         return with_vertices(graph, notes.isolated) if notes.isolated else graph
     if vertices is not None:
         raise InputError(f"{table.name}: a number of vertices can only be given with integer ids")
-    value_types = [_value_type(type) for type in types]
+    value_types = [type.value_type if pa.types.is_dictionary(type) else type for type in types]
     if any(len(source) for source, _ in table.checked()):
         require_one_type([str(type).removeprefix("large_") for type in value_types], table.columns, table.name)
     blocks, labels = number_values(table.checked(), notes.labels, value_types[0], table.name)
@@ -172,10 +175,6 @@ def is_number(type: pa.DataType) -> bool:
     """Does NumPy hold a column of this type as integers or floats? A column of type null counts: once checked it is
     empty."""
     return any(is_one(type) for is_one in (pa.types.is_integer, pa.types.is_floating, pa.types.is_null))
-
-
-def _value_type(type: pa.DataType) -> pa.DataType:
-    return type.value_type if pa.types.is_dictionary(type) else type
 
 
 def with_vertices(graph: Graph, ids: Sequence[int] | np.ndarray) -> Graph:
@@ -234,7 +233,7 @@ def ids_as_arrow(graph: Graph, vertices: np.ndarray) -> pa.Array:
 
 
 def to_edge_table(graph: Graph) -> pa.Table:
-    """The edges in two columns, an undirected edge once; the schema's metadata hold the `Notes`."""
+    """A `pyarrow.Table` of edges, an undirected edge once; the schema's metadata hold the `Notes`."""
     if graph.labels is None:
         notes = Notes(graph.directed, vertices=graph.num_vertices)
     elif graph.labels.dtype == object:
@@ -253,17 +252,15 @@ def to_arc_table(graph: Graph) -> pa.Table:
     return pa.table(columns, names=list(graph.columns))
 
 
-def from_arrow_table(
-    table: pa.Table, columns: tuple[str, str], *, name: str, vertices: int | None, directed: bool | None, frame: str
-) -> Graph:
-    """A graph from a table of two columns in memory."""
+def from_arrow_table(table: pa.Table, columns: tuple[str, str], name: str, **options: Any) -> Graph:
+    """A graph from a table of two columns in memory; options as of `from_edge_table`."""
 
     def batches() -> Iterator[Columns]:
         for batch in table.to_batches(max_chunksize=BLOCK):
             yield batch.column(0), batch.column(1)
 
     edges = EdgeTable(name, columns, tuple(table.schema.types), table.num_rows, batches, table.schema.metadata)
-    return from_edge_table(edges, vertices=vertices, directed=directed, frame=frame)
+    return from_edge_table(edges, **options)
 
 
 def _plain(array: pa.Array, where: str, first_row: int) -> pa.Array:

@@ -7,7 +7,6 @@ is an adjacency list, and refused. Files that we write state what the edges alon
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Iterator
@@ -18,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 
 from .._core.arguments import quoted
-from .._core.csr.host import BLOCK
 from ..errors import InputError
 from ..graph import Graph
 from ._csv import INTEGER, NUMBER, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids
@@ -117,27 +115,17 @@ def _read(file: File, start: Start, vertices: int | None, directed: bool | None)
 
 def _batches(file: File, start: Start) -> Iterator[Columns]:
     """The edges of ``file``, a block at a time. Raises `ValueError` at what is no id, and where the columns differ."""
-    import pandas as pd
-
     if start.columns is not None and start.columns > WIDEST:
         raise ValueError("there are too many columns to compare")
     strings, integers = pa.types.is_large_string(start.type), pa.types.is_integer(start.type)
     with (
         file.text(comments=COMMENTS) as text,
-        pd.read_csv(
-            io.BufferedReader(text),
-            sep=r"\s+",
-            header=None,
+        text.columns(
             names=range(start.columns or 2),
             usecols=None if start.columns else [0, 1],
             skiprows=start.lines,
             dtype=None if integers else str,  # with dtype=int pandas rounds 9007199254740993.0
-            low_memory=False,  # one type for the whole block
             comment=None if strings else start.sign,
-            keep_default_na=False,
-            na_values=[""],
-            quoting=csv.QUOTE_NONE,
-            chunksize=BLOCK,
         ) as chunks,
     ):
         for chunk in chunks:

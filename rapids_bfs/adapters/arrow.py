@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -26,13 +27,7 @@ def matches(obj: Any) -> bool:
 
 
 def from_arrow(
-    obj: Any,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    vertices: int | None = None,
-    directed: bool | None = None,
-    name: str = "frame",
+    obj: Any, *, source: str | None = None, target: str | None = None, name: str = "frame", **options: Any
 ) -> Graph:
     """A graph from a table of edges: a pandas or Polars frame, a PyArrow table, or any other Arrow stream.
 
@@ -46,16 +41,13 @@ def from_arrow(
     kind = type(obj).__module__.partition(".")[0]
     frame = kind if kind in FRAMES else "arrow"
     if kind == "pandas":
-        return _from_pandas(obj, source, target, vertices=vertices, directed=directed, name=name)
+        return _from_pandas(obj, source, target, name=name, **options)
     if kind == "polars":
         _refuse_objects(obj, name)
     try:
         table = pa.table(obj)
-        i, j = choose_columns(table.column_names, source, target, name)
-        columns = table.column_names[i], table.column_names[j]
-        return from_arrow_table(
-            table.select([i, j]), columns, name=name, vertices=vertices, directed=directed, frame=frame
-        )
+        places, columns = choose_columns(table.column_names, source, target, name)
+        return from_arrow_table(table.select([*places]), columns, name, frame=frame, **options)
     except InputError:
         raise
     except Exception as error:  # of Arrow, or of whoever made the stream
@@ -84,15 +76,14 @@ def _from_pandas(obj: Any, source: str | None, target: str | None, *, name: str,
     if not isinstance(obj, pd.DataFrame):
         raise InputError(f"{name}: a pandas {type(obj).__name__} is not a table of edges: give a DataFrame")
     names = [str(column) for column in obj.columns]
-    places = choose_columns(names, source, target, name)
-    columns = names[places[0]], names[places[1]]
+    places, columns = choose_columns(names, source, target, name)
     series = [obj.iloc[:, place] for place in places]
     arrays = [array_of(ids) for ids in series]
     if any(array is None or _holds_objects(array.type) for array in arrays):
         objects = (ids.to_numpy(object) for ids in series)
         return from_objects(*objects, columns=columns, name=name, frame="pandas", **options)
     table = pa.table(arrays, names=list(columns))
-    return from_arrow_table(table, columns, name=name, frame="pandas", **options)
+    return from_arrow_table(table, columns, name, frame="pandas", **options)
 
 
 def array_of(series: Any) -> Any:
@@ -147,27 +138,14 @@ def _holds_objects(type: Any) -> bool:
     return pa.types.is_nested(values) or isinstance(values, pa.BaseExtensionType)
 
 
-def to_arrow(graph: Graph) -> Any:
-    """A `pyarrow.Table` of edges, an undirected edge once; its metadata say what `from_arrow` needs besides them."""
-    from ._tables import to_edge_table
-
-    return to_edge_table(graph)
-
-
-def to_pandas(graph: Graph) -> Any:
-    """A `pandas.DataFrame` of edges, an undirected edge once."""
-    return frame(_edges(graph), "pandas")
-
-
-def to_polars(graph: Graph) -> Any:
-    """A `polars.DataFrame` of edges, an undirected edge once."""
-    return frame(_edges(graph), "polars")
-
-
-def _edges(graph: Graph) -> dict[str, np.ndarray]:
+def to_frame(graph: Graph, kind: str) -> Any:
+    """A frame of edges, an undirected edge once; ``kind`` as of `frame`."""
     from .edges import to_edges
 
-    return dict(zip(graph.columns, to_edges(graph), strict=True))
+    return frame(dict(zip(graph.columns, to_edges(graph), strict=True)), kind)
+
+
+to_pandas, to_polars = partial(to_frame, kind="pandas"), partial(to_frame, kind="polars")
 
 
 def frame(columns: dict[str, np.ndarray], kind: str) -> Any:
@@ -213,27 +191,23 @@ def _pandas_column(values: np.ndarray) -> Any:
 def _polars_frame(columns: dict[str, np.ndarray]) -> Any:
     import polars as pl
 
-    return _frame_of_lists(columns, "Polars", pl.DataFrame, pl.exceptions.PolarsError)
+    return pl.from_arrow(_arrow_frame(columns, "Polars"))
 
 
-def _arrow_frame(columns: dict[str, np.ndarray]) -> Any:
-    import pyarrow as pa
-
-    return _frame_of_lists(columns, "Arrow", pa.table, pa.ArrowException)
-
-
-def _frame_of_lists(columns: dict[str, np.ndarray], library: str, make: Any, failure: type[Exception]) -> Any:
-    """What ``make`` makes of the columns; objects are a list, in which it looks for a common type.
+def _arrow_frame(columns: dict[str, np.ndarray], library: str = "Arrow") -> Any:
+    """A `pyarrow.Table` of the columns; objects are a list, in which Arrow looks for a common type.
 
     Raises `InputError` if there is none, or it does not hold them exactly.
     """
+    import pyarrow as pa
+
     objects = {name: values.tolist() for name, values in columns.items() if values.dtype == object}
     times = [name for name, ids in objects.items() if not of_one_kind(ids)]
     reason = "they are of several types, or of one that is Python's own"
     if all(_are_times(objects[name]) for name in times):
         try:
-            made = make(columns | objects)
-        except (failure, OverflowError, RuntimeError, TypeError, UnicodeEncodeError) as error:
+            made = pa.table(columns | objects)
+        except (pa.ArrowException, OverflowError, TypeError, UnicodeEncodeError) as error:
             reason = str(error)
         else:
             if all(_are_kept(objects[name], made[name]) for name in times):

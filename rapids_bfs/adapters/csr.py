@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ def from_csr(offsets: Any, targets: Any, *, directed: bool | None = None, name: 
     them and calls the graph undirected if they are symmetric.
     """
     directed = checked_directed(directed)
-    offsets, targets = _arrays(offsets, targets, name)
+    offsets, targets = arrays_of(offsets, targets, name)
     check_rows(offsets, targets, name)
     n, m = len(offsets) - 1, len(targets)
     if on_device(targets):
@@ -41,7 +40,7 @@ def from_csr(offsets: Any, targets: Any, *, directed: bool | None = None, name: 
     return graph if directed else graph.undirected
 
 
-def _arrays(offsets: Any, targets: Any, name: str) -> list[Any]:
+def arrays_of(offsets: Any, targets: Any, name: str) -> list[Any]:
     """Both as one-dimensional arrays of integers, on the device if either is."""
     convert = to_device if on_device(offsets) or on_device(targets) else np.asarray
     arrays = []
@@ -56,52 +55,6 @@ def _arrays(offsets: Any, targets: Any, name: str) -> list[Any]:
             raise InputError(f"{name}: {what} must be a one-dimensional array of integers")
         arrays.append(array)
     return arrays
-
-
-def from_matrix(matrix: Any, *, directed: bool | None, name: str) -> Graph:
-    """A graph from a square sparse matrix of SciPy or CuPy: an edge from row to column for each stored entry."""
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"{name}: an adjacency matrix must be square, not {' x '.join(map(str, matrix.shape))}")
-    if not _has_a_value_for_each_place(matrix):
-        raise InputError(f"{name}: this {matrix.format} matrix is damaged: its data do not match its indices")
-    if matrix.format in ("csr", "lil"):
-        return from_csr(*_stored(matrix, name), directed=directed, name=name)
-    if matrix.format == "csc":
-        columns = from_csr(*_stored(matrix, name), directed=True, name=name)
-        return from_csr(columns.reverse.offsets, columns.reverse.targets, directed=directed, name=name)
-    from .edges import from_edges
-
-    try:
-        entries = matrix.tocoo()
-    except (IndexError, MemoryError, TypeError, ValueError) as error:
-        raise InputError(f"{name}: this {matrix.format} matrix is damaged ({error})") from None
-    rows, columns = entries.row, entries.col
-    if matrix.format == "bsr":  # a block is full of zeros where there is no edge
-        rows, columns = rows[entries.data != 0], columns[entries.data != 0]
-    return from_edges(rows, columns, vertices=matrix.shape[0], directed=directed, name=name)
-
-
-def _has_a_value_for_each_place(matrix: Any) -> bool:
-    """Are there as many values as places? In DIA and LIL SciPy does not check it, and reads past the end of arrays."""
-    if matrix.format == "dia":
-        return len(matrix.offsets) == len(matrix.data)
-    try:
-        return matrix.format != "lil" or [*map(len, matrix.rows)] == [*map(len, matrix.data)]
-    except TypeError:  # a row is no list
-        return False
-
-
-def _stored(matrix: Any, name: str) -> tuple[Any, Any]:
-    """Offsets and indices of a CSR, CSC or LIL matrix."""
-    if matrix.format == "lil":
-        offsets, targets = np.cumsum([0, *map(len, matrix.rows)]), list(chain.from_iterable(matrix.rows))
-    else:
-        offsets, targets = matrix.indptr, matrix.indices
-    offsets, targets = _arrays(offsets, targets, name)
-    if len(offsets) != matrix.shape[0] + 1:
-        raise InputError(f"{name}: it must have {matrix.shape[0] + 1} offsets, not {len(offsets)}")
-    end = int(offsets[-1])  # SciPy's arrays may be longer than what the matrix holds
-    return offsets, targets[:end] if 0 <= end < len(targets) else targets
 
 
 def _kept(array: Any, dtype: Any) -> Any:

@@ -65,8 +65,8 @@ def from_cudf(
         if is_proxy(obj):
             obj, frame = obj.as_gpu_object(), PROXY
         names = [str(column) for column in obj.columns]
-        i, j = choose_columns(names, source, target, name)
-        ids, columns = (obj[obj.columns[i]], obj[obj.columns[j]]), (names[i], names[j])
+        (i, j), columns = choose_columns(names, source, target, name)
+        ids = obj[obj.columns[i]], obj[obj.columns[j]]
     ids = tuple(_without_categories(each) for each in ids)
     for series, column in zip(ids, columns, strict=True):
         _refuse_nulls(series, f"{name}, column {column!r}")

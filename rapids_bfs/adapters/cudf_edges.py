@@ -67,8 +67,8 @@ def _read_csv(file: File, source: str | None, target: str | None) -> Read | None
     import cudf
 
     names, first_row, delimiter = csv_start(file)
-    places = choose_columns(names, source, target, str(file))
-    columns = [names[place] for place in places]
+    places, chosen = choose_columns(names, source, target, str(file))
+    columns = list(chosen)
     type = type_of_ids([first_row[place] for place in places] if len(first_row) == len(names) else [])
     frame = cudf.read_csv(file.path, sep=delimiter, usecols=columns, keep_default_na=False, na_values=[""])[columns]
     # cuDF makes strings of a column where one id is not a number, and numbers of strings that all look like some; it

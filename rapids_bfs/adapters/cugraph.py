@@ -9,6 +9,7 @@ import numpy as np
 from .._core.cuda.arrays import CUDA
 from ..errors import InputError
 from ..graph import Graph
+from ._tables import isolated
 from .cudf import frame_of, ids_on_device
 from .edges import labelled
 from .pylibcugraph import arcs, read
@@ -71,7 +72,11 @@ def to_cugraph(graph: Graph, *, labels: bool = True) -> Any:
     columns = (*arcs(here), every)
     sources, targets, vertices = (ids_on_device(here, each) for each in columns) if labels else columns
     if isinstance(sources, cudf.Series):  # cuGraph's own renumbering knows no vertex that has no edge
-        _refuse_isolated(here)
+        if len(alone := isolated(here)):
+            first = here.ids_of(alone[:1])[0]
+            raise InputError(
+                f"cuGraph would lose vertices without edges whose ids are not integers: the first is {first!s}"
+            )
         vertices = None
     else:
         vertices = cudf.Series(vertices)
@@ -84,13 +89,3 @@ def to_cugraph(graph: Graph, *, labels: bool = True) -> Any:
         vertices=vertices,
     )
     return result
-
-
-def _refuse_isolated(graph: Graph) -> None:
-    touched = graph.degrees > 0
-    touched[graph.targets] = True
-    if not touched.all():
-        first = graph.ids_of(touched.argmin().reshape(1))[0]
-        raise InputError(
-            f"cuGraph would lose vertices without edges whose ids are not integers: the first is {first!s}"
-        )

@@ -14,7 +14,7 @@ from .._core.dtypes import index_dtype
 from .._core.memory import require_device_bytes
 from ..errors import InputError
 from ..graph import Graph
-from ._edge_list import EdgeList, refuse_past, vertex_ids
+from ._edge_list import EdgeList, refuse_past, require_columns, vertex_ids
 
 SPREAD = 8  # ids below this many times the edges are counted in an array, others are sorted
 
@@ -41,11 +41,7 @@ def from_device_edges(
         raise InputError(f"the number of vertices must be at least 0, not {vertices}")
     directed = checked_directed(directed)
     arrays = [to_device(ids) for ids in (source, target)]
-    if any(array.ndim != 1 for array in arrays) or len(arrays[0]) != len(arrays[1]):
-        raise InputError(
-            f"{name}: source and target must be one-dimensional and of one length, "
-            f"not of shapes {arrays[0].shape} and {arrays[1].shape}"
-        )
+    require_columns(arrays[0], arrays[1], name)
     sources, targets = _integers(arrays, columns, name)
     rows = len(sources)
     seen = device_csr.look([(sources, targets)])

@@ -9,12 +9,12 @@ import numpy as np
 
 from .._core.arguments import checked_directed, elements, quoted
 from .._core.csr import host as csr
-from .._core.cuda.arrays import on_device
+from .._core.cuda.arrays import CUDA, on_device
 from .._core.dtypes import index_dtype
 from .._core.memory import has_bytes, require_bytes
 from ..errors import InputError
 from ..graph import Graph, Vertices
-from ._edge_list import COLUMNS, EdgeList, checked_vertices, refuse_past
+from ._edge_list import COLUMNS, EdgeList, checked_vertices, refuse_past, require_columns
 from ._ids import IntegerIds, require_one_type
 
 BLOCK = csr.BLOCK
@@ -89,11 +89,7 @@ def from_edges(
     arrays = [
         _as_array(ids, f"{name}, column {column!r}") for ids, column in zip((source, target), COLUMNS, strict=True)
     ]
-    if any(array.ndim != 1 for array in arrays) or len(arrays[0]) != len(arrays[1]):
-        raise InputError(
-            f"{name}: source and target must be one-dimensional and of one length, "
-            f"not of shapes {arrays[0].shape} and {arrays[1].shape}"
-        )
+    require_columns(arrays[0], arrays[1], name)
     if all(array.dtype.kind in "iufb" for array in arrays) or not len(arrays[0]):
         sources, targets = (array if len(array) else array.astype(np.int64) for array in arrays)
 
@@ -231,21 +227,7 @@ def from_objects(
     if (codes < 0).any():
         at = int(np.argmax(codes < 0))
         raise InputError(f"{name}, column {columns[at % 2]!r}, row {at // 2} (from 0): null is not a vertex id")
-    return from_codes(codes[0::2], codes[1::2], labels, directed=directed, columns=columns, name=name, frame=frame)
-
-
-def from_codes(
-    source: np.ndarray,
-    target: np.ndarray,
-    labels: np.ndarray,
-    *,
-    directed: bool | None = None,
-    columns: tuple[str, str] = COLUMNS,
-    name: str = "edges",
-    frame: str = "pandas",
-) -> Graph:
-    """A graph from vertices and their labels: ``labels[source[i]]`` to ``labels[target[i]]``."""
-    edges = EdgeList(len(source), lambda: [(source, target)], columns, name)
+    edges = EdgeList(len(source), lambda: [(codes[0::2], codes[1::2])], columns, name)
     return labelled(from_edge_list(edges, vertices=len(labels), directed=directed, frame=frame), labels)
 
 
@@ -261,3 +243,10 @@ def to_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     """Source and target ids of every edge in the order of the adjacencies, an undirected edge once."""
     sources, targets = graph.vertex_pairs()
     return graph.ids_of(sources), graph.ids_of(targets)
+
+
+def to_cupy(graph: Graph) -> tuple[Any, Any]:
+    """The same as CuPy arrays. Raises `InputError` if ids are not integers."""
+    if graph.has_objects:
+        raise InputError("CuPy's arrays hold numbers, not ids like these: use cudf, or rename the vertices")
+    return to_edges(graph.to(CUDA))

@@ -5,25 +5,14 @@ from __future__ import annotations
 import glob
 import os
 from contextlib import nullcontext
-from inspect import signature
 from pathlib import Path
 from typing import IO, Any
 
 from .._core.arguments import checked_name, file_path, flag
 from ..errors import InputError
 from ..graph import Graph
-from ._file import (
-    KEEP,
-    PACKED,
-    File,
-    check_output,
-    file_at,
-    file_errors,
-    packing_of,
-    replacing,
-    without_packing,
-)
-from ._formats import FORMATS, OPTIONS, Format, format_of, format_of_suffix, known_suffixes
+from ._file import KEEP, PACKED, File, check_output, file_at, file_errors, packing_of, replacing, without_packing
+from ._formats import FORMATS, Format, format_of, format_of_suffix, known_suffixes, refuse_options
 
 
 def read(
@@ -70,7 +59,7 @@ def read(
     if not flag(header, "header"):
         options["header"] = False
     if files := files_matching(path):
-        from ._several_files import read_several
+        from ._columnar import read_several
 
         return read_several(file_path(path), files, name, **options)
     file = file_at(path)
@@ -79,9 +68,7 @@ def read(
         if not file.head():
             raise InputError(f"{file} is empty")
         format = format_of(file)
-    for option in options:
-        if option not in signature(format.read).parameters:
-            raise InputError(f"{file} is {format.name}, which has no {OPTIONS.get(option, option)} to choose")
+    refuse_options(options, format.options, f"{file} is {format.name}, which has")
     with file_errors(file, format.name):
         graph = format.read(file, **options)
     graph.name = name or without_packing(file.path).name.rpartition(".")[0] or file.path.name

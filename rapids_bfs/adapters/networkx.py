@@ -48,14 +48,7 @@ def to_networkx(graph: Graph, *, labels: bool = True) -> Any:
     """
     import networkx as nx
 
-    classes = {
-        (False, False): nx.Graph,
-        (False, True): nx.MultiGraph,
-        (True, False): nx.DiGraph,
-        (True, True): nx.MultiDiGraph,
-    }
-    multi = graph.num_duplicates > 0
-    nx_graph = classes[graph.directed, multi](name=graph.name)
+    nx_graph = getattr(nx, class_of(graph))(name=graph.name)
     sources, targets = graph.vertex_pairs()
     nodes = np.arange(graph.num_vertices)
     if labels:
@@ -65,6 +58,11 @@ def to_networkx(graph: Graph, *, labels: bool = True) -> Any:
     if not graph.directed:
         _reorder(nx_graph, graph, nodes)
     return nx_graph
+
+
+def class_of(graph: Graph) -> str:
+    """The name of NetworkX's class for such a graph."""
+    return f"{'Multi' if graph.num_duplicates else ''}{'Di' if graph.directed else ''}Graph"
 
 
 def _reorder(nx_graph: Any, graph: Graph, nodes: np.ndarray) -> None:

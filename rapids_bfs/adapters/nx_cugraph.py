@@ -10,6 +10,7 @@ from .._core.cuda.arrays import CUDA
 from ..errors import InputError
 from ..graph import Graph
 from .edges import labelled
+from .networkx import class_of
 from .pylibcugraph import arcs
 
 
@@ -49,14 +50,9 @@ def to_nx_cugraph(graph: Graph, *, labels: bool = True) -> Any:
     """
     import nx_cugraph
 
-    classes = {
-        (False, False): nx_cugraph.CudaGraph,
-        (False, True): nx_cugraph.CudaMultiGraph,
-        (True, False): nx_cugraph.CudaDiGraph,
-        (True, True): nx_cugraph.CudaMultiDiGraph,
-    }
     here = graph.to(CUDA)
     sources, targets = arcs(here)
     ids = graph.ids_of(np.arange(graph.num_vertices)).tolist() if labels and graph.labels is not None else None
-    make = classes[graph.directed, here.num_duplicates > 0].from_coo
-    return make(here.num_vertices, sources, targets, id_to_key=ids, name=graph.name)
+    return getattr(nx_cugraph, f"Cuda{class_of(here)}").from_coo(
+        here.num_vertices, sources, targets, id_to_key=ids, name=graph.name
+    )

@@ -12,22 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .._core.arguments import quoted
 from .._core.cuda.arrays import CPU, CUDA, moved
 from .._core.memory import require_bytes, require_device_bytes
-from ..errors import InputError
 from ..graph import Graph
 
 DEVICE, PINNED = "device", "pinned"
-
-
-def checked_adjacency(adjacency: Any, device: str) -> str:
-    """``adjacency`` if it is "device" or "pinned". Raises `InputError` if not, or if the graph is not for a device."""
-    if not isinstance(adjacency, str) or adjacency not in (DEVICE, PINNED):
-        raise InputError(f"an adjacency is 'device' or 'pinned', not {quoted(adjacency)}")
-    if adjacency == PINNED and device != CUDA:
-        raise InputError("adjacency='pinned' is for graphs that a device searches: give device='cuda' too")
-    return adjacency
 
 
 def with_pinned_adjacency(graph: Graph) -> Graph:

@@ -52,8 +52,10 @@ def read_table(path: Path, graph: Graph) -> pa.Table:
         table.validate(full=True)
         for place, name in enumerate(table.column_names):
             if name in types:
-                column = _as_type(table.column(place), types[name], f"{file}, column {quoted(name)}")
-                table = table.set_column(place, name, column)
+                column, where = table.column(place), f"{file}, column {quoted(name)}"
+                if path.suffix in (".csv", ".tsv") and pa.types.is_integer(types[name]):
+                    column = _integers(column, where)
+                table = table.set_column(place, name, _as_type(column, types[name], where))
         return table
 
 
@@ -66,24 +68,15 @@ def _read(file: File, types: dict[str, pa.DataType], graph: Graph) -> pa.Table:
     if suffix in (".arrow", ".feather"):
         return _read_arrow(file, graph)
     convert = csv.ConvertOptions(
-        column_types=dict.fromkeys(
-            types, pa.large_string()
-        ),  # left to itself, Arrow reads hexadecimal numbers and dates too
+        column_types=dict.fromkeys(types, pa.large_string()),  # else Arrow reads hexadecimal numbers and dates too
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
     with io.BufferedReader(file.text()) as text:
         content = pa.BufferReader(text.read())  # not the stream itself: what it raises, a thread of Arrow's would
-    table = csv.read_csv(
-        content,
-        parse_options=csv.ParseOptions(delimiter=_delimiter(file.path)),
-        convert_options=convert,
-    )
-    for place, name in enumerate(table.column_names):
-        if pa.types.is_integer(types.get(name, pa.null())):
-            table = table.set_column(place, name, _integers(table.column(place), f"{file}, column {quoted(name)}"))
-    return table
+    parse = csv.ParseOptions(delimiter=_delimiter(file.path))
+    return csv.read_csv(content, parse_options=parse, convert_options=convert)
 
 
 def _read_arrow(file: File, graph: Graph) -> pa.Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -18,6 +19,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # what its encoding lacks is written as an escape
             stream.reconfigure(errors="backslashreplace")
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # PYTHONUNBUFFERED; `_file_of` needs a buffer
+        name, encoding = sys.stdout.fileno(), sys.stdout.encoding
+        sys.stdout = open(name, "w", 1, encoding, "backslashreplace", closefd=False)  # noqa: SIM115
     code = run_command(sys.argv[1:])
     try:
         sys.stdout.flush()

@@ -82,7 +82,6 @@ def compare(
         typer.Option(
             metavar="A,B:ALGORITHM",
             help="Engines to run. Default: all; 'rapids-bfs info' lists them.",
-            show_default=False,
             autocompletion=engines_named,
         ),
     ] = None,
@@ -90,8 +89,7 @@ def compare(
         int | None, typer.Option(metavar="N", help="Number of random sources.", show_default="16")
     ] = None,
     source: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="Search from this vertex; may be repeated.", show_default=False),
+        list[str] | None, typer.Option(metavar="ID", help="Search from this vertex; may be repeated.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random sources.")] = 1,
     baseline: Annotated[
@@ -107,14 +105,10 @@ def compare(
     gpus: Gpus = None,
     json: JsonFile = None,
     csv: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a row for each run as CSV.", show_default=False, parser=output_path),
+        Path | None, typer.Option(metavar="FILE", help="Write a row for each run as CSV.", parser=output_path)
     ] = None,
     html: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write a page with plots for a browser.", show_default=False, parser=output_path
-        ),
+        Path | None, typer.Option(metavar="FILE", help="Write a page with plots for a browser.", parser=output_path)
     ] = None,
     wide: Annotated[
         bool, typer.Option("--wide", metavar="", help="Show every column, below each other in a narrow terminal.")
@@ -184,9 +178,7 @@ def run(
     source: Annotated[
         list[str], typer.Option(metavar="ID", help="Vertex to start from; repeat it to search from several.")
     ],
-    target: Annotated[
-        str | None, typer.Option(metavar="ID", help="Stop there and show the path.", show_default=False)
-    ] = None,
+    target: Annotated[str | None, typer.Option(metavar="ID", help="Stop there and show the path.")] = None,
     depth_limit: DepthLimit = None,
     out: Annotated[
         Path | None,
@@ -194,7 +186,6 @@ def run(
             metavar="FILE",
             help="Write vertex, distance and predecessor: .parquet, .arrow, .feather, .csv or .tsv; - for CSV on "
             "standard output.",
-            show_default=False,
             parser=output_path,
         ),
     ] = None,
@@ -252,8 +243,7 @@ def run(
 def trace(
     graph: GraphArgument,
     source: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="Vertex to start from. Default: a random one.", show_default=False),
+        list[str] | None, typer.Option(metavar="ID", help="Vertex to start from. Default: a random one.")
     ] = None,
     engine: EngineName = "auto",
     depth_limit: DepthLimit = None,
@@ -301,12 +291,8 @@ def trace(
 def validate(
     graph: GraphArgument,
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A file as 'run --out' writes it.")],
-    depth_limit: Annotated[
-        int | None, typer.Option(metavar="D", help="The search stopped at this distance.", show_default=False)
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option(metavar="ID", help="The search stopped at this vertex.", show_default=False)
-    ] = None,
+    depth_limit: Annotated[int | None, typer.Option(metavar="D", help="The search stopped at this distance.")] = None,
+    target: Annotated[str | None, typer.Option(metavar="ID", help="The search stopped at this vertex.")] = None,
     directed: Directed = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
@@ -432,7 +418,6 @@ def warmup(
             metavar="PART",
             help="Compile this part alone; repeatable: bfs, validate, shortest_path, connected_components, "
             "eccentricity, betweenness, bfs_batch, networkx (all but validate).",
-            show_default=False,
         ),
     ] = None,
 ) -> None:

@@ -16,16 +16,11 @@ GraphArgument = Annotated[
         help="A file (.mtx .parquet .arrow .feather .csv .tsv .txt .el .sg .npz; text also as .gz .bz2 .zst), - for "
         "standard input, a generator (rmat:20, urand:20, grid:K, path:N, star:N, complete:N, tree:N), or a bundled "
         "graph (karate, moby, wordnet). Matrix Market counts from 1: its row 1 is vertex 0. Weights are ignored.",
-        show_default=False,
         autocompletion=graphs_named,
     ),
 ]
-SourceColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Column that holds the edges' sources.", show_default=False)
-]
-TargetColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Column that holds the edges' targets.", show_default=False)
-]
+SourceColumn = Annotated[str | None, typer.Option(metavar="NAME", help="Column that holds the edges' sources.")]
+TargetColumn = Annotated[str | None, typer.Option(metavar="NAME", help="Column that holds the edges' targets.")]
 NoHeader = Annotated[
     bool,
     typer.Option(
@@ -38,7 +33,6 @@ Directed = Annotated[
         "--directed/--undirected",
         metavar="",
         help="Follow edges from source to target, or both ways. Default: the file's setting, else directed.",
-        show_default=False,
     ),
 ]
 EngineName = Annotated[
@@ -56,21 +50,13 @@ Gpus = Annotated[
         metavar="N",
         help="Distribute the graph over N GPUs, over 'all', or with 'auto' over as few as hold the graph; 'cpu:N' "
         "makes N partitions in the host's memory.",
-        show_default=False,
     ),
 ]
 DepthLimit = Annotated[
-    int | None,
-    typer.Option("--depth-limit", metavar="D", help="Search no further than this distance.", show_default=False),
+    int | None, typer.Option("--depth-limit", metavar="D", help="Search no further than this distance.")
 ]
 JsonFile = Annotated[
     Path | None,
-    typer.Option(
-        "--json",
-        metavar="FILE",
-        help="Write everything as JSON; - for standard output.",
-        show_default=False,
-        parser=output_path,
-    ),
+    typer.Option("--json", metavar="FILE", help="Write everything as JSON; - for standard output.", parser=output_path),
 ]
 Force = Annotated[bool, typer.Option("--force", metavar="", help="Replace output files that exist.")]

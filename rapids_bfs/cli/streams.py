@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +19,7 @@ from ..report.console import line, messages, screen
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..comparison.edge_input import EdgeInput
+    from ..comparison.baselines import EdgeInput
     from ..graph import Graph
 
 STANDARD = Path("-")  # standard input or output instead of a file
@@ -40,25 +40,23 @@ class GraphInput:
         """Read, generate or look up the graph."""
         from ..loading import load
 
+        standard = self.graph == str(STANDARD)  # ./- is a file
         options: dict[str, Any] = {
-            "directed": self.directed,
-            "source": self.source_column,
-            "target": self.target_column,
+            **{"source": self.source_column, "target": self.target_column, "header": None if self.header else False},
+            **{"directed": self.directed, "devices": self.devices, "name": "standard input" if standard else None},
         }
-        options |= {"header": None if self.header else False, "devices": self.devices}
         given = {name: value for name, value in options.items() if value is not None}
-        with messages.status(line(f"reading {self.graph}")):
-            if self.graph != str(STANDARD):  # ./- is a file
-                graph: Graph = load(self.graph, **given)
-                return graph
-            with _standard_input() as path:
-                graph = load(path, name="standard input", **given)
+        with (
+            messages.status(line(f"reading {self.graph}")),
+            _standard_input() if standard else nullcontext(self.graph) as path,
+        ):
+            graph: Graph = load(path, **given)
             return graph
 
     def edges(self) -> EdgeInput | None:
         """The edges of a file, read by cuDF; None without cuDF, or if it cannot read such a file."""
         from ..adapters.cudf_edges import read_edges
-        from ..comparison.edge_input import EdgeInput
+        from ..comparison.baselines import EdgeInput
 
         if not self.header or self.devices is not None:
             return None

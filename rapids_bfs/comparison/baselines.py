@@ -3,15 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
+from ..adapters import importer_of
 from ..engines import EngineSpec, Options, prepare
 from ..graph import Graph
+from ..loading import as_graph
 
-if TYPE_CHECKING:
-    from .edge_input import EdgeInput
+TABLES = ("cudf", "pylibcudf", "arrow")  # the adapters whose input is a table of edges
+
+
+@dataclass(frozen=True)
+class EdgeInput:
+    """An edge list in memory, from which each engine builds its own kind of graph: the edges as they were given, their
+    options of `as_graph`, and the graph made of both."""
+
+    given: Any  # a table, or a pair of arrays
+    options: dict[str, Any]
+    graph: Any
+
+    @classmethod
+    def of(cls, given: Any, **options: Any) -> EdgeInput | None:
+        """The edges, if ``given`` is an edge list: a table, or a pair of arrays. Otherwise None."""
+        is_list = importer_of(given) in TABLES or (isinstance(given, tuple) and len(given) == 2)
+        return cls(given, options, as_graph(given, **options)) if is_list else None
+
+    def as_graph(self) -> Any:
+        """A new graph of the edges, distributed if the options say so."""
+        return as_graph(self.given, **self.options)
+
+    def making(self, graph: Any) -> EdgeInput:
+        """These edges, with the options that make ``graph``, which may be their distributed graph on one device."""
+        if type(graph) is type(self.graph):
+            return self
+        return replace(self, options=self.options | {"devices": None}, graph=graph)
+
+    def on_device(self) -> Any:
+        """The two columns as a `cudf.DataFrame`, which are its own if they are cuDF's, else uploaded."""
+        from ..adapters.cudf_edges import edge_columns
+
+        return edge_columns(self.given, self.graph.columns)
 
 
 class Baseline:
@@ -97,31 +132,16 @@ class _CuGraphDask(Baseline):
         return lambda: reached(found["distance"].compute().values)
 
 
-class _RustworkX(Baseline):
-    LARGEST = 5_000_000  # edges: a tree takes a Python object for each
+@dataclass(frozen=True)
+class _Limited(Baseline):
+    """An engine that skips graphs with more than ``largest`` of the edges or vertices that ``count`` counts."""
+
+    count: Callable[[Graph], int]
+    largest: int
+    why: str
 
     def skip_reason(self, graph: Graph) -> str | None:
-        if graph.num_arcs <= self.LARGEST:
-            return None
-        return f"more than {self.LARGEST:,} edges become as many Python objects: ask for this engine by name"
-
-
-class _NetworkX(Baseline):
-    LARGEST = 5_000_000  # edges: building more takes minutes and gigabytes
-
-    def skip_reason(self, graph: Graph) -> str | None:
-        if graph.num_arcs <= self.LARGEST:
-            return None
-        return f"more than {self.LARGEST:,} edges take minutes to build: ask for this engine by name to wait for them"
-
-
-class _NxCuGraph(Baseline):
-    LARGEST = 1_000_000  # vertices: a tuple of Python's for each takes seconds a search
-
-    def skip_reason(self, graph: Graph) -> str | None:
-        if graph.num_vertices <= self.LARGEST:
-            return None
-        return f"more than {self.LARGEST:,} vertices take it seconds a search; name it in --engines to wait for it"
+        return None if self.count(graph) <= self.largest else f"more than {self.largest:,} {self.why}"
 
 
 class _NumbaCUDA(Baseline):
@@ -139,11 +159,17 @@ UNKNOWN = Baseline()
 KNOWN = {
     "cugraph": _CuGraph(),
     "cugraph-dask": _CuGraphDask(),
-    "networkx": _NetworkX(),
+    "networkx": _Limited(
+        attrgetter("num_arcs"), 5_000_000, "edges take minutes to build: ask for this engine by name to wait for them"
+    ),
     "numba-cuda": _NumbaCUDA(),
-    "nx-cugraph": _NxCuGraph(),
+    "nx-cugraph": _Limited(
+        attrgetter("num_vertices"), 1_000_000, "vertices take it seconds a search; name it in --engines to wait for it"
+    ),
     "pylibcugraph": _PyLibCuGraph(),
-    "rustworkx": _RustworkX(),
+    "rustworkx": _Limited(
+        attrgetter("num_arcs"), 5_000_000, "edges become as many Python objects: ask for this engine by name"
+    ),
 }
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
 from statistics import harmonic_mean, median
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import machine
 from .._core.arguments import file_path, quoted
+from .._core.machine import describe
+from .._core.machine import versions as installed
 from ..errors import InputError
 from ..graph import Graph
 from ..trace import Trace
@@ -27,12 +28,11 @@ FIGURES = {  # fields of a `Run`, and the dtypes of their columns
     **{"ms": np.float64, "reached": np.int64, "depth": np.int64, "edges": np.int64},
     **{"teps": np.float64, "verdict": object},
 }
+COSTS = ("prepare_ms", "warmup_ms", "edges_ms", "prepare_bytes", "run_bytes")  # fields of an `EngineRuns`
+SUMMARIES = ("run_ms", "median_ms", "reached", "depth", "teps_harmonic_mean")
 
 
-class Progress(Protocol):
-    """Receives the progress of a comparison."""
-
-    def __call__(self, done: int, total: int, doing: str) -> None: ...
+Progress = Callable[[int, int, str], None]  # called with the steps done, their total and the next step
 
 
 def quiet(done: int, total: int, doing: str) -> None:
@@ -126,6 +126,8 @@ class Comparison(Mapping[str, EngineRuns]):
         The levels of a search from the first source.
     interrupted : bool
         Ctrl-C ended it early; finished runs are kept.
+    machine, versions : dict
+        Of the machine and the packages that it was measured with.
     """
 
     graph: Graph
@@ -136,6 +138,8 @@ class Comparison(Mapping[str, EngineRuns]):
     seed: int | None = None
     command: str = ""
     started: str = ""
+    machine: dict[str, Any] = field(default_factory=describe)
+    versions: dict[str, str] = field(default_factory=installed)
 
     @property
     def valid(self) -> bool:
@@ -180,8 +184,8 @@ class Comparison(Mapping[str, EngineRuns]):
                 **({"searched": searched} if searched else {}),
             },
             "started": self.started,
-            "machine": machine.describe(),
-            "versions": machine.versions(),
+            "machine": self.machine,
+            "versions": self.versions,
             "command": self.command,
             "seed": self.seed,
             "baseline": self.baseline,
@@ -192,29 +196,13 @@ class Comparison(Mapping[str, EngineRuns]):
                     "engine": runs.engine,
                     "unavailable": runs.unavailable,
                     "valid": runs.valid,
-                    "prepare_ms": runs.prepare_ms,
-                    "warmup_ms": runs.warmup_ms,
-                    "edges_ms": runs.edges_ms,
-                    "prepare_bytes": runs.prepare_bytes,
-                    "run_bytes": runs.run_bytes,
+                    **{name: getattr(runs, name) for name in COSTS},
                     "sources": [_plain(run.source) for run in runs.runs],
-                    "run_ms": runs.run_ms,
-                    "median_ms": runs.median_ms,
-                    "reached": runs.reached,
-                    "depth": runs.depth,
-                    "teps_harmonic_mean": runs.teps_harmonic_mean,
+                    **{name: getattr(runs, name) for name in SUMMARIES},
                     "ratio_to_baseline": self.ratio_to_baseline(runs.engine),
                     "trace": None if runs.trace is None else runs.trace.to_columns(),
                     "runs": [
-                        {
-                            "source": _plain(run.source),
-                            "ms": run.ms,
-                            "reached": run.reached,
-                            "depth": run.depth,
-                            "edges": run.edges,
-                            "teps": run.teps,
-                            "verdict": run.verdict,
-                        }
+                        {"source": _plain(run.source), **{name: getattr(run, name) for name in FIGURES}}
                         for run in runs.runs
                     ],
                 }
@@ -275,9 +263,8 @@ class Comparison(Mapping[str, EngineRuns]):
 
     def __repr__(self) -> str:
         from ..report.console import as_text
-        from ..report.table import comparison_table
 
-        return as_text(comparison_table(self.to_dict())).rstrip()
+        return as_text(self.__rich__()).rstrip("\n")
 
     def _repr_html_(self) -> str:
         from ..report.table import comparison_html

@@ -24,8 +24,7 @@ from ..errors import InputError, TraversalError
 from ..loading import as_graph
 from ..result import BFSResult
 from ..validation import verdict_of
-from .baselines import baseline_of
-from .edge_input import EdgeInput
+from .baselines import EdgeInput, baseline_of
 from .records import Comparison, EngineRuns, Progress, Run, quiet
 
 SOURCES = 16

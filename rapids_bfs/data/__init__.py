@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..adapters._formats import OPTIONS
+from ..adapters._formats import refuse_options
 from ..adapters.files import read
-from ..errors import InputError
 from ..graph import Graph
 
 # Each dataset's file and description. Where ids are words, NAME.ids.txt.gz has a line for each vertex.
@@ -26,8 +25,7 @@ def load_bundled(name: str, **options: Any) -> Graph:
 
     Raises `InputError` for these.
     """
-    for option in {"source", "target", "header"} & options.keys():
-        raise InputError(f"{name} is a bundled graph, which has no {OPTIONS[option]} to choose")
+    refuse_options(options, ("vertices", "directed", "name"), f"{name} is a bundled graph, which has")
     folder = resources.files(__package__)
     with resources.as_file(folder / BUNDLED[name][0]) as path:
         graph = read(path, **{"name": name} | options)

@@ -11,9 +11,8 @@ from typing import Any
 from .._core.csr import csr_on
 from .._core.csr.host import CHANGED, Pairs, edge_blocks
 from .._core.cuda.arrays import CUDA, to_device
-from ..adapters._columnar import parquet_table
+from ..adapters._columnar import joined, name_of, parquet_table
 from ..adapters._file import File, State, file_errors
-from ..adapters._several_files import joined, name_of
 from ..adapters._tables import is_number
 from ..adapters.files import files_matching
 from ..errors import InputError

@@ -5,8 +5,9 @@ function sortBy(heading) {
   const ascending = heading.getAttribute("aria-sort") !== "ascending";
   const column = [...heading.parentNode.children].indexOf(heading);
   const body = heading.closest("table").tBodies[0];
-  const key = row => row.children[column].dataset.value;
-  const compare = (a, b) => (isNaN(a) || isNaN(b) ? a.localeCompare(b) : a - b);
+  const key = row => row.children[column].textContent;
+  const number = text => parseFloat(text.replaceAll(",", ""));
+  const compare = (a, b) => number(a) - number(b) || a.localeCompare(b);
   const rows = [...body.rows].sort((one, other) => {
     const [a, b] = [key(one), key(other)];
     if (a === "" || b === "") return (a === "") - (b === "");
@@ -17,8 +18,11 @@ function sortBy(heading) {
   body.append(...rows);
 }
 
-for (const button of document.querySelectorAll("thead button")) {
-  button.addEventListener("click", () => sortBy(button.closest("th")));
+for (const heading of document.querySelectorAll("#figures thead th")) {
+  const button = document.createElement("button");
+  button.append(heading.textContent);
+  button.addEventListener("click", () => sortBy(heading));
+  heading.replaceChildren(button);
 }
 
 document.getElementById("save").addEventListener("click", event => {

@@ -8,24 +8,11 @@ from html import escape
 from importlib import resources
 from typing import Any
 
+from .._core import notebook
 from .._core.formatting import counted, duration, graph_size, number, size
 from .charts import level_charts, ratio_chart, time_chart
-from .table import by_reason, wrong_answers
+from .table import by_reason, figures_table, trace_html, wrong_answers
 
-RATIO = "ratio_to_baseline"
-# Columns of the table: heading, key of an engine's record, what to multiply by.
-COLUMNS = (
-    ("median ms", "median_ms", 1),
-    ("min ms", "min_ms", 1),
-    ("max ms", "max_ms", 1),
-    ("MTEPS", "teps_harmonic_mean", 1e-6),
-    ("x baseline", RATIO, 1),
-    ("prepare ms", "prepare_ms", 1),
-    ("warm-up ms", "warmup_ms", 1),
-    ("reached", "reached", 1),
-    ("depth", "depth", 1),
-)
-MAX_ROWS = 64  # of a table of levels
 STRIPES = (
     '<svg width="0" height="0" style="position:absolute" aria-hidden="true"><pattern id="stripes" width="6" height="6"'
     ' patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6"/>'
@@ -87,28 +74,11 @@ def _day(started: str) -> str:
 def _table(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     if not ran:
         return ""
-    names = [name.replace("baseline", record["baseline"] or "") for name, _, _ in COLUMNS]
-    heads = "".join(f'<th scope="col"><button>{escape(name)}</button></th>' for name in ("engine", "valid", *names))
-    rows = []
-    for engine in ran:
-        figures = engine | {"min_ms": min(engine["run_ms"]), "max_ms": max(engine["run_ms"])}
-        cells = [_cell(figures[key], factor) for _, key, factor in COLUMNS]
-        verdict = (
-            '<td class="good" data-value="1">yes</td>' if engine["valid"] else '<td class="bad" data-value="0">NO</td>'
-        )
-        name = escape(engine["engine"])
-        rows.append(f'<tr><th scope="row" class="name" data-value="{name}">{name}</th>{verdict}{"".join(cells)}</tr>\n')
-    return (
-        f'<h2>Figures</h2>\n<div class="scroll" tabindex="0"><table id="figures"><thead><tr>{heads}</tr></thead>\n'
-        f"<tbody>\n{''.join(rows)}</tbody></table></div>"
-    )
-
-
-def _cell(value: float | None, factor: float) -> str:
-    if value is None:
-        return '<td data-value=""></td>'
-    scaled = factor * value
-    return f'<td data-value="{scaled}">{f"{scaled:,}" if isinstance(scaled, int) else number(scaled)}</td>'
+    figures = figures_table(record | {"engines": ran})
+    table = notebook.table(figures.rows, figures.columns, "A click on a heading sorts by it.")
+    for said, style in (("yes", "good"), ("NO", "bad")):  # of the answers; engines are in heading cells
+        table = table.replace(f"<td>{said}</td>", f'<td class="{style}">{said}</td>')
+    return f'<h2>Figures</h2>\n<div class="scroll" id="figures" tabindex="0">{table}</div>'
 
 
 def _charts(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
@@ -123,7 +93,7 @@ def _charts(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
 
 def _levels(record: dict[str, Any]) -> str:
     levels = record.get("levels")
-    if not levels:
+    if not levels or not levels["level"]:  # it stopped at its source
         return ""
     source = next(engine["sources"][0] for engine in record["engines"] if engine["sources"])
     traced = [engine for engine in record["engines"] if engine.get("trace")]
@@ -133,33 +103,12 @@ def _levels(record: dict[str, Any]) -> str:
             '<p><span class="key"><svg><rect class="top-down" width="100%" height="100%"/></svg>top-down</span>'
             '<span class="key"><svg><rect class="bottom-up" width="100%" height="100%"/></svg>bottom-up</span></p>'
         )
-    for engine in traced:
-        name = escape(engine["engine"])
-        parts.append(f'<h3 class="name">{name}</h3>{level_charts(engine["trace"], engine["engine"])}')
-        parts.append(_level_table(engine["trace"]))
-    if not traced:
-        parts.append(level_charts(levels, record["graph"]["name"]) + _level_table(levels))
+    shown = [(engine["engine"], engine["trace"]) for engine in traced] or [(record["graph"]["name"], levels)]
+    for name, trace in shown:
+        heading = f'<h3 class="name">{escape(name)}</h3>' if traced else ""
+        table = f'<div class="scroll" tabindex="0">{trace_html(trace, name)}</div>'
+        parts.append(f"{heading}{level_charts(trace, name)}<details><summary>as a table</summary>{table}</details>")
     return "\n".join(parts)
-
-
-def _level_table(trace: dict[str, list[Any]]) -> str:
-    if len(trace["level"]) > MAX_ROWS:
-        return '<p class="soft">Level by level in the JSON below.</p>'
-    known = [key for key, values in trace.items() if any(value is not None for value in values)]
-    heads = "".join(f'<th scope="col">{key.replace("_", " ")}</th>' for key in known)
-    rows = "".join(
-        f"<tr>{''.join(_level_cell(trace[key][row]) for key in known)}</tr>" for row in range(len(trace["level"]))
-    )
-    return (
-        "<details><summary>as a table</summary>"
-        f'<div class="scroll" tabindex="0"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
-        "</details>"
-    )
-
-
-def _level_cell(value: Any) -> str:
-    text = f"{value:,}" if isinstance(value, int) else f"{value:.4f}" if isinstance(value, float) else str(value or "")
-    return f"<td>{escape(text)}</td>"
 
 
 def _missing(record: dict[str, Any]) -> str:
@@ -184,12 +133,8 @@ def _conditions(record: dict[str, Any]) -> str:
         "<p>Each engine prepares and warms up, compilation included, before anything is timed. Then they take turns, "
         "source by source. A time is from the call to the finished answer in the engine's own form, with predecessors. "
         "TEPS are Graph500's: the input edges of the traversed component over the time, as a harmonic mean.</p>\n"
-        f"{_definitions(about)}"
+        f"<dl>{''.join(f'<dt>{escape(term)}</dt><dd>{escape(text)}</dd>' for term, text in about.items())}</dl>"
     )
-
-
-def _definitions(pairs: dict[str, str]) -> str:
-    return f"<dl>{''.join(f'<dt>{escape(term)}</dt><dd>{escape(text)}</dd>' for term, text in pairs.items())}</dl>"
 
 
 def _data(record: dict[str, Any]) -> str:

@@ -82,7 +82,8 @@ def _draw_ratios(axes: Axes, ratios: dict[int, float]) -> None:
     for row, ratio in ratios.items():
         axes.plot([1, ratio], [row, row], color=palette.GREY, linewidth=1.5, zorder=1)
         axes.plot(ratio, row, "D" if ratio == 1 else "o", color=palette.BLUE, markersize=6)
-        _note(axes, f"{number(ratio)} x", max(ratio, 1), row)
+        place = max(ratio, 1), row
+        axes.annotate(f"{number(ratio)} x", place, (7, 0), textcoords="offset points", va="center", size=8)
     axes.axvline(1, color="black", linewidth=0.8)
     _log_axis(axes.xaxis, [1, *ratios.values()], note=True)
 
@@ -180,10 +181,6 @@ def _bars(axes: Axes, trace: Levels, heights: Sequence[float]) -> None:
             edges = np.append(levels, levels[-1] + 1) - 0.5
             style["facecolor"] = palette.DIRECTIONS[direction]
             axes.stairs(np.where(ours, heights, 0), edges, fill=True, linewidth=0, **style)
-
-
-def _note(axes: Axes, text: str, x: float, y: float) -> None:
-    axes.annotate(text, (x, y), (7, 0), textcoords="offset points", va="center", size=8)
 
 
 def _log_axis(axis: Any, values: Sequence[float], *, note: bool = False) -> None:

@@ -53,8 +53,11 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
         axes.axis("off")
         reached = f"{result.num_reached} of {counted(n, 'vertex', 'vertices')}"
         axes.set_title(f"{graph.name}: {reached} in {counted(max(result.depth, 0), 'level')}")
+        circle = needed("matplotlib.patches", "a plot").Circle
         for radius in np.unique(np.hypot(*positions[distances > 0].T).round(6)):
-            axes.add_patch(_circle(radius))
+            axes.add_patch(
+                circle((0, 0), radius, fill=False, color="#D0D0D0", linewidth=0.6, linestyle=(0, (2, 3)), zorder=0)
+            )
         tree = np.stack([predecessors[children], children], axis=1)
         _draw_edges(axes, positions[np.stack(graph.vertex_pairs(), axis=1)], color="#9A9A9A", linewidth=0.5, alpha=0.5)
         _draw_edges(axes, positions[tree], color="#333333", linewidth=float(np.clip(100 / max(n, 1), 0.5, 1.6)))
@@ -66,9 +69,12 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
 
 def _draw_vertices(axes: Axes, positions: np.ndarray, distances: np.ndarray, ids: list[Any]) -> None:
     """Circles as large as possible without overlap, dark to light by distance, with ids where they are legible."""
+    from scipy.spatial.distance import pdist
+
     depth = int(distances.max(initial=0))
     colours = needed("matplotlib", "a plot").colormaps["cividis"](np.linspace(0, 1, max(depth + 1, 2)))
-    points = POINTS / max(np.ptp(positions, axis=0).max(initial=1.0), 1.0) * _closest(positions)
+    closest = pdist(positions).min(initial=np.inf)
+    points = POINTS / max(np.ptp(positions, axis=0).max(initial=1.0), 1.0) * closest
     points = float(np.clip(0.9 * points, 3, 18))
     for level in range(-1, depth + 1):
         at = positions[distances == level]
@@ -89,19 +95,6 @@ def _draw_vertices(axes: Axes, positions: np.ndarray, distances: np.ndarray, ids
         axes.annotate(str(id), positions[vertex], (shift, 0), textcoords="offset points", ha=centre, **style)
 
 
-def _closest(positions: np.ndarray) -> float:
-    """The smallest distance between two of the points; 1 if there are none."""
-    if len(positions) < 2:
-        return 1.0
-    apart = np.linalg.norm(positions[:, None] - positions, axis=2)
-    return float(apart[np.triu_indices(len(positions), 1)].min())
-
-
 def _draw_edges(axes: Axes, segments: np.ndarray, **style: Any) -> None:
     collections = needed("matplotlib.collections", "a plot")
     axes.add_collection(collections.LineCollection(segments, **style))
-
-
-def _circle(radius: float) -> Any:
-    patches = needed("matplotlib.patches", "a plot")
-    return patches.Circle((0, 0), radius, fill=False, color="#D0D0D0", linewidth=0.6, linestyle=(0, (2, 3)), zorder=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.console import Group
 from rich.text import Text
@@ -19,34 +19,25 @@ Levels = dict[str, list[Any]]  # a list for each field of a `Level`
 COUNTS = ("level", "frontier_vertices", "frontier_edges", "newly_reached")  # fields of a `Level`
 
 
-class Shown(NamedTuple):
-    """The content of a comparison's table: columns, the most important first, rows, and the notes below."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[str | Text]]
-    notes: list[Text]
-
-
 def comparison_table(record: Record, *, wide: bool = False, hint: str = "") -> Group:
     """An engine a row; below it the engines that could not run, and the answers that are wrong.
 
     A narrow terminal hides the less important columns, unless ``wide``; see `FittingTable`.
     """
-    shown = _shown(record)
-    least = None if wide else 1 + sum(name in shown.columns for name in _essential(record["baseline"]))
-    table = FittingTable(shown.columns, shown.rows, least, hint)
-    return Group(line(shown.title, "italic"), *([table] if shown.rows else []), *shown.notes)
+    title, notes = _title_and_notes(record)
+    table = figures_table(record, wide, hint)
+    return Group(title, *([table] if table.rows else []), *notes)
 
 
 def comparison_html(record: Record) -> str:
     """The same for a notebook."""
-    shown = _shown(record)
-    rows = notebook.table(shown.rows, shown.columns, shown.title)
-    return rows + "".join(f"\n<p>{notebook.text(note)}</p>" for note in shown.notes)
+    title, notes = _title_and_notes(record)
+    table = figures_table(record)
+    rows = notebook.table(table.rows, table.columns, str(title))
+    return rows + "".join(f"\n<p>{notebook.text(note)}</p>" for note in notes)
 
 
-def _shown(record: Record) -> Shown:
+def _title_and_notes(record: Record) -> tuple[Text, list[Text]]:
     graph, engines = record["graph"], record["engines"]
     sources = max((len(engine["runs"]) for engine in engines), default=0)
     title = f"{graph['name']}: {graph_size(graph['vertices'], graph['edges'], graph['directed'])}"
@@ -54,16 +45,22 @@ def _shown(record: Record) -> Shown:
         title += f", {counted(sources, 'source')}"
     if searched := graph.get("searched"):
         title += f", {searched}"
-    rows = {engine["engine"]: _figures(engine, record["baseline"]) for engine in engines if engine["runs"]}
     notes = reasons_why({engine["engine"]: engine["unavailable"] for engine in engines})
     notes += [
         Text.assemble(line(engine, "bold"), line(f", {what}"), style="red") for engine, what in wrong_answers(record)
     ]
     if record["interrupted"]:
         notes.append(Text("Interrupted: only finished runs are shown.", style="yellow"))
+    return line(title, "italic"), notes
+
+
+def figures_table(record: Record, wide: bool = False, hint: str = "") -> FittingTable:
+    """The engines that ran, see `comparison_table`."""
+    rows = {engine["engine"]: _figures(engine, record["baseline"]) for engine in record["engines"] if engine["runs"]}
     names = list({name: None for row in rows.values() for name, figure in row.items() if figure})  # in order, each once
     cells = [[line(engine), *(row[name] for name in names)] for engine, row in rows.items()]
-    return Shown(title, ["engine", *names], cells, notes)
+    least = None if wide or not rows else 2 + names.index("valid")  # which every terminal gets, and what precedes it
+    return FittingTable(["engine", *names], cells, least, hint)
 
 
 def wrong_answers(record: Record) -> list[tuple[str, str]]:
@@ -93,20 +90,14 @@ def reasons_why(unavailable: Mapping[str, str | None]) -> list[Text]:
     ]
 
 
-def _essential(baseline: str | None) -> tuple[str, ...]:
-    """The columns, after the engine's name, that every terminal gets."""
-    return "median ms", "range ms", f"x {baseline}", "valid"
-
-
 def _figures(engine: Record, baseline: str | None) -> dict[str, str | Text]:
     """What the table says of an engine, by column, the most important first; those empty for all are left out."""
     teps = engine["teps_harmonic_mean"]
-    median_name, range_name, ratio_name, valid_name = _essential(baseline)
     return {
-        median_name: number(engine["median_ms"]),
-        range_name: f"{number(min(engine['run_ms']))} - {number(max(engine['run_ms']))}",
-        ratio_name: number(engine["ratio_to_baseline"]),
-        valid_name: Text("yes", style="green") if engine["valid"] else Text("NO", style="bold red"),
+        "median ms": number(engine["median_ms"]),
+        "range ms": f"{number(min(engine['run_ms']))} - {number(max(engine['run_ms']))}",
+        f"x {baseline}": number(engine["ratio_to_baseline"]),
+        "valid": Text("yes", style="green") if engine["valid"] else Text("NO", style="bold red"),
         "MTEPS": number(None if teps is None else teps / 1e6),
         "prepare ms": number(engine["prepare_ms"]),
         "edges to answer ms": number(median(engine["edges_ms"]) if engine["edges_ms"] else None),
@@ -126,19 +117,7 @@ def levels_table(name: str, vertices: int, level_sizes: Sequence[int]) -> Group:
 
 
 def trace_table(levels: Levels) -> FittingTable:
-    """A level a row."""
-    columns = _columns(levels)
-    return FittingTable(list(columns), list(zip(*columns.values(), strict=True)))
-
-
-def trace_html(levels: Levels, caption: str) -> str:
-    """The same for a notebook."""
-    columns = _columns(levels)
-    return notebook.table(list(zip(*columns.values(), strict=True)), list(columns), caption)
-
-
-def _columns(levels: Levels) -> dict[str, list[str]]:
-    """What a table says of each level, without the direction and the time where the engine does not tell them."""
+    """A level a row, without the direction and the time where the engine does not tell them."""
     columns = {field.replace("_", " "): [f"{count:,}" for count in levels[field]] for field in COUNTS}
     if any(levels["direction"]):
         columns["direction"] = [direction or "" for direction in levels["direction"]]
@@ -146,4 +125,10 @@ def _columns(levels: Levels) -> dict[str, list[str]]:
     if any(ms is not None for ms in times):
         unit, many = time_unit(max(ms or 0 for ms in times))
         columns[unit] = ["" if ms is None else number(many * ms) for ms in times]
-    return columns
+    return FittingTable(list(columns), list(zip(*columns.values(), strict=True)))
+
+
+def trace_html(levels: Levels, caption: str) -> str:
+    """The same for a notebook."""
+    table = trace_table(levels)
+    return notebook.table(table.rows, table.columns, caption)

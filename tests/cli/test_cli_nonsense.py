@@ -228,9 +228,10 @@ def program(*arguments, **options):
 
 
 @pytest.mark.parametrize("arguments", [["run", "karate", "--source=0"], ["--help"], ["graph500", *USUAL["graph500"]]])
-def test_standard_output_that_cannot_be_written(arguments):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_standard_output_that_cannot_be_written(arguments, unbuffered):
     with open("/dev/full", "w") as full:
-        done = program(*arguments, stdout=full)
+        done = program(*arguments, stdout=full, env=os.environ | {"PYTHONUNBUFFERED": unbuffered})
     assert done.returncode == 2
     assert done.stderr == b"error: standard output: No space left on device\n"
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from strategies import records
 
 import rapids_bfs.engines
 from rapids_bfs import InputError, as_graph, bfs, compare
+from rapids_bfs.comparison.baselines import KNOWN
 from rapids_bfs.comparison.runner import Comparison, EngineRuns, sample_sources
 from rapids_bfs.engines import Engine
 from rapids_bfs.engines.cpu import CPU
@@ -179,6 +181,14 @@ def test_labels_are_the_sources():
     assert json.loads(json.dumps(comparison.to_dict()))["engines"][0]["sources"]
 
 
+def test_the_machine_is_described_when_it_is_measured(monkeypatch):
+    comparison = compare("karate", num_sources=1, engines="cpu")
+    monkeypatch.setattr("rapids_bfs._core.machine.platform", None)  # which a description needs
+    monkeypatch.setattr("rapids_bfs._core.machine.version", None)
+    assert str(comparison).startswith("karate")
+    assert comparison.to_dict()["machine"]["cores"] >= 1
+
+
 def test_engines_that_cannot_run_are_listed_with_their_reason(engines):
     comparison = compare("karate", num_sources=2, engines="absent,broken,cpu")
     assert comparison["absent"].unavailable == "needs a flux capacitor: pip install flux"
@@ -207,7 +217,7 @@ def test_an_interrupted_run_shows_what_is_finished(engines):
 
 
 def test_networkx_is_left_out_of_large_graphs_unless_asked_for(monkeypatch):
-    monkeypatch.setattr("rapids_bfs.comparison.baselines._NetworkX.LARGEST", 100)
+    monkeypatch.setitem(KNOWN, "networkx", replace(KNOWN["networkx"], largest=100))
     assert "ask for this engine by name" in compare("karate", num_sources=1)["networkx"].unavailable
     assert compare("karate", num_sources=1, engines="networkx")["networkx"].unavailable is None
 

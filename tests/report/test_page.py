@@ -81,6 +81,10 @@ def test_a_comparison_in_which_nothing_ran_has_a_page():
         assert "out for lunch" in page(compare("karate", num_sources=1, engines="cpu").to_dict())
 
 
+def test_a_search_that_stops_at_its_source_has_a_page():
+    assert "Levels" not in page(compare("karate", sources=[0], engines="cpu", depth_limit=0).to_dict())
+
+
 def test_a_search_of_many_levels_makes_no_large_page(record):
     levels = list(range(1, 100_001))
     trace = dict.fromkeys(("level", "frontier_vertices", "frontier_edges", "newly_reached"), levels)
@@ -149,9 +153,10 @@ class TestInChromium:
         assert names(browser) == sorted(by_median)
         browser.click("#figures th:nth-child(1) button")
         assert names(browser) == sorted(by_median)[::-1]
-        browser.click("#figures th:nth-child(3) button")
+        browser.click("#figures th:nth-child(2) button")
         assert names(browser) == by_median
-        browser.click("#figures th:nth-child(8) button")
+        heads = browser.run("[...document.querySelectorAll('#figures thead th')].map(cell => cell.textContent)")
+        browser.click(f"#figures th:nth-child({1 + heads.index('prepare ms')}) button")
         assert names(browser) == by_prepare
         assert browser.run("document.querySelector('[aria-sort]').textContent") == "prepare ms"
         assert browser.complaints() == []

@@ -214,6 +214,7 @@ def test_edges_are_counted_as_people_count_them():
         (([0, 1], [1, np.nan]), {}, r"column 'target', row 1 \(from 0\): nan"),
         ((["a", "b"], ["b", None]), {}, r"column 'target', row 1 \(from 0\): null"),
         (([0, 5], [1, 1]), {"vertices": 3}, r"column 'source', row 1 \(from 0\): 5 is past the last of 3 vertices"),
+        (([0], [5]), {"vertices": 1}, r"5 is past the last of 1 vertex, 0"),
         (([0], [1, 2]), {}, "of one length"),
         (([True], [False]), {}, "bool cannot hold vertex ids"),
         (([0], [1]), {"vertices": -1}, "at least 0, not -1"),
@@ -228,3 +229,18 @@ def test_edges_are_counted_as_people_count_them():
 def test_bad_edges_are_named(edges, options, message):
     with pytest.raises(InputError, match=message):
         as_graph(edges, **options)
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        (([0, 1], [1, 2]), r"its vertices are 0\.\.2$"),
+        (([5, 7], [7, 9]), "its 3 vertices have the ids 5, ..., 9$"),
+        (([0], [0]), "its only vertex is 0$"),
+        ((["a"], ["a"]), "its only vertex is 'a'$"),
+        (([], []), "the graph has no vertices"),
+    ],
+)
+def test_the_ids_that_there_are_instead(edges, message):
+    with pytest.raises(InputError, match=message):
+        as_graph(edges).vertex_of("z")

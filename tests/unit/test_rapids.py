@@ -21,8 +21,7 @@ from rapids_bfs._core.cuda.driver import driver
 from rapids_bfs.adapters import EXPORTERS, IMPORTERS, cudf, cudf_edges, export, importer_of
 from rapids_bfs.adapters.cudf import matches as is_cudf
 from rapids_bfs.adapters.pylibcudf import NamedTable, _device_type, _names
-from rapids_bfs.comparison.baselines import Baseline
-from rapids_bfs.comparison.edge_input import EdgeInput
+from rapids_bfs.comparison.baselines import Baseline, EdgeInput
 from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.rapids.base import RapidsTraversal
 from rapids_bfs.engines.rapids.pylibcugraph import PyLibCuGraph
@@ -304,7 +303,7 @@ class TestAdapters:
             (of_type("cugraph.structure.graph_classes", "MultiGraph"), "cugraph"),
             (of_type("pylibcugraph.graphs", "SGGraph"), "pylibcugraph"),
             (of_type("nx_cugraph.classes.graph", "Graph", adj={}, is_multigraph=None), "nx_cugraph"),
-            (of_type("cupyx.scipy.sparse._csr", "csr_matrix"), "cupyx"),
+            (of_type("cupyx.scipy.sparse._csr", "csr_matrix"), "scipy"),
             (nx.Graph(), "networkx"),
             (pd.DataFrame({"source": [0], "target": [1]}), "arrow"),
             (pa.RecordBatch.from_pydict({"source": [0], "target": [1]}), "arrow"),
