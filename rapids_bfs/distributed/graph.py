@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -86,8 +86,10 @@ class DistributedGraph(Vertices):
 
     if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> NoReturn:
+        def __getattr__(self, name: str) -> Any:
             """Raises `AttributeError`, which says where to find what only a `Graph` has."""
+            if hasattr(type(self), name):  # a property that has raised `AttributeError` says why itself
+                return object.__getattribute__(self, name)
             if name.startswith("_") or not (hasattr(Graph, name) or name in ARRAYS):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             raise AttributeError(
