@@ -85,7 +85,7 @@ def _networkx(graph: Graph) -> None:
 
     numbers = graph.to("networkx")
     last = graph.num_vertices - 1
-    origins = [(numbers, int)]
+    origins: list[tuple[Any, type]] = [(numbers, int)]
     if graph.num_vertices <= FEW:
         origins.append((nx.relabel_nodes(numbers, str), str))
     for origin, name in origins:
