@@ -75,7 +75,7 @@ def _batches(graph: Graph, width: int) -> None:
 
 
 def _networkx(graph: Graph) -> None:
-    """Call each function of the backend on a graph of numbers and on one of strings."""
+    """Call each function of the backend on a graph of numbers and, if it is small, on one of strings."""
     import networkx as nx
 
     from .nx import convert_from_nx
@@ -85,7 +85,10 @@ def _networkx(graph: Graph) -> None:
 
     numbers = graph.to("networkx")
     last = graph.num_vertices - 1
-    for origin, name in ((numbers, int), (nx.relabel_nodes(numbers, str), str)):
+    origins: list[tuple[Any, type]] = [(numbers, int)]
+    if graph.num_vertices <= FEW:
+        origins.append((nx.relabel_nodes(numbers, str), str))
+    for origin, name in origins:
         values = {"target": name(last), "sources": [name(0)], "targets": [name(last)], "distance": 1}
         for function in filter(is_ours, FUNCTIONS):
             if FUNCTIONS[function].per_vertex and graph.num_vertices > FEW and function != LAZY:

@@ -65,15 +65,13 @@ def _flatten(pointers):
 @serial
 def _most_frequent(labels):
     """The most frequent label of `SAMPLE` vertices, evenly spread."""
-    sample = np.empty(SAMPLE, labels.dtype)
+    votes = np.zeros(len(labels), np.int16)
+    frequent = labels[0]
     for i in range(SAMPLE):
-        sample[i] = labels[i * len(labels) // SAMPLE]
-    sample.sort()
-    most, run, frequent = 0, 0, sample[0]
-    for i in range(SAMPLE):
-        run = run + 1 if i and sample[i] == sample[i - 1] else 1
-        if run > most:
-            most, frequent = run, sample[i]
+        label = labels[i * len(labels) // SAMPLE]
+        votes[label] += 1
+        if votes[label] > votes[frequent]:
+            frequent = label
     return frequent
 
 

@@ -41,10 +41,11 @@ distances and counters are ours.
 from collections import namedtuple
 
 import numpy as np
+from numba import njit
 
 from .atomics import exchange, fetch_add, fetch_or
 from .bits import ONE, WORD, bit_of
-from .compiled import serial
+from .compiled import borrowing, serial
 from .team import shared
 from .vectors import (
     any_bit,
@@ -78,7 +79,7 @@ Batch = namedtuple(
 )
 
 
-@shared
+@borrowing(shared)
 def _expand(arguments, thread):
     """OR the rows of ``queue[:end]`` into their out-neighbours', a block at a time, and enqueue these."""
     b, valid, queue, end, upcoming_queue, level, alone, frontier, upcoming = arguments
@@ -115,14 +116,14 @@ def _expand(arguments, thread):
     return 0
 
 
-@serial
+@borrowing(serial)
 def _spill(queue, buffer, held, counters):
     tail = fetch_add(counters, TAIL, held)
     for i in range(held):
         queue[tail + i] = buffer[i]
 
 
-@serial
+@borrowing(serial)
 def _note(b, valid, level, vertex, new, tally, held, counts):
     """Write down that the sources in ``new`` reached the vertex; return the rows held in the tally."""
     for plane in range(len(b.planes)):
@@ -142,7 +143,7 @@ def _note(b, valid, level, vertex, new, tally, held, counts):
     return 0
 
 
-@serial
+@borrowing(serial)
 def _empty(tally, counts):
     """Add the vertical counters to ``counts`` and set them to zero."""
     words = len(counts) // WORD
@@ -154,7 +155,7 @@ def _empty(tally, counts):
             tally[place * words + word] = 0
 
 
-@shared
+@borrowing(shared)
 def _settle(arguments, thread):
     """Note what the vertices in ``queue[:end]`` found, a block at a time; return their out-edges."""
     b, valid, queue, end, level, upcoming = arguments
@@ -179,7 +180,7 @@ def _settle(arguments, thread):
     return edges
 
 
-@shared
+@borrowing(shared)
 def _sweep(arguments, thread):
     """Let the vertices that miss a source in flight look for it, a block at a time; return how many found any.
 
@@ -227,7 +228,7 @@ def _sweep(arguments, thread):
     return found
 
 
-@shared
+@borrowing(shared)
 def _to_queue(arguments, thread):
     """Put the vertices whose row is not empty into the queue, a block at a time."""
     b, valid, frontier, queue = arguments
@@ -248,7 +249,7 @@ def _to_queue(arguments, thread):
     return 0
 
 
-@shared
+@borrowing(shared)
 def _clear(arguments, thread):
     flat, counters = arguments
     while True:
@@ -265,33 +266,35 @@ def clear(array, counters, team, threads):
     _clear(team, threads, (array.reshape(-1), counters))
 
 
-@serial
-def _start(b, valid, sources, queue):
+@borrowing(serial)
+def _start(b, sources, queue):
     """Put the sources into the frontier; return how many vertices they are, and their out-edges."""
-    width = len(valid)
+    width = len(b.wanted)
     size = 0
     edges = 0
+    b.wanted[:] = 0
     for i in range(len(sources)):
         source = sources[i]
-        if not any_bit(load_row(b.seen, source, valid)):
+        seen = b.seen[source * width : (source + 1) * width]
+        if not seen.any():
             queue[size] = source
             size += 1
             edges += b.offsets[source + 1] - b.offsets[source]
-        place = source * width + i // WORD
-        b.seen[place] |= bit_of(i)
-        b.frontier[place] |= bit_of(i)
-    store_row(b.wanted, 0, words_of(valid))
+        seen[i // WORD] |= bit_of(i)
+        b.frontier[source * width + i // WORD] |= bit_of(i)
+        b.wanted[i // WORD] |= bit_of(i)
     return size, edges
 
 
-@serial
-def _end_level(b, valid, level, summary, threads):
+@borrowing(serial)
+def _end_level(b, level, summary, threads):
     """Gather what the threads found: the sources that are in flight, and the summary's sums."""
-    under_way = no_words(valid)
+    width = len(b.wanted)
+    b.wanted[:] = 0
     for thread in range(threads):
-        under_way = under_way | load_row(b.under_way, thread, under_way)
-        store_row(b.under_way, thread, no_words(under_way))
-    store_row(b.wanted, 0, under_way)
+        for place in range(width):
+            b.wanted[place] |= b.under_way[thread * width + place]
+            b.under_way[thread * width + place] = 0
     counts = b.counts
     for source in range(counts.shape[1]):
         count = 0
@@ -305,7 +308,7 @@ def _end_level(b, valid, level, summary, threads):
             summary.harmonic[source] += count / level
 
 
-@serial
+@njit(inline="always")
 def _level_top_down(b, valid, level, queue, size, upcoming_queue, frontier, upcoming, team, threads):
     """Expand the frontier ``queue[:size]``; return the size of the next one and its out-edges."""
     b.counters[NEXT_BLOCK] = b.counters[TAIL] = 0
@@ -318,7 +321,7 @@ def _level_top_down(b, valid, level, queue, size, upcoming_queue, frontier, upco
     return size, _settle(team, threads, (b, valid, upcoming_queue, size, level, upcoming))
 
 
-@serial
+@borrowing(serial)
 def search(b, valid, sources, depth_limit, summary, team, threads):
     """Search from up to 64 * width ``sources``; return the number of levels.
 
@@ -331,7 +334,7 @@ def search(b, valid, sources, depth_limit, summary, team, threads):
     b.stamps[:] = 0
     frontier, upcoming = b.frontier, b.upcoming
     queue, upcoming_queue = b.queues[0], b.queues[1]
-    size, edges = _start(b, valid, sources, queue)
+    size, edges = _start(b, sources, queue)
     open_edges = m
     level = 0
     was_bottom_up = False
@@ -355,11 +358,11 @@ def search(b, valid, sources, depth_limit, summary, team, threads):
             queue, upcoming_queue = upcoming_queue, queue
         frontier, upcoming = upcoming, frontier
         was_bottom_up = bottom_up
-        _end_level(b, valid, level, summary, threads)
+        _end_level(b, level, summary, threads)
     return level
 
 
-@serial
+@borrowing(serial)
 def _load_columns(rows, rank, first, width, word, columns):
     """Sort the bytes of a column of words, those of `TILE` vertices from ``first`` on, for `choose`.
 
@@ -387,10 +390,9 @@ def _load_columns(rows, rank, first, width, word, columns):
             columns[place + BYTE * byte] = word_at(bytes, byte)
 
 
-@serial
-def _write_tile(b, valid, first, seen, planes, ragged, distances):
+@njit(inline="always")
+def _write_tile(b, width, first, seen, planes, ragged, distances):
     """Turn the planes of `TILE` vertices from ``first`` on into distances."""
-    width = len(valid)
     k, n = distances.shape
     bits = len(planes)
     for word in range((k + WORD - 1) // WORD):
@@ -417,7 +419,7 @@ def _write_tile(b, valid, first, seen, planes, ragged, distances):
 
 @shared
 def _write_tiles(arguments, thread):
-    b, valid, bits, distances = arguments
+    b, width, bits, distances = arguments
     seen = np.empty(TILE, np.uint64)
     planes = np.empty((bits, TILE), np.uint64)
     ragged = np.empty(WORD, np.int32)
@@ -425,14 +427,14 @@ def _write_tiles(arguments, thread):
         first = fetch_add(b.counters, NEXT_BLOCK, TILE)
         if first >= distances.shape[1]:
             return 0
-        _write_tile(b, valid, first, seen, planes, ragged, distances)
+        _write_tile(b, width, first, seen, planes, ragged, distances)
 
 
-@serial
-def write(b, valid, levels, distances, team, threads):
+@borrowing(serial)
+def write(b, levels, distances, team, threads):
     """Turn the planes of a search of so many levels into ``distances[k, n]``, int32, -1 where a source is not."""
     bits = 0
     while bits < len(b.planes) and levels >> bits:
         bits += 1
     b.counters[NEXT_BLOCK] = 0
-    _write_tiles(team, threads, (b, valid, bits, distances))
+    _write_tiles(team, threads, (b, len(b.wanted), bits, distances))

@@ -1,13 +1,12 @@
 """Bitmaps over vertices: bit ``v % 64`` of word ``v // 64`` (uint64) is vertex v's."""
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 WORD = 64
 ONE = np.uint64(1)
 LAST = np.uint64(WORD - 1)
-SHIFT = np.uint64(6)
 
 
 @intrinsic
@@ -26,16 +25,26 @@ def lowest_one(typing_context, word):
     return types.uint64(types.uint64), generate
 
 
-@njit(inline="always")
-def bit_of(vertex):
+@intrinsic
+def bit_of(typing_context, vertex):
     """The word in which only ``vertex``'s bit is set."""
-    return ONE << (np.uint64(vertex) & LAST)
+
+    def generate(context, builder, signature, args):
+        place = context.cast(builder, args[0], vertex, types.uint64)
+        return builder.shl(place.type(1), builder.and_(place, place.type(WORD - 1)))
+
+    return types.uint64(vertex), generate
 
 
-@njit(inline="always")
-def word_of(vertex):
+@intrinsic
+def word_of(typing_context, vertex):
     """Index of the word that holds ``vertex``'s bit."""
-    return np.uint64(vertex) >> SHIFT
+
+    def generate(context, builder, signature, args):
+        place = context.cast(builder, args[0], vertex, types.uint64)
+        return builder.lshr(place, place.type(WORD.bit_length() - 1))
+
+    return types.uint64(vertex), generate
 
 
 def words(vertices: int) -> int:

@@ -47,18 +47,33 @@ def by_type(function, **options):
     return dispatcher
 
 
+def for_kernels(function, *, nogil=False, **options):
+    """``function`` as `by_type` compiles it, without what lets Python call it, which takes half of the time: Python
+    must not."""
+    return by_type(function, **{"_nrt": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True} | options)
+
+
 def compiled(function, **options):
-    """``function`` compiled by Numba with these options, and kept on disk."""
-    dispatcher = by_type(function, **options)
+    """``function`` compiled by Numba with these options, and kept on disk; compiled apart for kernels that call it."""
+    dispatcher = njit(**{"_nrt": True, "no_cfunc_wrapper": True} | options)(function)
     if dispatcher is not function:
         keep_on_disk(dispatcher)
         dispatcher._compile_for_args = partial(_uninterrupted, dispatcher._compile_for_args)
+        inner = for_kernels(function, **options)
+        for name in "get_call_template", "get_overload", "get_compile_result":
+            setattr(dispatcher, name, getattr(inner, name))
     return dispatcher
 
 
-def serial(function):
+def serial(function, **options):
     """``function`` compiled for one thread; it releases the GIL."""
-    return compiled(function, nogil=True)
+    return compiled(function, nogil=True, **options)
+
+
+def borrowing(decorator):
+    """`serial` or `team.shared` for a function that counts no references to the arrays that it is given: its caller
+    holds them. Such a function returns no array; Numba refuses to compile one that allocates."""
+    return partial(decorator, _nrt=False)
 
 
 def parallel(function):

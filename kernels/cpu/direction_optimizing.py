@@ -34,12 +34,13 @@ S. Beamer et al., The GAP benchmark suite, arXiv:1508.03619, for the parameters 
 from collections import namedtuple
 
 import numpy as np
+from numba import njit
 
 from . import sequential
 from .atomics import fetch_add, fetch_or, prefetch
 from .bits import LAST, ONE, WORD, bit_of, count_ones, lowest_one, word_of
 from .clock import ticks
-from .compiled import serial
+from .compiled import borrowing, serial
 from .team import shared
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges, and than the bitmaps have words
@@ -66,7 +67,7 @@ Search = namedtuple(
 )
 
 
-@shared
+@borrowing(shared)
 def _find_hubs(arguments, thread):
     offsets, in_offsets, in_targets, hub, sourceless, counters = arguments
     while True:
@@ -89,14 +90,14 @@ def _find_hubs(arguments, thread):
     return 0
 
 
-@serial
+@borrowing(serial)
 def prepare(offsets, in_offsets, in_targets, hub, sourceless, counters, team, threads):
     """Fill ``hub[n]`` and ``sourceless[words]``; the bits past the last vertex count as sourceless."""
     counters[NEXT_BLOCK] = 0
     _find_hubs(team, threads, (offsets, in_offsets, in_targets, hub, sourceless, counters))
 
 
-@shared
+@borrowing(shared)
 def _top_down(arguments, thread):
     """Expand ``queue[:end]`` from the next block on; return the out-edges of the vertices found."""
     s, end, level, block = arguments
@@ -124,7 +125,7 @@ def _top_down(arguments, thread):
     return edges + _settle(s, level, buffer, held)
 
 
-@serial
+@borrowing(serial)
 def _settle(s, level, buffer, held):
     """Write and enqueue the vertices in the buffer (row 0: vertices, row 1: predecessors); return their out-edges."""
     tail = fetch_add(s.counters, TAIL, held)
@@ -140,7 +141,7 @@ def _settle(s, level, buffer, held):
     return edges
 
 
-@serial
+@borrowing(serial)
 def _first_hit(frontier, in_targets, start, stop):
     """The first of the edges ``start..stop - 1`` whose end is in the frontier, or -1.
 
@@ -163,7 +164,7 @@ def _first_hit(frontier, in_targets, start, stop):
     return np.int64(-1)
 
 
-@shared
+@borrowing(shared)
 def _bottom_up(arguments, thread):
     """Let unvisited vertices look for the frontier, a block of words at a time; return how many found it."""
     s, frontier, found, level = arguments
@@ -213,7 +214,7 @@ def _bottom_up(arguments, thread):
     return total
 
 
-@shared
+@borrowing(shared)
 def _to_bitmap(arguments, thread):
     """Set the bits of ``queue[:end]``, from the next block on."""
     s, end, bitmap = arguments
@@ -227,7 +228,7 @@ def _to_bitmap(arguments, thread):
     return 0
 
 
-@shared
+@borrowing(shared)
 def _to_queue(arguments, thread):
     """Append the vertices of the bitmap to the queue, a block of words at a time; return their out-edges."""
     s, bitmap = arguments
@@ -252,7 +253,7 @@ def _to_queue(arguments, thread):
     return edges
 
 
-@shared
+@borrowing(shared)
 def _mark_unreached(s, thread):
     """Write -1 wherever no level has written, a block of words at a time."""
     want_predecessors = len(s.predecessors) > 0
@@ -271,19 +272,19 @@ def _mark_unreached(s, thread):
     return 0
 
 
-@serial
+@borrowing(serial)
 def _copy(bitmap, other):
     for word in range(len(bitmap)):
         other[word] = bitmap[word]
 
 
-@serial
+@borrowing(serial)
 def _clear(bitmap):
     for word in range(len(bitmap)):
         bitmap[word] = 0
 
 
-@serial
+@borrowing(serial)
 def _edges_from(s, begin, end):
     """Out-edges of ``queue[begin:end]``, or a bound of them that is too low to change anything."""
     edges = (end - begin) * s.most
@@ -296,13 +297,13 @@ def _edges_from(s, begin, end):
     return edges
 
 
-@serial
+@borrowing(serial)
 def _deserved(threads, pieces, portion):
     """The number of threads for this many pieces of work."""
     return min(threads, pieces // portion) if pieces >= FEW * portion else 1
 
 
-@serial
+@borrowing(serial)
 def _start(s, sourceless, sources):
     """Put the sources into the queue."""
     _copy(sourceless, s.visited)
@@ -315,7 +316,7 @@ def _start(s, sourceless, sources):
         s.queue[i] = source
 
 
-@serial
+@njit(inline="always")
 def _level_top_down(s, begin, end, level, edges, team, threads):
     """Expand ``queue[begin:end]``, which has so many out-edges; return the end of the queue and the next out-edges."""
     threads = _deserved(threads, edges, EDGES)
@@ -331,7 +332,7 @@ def _level_top_down(s, begin, end, level, edges, team, threads):
     return s.counters[TAIL], edges
 
 
-@serial
+@borrowing(serial)
 def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
     """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return how many vertices are reached.
 

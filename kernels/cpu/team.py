@@ -32,13 +32,13 @@ import ctypes
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, typeof, types
+from numba import typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .atomics import compare_and_swap, load, ordered_add, ordered_exchange, ordered_or, store
 from .clock import TICKS_PER_MS, ticks
-from .compiled import by_type, serial
+from .compiled import for_kernels, serial
 
 LANE = 16  # int64 that share no cache line, nor the one fetched with it, with others
 STATE, SIZE, FUNCTION, DATA, RESTED, DONE, CLOSED, SUM, CAME, FAILED = 0, 2, 3, 4, 5, 6, 7, 8, 9, 10
@@ -117,7 +117,7 @@ def _call_job(typing_context, function, data, thread):
     return types.int64(types.int64, types.int64, types.int64), generate
 
 
-@njit
+@serial
 def _do(team, thread):
     """Take part in the job that is open."""
     result = _call_job(team[FUNCTION], team[DATA], thread)
@@ -127,7 +127,7 @@ def _do(team, thread):
         ordered_add(team, SUM, result)
 
 
-@njit
+@serial
 def _wake(team, first, size):
     """Wake the helpers from ``first`` on that sleep, `FAN` of them, but none beyond ``size``."""
     for helper in range(first, min(first + FAN, size)):
@@ -136,7 +136,7 @@ def _wake(team, first, size):
             _release(team[lane + LOCK])
 
 
-@njit
+@serial
 def _wait_for_helpers(team, began):
     """Close the job that ``began`` then, and wait until nobody is inside.
 
@@ -155,62 +155,73 @@ def _wait_for_helpers(team, began):
         team[RESTED] = now + REST * lost
 
 
-def shared(function):
-    """A compiled ``together(team, threads, arguments)`` that shares ``function(arguments, thread)`` with the team.
-
-    It returns the sum of what each thread that came returns, an integer. ``thread`` < ``threads`` is a thread's own.
-    No exception but for want of memory may leave ``function``.
-    """
-    work = by_type(function)
-
-    @intrinsic
-    def job(typing_context, arguments):
-        """The addresses of a function that calls ``work(arguments, thread)``, and of the arguments."""
-        signature = typeof(work).get_call_type(typing_context, (arguments, types.intp), {})
-
-        def generate(context, builder, outer, args):
-            compiled = work.get_compile_result(signature)
-            context.add_linking_libs([compiled.library])
-            data = cgutils.alloca_once_value(builder, args[0])
-            entry = ir.Function(builder.module, JOB_TYPE, builder.module.get_unique_name(function.__name__))
-            entry.linkage = "internal"
-            inside = ir.IRBuilder(entry.append_basic_block())
-            given = inside.load(inside.bitcast(entry.args[0], data.type)), entry.args[1]
-            callee = context.declare_function(builder.module, compiled.fndesc)
-            status, result = context.call_conv.call_function(
-                inside, callee, signature.return_type, signature.args, given
-            )
-            result = context.cast(inside, result, signature.return_type, types.int64)
-            inside.ret(inside.select(status.is_error, LONG(NO_MEMORY), result))
-            addresses = [builder.ptrtoint(each, LONG) for each in (entry, data)]
-            return context.make_tuple(builder, outer.return_type, addresses)
-
-        return types.UniTuple(types.int64, 2)(arguments), generate
-
-    @njit
-    def together(team, threads, arguments):
-        began = ticks()
-        state = load(team, STATE)
-        claimed = state + JOB + CLAIMED
-        if threads < 2 or state % JOB or began < team[RESTED] or not compare_and_swap(team, STATE, state, claimed):
-            return np.int64(work(arguments, 0))
+@serial
+def _together(team, threads, function, data):
+    """Share a job, given as addresses, with the team; return the sum of its results."""
+    began = ticks()
+    state = load(team, STATE)
+    claimed = state + JOB + CLAIMED
+    if threads < 2 or state % JOB or began < team[RESTED] or not compare_and_swap(team, STATE, state, claimed):
+        result = _call_job(function, data, 0)
+        failed = result == NO_MEMORY
+    else:
         team[SIZE] = min(threads, len(team) // LANE)
-        team[FUNCTION], team[DATA] = job(arguments)
+        team[FUNCTION], team[DATA] = function, data
         team[SUM] = team[CAME] = team[FAILED] = 0
         store(team, STATE, claimed + OPEN)
         _wake(team, 1, team[SIZE])
         _do(team, 0)
         _wait_for_helpers(team, began)
-        result, failed = team[SUM], team[FAILED]
+        result, failed = team[SUM], team[FAILED] > 0
         store(team, STATE, state + JOB)
-        if failed:
-            raise MemoryError("a thread has no memory for its part of the work")
-        return result
+    if failed:
+        raise MemoryError("a thread has no memory for its part of the work")
+    return result
+
+
+def shared(function, **options):
+    """``together(team, threads, arguments)``, for kernels, which shares ``function(arguments, thread)`` with the team.
+
+    It returns the sum of what each thread that came returns, an integer. ``thread`` < ``threads`` is a thread's own.
+    No exception but for want of memory may leave ``function``.
+    """
+    work = for_kernels(function, **options)
+
+    @intrinsic
+    def together(typing_context, team, threads, arguments):
+        of_work = typeof(work).get_call_type(typing_context, (arguments, types.intp), {})
+        of_together = typeof(_together).get_call_type(typing_context, (team, types.int64, types.int64, types.int64), {})
+
+        def generate(context, builder, signature, args):
+            team, threads, arguments = args
+            data = cgutils.alloca_once_value(builder, arguments)
+            job = ir.Function(builder.module, JOB_TYPE, builder.module.get_unique_name(function.__name__))
+            job.linkage = "internal"
+            inside = ir.IRBuilder(job.append_basic_block())
+            given = inside.load(inside.bitcast(job.args[0], data.type)), job.args[1]
+            status, result = _call_compiled(context, inside, work, of_work, given)
+            result = context.cast(inside, result, of_work.return_type, types.int64)
+            inside.ret(inside.select(status.is_error, LONG(NO_MEMORY), result))
+            addresses = [builder.ptrtoint(each, LONG) for each in (job, data)]
+            status, result = _call_compiled(context, builder, _together, of_together, (team, threads, *addresses))
+            with cgutils.if_unlikely(builder, status.is_error):
+                context.call_conv.return_status_propagate(builder, status)
+            return result
+
+        return types.int64(team, types.int64, arguments), generate
 
     return together
 
 
-@njit
+def _call_compiled(context, builder, dispatcher, signature, args):
+    """Have a compiled function called; return its status and what it returns."""
+    compiled = dispatcher.get_compile_result(signature)
+    context.add_linking_libs([compiled.library])
+    function = context.declare_function(builder.module, compiled.fndesc)
+    return context.call_conv.call_function(builder, function, signature.return_type, signature.args, args)
+
+
+@serial
 def _next_job(team, last, lane):
     """Wait for an open job other than the ``last``; return the state that shows it, or -1 if the team is closed."""
     until = ticks() + PATIENCE

@@ -9,7 +9,7 @@ import operator
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
 WORD_TYPE = ir.IntType(64)
 WORD = 64
@@ -119,33 +119,33 @@ def any_bit(typing_context, words):
     return types.boolean(words), generate
 
 
-def _overload(operation, instruction):
+def _operator(operation, instruction):
     """Let ``operation`` join two vectors by an instruction of the builder."""
 
-    @intrinsic
-    def join(typing_context, one, other):
-        return one(one, other), lambda context, builder, signature, args: getattr(builder, instruction)(*args)
+    @type_callable(operation)
+    def declare(typing_context):
+        return lambda one, other: one if isinstance(one, Words | Numbers) and one == other else None
 
-    @overload(operation, inline="always")
-    def declare(one, other):
-        if isinstance(one, Words | Numbers) and one == other:
-            return lambda one, other: join(one, other)
-        return None
+    for kind in Words, Numbers:
 
-
-_overload(operator.and_, "and_")
-_overload(operator.or_, "or_")
-_overload(operator.xor, "xor")
+        @lower_builtin(operation, kind, kind)
+        def generate(context, builder, signature, args):
+            return getattr(builder, instruction)(*args)
 
 
-@intrinsic
-def _inverted(typing_context, words):
-    return words(words), lambda context, builder, signature, args: builder.not_(args[0])
+_operator(operator.and_, "and_")
+_operator(operator.or_, "or_")
+_operator(operator.xor, "xor")
 
 
-@overload(operator.invert, inline="always")
-def _invert(words):
-    return (lambda words: _inverted(words)) if isinstance(words, Words) else None
+@type_callable(operator.invert)
+def _declare_inverse(typing_context):
+    return lambda words: words if isinstance(words, Words) else None
+
+
+@lower_builtin(operator.invert, Words)
+def _invert(context, builder, signature, args):
+    return builder.not_(*args)
 
 
 @intrinsic

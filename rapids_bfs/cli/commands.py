@@ -423,7 +423,7 @@ def warmup(
 ) -> None:
     """Compile the CPU engine and the NetworkX backend ahead, into the user's cache folder.
 
-    Kernels in the cache are not compiled again. All of them take about a minute, a single part less.
+    Kernels in the cache are not compiled again. All of them take about 40 s of one core's time, a single part less.
 
     Examples
 

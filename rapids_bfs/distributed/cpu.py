@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core.memory import require_bytes
 from ..kernels.cpu import distributed as kernels
-from ..kernels.cpu.bits import WORD, bit_of, word_of
+from ..kernels.cpu.bits import ONE, WORD
 from .build import Partition
 from .communicators import Communicator
 from .level_synchronous import LevelSynchronousSearch
@@ -94,5 +94,4 @@ class HostSearch(LevelSynchronousSearch):
 
 
 def _is_set(bitmap: np.ndarray, bit: int) -> bool:
-    """Is this bit set? Numba returns ints, which NumPy 1 does not combine with its uint64."""
-    return bool(bitmap[word_of(bit)] & np.uint64(bit_of(bit)))
+    return bool(bitmap[bit // WORD] >> np.uint64(bit % WORD) & ONE)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 from programs import run
 
 from rapids_bfs import kernels
 from rapids_bfs.kernels.cpu import disk_cache
-from rapids_bfs.kernels.cpu.compiled import Kernel, by_type
+from rapids_bfs.kernels.cpu.compiled import Kernel, borrowing, by_type, serial
 from rapids_bfs.kernels.cpu.disk_cache import SealedFiles
 
 MODULES = [
@@ -219,3 +220,47 @@ def test_a_constant_has_nothing_compiled_again():
 
     assert add_up(np.arange(4)) == 7
     assert len(add.signatures) == 1
+
+
+def test_what_kernels_alone_call_is_not_made_callable_from_python():
+    @serial
+    def doubled(number):
+        return 2 * number
+
+    @serial
+    def doubled_twice(number):
+        return doubled(doubled(number))
+
+    assert doubled_twice(3) == 12
+    assert doubled.signatures == []
+    assert doubled(3) == 6
+
+
+def test_a_function_that_borrows_its_arrays_cannot_allocate():
+    @serial
+    def zeros(length):
+        return len(np.zeros(length))
+
+    @borrowing(serial)
+    def through_another(length):
+        return zeros(length)
+
+    @borrowing(serial)
+    def by_itself(length):
+        return len(np.zeros(length))
+
+    assert through_another(3) == 3
+    with pytest.raises(TypingError):
+        by_itself(3)
+
+
+def test_counting_no_references_leaves_them_as_they_are():
+    @borrowing(serial)
+    def last_of_longer(one, other):
+        longer = one if len(one) > len(other) else other
+        return longer[1:][-1]
+
+    arrays = np.arange(3), np.arange(5)
+    before = [*map(sys.getrefcount, arrays)]
+    assert [last_of_longer(*arrays) for _ in range(100)] == [4] * 100
+    assert [*map(sys.getrefcount, arrays)] == before

@@ -80,8 +80,10 @@ def strong_components(offsets, targets, members, starts, at_once):
                     low[vertex] = low[neighbor]
                     if at_once and time == n and low[vertex] == found[root]:
                         starts[count] = tail
-                        members[tail : tail + held] = open_vertices[:held]
-                        members[tail + held :] = path[:depth]
+                        for i in range(held):
+                            members[tail + i] = open_vertices[i]
+                        for i in range(depth):
+                            members[tail + held + i] = path[i]
                         starts[count + 1] = n
                         return count + 1
                 continue

@@ -101,7 +101,8 @@ def heads(offsets, targets, source, directed, found, queue):
 def order_along(offsets, children, sources, queue):
     """Fill ``queue[n]`` as a sequential queue does that searches trees, given as CSR; return its end."""
     tail = len(sources)
-    queue[:tail] = sources
+    for i in range(tail):
+        queue[i] = sources[i]
     head = 0
     while head < tail:
         vertex = queue[head]

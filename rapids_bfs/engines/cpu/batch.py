@@ -141,7 +141,7 @@ class BitParallel(BatchTraversal):
             bit_parallel.clear(batch.planes[: self.levels.bit_length()], self.counters, *team)
             self.levels = self.graph.num_vertices  # an interrupted search may leave any plane filled
             self.levels = self._search(batch, valid, some, depth_limit, Summary.of(0))
-            bit_parallel.write(batch, valid, self.levels, distances[begin : begin + len(some)], *team)
+            bit_parallel.write(batch, self.levels, distances[begin : begin + len(some)], *team)
 
     def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
         whole = Summary.of(len(sources))
