@@ -65,14 +65,18 @@ def _flatten(pointers):
 @serial
 def _most_frequent(labels):
     """The most frequent label of `SAMPLE` vertices, evenly spread."""
-    votes = np.zeros(len(labels), np.int16)
-    frequent = labels[0]
+    keys, votes = np.zeros(4 * SAMPLE, labels.dtype), np.zeros(4 * SAMPLE, np.int64)  # a hash table
+    most = 0
     for i in range(SAMPLE):
         label = labels[i * len(labels) // SAMPLE]
-        votes[label] += 1
-        if votes[label] > votes[frequent]:
-            frequent = label
-    return frequent
+        slot = label % len(keys)
+        while votes[slot] and keys[slot] != label:
+            slot = (slot + 1) % len(keys)
+        keys[slot] = label
+        votes[slot] += 1
+        if votes[slot] > votes[most]:
+            most = slot
+    return keys[most]
 
 
 @serial
