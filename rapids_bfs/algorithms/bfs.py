@@ -75,7 +75,8 @@ def bfs(
     >>> result.path_to("d")[0], result.distance_to("d")
     ('a', 2)
     """
-    graph = as_searchable(graph, distribute=True)
+    if not isinstance(graph, Graph):
+        graph = as_graph(graph)
     options = DEFAULT  # saves a fifth of the time of a search of a tiny graph
     limited = depth_limit is not None or target is not None
     if limited or predecessors is not True or not (deterministic is trace is check is False):
@@ -117,13 +118,12 @@ def validate(graph: Any, result: Any) -> Verdict:
     return verdict_of(as_graph(graph) if isinstance(result, BFSResult) else graph, result)
 
 
-def as_searchable(graph: Any, *, distribute: bool = False) -> Any:
-    """``graph`` itself if it is a `Graph`, else `as_graph` of it. Raises `InputError` if that is distributed, unless
-    ``distribute``."""
+def as_searchable(graph: Any) -> Any:
+    """``graph`` itself if it is a `Graph`, else `as_graph` of it. Raises `InputError` if that is distributed."""
     if isinstance(graph, Graph):
         return graph
     made = as_graph(graph)
-    if not (distribute or isinstance(made, Graph)):
+    if not isinstance(made, Graph):
         raise InputError(
             f"{made.name} is distributed over {made.num_devices} devices, and only bfs searches it there:"
             " use graph.to('cpu')"

@@ -182,16 +182,9 @@ def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth:
     n = len(graph)
     distances = np.empty(n, np.int32)
     predecessors, order = np.empty((2, n), edges.targets.dtype)
+    visited = np.empty(words(n), np.uint64)
     reached = sequential.search(
-        edges.offsets,
-        edges.targets,
-        sources,
-        depth,
-        ordered.NO_TARGET,
-        distances,
-        predecessors,
-        order,
-        np.empty(words(n), np.uint64),
+        edges.offsets, edges.targets, sources, depth, ordered.NO_TARGET, distances, predecessors, order, visited
     )
     return OrderedBFS(graph, order[:reached], len(sources), distances, predecessors)
 

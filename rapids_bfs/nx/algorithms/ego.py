@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
+from ..classes import THEIRS
 from ..graph import ConvertedGraph, FallBack, arcs_from, many_objects
 from ..search import search_from
 
-CLASSES = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 FEW_ARCS = 1 << 6  # NetworkX copies fewer before NumPy has begun
 
 
@@ -28,7 +27,7 @@ def ego_graph(
 
 def _pays(G: ConvertedGraph, vertices: np.ndarray) -> bool:
     """Is this one of NetworkX's plain classes, not a view, and has the subgraph enough arcs?"""
-    if type(G.origin) not in CLASSES or hasattr(G.origin, "_graph"):
+    if type(G.origin) not in THEIRS or hasattr(G.origin, "_graph"):
         return False
     offsets = G.forward.offsets
     return int((offsets[1:][vertices] - offsets[vertices]).sum()) >= FEW_ARCS
