@@ -1,5 +1,6 @@
 """Settings that all tests share."""
 
+import gc
 import os
 import sys
 import time
@@ -64,6 +65,12 @@ def pytest_collection_modifyitems(config, items):
         items.sort(key=lambda item: item.path.stem not in LONG)  # so that no process has one left at the end
     if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError("name these parameters by `ids`: " + ", ".join(unstable))
+
+
+def pytest_collection_finish(session):
+    """Python's garbage collector, which compiling starts again and again, need not look at what is imported by now."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

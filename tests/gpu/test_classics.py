@@ -11,6 +11,7 @@ from rapids_bfs import Graph, InputError, as_graph, bfs, validate
 from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.gpu.level_synchronous import SOURCES_AT_ONCE
 from rapids_bfs.generators import generate
+from rapids_bfs.testing import assert_valid_bfs
 
 ENGINES = [f"{name}:{algorithm}" for name in ("cupy", "numba-cuda") for algorithm in registered()[name].algorithms]
 SMALL = ["path:1", "path:9", "star:9", "complete:7", "tree:15", "grid:5", "rmat:8", "urand:8"]
@@ -55,8 +56,7 @@ def test_large(large, engine):
     finally:
         graph.traversals.pop(resolve(engine).name, None)  # the next engine may need its memory
     np.testing.assert_array_equal(result.distances, distances)
-    verdict = validate(graph, result)
-    assert verdict, verdict
+    assert_valid_bfs(graph, result)
 
 
 def test_large_directed(engine):
@@ -64,8 +64,7 @@ def test_large_directed(engine):
     graph = as_graph(tuple(rng.integers(0, 100_000, (2, 400_000))), vertices=100_000, directed=True)
     result = bfs(graph, 7, engine=engine)
     np.testing.assert_array_equal(result.distances, bfs(graph, 7, engine="scipy").distances)
-    verdict = validate(graph, result)
-    assert verdict, verdict
+    assert_valid_bfs(graph, result)
 
 
 def test_random_graphs_with_random_options(engine):

@@ -221,8 +221,7 @@ def test_a_result_lives_where_its_graph_lives(engine):
             for name in ("num_reached", "depth", "stopped_at", "num_traversed_edges"):
                 assert getattr(result, name) == getattr(expected, name)
             assert sum(level.newly_reached for level in result.trace) == result.num_reached - len(sources)
-            verdict = validate(graph, result)
-            assert verdict, verdict
+            assert_valid_bfs(graph, result)
             assert result.to_frame()["distance"].tolist() == expected.distances.tolist()
             there = result.to("cpu")
             assert not on_device(there.distances)

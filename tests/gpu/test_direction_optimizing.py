@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from oracle import assert_answer, expected_distances, random_graph, random_options
 
-from rapids_bfs import as_graph, bfs, validate
+from rapids_bfs import as_graph, bfs
 from rapids_bfs.engines import Options, registered
 from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT
 from rapids_bfs.generators import generate
+from rapids_bfs.testing import assert_valid_bfs
 
 NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
 WHOLE = replace(DEFAULT, grid=1 << 20)  # however small the graph is
@@ -53,8 +54,7 @@ def test_shapes(engine, tuning, spec):
     for source in np.random.default_rng(3).choice(np.flatnonzero(graph.degrees), 4, replace=False):
         for options in (Options(), Options(predecessors=False), Options(depth_limit=3), Options(target=7)):
             result = traversal.run(np.array([source]), options)
-            verdict = validate(graph, result)
-            assert verdict, verdict
+            assert_valid_bfs(graph, result)
         result = traversal.run(np.array([source]))
         np.testing.assert_array_equal(result.distances, bfs(graph, source, engine="scipy").distances)
 
@@ -73,8 +73,7 @@ def test_most_rows_are_small(engine, tuning):
     traversal = search(graph, tuning, engine)
     for source in rng.integers(0, 40_000, 4):
         for options in (Options(), Options(depth_limit=5), Options(target=7)):
-            verdict = validate(graph, traversal.run(np.array([source]), options))
-            assert verdict, verdict
+            assert_valid_bfs(graph, traversal.run(np.array([source]), options))
         result = traversal.run(np.array([source]))
         np.testing.assert_array_equal(result.distances, bfs(graph, source, engine="scipy").distances)
 
@@ -86,8 +85,7 @@ def test_directed(engine, tuning):
     for source in rng.integers(0, 30_000, 8):
         result = traversal.run(np.array([source]))
         np.testing.assert_array_equal(result.distances, bfs(graph, source, engine="scipy").distances)
-        verdict = validate(graph, result)
-        assert verdict, verdict
+        assert_valid_bfs(graph, result)
 
 
 def test_random_graphs(engine, tuning):

@@ -9,6 +9,7 @@ from rapids_bfs import as_graph, bfs, bfs_batch, load, validate
 from rapids_bfs._core.cuda.arrays import to_host
 from rapids_bfs.adapters.pinned import with_pinned_adjacency
 from rapids_bfs.comparison.runner import sample_sources
+from rapids_bfs.testing import assert_valid_bfs
 
 ENGINES = ["cupy", "cupy:two-kernel", "cupy:block-queue", "numba-cuda"]
 
@@ -48,5 +49,4 @@ def test_directed_with_ids():
     for source in rng.choice(graph.labels, 5):
         result = bfs(there, int(source), engine="cupy")
         np.testing.assert_array_equal(to_host(result.distances), bfs(graph, int(source), engine="scipy").distances)
-        verdict = validate(there, result)
-        assert verdict, verdict
+        assert_valid_bfs(there, result)

@@ -3,11 +3,11 @@
 import ctypes
 import re
 import sys
-from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from emulator import EmulatedDevice
 from hypothesis import given
 from strategies import graphs
 
@@ -20,7 +20,7 @@ from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.gpu import cupy, numba_cuda
 from rapids_bfs.engines.gpu import launch as gpu_launch
 from rapids_bfs.engines.gpu.deterministic import ascending_in_edges, has_alike_degrees
-from rapids_bfs.engines.gpu.level_synchronous import Device, LevelByLevel, LevelCheck, require_buffers
+from rapids_bfs.engines.gpu.level_synchronous import LevelByLevel, LevelCheck, require_buffers
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
 from rapids_bfs.trace import Step, Trace
@@ -225,47 +225,9 @@ def test_which_graphs_have_alike_degrees(spec, alike):
     assert has_alike_degrees(generate(spec).offsets) == alike
 
 
-class Host(Device):
-    """A device that is none: arrays are NumPy's, and there are no kernels."""
-
-    engine = "host"
-    searches_on = "cpu"
-    threads = 1
-
-    def current(self):
-        return nullcontext()
-
-    active = current
-
-    def free_bytes(self):
-        return float("inf")
-
-    def upload(self, array):
-        return array
-
-    def empty(self, length, dtype):
-        return np.zeros(length, dtype)
-
-    def host(self, array):
-        return array
-
-    def found(self, array):
-        return array
-
-    def mapped(self, length, dtype):
-        return np.zeros(length, dtype), None
-
-    def absent(self, array):
-        return None
-
+class WithoutKernels(EmulatedDevice):
     def kernels(self, file, vertex, offset):
         return {}
-
-    def compiled(self, file, kernel, vertex, offset, threads, blocks):
-        raise NotImplementedError
-
-    def synchronize(self):
-        pass
 
 
 class Endless(LevelByLevel):
@@ -287,7 +249,7 @@ class Endless(LevelByLevel):
 
 
 def test_search_that_does_not_end_is_stopped():
-    traversal = Endless(generate("path:5"), Host())
+    traversal = Endless(generate("path:5"), WithoutKernels(0))
     with pytest.raises(TraversalError, match="level 6 of a graph with 5 vertices: it should have ended"):
         traversal.run(np.array([0]))
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from emulator import address, emulate
+from emulator import EmulatedDevice, address, emulate
 from interrupts import at_line
 
 from rapids_bfs import Graph, InputError, bfs, bfs_batch
@@ -39,16 +39,12 @@ def host(monkeypatch):
     monkeypatch.setattr(one_launch, "SPINS", 2)
 
 
-class Nothing(Device):
+class Nothing(EmulatedDevice):
     """Its kernels do nothing but, when they are waited for, say that a search is done."""
 
     engine = "nothing"
-    searches_on = "cpu"
     small_rows = True
-    threads = 64
     multiprocessors = resident_blocks = 2
-    l2_bytes = 1 << 20
-    stream_handle = 0
 
     def __init__(self, shared=227):
         self.most_shared_bytes = shared << 10
@@ -58,26 +54,11 @@ class Nothing(Device):
         self.cooperative = []  # were the last launches?
         self.allocations = 0  # before one that fails; negative: none does
 
-    def current(self):
-        return nullcontext()
-
-    active = current
-
-    def free_bytes(self):
-        return 1e9
-
-    def upload(self, array):
-        return self._keep(array.copy())
-
     def empty(self, length, dtype):
         self.allocations -= 1
         if self.allocations == 0:
             raise MemoryError
         return self._keep(np.zeros(length, dtype))
-
-    def _keep(self, array):
-        self.arrays[address(array)] = array
-        return array
 
     def has(self, place):
         """Is this the address of an array that is there, or none?"""
@@ -87,14 +68,8 @@ class Nothing(Device):
         self.synchronize()
         return array.copy()
 
-    def found(self, array):
-        return array
-
     def mapped(self, length, dtype):
         return (self._keep(np.zeros(length, dtype)),) * 2
-
-    def absent(self, array):
-        return None
 
     def kernels(self, file, vertex, offset):
         return dict.fromkeys(("reset", "seed", "expand", "commit"), lambda *arguments: self.launched.append(None))

@@ -24,7 +24,8 @@ SHORT, LONG = np.int32, np.int64
 FAR = 2**31 - 1
 
 
-def translate(way=""):
+@pytest.mark.parametrize("way", ["short", "long"])
+def test_kernel(way):
     """Elements that are no vertices, too, which a search that failed may leave; ``way`` is "short" or "long"."""
     for n, vertex, named in product((1, 5, 3000), (SHORT, LONG), (False, True)):
         rng = np.random.default_rng(n)
@@ -49,21 +50,16 @@ def translate(way=""):
         np.testing.assert_array_equal(found[1], before)
 
 
-@pytest.mark.parametrize("way", ["short", "long"])
-def test_kernel(way):
-    translate(way)
-
-
 FAULTS = {
-    "beyond the last vertex": Fault("vertex[k] >= 0 && vertex[k] < n", "vertex[k] >= 0", translate, "short"),
+    "beyond the last vertex": Fault("vertex[k] >= 0 && vertex[k] < n", "vertex[k] >= 0", test_kernel, "short"),
     "no ids": Fault(
-        "ids ? ids[vertex[k]] : static_cast<Id>(vertex[k])", "static_cast<Id>(vertex[k])", translate, "long"
+        "ids ? ids[vertex[k]] : static_cast<Id>(vertex[k])", "static_cast<Id>(vertex[k])", test_kernel, "long"
     ),
     "the next element": Fault(
-        "if (predecessors) as_ids[i] = id[k];", "if (predecessors) as_ids[i] = id[0];", translate, "short"
+        "if (predecessors) as_ids[i] = id[k];", "if (predecessors) as_ids[i] = id[0];", test_kernel, "short"
     ),
     "unreached as the search has it": Fault(
-        "distance[k] < 0 ? static_cast<Id>(unreached) : distance[k]", "distance[k]", translate, "long"
+        "distance[k] < 0 ? static_cast<Id>(unreached) : distance[k]", "distance[k]", test_kernel, "long"
     ),
 }
 

@@ -125,7 +125,8 @@ def test_wide_offsets(name):
     search_graphs(name, seeds=range(4), types=(SHORT, LONG))
 
 
-def search_many_edges(name):
+@pytest.mark.parametrize("name", TUNINGS)
+def test_many_edges(name):
     """Rows of many edges and of vertices found together, many sources, and a trace."""
     graph = generate("complete:24")
     search = search_of(graph, TUNINGS[name])
@@ -139,19 +140,10 @@ def search_many_edges(name):
     assert_sequential(search_of(generate("star:140"), TUNINGS[name]), np.array([100]))
 
 
-@pytest.mark.parametrize("name", TUNINGS)
-def test_many_edges(name):
-    search_many_edges(name)
-
-
-def search_long_rows():
+def test_long_rows():
     """Rows that take several steps, with no first edges."""
     search = search_of(generate("complete:80"), replace(WIDE, share=ALWAYS, chunk=0))
     assert_sequential(search, np.array([79]))
-
-
-def test_long_rows():
-    search_long_rows()
 
 
 EDITS = (
@@ -189,16 +181,12 @@ def test_sibling_groups_of_several_slots(patience, edited):
     search_in_levels(replace(WIDE, share=ALWAYS, chunk=0, patience=patience))
 
 
-def search_many_words(name):
+@pytest.mark.parametrize("name", ["ordered", "wide", "reordered each time"])
+def test_many_words(name):
     """A warp has many words of the bitmaps, and takes the vertices of several tiles together."""
     rng = np.random.default_rng(8)
     graph = as_graph(tuple(rng.integers(0, 2500, (2, 5000))), vertices=2500, directed=False)
     assert_sequential(search_of(graph, TUNINGS[name]), np.array([2499, 0]))
-
-
-@pytest.mark.parametrize("name", ["ordered", "wide", "reordered each time"])
-def test_many_words(name):
-    search_many_words(name)
 
 
 def test_clusters_distribute_edges():
@@ -222,14 +210,14 @@ FAULTS = {
     "ordered: a number that other edges have": Fault(
         "BY_SLOT ? slot[k] : edge + k * WARP + lane_id()",
         "BY_SLOT ? slot[k] : edge + lane_id()",
-        *(search_many_edges, "ordered"),
+        *(test_many_edges, "ordered"),
     ),
     "ordered: marks of the level before": Fault("s.marks[word] = 0;", ";", search_graphs, "ordered"),
     "ordered: the slot before": Fault(
         "prefix[k] <= edge[k] ? slot[k] : end[k]", "prefix[k] < edge[k] ? slot[k] : end[k]", search_graphs, "ordered"
     ),
     "ordered: no barrier before the claims are read": Fault(
-        "end_phase(s, CLAIM, at.phase, block);", ";", search_many_words, "ordered"
+        "end_phase(s, CLAIM, at.phase, block);", ";", test_many_words, "ordered"
     ),
     "ordered: the counts of one warp too few": Fault(
         "for (int warp = first; warp < last; ++warp) mine += __ldcg(counts + warp);",
@@ -253,9 +241,7 @@ FAULTS = {
         "best[k] = min(best[k], static_cast<Probe>(siblings[k][i] << PLACE_BITS | (place + GROUP - 1 - i)));",
         *(search_graphs, "wide, few first edges"),
     ),
-    "wide: the end of a row": Fault(
-        "hits || at[k] + (width - part) * GROUP >= rows.degree[k]", "true", search_long_rows
-    ),
+    "wide: the end of a row": Fault("hits || at[k] + (width - part) * GROUP >= rows.degree[k]", "true", test_long_rows),
     "wide: past the end of a row": Fault(
         "at[k] + i < rows.degree[k] ? group[k][i] : sentinel", "group[k][i]", search_graphs, "wide, few first edges"
     ),

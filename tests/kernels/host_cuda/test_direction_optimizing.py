@@ -155,15 +155,12 @@ def test_when_in_passes(monkeypatch):
     assert_right(path, [0])
 
 
-def search_many_tiles():
+def test_many_tiles():
     search_many_words("bottom-up", 9300, 1)
 
 
-def test_many_tiles():
-    search_many_tiles()
-
-
-def search_many_edges(spec):
+@pytest.mark.parametrize("spec", ["complete:100", "star:500", "two sides"])
+def test_many_edges(spec):
     """Rows of several rounds, and so many edges that a warp looks before it sets a bit."""
     both_sides = as_graph((np.repeat(np.arange(80), 80), np.tile(np.arange(80, 160), 80)), directed=False)
     graph = both_sides if spec == "two sides" else generate(spec)
@@ -171,12 +168,8 @@ def search_many_edges(spec):
         assert_right(search_of(graph, TUNINGS[name]), [graph.num_vertices - 1])
 
 
-@pytest.mark.parametrize("spec", ["complete:100", "star:500", "two sides"])
-def test_many_edges(spec):
-    search_many_edges(spec)
-
-
-def search_without_edges(name):
+@pytest.mark.parametrize("name", ["top-down", "bottom-up", "one block", "cluster"])
+def test_isolated_vertices(name):
     """Most vertices are isolated: a search that begins at one leaves nothing for the next."""
     rng = np.random.default_rng(len(name))
     graph = as_graph(tuple(rng.integers(0, 40, (2, 10))), vertices=40, directed=True)
@@ -185,22 +178,13 @@ def search_without_edges(name):
         assert_right(search, sources)
 
 
-@pytest.mark.parametrize("name", ["top-down", "bottom-up", "one block", "cluster"])
-def test_isolated_vertices(name):
-    search_without_edges(name)
-
-
-def search_unequal_blocks():
+def test_blocks_with_unequal_numbers_of_chunks():
     """Chunks are shared out, more than a round for each: a block takes some of the other's, and all are won."""
     children = np.repeat(np.arange(1, 61), np.repeat([3, 1], [40, 20]))
     middle = 61 + np.arange(len(children))
     ends = np.r_[np.zeros(60, int), children, middle], np.r_[1:61, middle, middle + len(children)]
     for seed in range(4):
         assert_right(search_of(as_graph(ends, directed=False), replace(CLUSTER, capacity=256), seed), [0])
-
-
-def test_blocks_with_unequal_numbers_of_chunks():
-    search_unequal_blocks()
 
 
 @pytest.fixture
@@ -238,7 +222,8 @@ def test_every_row_is_long(monkeypatch, types):
     search_graphs("to and fro", range(10), types)
 
 
-def search_into_new_arrays(name):
+@pytest.mark.parametrize("name", TUNINGS)
+def test_arrays_that_nobody_wrote(name):
     """A search writes every element of the arrays of its result, and what it is to say where it found nothing."""
     rng = np.random.default_rng(len(name))
     for most_edges in (20, 60, 100):
@@ -256,11 +241,6 @@ def search_into_new_arrays(name):
         np.testing.assert_array_equal(distances, np.where(expected < 0, 1 << 30, expected))
         np.testing.assert_array_equal(predecessors == -1, expected <= 0)
         assert_right(search, sources)
-
-
-@pytest.mark.parametrize("name", TUNINGS)
-def test_arrays_that_nobody_wrote(name):
-    search_into_new_arrays(name)
 
 
 def isolated_and_not():
@@ -317,7 +297,7 @@ FAULTS = {
     "top-down: a probe of the wrong bit": Fault(
         "won[k] = won[k] && !(word[k] & bit_of(neighbor[k]));",
         "won[k] = won[k] && !word[k];",
-        *(search_many_edges, "two sides"),
+        *(test_many_edges, "two sides"),
     ),
     "dense: no barrier before the copy of a bitmap is changed": Fault(
         f"end_phase(s.state, p.phase++, s.edge_bits, w.result);\n        {EXPAND_DENSE}",
@@ -332,12 +312,12 @@ FAULTS = {
         "place + i >= first[k] && place + i < last[k]", "place + i < last[k]", search_graphs, "bottom-up"
     ),
     "bottom-up: the end of a row": Fault(
-        "place + (width - part) * GROUP < last[k]", "false", search_many_edges, "star:500"
+        "place + (width - part) * GROUP < last[k]", "false", test_many_edges, "star:500"
     ),
     "bottom-up: a vertex takes a parent of its own level": Fault(
         "word[k][i] = u.visited[word_of(group[k][i])];",
         "word[k][i] = u.visited[word_of(group[k][i])] | u.words[0];",
-        search_many_tiles,
+        test_many_tiles,
     ),
     "bottom-up: the bitmap's last word": Fault(
         "write(word, lane < tile && word < words, hits + i * TILE + lane);",
@@ -354,18 +334,18 @@ FAULTS = {
         "min((warp + 1) * run, rows.edges)", "min((warp + 1) * run, rows.edges) - 1", search_long_rows
     ),
     "bottom-up: past the end of the lists of tiles": Fault(
-        "tiles < TILES && u.listed <= LIST - TILE * WARP", "u.listed <= LIST", search_many_tiles
+        "tiles < TILES && u.listed <= LIST - TILE * WARP", "u.listed <= LIST", test_many_tiles
     ),
     "distances: past the end of the predecessors": Fault(
         "if (none && vertex + i < s.n) s.predecessors[vertex + i] = -1;",
         "if (none) s.predecessors[vertex + i] = -1;",
-        *(search_into_new_arrays, "bottom-up"),
+        *(test_arrays_that_nobody_wrote, "bottom-up"),
     ),
     "distances: predecessors of what was not reached": Fault(
-        "lacks == bitmaps", "false", search_into_new_arrays, "bottom-up"
+        "lacks == bitmaps", "false", test_arrays_that_nobody_wrote, "bottom-up"
     ),
     "distances: predecessors of isolated vertices": Fault(
-        "s.fresh && lacks == BITMAPS", "false", search_into_new_arrays, "bottom-up"
+        "s.fresh && lacks == BITMAPS", "false", test_arrays_that_nobody_wrote, "bottom-up"
     ),
     "back to the queue: without the edges before": Fault("bits & ~before[word]", "bits", search_graphs, "to and fro"),
     "the next search: a bitmap that is not reset": Fault(
@@ -374,7 +354,7 @@ FAULTS = {
     "the next search: a source without edges": Fault(
         "*stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);",
         "*stale = 0;",
-        *(search_without_edges, "top-down"),
+        *(test_isolated_vertices, "top-down"),
     ),
     "grid: a target that is not seen": Fault(
         "if (vertex == s.target) s.state->target_level = level;", ";", search_graphs, "top-down"
@@ -405,7 +385,7 @@ FAULTS = {
         "*map_shared_rank(stopped, rank) = 1;", "*stopped = 1;", search_graphs, "cluster, without room"
     ),
     "cluster: a chunk is distributed twice": Fault(
-        "share.from = rank * each;", "share.from = 0;", search_unequal_blocks
+        "share.from = rank * each;", "share.from = 0;", test_blocks_with_unequal_numbers_of_chunks
     ),
     "cluster: another vertex counts as seen": Fault(
         "exchange(recent + place, vertex) != vertex",

@@ -66,7 +66,7 @@ def pairs(sources, targets):
     return sorted(zip(sources.tolist(), targets.tolist(), strict=True))
 
 
-def build_graphs():
+def test_edge_lists():
     for n, sources, targets in edges_of_every_kind():
         loops = sources == targets
         both = np.r_[sources, targets[~loops]], np.r_[targets, sources[~loops]]
@@ -83,10 +83,6 @@ def build_graphs():
         assert set(np.flatnonzero(present)) == set(sources)
 
 
-def test_edge_lists():
-    build_graphs()
-
-
 def test_no_edges_deceive_every_key():
     """With u * KEY + v as the key of (u, v), each of these edges cancels the reverse of another, though none is the
     reverse of any: the sum of their hashes is zero, whatever is computed from that number."""
@@ -97,7 +93,7 @@ def test_no_edges_deceive_every_key():
     assert device_csr.look([tuple(ends), tuple(ends[::-1])]).symmetric
 
 
-def rename_targets():
+def test_ids_are_renamed_as_they_are_placed():
     for n, sources, targets in edges_of_every_kind():
         for vertex in (np.int32, np.int64):
             rank = np.random.default_rng(n).permutation(n).astype(vertex)
@@ -106,11 +102,7 @@ def rename_targets():
             assert_same_rows(found, rows(sources, rank[targets], n))
 
 
-def test_ids_are_renamed_as_they_are_placed():
-    rename_targets()
-
-
-def sort_rows():
+def test_small_rows_are_sorted():
     for n, sources, targets in edges_of_every_kind():
         offsets, targets = rows(sources, targets, n)
         for offset, vertex in [(np.int32, np.int32), (np.int64, np.int64)]:
@@ -120,11 +112,7 @@ def sort_rows():
                 np.testing.assert_array_equal(row, np.sort(wanted) if len(wanted) <= 8 else wanted)
 
 
-def test_small_rows_are_sorted():
-    sort_rows()
-
-
-def change_graphs():
+def test_graphs_are_changed():
     for n, sources, targets in edges_of_every_kind():
         offsets, targets = rows(sources, targets, n)
         sources = np.sort(sources)
@@ -139,11 +127,8 @@ def change_graphs():
         assert pairs(device_csr.sources_of(*found), found[1]) == [(u, v) for u, v in distinct if u != v]
 
 
-def test_graphs_are_changed():
-    change_graphs()
-
-
-def draw_edges(kind):
+@pytest.mark.parametrize("kind", ["rmat", "urand"])
+def test_random_edges_are_those_of_the_cpu(kind):
     for scale, size in [(0, 3), (5, 150), (11, 700)]:
         for vertex in (np.int32, np.int64):
             drawn = []
@@ -155,12 +140,7 @@ def draw_edges(kind):
             np.testing.assert_array_equal(*drawn)
 
 
-@pytest.mark.parametrize("kind", ["rmat", "urand"])
-def test_random_edges_are_those_of_the_cpu(kind):
-    draw_edges(kind)
-
-
-def check_answers():
+def test_answers_are_checked():
     for seed in range(12):
         rng = np.random.default_rng(seed)
         graph = random_graph(rng, most_vertices=40, most_edges=200)
@@ -174,48 +154,48 @@ def check_answers():
         assert breakers == their_breakers
 
 
-def test_answers_are_checked():
-    check_answers()
-
-
 FAULTS = {
     "csr": {
         "summarize: the highest of each other lane": Fault(
             "max(highest, __shfl_xor_sync(ALL, highest, distance))",
             "__shfl_xor_sync(ALL, highest, distance)",
-            build_graphs,
+            test_edge_lists,
         ),
         "mark: the last id": Fault(
-            "present[ids[i]] = true;", "if (i + 1 < count) present[ids[i]] = true;", build_graphs
+            "present[ids[i]] = true;", "if (i + 1 < count) present[ids[i]] = true;", test_edge_lists
         ),
-        "count: self-loops twice": Fault("add(counts, v, inside && u != v);", "add(counts, v, inside);", build_graphs),
+        "count: self-loops twice": Fault(
+            "add(counts, v, inside && u != v);", "add(counts, v, inside);", test_edge_lists
+        ),
         "place: one cursor for a whole warp": Fault(
-            "__shfl_sync(ALL, place, 0) + lane_id()", "__shfl_sync(ALL, place, 0)", build_graphs
+            "__shfl_sync(ALL, place, 0) + lane_id()", "__shfl_sync(ALL, place, 0)", test_edge_lists
         ),
         "place: targets that are not renamed": Fault(
-            "rank ? rank[v] : static_cast<Vertex>(v)", "static_cast<Vertex>(v)", rename_targets
+            "rank ? rank[v] : static_cast<Vertex>(v)", "static_cast<Vertex>(v)", test_ids_are_renamed_as_they_are_placed
         ),
-        "sort: large rows": Fault("end - begin > SMALL_ROW", "false", sort_rows),
+        "sort: large rows": Fault("end - begin > SMALL_ROW", "false", test_small_rows_are_sorted),
         "sort: all but the first": Fault(
             "place > begin && targets[place - 1] > target",
             "place > begin + 1 && targets[place - 1] > target",
-            sort_rows,
+            test_small_rows_are_sorted,
         ),
         "expand: the row before": Fault(
-            "sources[place] = static_cast<Vertex>(row);", "sources[place] = row - 1;", change_graphs
+            "sources[place] = static_cast<Vertex>(row);", "sources[place] = row - 1;", test_graphs_are_changed
         ),
-        "pack: rows of another piece": Fault("(row - first_row) << bits", "first_row << bits", change_graphs),
-        "distinct: loops": Fault("loops || target != row", "true", change_graphs),
+        "pack: rows of another piece": Fault("(row - first_row) << bits", "first_row << bits", test_graphs_are_changed),
+        "distinct: loops": Fault("loops || target != row", "true", test_graphs_are_changed),
     },
     "random_edges": {
         "rmat: the third quadrant": Fault(
-            "draw >= to_b && draw < to_c", "draw > to_b && draw > to_c", draw_edges, "rmat"
+            "draw >= to_b && draw < to_c", "draw > to_b && draw > to_c", test_random_edges_are_those_of_the_cpu, "rmat"
         ),
-        "uniform: the first edge": Fault("random_bits(stream, 1)", "random_bits(stream, 0)", draw_edges, "urand"),
+        "uniform: the first edge": Fault(
+            "random_bits(stream, 1)", "random_bits(stream, 0)", test_random_edges_are_those_of_the_cpu, "urand"
+        ),
     },
     "validation": {
-        "an edge over two levels": Fault("below > level + 1", "below > level + 2", check_answers),
-        "an unreached neighbour": Fault("below < 0 && level < stopped_at", "false", check_answers),
+        "an edge over two levels": Fault("below > level + 1", "below > level + 2", test_answers_are_checked),
+        "an unreached neighbour": Fault("below < 0 && level < stopped_at", "false", test_answers_are_checked),
     },
 }
 

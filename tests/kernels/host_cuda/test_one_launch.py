@@ -41,35 +41,23 @@ def in_one_launch(alpha=15, beta=24, shrinking_levels=1):
     return make
 
 
-def random_ones():
+def test_random_graphs():
     random_searches(make=in_one_launch())
 
 
-def test_random_graphs():
-    random_ones()
-
-
-def bottom_up():
+def test_bottom_up():
     """All levels."""
     random_searches(6, in_one_launch(ALWAYS, 1 << 40))
     assert_right(generate("star:3000"), 2, [2999], 1, in_one_launch(ALWAYS, 1 << 40))
 
 
-def test_bottom_up():
-    bottom_up()
-
-
-def top_down():
+def test_top_down():
     random_searches(6, in_one_launch(NEVER))
     steps = assert_right(generate("rmat:8"), 3, [1, 9], 2, in_one_launch(NEVER)).trace
     assert {step.direction for step in steps} == {"top-down"}
 
 
-def test_top_down():
-    top_down()
-
-
-def back_to_top_down():
+def test_back_to_top_down():
     """A star, at one of whose leaves a binary tree begins, and random graphs that go to and fro."""
     children = np.arange(201, 260)
     parents = np.append(np.append(np.zeros(199, int), 1), (children - 199) // 2 + 199)
@@ -79,22 +67,14 @@ def back_to_top_down():
     random_searches(6, in_one_launch(3, 1))
 
 
-def test_back_to_top_down():
-    back_to_top_down()
-
-
-def to_and_fro():
+def test_to_and_fro():
     """Every level goes bottom-up and back to a queue, on a path: more levels than there are bitmaps."""
     for seed in range(3):
         steps = assert_right(generate("path:40"), 1 + seed, [17], seed, in_one_launch(ALWAYS, 1)).trace
         assert len(steps) == 23
 
 
-def test_to_and_fro():
-    to_and_fro()
-
-
-def no_room():
+def test_no_room():
     """A level goes bottom-up where pairs find no room, and the search goes on."""
     for room in (0, 1, 3):
         with mock.patch.multiple(search, CAPACITY_DIVISOR=1 << 20, MIN_CAPACITY=room):
@@ -102,31 +82,19 @@ def no_room():
             random_searches(3, in_one_launch(NEVER, 1))
 
 
-def test_no_room():
-    no_room()
-
-
-def more_than_one_run():
+def test_more_than_one_run():
     """Bitmaps of more than 32 words, rows of many edges, and levels that go either way."""
     steps = assert_right(generate("rmat:12"), 3, [1], 5, in_one_launch()).trace
     assert {step.direction for step in steps} == {"top-down", "bottom-up"}
 
 
-def test_more_than_one_run():
-    more_than_one_run()
-
-
-def long_rows():
+def test_long_rows():
     """A row that a sweep leaves to the whole grid: only the last neighbour is visited, and others have more edges."""
     others = np.repeat(np.arange(1, 11), 10), np.tile(np.arange(1, 11), 10)
     ends = np.append(np.arange(1, 3001), others[0]), np.append(np.zeros(2999, int), [2999, *others[1]])
     whole = as_graph(ends, directed=False)
     for seed in range(2):
         assert_right(whole, 1 + 2 * seed, [3000], seed, in_one_launch(ALWAYS, 1 << 40))
-
-
-def test_long_rows():
-    long_rows()
 
 
 def test_wide_numbers():
@@ -268,7 +236,7 @@ def test_an_absent_part_is_named_in_one_thread():
     assert_finds(graph, whole, [1])
 
 
-def absent_part():
+def test_absent_part():
     """A partition that never comes, or leaves early, is named; the next search finds all as it should be."""
     whole = generate("rmat:9")
     for missing in (0, 1):
@@ -306,10 +274,6 @@ def leave_early(there):
     return begin
 
 
-def test_absent_part():
-    absent_part()
-
-
 def test_a_part_that_fails():
     """The others' launches end at once."""
     whole = generate("rmat:9")
@@ -320,50 +284,42 @@ def test_a_part_that_fails():
     assert_finds(graph, whole, [1])
 
 
-def isolated_source():
+def test_isolated_source():
     assert_right(as_graph(([0, 0, 1], [1, 2, 2]), directed=True, vertices=5), 2, [4, 0], 0, in_one_launch())
 
 
-def reached_target():
+def test_reached_target():
     for target in (3, 30):
         assert_right(generate("path:40"), 2, [0], 1, in_one_launch(), target=target)
 
 
-def test_isolated_source():
-    isolated_source()
-
-
-def test_reached_target():
-    reached_target()
-
-
 FAULTS = {
-    "begin: predecessors that nobody wrote": Fault("if (s.predecessors) clear_predecessors(s, w);", ";", top_down),
-    "begin: past the end of the predecessors": Fault("groups * PLACES + w.thread < s.n", "true", top_down),
+    "begin: predecessors that nobody wrote": Fault("if (s.predecessors) clear_predecessors(s, w);", ";", test_top_down),
+    "begin: past the end of the predecessors": Fault("groups * PLACES + w.thread < s.n", "true", test_top_down),
     "expand: parents of another partition": Fault(
-        "base + __shfl_sync(ALL, local_id, source)", "__shfl_sync(ALL, local_id, source)", top_down
+        "base + __shfl_sync(ALL, local_id, source)", "__shfl_sync(ALL, local_id, source)", test_top_down
     ),
-    "send: over the pairs of another lane": Fault("slot += __popc(same[k]);", ";", top_down),
+    "send: over the pairs of another lane": Fault("slot += __popc(same[k]);", ";", test_top_down),
     "message: lost pairs are not reported": Fault(
-        "__any_sync(ALL, pairs > x.capacity)", "__any_sync(ALL, false)", no_room
+        "__any_sync(ALL, pairs > x.capacity)", "__any_sync(ALL, false)", test_no_room
     ),
-    "message: the target is not reported": Fault("at_target * AT_TARGET", "0", reached_target),
-    "barrier: what a block found is lost": Fault("static_cast<Counter>(*found) << ARRIVED_BITS", "0", top_down),
-    "barrier: what a block found adds up": Fault("*found = 0;", ";", reached_target),
-    "message: the pairs add up": Fault("if (to) tally->sent[lane] = 0;", ";", top_down),
-    "barrier: without waiting": Fault("load_acquire_system(&message->stamp) != stamp", "false", top_down),
+    "message: the target is not reported": Fault("at_target * AT_TARGET", "0", test_reached_target),
+    "barrier: what a block found is lost": Fault("static_cast<Counter>(*found) << ARRIVED_BITS", "0", test_top_down),
+    "barrier: what a block found adds up": Fault("*found = 0;", ";", test_reached_target),
+    "message: the pairs add up": Fault("if (to) tally->sent[lane] = 0;", ";", test_top_down),
+    "barrier: without waiting": Fault("load_acquire_system(&message->stamp) != stamp", "false", test_top_down),
     "publish: to none but itself": Fault(
         "if (word + k * step < end) bitmap_of(x, partition, which)[slice + word + k * step] = bits[k];",
         "if (word + k * step < end) bitmap_of(x, x.rank, which)[slice + word + k * step] = bits[k];",
-        bottom_up,
+        test_bottom_up,
     ),
-    "sweep: into what others read": Fault("1 - p.newest", "p.newest", bottom_up),
-    "sweep: after levels that nobody saw": Fault("publish_all(x, w, ring, p.newest);", ";", bottom_up),
-    "sweep: long rows that nobody saw": Fault("publish_all(x, w, ring, next);", ";", long_rows),
-    "queue: all are marked": Fault("x.marked[word] = visited[word];", "x.marked[word] = ~0u;", back_to_top_down),
-    "end: a source without edges": Fault("s.distances[s.sources[i]] = 0;", ";", isolated_source),
-    "end: what was marked stays": Fault("x.marked[word] = isolated;", ";", top_down),
-    "begin: over what a failure left": Fault("x.stale * STALE", "0", top_down),
+    "sweep: into what others read": Fault("1 - p.newest", "p.newest", test_bottom_up),
+    "sweep: after levels that nobody saw": Fault("publish_all(x, w, ring, p.newest);", ";", test_bottom_up),
+    "sweep: long rows that nobody saw": Fault("publish_all(x, w, ring, next);", ";", test_long_rows),
+    "queue: all are marked": Fault("x.marked[word] = visited[word];", "x.marked[word] = ~0u;", test_back_to_top_down),
+    "end: a source without edges": Fault("s.distances[s.sources[i]] = 0;", ";", test_isolated_source),
+    "end: what was marked stays": Fault("x.marked[word] = isolated;", ";", test_top_down),
+    "begin: over what a failure left": Fault("x.stale * STALE", "0", test_top_down),
 }
 
 

@@ -25,18 +25,14 @@ def test_random_graphs():
     random_searches()
 
 
-def bottom_up(alpha=1 << 20, beta=1 << 40):
-    """All levels, or all until few vertices are left."""
-    with mock.patch.multiple(search, ALPHA=alpha, BETA=beta):
+def test_bottom_up():
+    """All levels."""
+    with mock.patch.multiple(search, ALPHA=1 << 20, BETA=1 << 40):
         random_searches(6)
         assert_right(generate("star:3000"), 2, [2999])
 
 
-def test_bottom_up():
-    bottom_up()
-
-
-def back_to_top_down():
+def test_back_to_top_down():
     """A star, at one of whose leaves a binary tree begins."""
     children = np.arange(201, 260)
     parents = np.append(np.append(np.zeros(199, int), 1), (children - 199) // 2 + 199)
@@ -47,41 +43,25 @@ def back_to_top_down():
         random_searches(6)
 
 
-def test_back_to_top_down():
-    back_to_top_down()
-
-
-def no_room():
+def test_no_room():
     """A level goes bottom-up where pairs find no room, and the search goes on."""
     for room in (0, 1, 3):
         with mock.patch.multiple(search, CAPACITY_DIVISOR=1 << 20, MIN_CAPACITY=room, ALPHA=0):
             random_searches(6)
 
 
-def test_no_room():
-    no_room()
-
-
-def top_down():
+def test_top_down():
     with mock.patch.multiple(search, ALPHA=0):
         random_searches(6)
         steps = assert_right(generate("rmat:8"), 3, [1, 9]).trace
         assert {step.direction for step in steps} == {"top-down"}
 
 
-def test_top_down():
-    top_down()
-
-
-def more_than_one_run():
+def test_more_than_one_run():
     """Bitmaps of more than 32 words, rows of many edges, and levels that go either way."""
     steps = assert_right(generate("rmat:12"), 3, [1]).trace
     assert {step.direction for step in steps} == {"top-down", "bottom-up"}
     assert_right(generate("star:3000"), 2, [5])
-
-
-def test_more_than_one_run():
-    more_than_one_run()
 
 
 def test_wide_numbers():
@@ -89,7 +69,7 @@ def test_wide_numbers():
         assert_right(generate("rmat:7"), 3, [1, 9])
 
 
-def number_vertices():
+def test_numbers_are_those_of_the_cpu():
     for n in (1, 2, 3, 77, 128, 1000):
         for size in (1, 3, 4):
             there = Partitioning.of(n, size)
@@ -103,10 +83,6 @@ def number_vertices():
                     assert (there.ids(unused) == -1).all()
 
 
-def test_numbers_are_those_of_the_cpu():
-    number_vertices()
-
-
 def edges_of_every_kind():
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -115,7 +91,7 @@ def edges_of_every_kind():
         yield size, stride, (places + stride * rng.integers(0, size, (2, m))).astype(rng.choice([np.int32, np.int64]))
 
 
-def deal_edges():
+def test_edges_are_dealt():
     """Each partition gets its arcs, in any order."""
     for size, stride, ends in edges_of_every_kind():
         for mirror in (False, True):
@@ -125,11 +101,7 @@ def deal_edges():
                 assert [sorted(each.T.tolist()) for each in found] == [sorted(each.T.tolist()) for each in wanted]
 
 
-def test_edges_are_dealt():
-    deal_edges()
-
-
-def make_rows():
+def test_rows_are_made():
     for _, stride, (sources, targets) in edges_of_every_kind():
         places = sources % stride
         counts = [np.zeros(40, np.int64) for _ in range(2)]
@@ -147,11 +119,7 @@ def make_rows():
             np.testing.assert_array_equal(found, wanted)
 
 
-def test_rows_are_made():
-    make_rows()
-
-
-def read_changed_edges():
+def test_changed_edges_stay_within_the_rows():
     """Arcs that were not counted: those at no place are left out, and nothing is written beyond the rows."""
     own, room, guard = 5, 12, -7
     rng = np.random.default_rng(3)
@@ -165,11 +133,7 @@ def read_changed_edges():
     assert (rows[room:] == guard).all()
 
 
-def test_changed_edges_stay_within_the_rows():
-    read_changed_edges()
-
-
-def build_graphs():
+def test_graphs_are_built():
     """From distributed edges, ids with gaps or not, each rank with a share of them."""
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -187,11 +151,7 @@ def build_graphs():
         assert graph.num_edges == (whole.simple if simple else whole).num_edges
 
 
-def test_graphs_are_built():
-    build_graphs()
-
-
-def check_answers():
+def test_answers_are_checked():
     """The device says of every vertex what the host says, whatever the distances are."""
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -211,47 +171,51 @@ def check_answers():
                 np.testing.assert_array_equal(one, other)
 
 
-def test_answers_are_checked():
-    check_answers()
-
-
 FAULTS = {
     "distributed": {
         "expand: parents of another partition": Fault(
-            "base + __shfl_sync(ALL, local_id, source)", "__shfl_sync(ALL, local_id, source)", top_down
+            "base + __shfl_sync(ALL, local_id, source)", "__shfl_sync(ALL, local_id, source)", test_top_down
         ),
-        "send: no room for the last": Fault("slot < x.level_capacity", "slot <= x.level_capacity", no_room),
-        "send: nobody is told": Fault("segment(x, x.sent, partition)[1] = 1;", ";", no_room),
-        "settle: though somebody had no room": Fault("if (segment(x, x.received, partition)[1]) return;", ";", no_room),
-        "settle: the wrong level": Fault("s.distances[vertex[k]] = level;", "s.distances[vertex[k]] = 0;", top_down),
+        "send: no room for the last": Fault("slot < x.level_capacity", "slot <= x.level_capacity", test_no_room),
+        "send: nobody is told": Fault("segment(x, x.sent, partition)[1] = 1;", ";", test_no_room),
+        "settle: though somebody had no room": Fault(
+            "if (segment(x, x.received, partition)[1]) return;", ";", test_no_room
+        ),
+        "settle: the wrong level": Fault(
+            "s.distances[vertex[k]] = level;", "s.distances[vertex[k]] = 0;", test_top_down
+        ),
         "settle: over the frontier": Fault(
             "found += settle_pairs(s, s.visited, pairs_of(pairs), pairs[0], base, level, x.end, x.tail);",
             "found += settle_pairs(s, s.visited, pairs_of(pairs), pairs[0], base, level, x.begin, x.tail);",
-            top_down,
+            test_top_down,
         ),
-        "note: nothing is visited": Fault("if (fresh) s.visited[word] = upcoming;", ";", bottom_up),
+        "note: nothing is visited": Fault("if (fresh) s.visited[word] = upcoming;", ";", test_bottom_up),
         "sweep: long rows are left": Fault(
-            "probe_long_rows(s, x.seen, x.upcoming, static_cast<int>(x.level), 0, rows, warp, warps);", ";", bottom_up
+            "probe_long_rows(s, x.seen, x.upcoming, static_cast<int>(x.level), 0, rows, warp, warps);",
+            ";",
+            test_bottom_up,
         ),
-        "list: no degrees": Fault("degree[0] -= row[0];", "degree[0] = 1;", back_to_top_down),
+        "list: no degrees": Fault("degree[0] -= row[0];", "degree[0] = 1;", test_back_to_top_down),
         "prepare: the hub of who has no in-edges is another's": Fault(
             "static_cast<Vertex>(base + vertex)", "static_cast<Vertex>(vertex)", random_searches
         ),
-        "report: the next level goes on counting": Fault("*x.tail = *x.found = *x.left = 0;", ";", top_down),
+        "report: the next level goes on counting": Fault("*x.tail = *x.found = *x.left = 0;", ";", test_top_down),
     },
     "distributed_build": {
         "to_global_ids: partitions and places": Fault(
-            "x % partitions * stride + x / partitions", "x / partitions * stride + x % partitions", number_vertices
+            "x % partitions * stride + x / partitions",
+            "x / partitions * stride + x % partitions",
+            test_numbers_are_those_of_the_cpu,
         ),
-        "bucket_by_owner: loops twice": Fault("inside && u != v", "inside", deal_edges),
+        "bucket_by_owner: loops twice": Fault("inside && u != v", "inside", test_edges_are_dealt),
         "scatter_targets: beyond the rows": Fault(
-            "local_id < own && slot < capacity", "local_id < own", read_changed_edges
+            "local_id < own && slot < capacity", "local_id < own", test_changed_edges_stay_within_the_rows
         ),
     },
     "distributed_validation": {
-        "an edge over two levels": Fault("level > up + 1", "level > up + 2", check_answers),
-        "an unreached vertex": Fault("level < 0 && up < stopped_at", "false", check_answers),
-        "loops of another partition": Fault("targets[arc] == base + row", "targets[arc] == row", make_rows),
+        "an edge over two levels": Fault("level > up + 1", "level > up + 2", test_answers_are_checked),
+        "an unreached vertex": Fault("level < 0 && up < stopped_at", "false", test_answers_are_checked),
+        "loops of another partition": Fault("targets[arc] == base + row", "targets[arc] == row", test_rows_are_made),
     },
 }
 
