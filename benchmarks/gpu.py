@@ -253,7 +253,7 @@ def _made(spec, too_large, wait):
     else:
         made, graph = clock(partial(load, spec, device=CUDA), wait)
         yield DEVICE, "cupy", graph, made
-        moved, host = clock(partial(graph.on, CPU), wait)
+        moved, host = clock(partial(graph.to, CPU), wait)
     yield PROCESSOR, "cpu", host, moved
     pinned, there = clock(partial(with_pinned_adjacency, host), wait)
     yield PINNED, "cupy", there, pinned

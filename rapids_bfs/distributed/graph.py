@@ -195,7 +195,7 @@ class DistributedGraph(Vertices):
 
     @cached_property
     def _vertices(self) -> np.ndarray:
-        """The vertex of ``on("cpu")`` for each global id, if there are labels; -1 for unused global ids."""
+        """The vertex of ``to("cpu")`` for each global id, if there are labels; -1 for unused global ids."""
         partitioning = self.partitioning
         ids = self.ids._host_labels
         vertices = np.full(partitioning.size * partitioning.stride, -1, np.int64)
