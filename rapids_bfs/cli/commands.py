@@ -14,7 +14,7 @@ import typer
 from .._core.arguments import quoted
 from .._core.formatting import graph_size
 from ..errors import InputError, shortened
-from ..report.console import line, messages, screen, show
+from ..report.console import SPINNER, line, messages, screen, show
 from .options import (
     DepthLimit,
     Directed,
@@ -135,7 +135,7 @@ def compare(
 
       rapids-bfs compare rmat:28 --gpus 4
     """
-    with messages.status(line("starting")):
+    with messages.status(line("starting"), spinner=SPINNER):
         from ..comparison.runner import compare as run_comparison
         from ..comparison.runner import planned
         from ..report.table import comparison_table

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
-from ..report.console import line, messages, screen
+from ..report.console import SPINNER, line, messages, screen
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +47,7 @@ class GraphInput:
         }
         given = {name: value for name, value in options.items() if value is not None}
         with (
-            messages.status(line(f"reading {self.graph}")),
+            messages.status(line(f"reading {self.graph}"), spinner=SPINNER),
             _standard_input() if standard else nullcontext(self.graph) as path,
         ):
             graph: Graph = load(path, **given)
@@ -60,7 +60,7 @@ class GraphInput:
 
         if not self.header or self.devices is not None:
             return None
-        with messages.status(line(f"reading {self.graph}")):
+        with messages.status(line(f"reading {self.graph}"), spinner=SPINNER):
             read = read_edges(self.graph, self.source_column, self.target_column)
             if read is None:
                 return None
@@ -183,9 +183,12 @@ def table_console(*outputs: Path | None) -> Console:
 def with_progress(work: Any) -> Any:
     """Call ``work(progress)`` under a progress bar on standard error; its spinner moves during a long step."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
-    doing = TextColumn("{task.description}", markup=False)
-    columns = (SpinnerColumn(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), doing)
+    cut = Column(no_wrap=True, overflow="crop")  # without an ellipsis, which not every terminal has
+    doing = TextColumn("{task.description}", markup=False, table_column=cut)
+    figures = MofNCompleteColumn(table_column=cut), TimeElapsedColumn(table_column=cut)
+    columns = (SpinnerColumn(SPINNER), BarColumn(), *figures, doing)
     with Progress(*columns, console=messages, transient=True, disable=not messages.is_terminal) as bar:
         task = bar.add_task("", total=None)
         return work(lambda done, total, doing: bar.update(task, completed=done, total=total, description=doing))

@@ -27,6 +27,7 @@ screen, messages = console(), console(stderr=True)
 for each in (screen, messages):
     if not each.is_terminal:  # a pipe or a file has no width
         each.width = NO_LIMIT
+SPINNER = "line" if messages.options.ascii_only else "dots"  # of letters that the terminal has
 
 
 class FittingTable:

@@ -96,9 +96,9 @@ def test_engines_missing_for_one_reason_are_one_line():
 def test_a_terminal_breaks_no_word(width, arguments):
     program = f"{sys.executable} -m rapids_bfs {' '.join(arguments)}"
     environment = os.environ | {"COLUMNS": str(width), "NO_COLOR": "1"}
-    done = subprocess.run(
-        ["script", "-qc", program, "/dev/null"], env=environment, capture_output=True, text=True, timeout=600
-    )
+    command = ["script", "-qc", program, "/dev/null"]
+    nothing = {"stdin": subprocess.DEVNULL, "timeout": 600}  # a terminal would show what is typed meanwhile
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, **nothing)
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", done.stdout).replace("\r\n", "\n").rpartition("\r")[2]
     assert all(len(row.rstrip()) <= width for row in shown.splitlines())
     if arguments[0] != "trace":
