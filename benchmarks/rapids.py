@@ -15,6 +15,7 @@ import numpy as np
 from rapids_bfs import as_graph, bfs, load
 from rapids_bfs import cugraph as drop_in
 from rapids_bfs._core.memory import new_arrays
+from rapids_bfs.cugraph.searcher import of_graph
 from rapids_bfs.engines import DEFAULT, resolve
 
 from .cases import Case, say
@@ -344,7 +345,7 @@ def _ways_to_search():
     traversal, sources, n = resolve("cupy").traversal(graph), np.array([graph.vertex_of(id)]), graph.num_vertices
     once = new_arrays(n, np.int32, np.int32)
     drop_in.bfs(theirs, id)
-    searcher, kept = drop_in._of_graph(theirs), []
+    searcher, kept = of_graph(theirs), []
 
     def into(distances, predecessors):
         with traversal.device.current(), traversal.search_into(distances, predecessors, -1, sources, DEFAULT):

@@ -16,6 +16,7 @@ from strategies import oracle_distances
 
 from rapids_bfs import as_graph, bfs
 from rapids_bfs import cugraph as drop_in
+from rapids_bfs.cugraph.searcher import _searchers
 
 FAR = np.iinfo(np.int32).max
 
@@ -226,19 +227,19 @@ def test_an_isolated_start_leaves_nothing_behind():
 def test_what_is_prepared_is_kept_weakly():
     graph = karate()
     drop_in.bfs(graph, 0)
-    searcher = drop_in._searchers[graph]
+    searcher = _searchers[graph]
     drop_in.bfs(graph, 1)
-    assert drop_in._searchers[graph] is searcher
+    assert _searchers[graph] is searcher
     graph.clear()
     graph.from_cudf_edgelist(
         cudf.DataFrame({"src": np.array([0], np.int32), "dst": np.array([1], np.int32)}), "src", "dst"
     )
     assert len(drop_in.bfs(graph, 0)) == 2
     gc.collect()
-    kept = len(drop_in._searchers)
+    kept = len(_searchers)
     del graph, searcher
     gc.collect()
-    assert len(drop_in._searchers) == kept - 1
+    assert len(_searchers) == kept - 1
 
 
 @pytest.mark.parametrize("directed", [None, True, False])

@@ -22,6 +22,7 @@ from rapids_bfs.adapters import EXPORTERS, IMPORTERS, cudf, cudf_edges, export, 
 from rapids_bfs.adapters.cudf import matches as is_cudf
 from rapids_bfs.adapters.pylibcudf import NamedTable, _device_type, _names
 from rapids_bfs.comparison.baselines import Baseline, EdgeInput
+from rapids_bfs.cugraph.searcher import Searcher, _on_host
 from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.rapids.base import RapidsTraversal
 from rapids_bfs.engines.rapids.pylibcugraph import PyLibCuGraph
@@ -154,7 +155,7 @@ class TestDropIn:
         "start", [3, np.int32(3), [3], np.array([3]), pd.Series([3]), pd.DataFrame({"x": [3], "y": [4]})]
     )
     def test_starts(self, start):
-        found = drop_in._on_host(start)
+        found = _on_host(start)
         assert found.tolist() == [3]
         assert found.dtype.kind == "i"
 
@@ -176,7 +177,7 @@ class TestDropIn:
         monkeypatch.setitem(sys.modules, "cudf", pd)
         monkeypatch.setattr(cudf, "frame_of", pd.DataFrame)
         monkeypatch.setattr(cudf, "rows_at", lambda frame, places: frame.take(places).reset_index(drop=True))
-        searcher = object.__new__(drop_in.Searcher)
+        searcher = object.__new__(Searcher)
         searcher.names, searcher.vertices = pd.DataFrame(names), np.arange(3)
         found = searcher._named(np.array([0, 1, 1]), np.array([3, 0, 0]))
         several = len(names) > 1
@@ -207,7 +208,7 @@ class TestDropIn:
         monkeypatch.setitem(sys.modules, "cudf", pd)
         monkeypatch.setattr(pd.DataFrame, "to_pandas", pd.DataFrame.copy, raising=False)
         monkeypatch.setattr(cudf, "places_of", places_of)
-        searcher = object.__new__(drop_in.Searcher)
+        searcher = object.__new__(Searcher)
         searcher.names, searcher.graph = pd.DataFrame({"0": ["a", "b", "c"]}), generate("path:3")
         if lost is None:
             assert searcher._sources(start).tolist() == vertices

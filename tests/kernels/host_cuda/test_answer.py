@@ -14,8 +14,8 @@ from host_device import HostDevice
 from host_faults import Fault, assert_seen
 from oracle import expected_distances, random_graph
 
-from rapids_bfs import cugraph as drop_in
 from rapids_bfs._core import memory
+from rapids_bfs.cugraph import searcher as searchers
 from rapids_bfs.engines.gpu import direction_optimizing
 from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT, DirectionOptimizing
@@ -89,7 +89,7 @@ class Counting(HostDevice):
         self.waits += 1
 
 
-class Searcher(drop_in.Searcher):
+class Searcher(searchers.Searcher):
     """One whose ids look like CuPy's."""
 
     @cached_property
@@ -125,9 +125,9 @@ def counts(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", np)
     monkeypatch.setattr(memory, "new_arrays", new_arrays)
     monkeypatch.setattr(memory, "_current_stream", lambda: 0)
-    monkeypatch.setattr(drop_in, "kernel_of", lambda *names: SimpleNamespace(kernel=SimpleNamespace(ptr=names)))
-    monkeypatch.setattr(drop_in, "CompiledKernel", Translation)
-    monkeypatch.setattr(drop_in, "blocks_for", lambda count: 2)
+    monkeypatch.setattr(searchers, "kernel_of", lambda *names: SimpleNamespace(kernel=SimpleNamespace(ptr=names)))
+    monkeypatch.setattr(searchers, "CompiledKernel", Translation)
+    monkeypatch.setattr(searchers, "blocks_for", lambda count: 2)
     return counts
 
 
@@ -145,7 +145,7 @@ def test_a_search_takes_one_more_launch_at_most(dtype, gaps, return_predecessors
         named = graph.replace(labels=ids) if gaps else graph
         traversal = DirectionOptimizing(named, Counting(seed), tuning)
         monkeypatch.setattr(
-            drop_in, "resolve", lambda kind, kept=traversal: SimpleNamespace(traversal=lambda graph: kept)
+            searchers, "resolve", lambda kind, kept=traversal: SimpleNamespace(traversal=lambda graph: kept)
         )
         searcher = Searcher(named, np.dtype(dtype))
         searcher.next_arrays.few = False  # none are allocated ahead

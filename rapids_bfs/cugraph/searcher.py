@@ -1,10 +1,4 @@
-"""`cugraph.bfs` and `cugraph.bfs_edges` with our kernel: the same arguments, results and errors.
-
-    from rapids_bfs.cugraph import bfs      # instead of: from cugraph import bfs
-
-The first call prepares the search; the preparation stays with the `cugraph.Graph` (by a weak reference), so later calls
-cost only a traversal and its frame.
-"""
+"""Graphs prepared for searches whose answers are frames like cuGraph's."""
 
 from __future__ import annotations
 
@@ -17,112 +11,23 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ._core.arguments import index_of, quoted
-from ._core.cuda.arrays import CUDA
-from ._core.cuda.kernels import THREADS, blocks_for, kernel_of
-from ._core.memory import NextArrays
-from .engines import DEFAULT, Options, resolve
-from .engines.gpu.direction_optimizing import UNREACHED
-from .engines.gpu.launch import CompiledKernel
-from .errors import InputError
-from .graph import Graph
+from .._core.arguments import index_of, quoted
+from .._core.cuda.arrays import CUDA
+from .._core.cuda.kernels import THREADS, blocks_for, kernel_of
+from .._core.memory import NextArrays
+from ..engines import DEFAULT, Options, resolve
+from ..engines.gpu.direction_optimizing import UNREACHED
+from ..engines.gpu.launch import CompiledKernel
+from ..errors import InputError
+from ..graph import Graph
 
 KIND = "cupy:direction-optimizing"
-FORMATS = ("coo", "csc", "csr")  # the formats of matrices that cuGraph takes
 EXACT_IN_FLOAT64 = 1 << 53  # the largest whole number up to which float64 holds all
 
 _searchers: WeakKeyDictionary[Any, Searcher] = WeakKeyDictionary()
 
 
-def bfs(
-    G: Any,
-    start: Any = None,
-    depth_limit: int | None = None,
-    i_start: Any = None,
-    directed: bool | None = None,
-    return_predecessors: bool = True,
-) -> Any:
-    """Distances and predecessors of a breadth-first search, as `cugraph.bfs` of RAPIDS 26.10 returns them.
-
-    Parameters
-    ----------
-    G : cugraph.Graph, cudf.DataFrame, CuPy or SciPy sparse matrix
-        A DataFrame is an edge list, which `cugraph.bfs` does not take: a pair of columns with common names, or the only
-        two.
-    start : vertex id, or list, array, Series or DataFrame of ids
-        Use a DataFrame for ids of several columns.
-    depth_limit : int, optional
-        The largest distance to search. None and negative numbers mean no limit.
-    i_start
-        The same as ``start``.
-    directed : bool, optional
-        For a matrix or an edge list: False adds the reversed edges. Default: True.
-    return_predecessors : bool
-        Otherwise all predecessors are -1.
-
-    Returns
-    -------
-    cudf.DataFrame
-        With the columns ``vertex``, ``distance`` and ``predecessor``. For unreached vertices the distance is the
-        largest integer of its type and the predecessor is -1, or "-1" if ids are strings. As in cuGraph, all are int32
-        if ids are, else int64. If cuGraph has renumbered the graph because ids are not integers of one column, the
-        columns are ``predecessor``, ``vertex`` and ``distance``, or ``0_predecessor``, ``1_predecessor``, ...,
-        ``0_vertex``, ..., and integers among predecessors are float64.
-    pair of arrays, if ``G`` is a matrix
-        Distances and predecessors, as CuPy or NumPy arrays like the matrix.
-
-    Raises
-    ------
-    TypeError
-        If both or neither of ``start`` and ``i_start`` are given, ``directed`` is given with a Graph, or ``G`` has
-        another type.
-    ValueError
-        If a start is not a vertex, or there is none.
-
-    Notes
-    -----
-    Differences from `cugraph.bfs`:
-
-    - Rows are in the order of integer ids; cuGraph promises no order.
-    - Several starts may be in one component: distances are to the nearest.
-    - ``depth_limit=0`` reaches the starts alone; in cuGraph it means no limit.
-    - The error for a start that is not a vertex names it, for ids of any type.
-    - Predecessors with ids beyond 2**53, which float64 does not hold exactly, keep the type of the ids; cuGraph rounds
-      them.
-    - Every vertex of a matrix has an element, even without edges.
-    - Without predecessors the column holds -1, as cuGraph's documentation says.
-    - A MultiGraph and a Graph made by ``from_cudf_adjlist`` work too.
-    """
-    if start is not None and i_start is not None:
-        raise TypeError("cannot specify both 'start' and 'i_start'")
-    if start is None and i_start is None:
-        raise TypeError("must specify 'start' or 'i_start', but not both")
-    start = i_start if start is None else start
-    module = type(G).__module__
-    if module == "cugraph.structure.graph_classes":
-        if directed is not None:
-            raise TypeError("'directed' cannot be specified for a Graph-type input")
-        return _of_graph(G).frame(start, depth_limit, return_predecessors)
-    if module.startswith("cudf.") and type(G).__name__ == "DataFrame":
-        return Searcher.of_edges(G, directed is not False).frame(start, depth_limit, return_predecessors)
-    if module.startswith(("scipy.sparse", "cupyx.scipy.sparse")) and G.format in FORMATS:
-        return _of_matrix(G, start, depth_limit, directed is not False, return_predecessors)
-    raise TypeError(f"obj of type {type(G)} is not supported.")
-
-
-def bfs_edges(
-    G: Any, source: Any, reverse: bool = False, depth_limit: int | None = None, sort_neighbors: Any = None
-) -> Any:
-    """`bfs` under NetworkX's name, as in cuGraph: ``sort_neighbors`` is ignored.
-
-    Raises NotImplementedError for ``reverse=True``, as cuGraph does.
-    """
-    if reverse is True:
-        raise NotImplementedError("reverse processing of graph is currently not supported")
-    return bfs(G, source, depth_limit)
-
-
-def _of_graph(cugraph_graph: Any) -> Searcher:
+def of_graph(cugraph_graph: Any) -> Searcher:
     """The searcher that was prepared for this graph; a new one if the graph was cleared and rebuilt since."""
     searcher = _searchers.get(cugraph_graph)
     if searcher is None or searcher.made_of is not getattr(cugraph_graph._Impl, "_plc_graph", None):
@@ -130,8 +35,9 @@ def _of_graph(cugraph_graph: Any) -> Searcher:
     return searcher
 
 
-def _of_matrix(matrix: Any, start: Any, depth_limit: int | None, directed: bool, return_predecessors: bool) -> Any:
-    from .loading import as_graph
+def of_matrix(matrix: Any, start: Any, depth_limit: int | None, directed: bool, return_predecessors: bool) -> Any:
+    """The distances and predecessors of a search of a matrix, as CuPy or NumPy arrays like the matrix."""
+    from ..loading import as_graph
 
     graph = as_graph(matrix, directed=directed).to(CUDA)
     index = matrix.row if matrix.format == "coo" else matrix.indices
@@ -162,7 +68,7 @@ class Searcher:
 
     @classmethod
     def of_graph(cls, cugraph_graph: Any) -> Searcher:
-        from .adapters.cugraph import external_ids, internal
+        from ..adapters.cugraph import external_ids, internal
 
         graph, dtype = internal(cugraph_graph)
         names = external_ids(cugraph_graph) if cugraph_graph.renumbered else None
@@ -170,7 +76,7 @@ class Searcher:
 
     @classmethod
     def of_edges(cls, edges: Any, directed: bool) -> Searcher:
-        from .adapters.cudf import from_cudf, labels_of
+        from ..adapters.cudf import from_cudf, labels_of
 
         graph = from_cudf(edges, directed=directed)
         if graph.has_objects:
@@ -247,7 +153,7 @@ class Searcher:
     @cached_property
     def _frame_of(self) -> Callable[[Any, Any], Any]:
         """A function that makes a frame of integer distances and predecessors."""
-        from .adapters.cudf import frames_of
+        from ..adapters.cudf import frames_of
 
         return frames_of(self.vertices)
 
@@ -267,7 +173,7 @@ class Searcher:
     def _named_sources(self, start: Any) -> np.ndarray:
         import cudf
 
-        from .adapters.cudf import places_of
+        from ..adapters.cudf import places_of
 
         if isinstance(start, cudf.DataFrame):
             wanted = start.copy()
@@ -292,7 +198,7 @@ class Searcher:
     def _named(self, distances: Any, places: Any) -> Any:
         """The frame of a renumbered graph, with its columns in cuGraph's order. ``places`` are the predecessors' rows
         in `_names_and_none`."""
-        from .adapters.cudf import frame_of, rows_at
+        from ..adapters.cudf import frame_of, rows_at
 
         before = rows_at(self._names_and_none, places)
         many = len(self.names.columns) > 1
