@@ -20,7 +20,6 @@ PURPOSES = {
     "loading": "any input becomes a graph",
     "distributed": "graphs over several devices",
     "engines": "ways to search a graph, by name",
-    "report.search_plot": "a drawing of a search",
     "validation": "Graph500's rules",
     "result": "distances and predecessors",
     "trace": "levels of a search",

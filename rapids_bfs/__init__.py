@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .algorithms.batch import bfs_batch as bfs_batch
     from .algorithms.betweenness import betweenness as betweenness
     from .algorithms.bfs import bfs as bfs
+    from .algorithms.bfs import plot_levels as plot_levels
     from .algorithms.bfs import validate as validate
     from .algorithms.components import connected_components as connected_components
     from .algorithms.distances import center as center
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from .loading import as_graph as as_graph
     from .loading import load as load
     from .report.plots import plot_sizes as plot_sizes
-    from .report.search_plot import plot_levels as plot_levels
     from .result import BFSResult as BFSResult
 
 __version__ = "0.1.0"
@@ -60,7 +60,7 @@ _HOMES = {
     "eccentricity": "algorithms.distances",
     "load": "loading",
     "periphery": "algorithms.distances",
-    "plot_levels": "report.search_plot",
+    "plot_levels": "algorithms.bfs",
     "plot_sizes": "report.plots",
     "radius": "algorithms.distances",
     "read": "adapters.files",

@@ -52,11 +52,6 @@ class Vertices:
         """How many devices the graph is distributed over."""
         return 1
 
-    @property
-    def default_engines(self) -> tuple[str, ...] | None:
-        """The engines that `rapids_bfs.compare` runs by default; None for all."""
-        return None
-
     @abstractmethod
     def sample_sources(self, count: int, seed: int) -> np.ndarray:
         """``count`` distinct vertices with an out-edge (int64), at random, or all of them if there are fewer."""

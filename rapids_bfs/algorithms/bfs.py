@@ -1,21 +1,26 @@
-"""`bfs`: one breadth-first search of any graph by any engine; `validate` checks its result."""
+"""`bfs`: one breadth-first search of any graph by any engine; `validate` checks its result, `plot_levels` draws it."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core.arguments import elements, flag, whole_number
-from .._core.cuda.arrays import on_device, to_host
+from .._core.cuda.arrays import CPU, on_device, to_host
 from .._core.dtypes import INT32_LIMIT
 from ..engines import DEFAULT, Options, search
 from ..errors import InputError
 from ..graph import Graph
 from ..loading import as_graph
 from ..result import BFSResult
-from ..validation import Verdict, verdict_of
+from ..validation import Verdict, require_kinds, verdict_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MAX_DRAWN = 600  # vertices of a graph that `plot_levels` draws
 
 
 def bfs(
@@ -116,6 +121,28 @@ def validate(graph: Any, result: Any) -> Verdict:
     they were not checked. Raises `InputError` if the result's arrays do not fit the graph.
     """
     return verdict_of(as_graph(graph) if isinstance(result, BFSResult) else graph, result)
+
+
+def plot_levels(graph: Graph, result: BFSResult) -> Figure:
+    """A small graph with the sources in the middle and one ring per level; thick lines are tree edges.
+
+    Unreached vertices are in a row below. Both arguments may be on a device; they are copied.
+
+    Raises `InputError` for more than 600 vertices, for a result without predecessors, or of another graph.
+    """
+    require_kinds(graph, result, "plot_levels")
+    n = graph.num_vertices
+    if n > MAX_DRAWN:
+        raise InputError(f"{graph.name} has {n:,} vertices: a picture of more than {MAX_DRAWN} cannot be read")
+    graph, result = graph.to(CPU), result.to(CPU)
+    if not (verdict := verdict_of(graph, result)):
+        raise InputError(f"this is not the result of a search of {graph.name}: {verdict}")
+    if result.predecessors is None:
+        raise InputError("the search kept no predecessors, along which its levels are drawn: ask for predecessors=True")
+    from ..report.search_plot import plot_search
+
+    ids, edges = graph.ids_of(np.arange(n)).tolist(), np.stack(graph.vertex_pairs(), axis=1)
+    return plot_search(graph.name, ids, edges, result.distances, result.predecessors)
 
 
 def as_searchable(graph: Any) -> Any:

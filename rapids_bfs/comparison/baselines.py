@@ -37,8 +37,8 @@ class EdgeInput:
         return as_graph(self.given, **self.options)
 
     def making(self, graph: Any) -> EdgeInput:
-        """These edges, with the options that make ``graph``, which may be their distributed graph on one device."""
-        if type(graph) is type(self.graph):
+        """These edges, with the options that make ``graph``: their own graph, or a copy of it on one device."""
+        if graph is self.graph:
             return self
         return replace(self, options=self.options | {"devices": None}, graph=graph)
 

@@ -19,7 +19,17 @@ from .._core.cuda.arrays import CUDA
 from .._core.memory import PeakDeviceBytes
 from ..algorithms.batch import vertices_of_sources
 from ..algorithms.bfs import checked_depth_limit
-from ..engines import EngineSpec, Options, Traversal, compile_for, prepare, registered, resolve, unsupported
+from ..engines import (
+    EngineSpec,
+    Options,
+    Traversal,
+    compile_for,
+    default_engines,
+    prepare,
+    registered,
+    resolve,
+    unsupported,
+)
 from ..errors import InputError, TraversalError
 from ..loading import as_graph
 from ..result import BFSResult
@@ -84,8 +94,8 @@ def compare(
     edges = graph if isinstance(graph, EdgeInput) else EdgeInput.of(graph, **graph_options)
     graph = as_graph(graph, **graph_options) if edges is None else edges.graph
     graph.check()  # a graph whose arrays were written to would make right engines look wrong
-    if engines is None and graph.default_engines is not None:
-        plan = plan._replace(specs=[resolve(name) for name in graph.default_engines])
+    if engines is None and (names := default_engines(graph)) is not None:
+        plan = plan._replace(specs=[resolve(name) for name in names])
     if plan.num_sources is None:
         vertices = _distinct_vertices(graph, sources)
     else:

@@ -246,11 +246,6 @@ class DistributedGraph(Vertices):
         found: np.ndarray = sum(sampled)
         return found
 
-    @property
-    def default_engines(self) -> tuple[str, ...]:
-        """The engines that `rapids_bfs.compare` runs by default."""
-        return (OWN[self.device], *BESIDE[self.device])
-
     def note_depth(self, depth: int) -> None:
         """After a search with many levels, let the next `prepare` gather the graph."""
         if depth >= deep_from(self.num_arcs) and self.launcher.size > 1 and not self._deep:
@@ -339,6 +334,11 @@ def _unsupported(graph: DistributedGraph, spec: engines.EngineSpec, options: eng
     if spec.name == OWN[graph.device]:
         return None
     return spec.engine.unsupported(graph.to(CPU), spec.algorithm, options)
+
+
+@engines.default_engines.register(DistributedGraph)
+def _default_engines(graph: DistributedGraph) -> tuple[str, ...]:
+    return (OWN[graph.device], *BESIDE[graph.device])
 
 
 @engines.compile_for.register(DistributedGraph)

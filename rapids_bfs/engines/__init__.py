@@ -14,6 +14,7 @@ from .base import Summary as Summary
 from .base import Traversal as Traversal
 from .base import kernel_limit as kernel_limit
 from .operations import compile_for as compile_for
+from .operations import default_engines as default_engines
 from .operations import prepare as prepare
 from .operations import search as search
 from .operations import unsupported as unsupported

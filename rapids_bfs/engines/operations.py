@@ -68,6 +68,12 @@ def unsupported(graph: Any, spec: EngineSpec, options: Options) -> str | None:
 
 
 @by_kind
+def default_engines(graph: Any) -> tuple[str, ...] | None:
+    """The names of the engines that `rapids_bfs.compare` runs on ``graph`` by default; None for all."""
+    return None
+
+
+@by_kind
 def compile_for(graph: Any, spec: EngineSpec, options: Options) -> None:
     """Compile what a search of ``graph`` needs, by a search of a graph of two vertices with the same dtypes."""
     offsets = np.array([0, MANY, 2 * MANY], graph.offsets.dtype)

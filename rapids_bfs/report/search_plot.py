@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.cuda.arrays import CPU
 from .._core.formatting import counted
 from .._core.optional import needed
-from ..errors import InputError
-from ..graph import Graph
-from ..result import BFSResult
-from ..validation import require_kinds, verdict_of
 from .layout import radial
 from .plots import figure_of, settings
 
@@ -20,30 +15,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MAX_VERTICES = 600  # that `plot_levels` draws
-MAX_KEYS = 12  # levels that get an entry in its legend
-SIDE = 6.4  # of its picture, inches
-POINTS = 370  # across what it draws
+MAX_KEYS = 12  # levels that get an entry in the legend
+SIDE = 6.4  # of the picture, inches
+POINTS = 370  # across the graph in it
 LEGIBLE = 9  # points of a circle that an id fits in
 
 
-def plot_levels(graph: Graph, result: BFSResult) -> Figure:
+def plot_search(
+    name: str, ids: list[Any], edges: np.ndarray, distances: np.ndarray, predecessors: np.ndarray
+) -> Figure:
     """A small graph with the sources in the middle and one ring per level; thick lines are tree edges.
 
-    Unreached vertices are in a row below. Both arguments may be on a device; they are copied.
-
-    Raises `InputError` for more than 600 vertices, for a result without predecessors, or of another graph.
+    ``ids`` holds the id of each of the n vertices, ``edges`` (m x 2) the vertices of each edge; ``distances`` and
+    ``predecessors`` are those of a search. Unreached vertices are in a row below.
     """
-    require_kinds(graph, result, "plot_levels")
-    n = graph.num_vertices
-    if n > MAX_VERTICES:
-        raise InputError(f"{graph.name} has {n:,} vertices: a picture of more than {MAX_VERTICES} cannot be read")
-    graph, result = graph.to(CPU), result.to(CPU)
-    if not (verdict := verdict_of(graph, result)):
-        raise InputError(f"this is not the result of a search of {graph.name}: {verdict}")
-    if result.predecessors is None:
-        raise InputError("the search kept no predecessors, along which its levels are drawn: ask for predecessors=True")
-    distances, predecessors = result.distances, result.predecessors
+    n, depth = len(distances), int(distances.max(initial=0))
     positions = radial(distances, predecessors)
     children = np.flatnonzero(predecessors >= 0)
     with settings():
@@ -51,19 +37,19 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
         axes = figure.subplots()
         axes.set_aspect("equal")
         axes.axis("off")
-        reached = f"{result.num_reached} of {counted(n, 'vertex', 'vertices')}"
-        axes.set_title(f"{graph.name}: {reached} in {counted(max(result.depth, 0), 'level')}")
+        reached = f"{np.count_nonzero(distances >= 0)} of {counted(n, 'vertex', 'vertices')}"
+        axes.set_title(f"{name}: {reached} in {counted(depth, 'level')}")
         circle = needed("matplotlib.patches", "a plot").Circle
         for radius in np.unique(np.hypot(*positions[distances > 0].T).round(6)):
             axes.add_patch(
                 circle((0, 0), radius, fill=False, color="#D0D0D0", linewidth=0.6, linestyle=(0, (2, 3)), zorder=0)
             )
         tree = np.stack([predecessors[children], children], axis=1)
-        _draw_edges(axes, positions[np.stack(graph.vertex_pairs(), axis=1)], color="#9A9A9A", linewidth=0.5, alpha=0.5)
+        _draw_edges(axes, positions[edges], color="#9A9A9A", linewidth=0.5, alpha=0.5)
         _draw_edges(axes, positions[tree], color="#333333", linewidth=float(np.clip(100 / max(n, 1), 0.5, 1.6)))
-        _draw_vertices(axes, positions, distances, graph.ids_of(np.arange(n)).tolist())
-        if result.depth < MAX_KEYS:
-            figure.legend(loc="outside lower center", ncols=min(result.depth + 2, 4), labelspacing=1, frameon=False)
+        _draw_vertices(axes, positions, distances, ids)
+        if depth < MAX_KEYS:
+            figure.legend(loc="outside lower center", ncols=min(depth + 2, 4), labelspacing=1, frameon=False)
     return figure
 
 

@@ -24,7 +24,6 @@ LAYERS = (
     ("loading",),
     ("distributed",),
     ("engines",),
-    ("report.search_plot",),
     ("validation",),
     ("result",),
     ("trace",),
