@@ -117,7 +117,7 @@ def test_no_module_imports_one_above_it(arrows):
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("graph", "from .engines import Engine"),
+        ("graph.graph", "from ..engines import Engine"),
         ("adapters.edges", "def late():\n    from ..loading import load"),
         ("_core.memory", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..graph import Graph"),
         ("engines.base", "import rapids_bfs.distributed.graph"),

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 import numpy as np
 
-from ._core import notebook
-from ._core.arguments import index_of, quoted
-from ._core.csr import csr_for
-from ._core.csr.checks import check_graph
-from ._core.cuda.arrays import CPU, CUDA, DEVICES, moved, on_device, to_device, to_host
-from ._core.dtypes import frozen
-from ._core.environment import check_environment
-from ._core.forks import generation
-from ._core.formatting import graph_size, size
-from .errors import InputError
+from .._core import notebook
+from .._core.csr import csr_for
+from .._core.csr.checks import check_graph
+from .._core.cuda.arrays import CPU, CUDA, DEVICES, moved, on_device, to_host
+from .._core.dtypes import frozen
+from .._core.environment import check_environment
+from .._core.forks import generation
+from .._core.formatting import graph_size, size
+from ..errors import InputError
+from .ids import Ids, Labelled
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -33,15 +33,13 @@ NOT_NETWORKX = "a graph of rapids_bfs is none of NetworkX's: use graph.to('netwo
 
 def _adapters(module: str = "") -> ModuleType:
     """The package of the adapters, or a module of it, imported by name and late: adapters import this module."""
-    return import_module(f".adapters{module}", __package__)
+    return import_module(f"..adapters{module}", __package__)
 
 
-class Vertices:
-    """A graph's vertices and their ids, for graphs on one device and over several."""
+class Vertices(Ids):
+    """A graph's vertices, for graphs on one device and over several."""
 
     __slots__ = ()
-
-    name: str
 
     @property
     @abstractmethod
@@ -58,16 +56,6 @@ class Vertices:
 
     def __len__(self) -> int:
         return self.num_vertices
-
-    def __contains__(self, id: object) -> bool:
-        return self._find(id) >= 0
-
-    def vertex_of(self, id: Hashable) -> int:
-        """The vertex with this id; a distributed graph's vertex is its number. Raises `InputError` if there is none."""
-        vertex = self._find(id)
-        if vertex < 0:
-            raise InputError(f"{quoted(id)} is not a vertex of {self.name}; {self._range_of_ids()}")
-        return vertex
 
     def neighbors(self, id: Hashable) -> list[Any]:
         """The ids of the targets of this vertex's out-edges, in the order of the edges.
@@ -112,23 +100,11 @@ class Vertices:
         """The graph in one piece: this one, or a copy on the host of one that is distributed, made once."""
 
     @abstractmethod
-    def _find(self, id: Any) -> int:
-        """`vertex_of`, but -1 if there is none."""
-
-    @abstractmethod
-    def _range_of_ids(self) -> str:
-        """The ids that exist, for the error about one that does not."""
-
-    @abstractmethod
     def _targets_of(self, vertex: int) -> np.ndarray:
         """The targets of a vertex's out-edges, on the host."""
 
-    @abstractmethod
-    def ids_of(self, vertices: np.ndarray) -> np.ndarray:
-        """The ids of these vertices; where a vertex is -1 the id is -1 if ids are integers, else None."""
 
-
-class Graph(Vertices):
+class Graph(Labelled, Vertices):
     """A graph in compressed sparse rows. Make one with `rapids_bfs.as_graph` or `rapids_bfs.read`.
 
     The out-edges of vertex v lead to ``targets[offsets[v]:offsets[v + 1]]``, in the given order. Vertices are 0..n-1.
@@ -306,7 +282,7 @@ class Graph(Vertices):
 
     @cached_property
     def _copy(self) -> Graph:
-        from ._core.memory import require_bytes, require_device_bytes
+        from .._core.memory import require_bytes, require_device_bytes
 
         device, require = (CPU, require_bytes) if self.device == CUDA else (CUDA, require_device_bytes)
         require(self.nbytes, f"{self.name} on {device}")
@@ -394,90 +370,9 @@ class Graph(Vertices):
         """Offsets and targets with each adjacency in ascending order."""
         return self._csr.ascending(self.offsets, self.targets, symmetric=not self.directed)
 
-    def vertices_of(self, ids: Any) -> np.ndarray:
-        """The vertices (int64) with these ids; on the device if the ids and the graph are.
-
-        Raises `InputError` naming the first id that is not a vertex.
-        """
-        if on_device(ids):
-            if self.device == CUDA and not self.has_objects and ids.dtype.kind in "iu":
-                return self._vertices_on_device(to_device(ids))
-            ids = to_host(ids).tolist()
-        return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
-
-    def _vertices_on_device(self, ids: Any) -> np.ndarray:
-        if self.labels is None:
-            vertices: np.ndarray = ids.astype(np.int64)
-            known = (vertices >= 0) & (vertices < self.num_vertices)
-        else:
-            vertices = np.searchsorted(self.labels, ids.astype(self.labels.dtype)).astype(np.int64)
-            vertices[vertices == self.num_vertices] = 0
-            known = self.labels[vertices] == ids
-        if not known.all():
-            self.vertex_of(ids[int(known.argmin())].item())
-        return vertices
-
-    @property
-    def has_objects(self) -> bool:
-        """Are the ids objects rather than integers?"""
-        return self.labels is not None and self.labels.dtype == object
-
-    @cached_property
-    def _host_labels(self) -> np.ndarray:
-        return to_host(self.labels)
-
     def _targets_of(self, vertex: int) -> np.ndarray:
         begin, end = to_host(self.offsets[vertex : vertex + 2]).tolist()
         return to_host(self.targets[begin:end])
-
-    def _find(self, id: Any) -> int:
-        if self.has_objects:
-            try:
-                return self._index.get(id, -1)
-            except (TypeError, ValueError):  # not hashable, such as a list, or a timedelta of NumPy without a unit
-                return -1
-        integer = id if type(id) is int else index_of(id)  # a call takes a fifth of the time
-        if integer is None:
-            return -1
-        if self.labels is None:
-            return integer if 0 <= integer < self.num_vertices else -1
-        labels = self._host_labels
-        if not (self.num_vertices and labels[0] <= integer <= labels[-1]):
-            return -1
-        place = int(labels.searchsorted(labels.dtype.type(integer)))  # for another type it would convert them all
-        return place if labels[place] == integer else -1
-
-    @cached_property
-    def _index(self) -> dict[Hashable, int]:
-        assert self.labels is not None
-        return {label: vertex for vertex, label in enumerate(self.labels)}
-
-    def _range_of_ids(self) -> str:
-        n = self.num_vertices
-        if n == 0:
-            return "the graph has no vertices"
-        has = "only vertex is" if n == 1 else "vertices are" if self.labels is None else f"{n:,} vertices have the ids"
-        return f"its {has} {self._shown_ids()}"
-
-    def _shown_ids(self) -> str:
-        """The first id and the last."""
-        if self.num_vertices == 0:
-            return "none"
-        first, last = map(quoted, self.ids_of(np.array([0, self.num_vertices - 1])).tolist())
-        if self.num_vertices == 1:
-            return first
-        return f"{first}..{last}" if self.labels is None else f"{first}, ..., {last}"
-
-    def ids_of(self, vertices: np.ndarray) -> np.ndarray:
-        if self.labels is None:
-            return vertices
-        if self.has_objects or not on_device(vertices):
-            labels, vertices = self._host_labels, to_host(vertices)
-        else:
-            labels = to_device(self.labels)
-        ids: np.ndarray = labels[vertices]
-        ids[vertices < 0] = None if self.has_objects else -1
-        return ids
 
     def vertex_pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Source and target vertices of every edge, in adjacency order; an undirected edge once."""
