@@ -18,6 +18,8 @@ from .errors import InputError
 from .graph import Graph
 from .trace import Trace
 
+NO_PREDECESSORS = "the search kept no predecessors: ask for predecessors=True"
+
 
 def same_answers(one: Any, other: Any) -> bool:
     """Do two results of one class hold the same graph, and equal values in all other fields but the trace?"""
@@ -47,6 +49,24 @@ class Distances:
     def distance_to(self, id: Hashable) -> int:
         """The distance of the vertex with this id, -1 if it was not reached. Raises `InputError` if none has it."""
         return self._distance_at(self.graph.vertex_of(id))
+
+    @abstractmethod
+    def vertices_to(self, vertex: int) -> np.ndarray:
+        """The vertices along a shortest path from a source to this one, including both; none if it was not reached.
+
+        Raises `InputError` if predecessors are missing or have been changed since.
+        """
+
+    def path_to(self, id: Hashable) -> list[Any]:
+        """Ids along a shortest path from a source to the vertex with this id, including both ends.
+
+        Raises `InputError` if the vertex is unreached, or predecessors are missing or have been changed since.
+        """
+        path = self.vertices_to(self.graph.vertex_of(id))
+        if not len(path):
+            raise InputError(f"{quoted(id)} was not reached")
+        ids: list[Any] = self.graph.ids_of(path).tolist()
+        return ids
 
     def __contains__(self, id: object) -> bool:
         vertex = self.graph._find(id)
@@ -179,26 +199,21 @@ class BFSResult(Distances):
         ids = self.graph.ids_of(vertices).tolist()
         return dict(zip(ids, distances[vertices].tolist(), strict=True))
 
-    def path_to(self, id: Hashable) -> list[Any]:
-        """Ids along a shortest path from a source to the vertex with this id, including both ends.
-
-        Raises `InputError` if the vertex is unreached, or predecessors are missing or have been changed since.
-        """
+    def vertices_to(self, vertex: int) -> np.ndarray:
         if self.predecessors is None:
-            raise InputError("the search kept no predecessors: ask for predecessors=True")
-        vertex = self.graph.vertex_of(id)
+            raise InputError(NO_PREDECESSORS)
         if self.distances[vertex] < 0:
-            raise InputError(f"{quoted(id)} was not reached")
+            return np.empty(0, np.int64)
         distances, predecessors = to_host(self.distances), to_host(self.predecessors)
         path = [vertex]
         while distances[path[-1]] != 0:
             path.append(int(predecessors[path[-1]]))
             if not 0 <= path[-1] < len(predecessors) or len(path) > len(predecessors):
+                id = self.graph.ids_of(np.array([vertex])).tolist()[0]
                 raise InputError(
                     f"the predecessors lead from {quoted(id)} to no source: `validate` says where they are wrong"
                 )
-        ids: list[Any] = self.graph.ids_of(np.array(path[::-1])).tolist()
-        return ids
+        return np.array(path[::-1])
 
     def to_frame(self, kind: str | None = None) -> Any:
         """A frame with one row per vertex: ``vertex``, ``distance`` and ``predecessor`` (if any), with the user's ids.

@@ -43,6 +43,44 @@ def label(offsets, targets, symmetric, labels):
 
 
 @serial
+def join_rows(offsets, targets, base, symmetric, pointers):
+    """Join the ends of the arcs of some rows, of which the first is that of the vertex ``base``, and flatten the trees.
+
+    ``symmetric``: is each edge there in both directions, in some row?
+    """
+    for row in range(len(offsets) - 1):
+        for edge in range(offsets[row], offsets[row + 1]):
+            if not symmetric or targets[edge] < base + row:
+                _join(pointers, base + row, targets[edge])
+    _flatten(pointers)
+
+
+@serial
+def join_pointers(others, pointers):
+    """Join each vertex with where it points in ``others``, and flatten the trees."""
+    for vertex in range(len(others)):
+        if others[vertex] != vertex:
+            _join(pointers, vertex, others[vertex])
+    _flatten(pointers)
+
+
+@serial
+def number(roots, vertices, numbers, labels):
+    """Number the roots of ``vertices`` from 0 in the order in which they come first: fill ``labels[len(vertices)]``.
+
+    ``numbers[len(roots)]`` is -1 throughout. Returns how many there are.
+    """
+    count = 0
+    for place in range(len(vertices)):
+        root = roots[vertices[place]]
+        if numbers[root] < 0:
+            numbers[root] = count
+            count += 1
+        labels[place] = numbers[root]
+    return count
+
+
+@serial
 def _join(pointers, one, other):
     """Make one tree of those of two vertices."""
     one, other = pointers[one], pointers[other]

@@ -23,6 +23,7 @@ FILES = {
     "frontier_mask_texture": "published/frontier_mask_texture.cu",
     "distributed": "distributed/search.cu",
     "distributed_build": "distributed/build.cu",
+    "distributed_components": "distributed/components.cu",
     "distributed_persistent": "distributed/one_launch.cu",
     "distributed_validation": "distributed/validation.cu",
     "random_edges": "graph/random_edges.cu",
@@ -103,6 +104,11 @@ KERNELS = {
         "bucket_by_owner": "bucket_by_owner<{vertex}>",
         "count_arcs": "count_arcs<{vertex}>",
         "scatter_targets": "scatter_targets<{vertex}>",
+    },
+    "distributed_components": {
+        "join_rows": "join_rows<{vertex}, {offset}>",
+        "join_pointers": "join_pointers<{vertex}>",
+        "flatten": "flatten<{vertex}>",
     },
     "distributed_persistent": {"search_partition": "search_partition<{vertex}, {offset}>"},
     "distributed_validation": {

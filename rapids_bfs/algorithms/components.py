@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .._core.cuda.arrays import CPU, moved
-from ..graph import Graph
-from ..kernels.cpu import afforest
-from .bfs import as_searchable
+from .._core.cuda.arrays import moved
+from ..engines import components
+from ..loading import as_graph
 
 
 def connected_components(graph: Any) -> np.ndarray:
     """The connected component of each vertex; weakly connected components of a directed graph.
 
-    The host finds them in one pass, which skips most edges of an undirected graph.
+    The host finds them in one pass, which skips most edges of an undirected graph. Over several devices each joins the
+    edges that it has, and they merge what they found.
 
     Parameters
     ----------
@@ -25,7 +25,8 @@ def connected_components(graph: Any) -> np.ndarray:
     -------
     array of n, of the type of ``graph.targets``
         Components are numbered 0, 1, ... in the order of their first vertices, so ``max() + 1`` is their number and
-        ``bincount`` gives their sizes. The array is on the graph's device.
+        ``bincount`` gives their sizes. The array is on the graph's device; on the host, in the order of the ids, if the
+        graph is distributed.
 
     Raises
     ------
@@ -37,12 +38,6 @@ def connected_components(graph: Any) -> np.ndarray:
     >>> connected_components([("a", "b"), ("c", "d"), ("b", "e")])
     array([0, 0, 1, 1, 0], dtype=int32)
     """
-    graph = as_searchable(graph)
-    labels: np.ndarray = moved(labelled(graph.to(CPU))[0], graph.device)
+    graph = as_graph(graph)
+    labels: np.ndarray = moved(components(graph)[0], graph.answers_on)
     return labels
-
-
-def labelled(graph: Graph) -> tuple[np.ndarray, int]:
-    """The component of each vertex of a graph on the CPU, and the number of components."""
-    labels = np.empty(graph.num_vertices, graph.targets.dtype)
-    return labels, afforest.label(graph.offsets, graph.targets, not graph.directed, labels)

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from .._core.cuda.arrays import CPU, to_host
-from ..engines import Options, search
+from ..engines import Options, components, search
 from ..graph import Graph
 from ..kernels.cpu import eccentricities
 from .batch import summary, vertices_of_sources
 from .bfs import as_searchable
-from .components import labelled
 
 # From the lower and upper bounds of all eccentricities: a mask of the vertices that are still open.
 IsOpen = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -190,7 +189,7 @@ class Bounds:
             self.labels, count = np.zeros(n, here.targets.dtype), min(n, 1)
             self.upper = np.full(n, n - 1, np.int32)
         else:
-            self.labels, count = labelled(here)
+            self.labels, count = components(here)
             self.upper = (np.bincount(self.labels, minlength=count)[self.labels] - 1).astype(np.int32)
         self.chosen, self.farthest = np.empty(count, np.int64), np.empty(count, np.int32)
 

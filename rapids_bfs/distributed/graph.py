@@ -24,6 +24,7 @@ from ..graph import Graph, Vertices
 from ..validation import verdict_of
 from .build import OWN, Partition, Plan, build
 from .communicators import Communicator
+from .components import components_of
 from .gathered import GATHERED, deep_from, gather
 from .launchers import Launcher, PerRank
 from .level_synchronous import prepare
@@ -185,16 +186,35 @@ class DistributedGraph(Vertices):
             return -1
         return int(max(self.launcher.collect(_find, int(id), each=[self.partitions])))
 
-    def vertices(self, global_ids: np.ndarray) -> np.ndarray:
+    def places_of(self, global_ids: np.ndarray) -> np.ndarray:
         """The vertices of ``to("cpu")`` with these global ids; -1 stays -1."""
         if self.partitioning.cyclic:
             ids: np.ndarray = self.partitioning.ids(global_ids)
             return ids
-        vertices = np.where(global_ids < 0, -1, self._vertices[global_ids])
+        vertices = np.where(global_ids < 0, -1, self._places[global_ids])
         return vertices.astype(index_dtype(self.num_vertices))
 
+    def at_places(self, places: np.ndarray) -> np.ndarray:
+        """The global ids of these vertices of ``to("cpu")``."""
+        global_ids: np.ndarray = (
+            self.partitioning.global_ids(places) if self.partitioning.cyclic else self._global_ids[places]
+        )
+        return global_ids
+
+    @property
+    def answers_on(self) -> str:
+        return CPU
+
     @cached_property
-    def _vertices(self) -> np.ndarray:
+    def _global_ids(self) -> np.ndarray:
+        """The global id of each vertex of ``to("cpu")``, if there are labels."""
+        global_ids = np.empty(self.num_vertices, self.partitioning.dtype)
+        used = np.flatnonzero(self._places >= 0)
+        global_ids[self._places[used]] = used
+        return global_ids
+
+    @cached_property
+    def _places(self) -> np.ndarray:
         """The vertex of ``to("cpu")`` for each global id, if there are labels; -1 for unused global ids."""
         partitioning = self.partitioning
         ids = self.ids._host_labels
@@ -205,19 +225,19 @@ class DistributedGraph(Vertices):
         return vertices
 
     def ids_of(self, vertices: np.ndarray) -> np.ndarray:
-        return self.ids.ids_of(self.vertices(vertices))
+        return self.ids.ids_of(self.places_of(vertices))
 
     @cached_property
     def whole(self) -> Graph:
         n, m, vertex = self.num_vertices, self.num_arcs, np.dtype(index_dtype(self.num_vertices))
         require_bytes(m * (2 * vertex.itemsize + 8) + 24 * n, f"{self.name} on {CPU}, in one piece,")
         rows = self.launcher.collect(_rows, each=[self.partitions])
-        own = [self.vertices(self.partitioning.own_global_ids(rank)) for rank in range(self.partitioning.size)]
+        own = [self.places_of(self.partitioning.own_global_ids(rank)) for rank in range(self.partitioning.size)]
         degrees = np.zeros(n, np.int64)
         for vertices, (offsets, _) in zip(own, rows, strict=True):
             degrees[vertices] = np.diff(offsets)
         blocks = (
-            (np.repeat(vertices, np.diff(offsets)), self.vertices(targets))
+            (np.repeat(vertices, np.diff(offsets)), self.places_of(targets))
             for vertices, (offsets, targets) in zip(own, rows, strict=True)
         )
         offsets, targets = csr.fill(degrees, blocks)
@@ -347,3 +367,5 @@ def _compile_for(graph: DistributedGraph, spec: engines.EngineSpec, options: eng
 
 
 verdict_of.register(DistributedGraph, validate_distributed)
+engines.components.register(DistributedGraph)(components_of)
+engines.path_between.register(DistributedGraph)(engines.path_by_search)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
 
-from .._core.arguments import quoted
 from .._core.csr import csr_for
 from .._core.cuda.arrays import checked_device, to_host
 from .._core.memory import require_bytes
 from ..errors import InputError
-from ..result import BFSResult, Distances
+from ..result import NO_PREDECESSORS, BFSResult, Distances
 from ..trace import Level, Step, Trace, expansions
 from .build import Partition
 from .communicators import Communicator
@@ -109,19 +107,11 @@ class DistributedResult(Distances):
         """The distances of reached vertices by their ids, the nearest first. The edges are not gathered."""
         return self._of(self.graph.ids).as_dict()
 
-    def path_to(self, id: Hashable) -> list[Any]:
-        """Ids along a shortest path from a source to the vertex with this id, both ends included.
-
-        Raises `InputError` if it was not reached, or predecessors were not kept.
-        """
-        vertex = self.graph.vertex_of(id)
+    def vertices_to(self, vertex: int) -> np.ndarray:
         path = self._each(_path, vertex)[0]
         if path is None:
-            raise InputError("the search kept no predecessors: ask for predecessors=True")
-        if not path:
-            raise InputError(f"{quoted(id)} was not reached")
-        ids: list[Any] = self.graph.ids_of(np.array(path)).tolist()
-        return ids
+            raise InputError(NO_PREDECESSORS)
+        return np.array(path, np.int64)
 
     def to(self, device: str) -> BFSResult:
         """The result in one piece on "cpu" or "cuda", its graph too."""
@@ -140,13 +130,13 @@ class DistributedResult(Distances):
         predecessors = np.empty(n, graph.targets.dtype)
         kept = True
         for rank, (mine, their) in enumerate(self._each(_fetch)):
-            vertices = self.graph.vertices(partitioning.own_global_ids(rank))
+            vertices = self.graph.places_of(partitioning.own_global_ids(rank))
             distances[vertices] = mine
             kept = their is not None
             if kept:
-                predecessors[vertices] = self.graph.vertices(their)
-        sources = self.graph.vertices(self.sources).astype(np.int64)
-        target = None if self.target is None else int(self.graph.vertices(np.array([self.target]))[0])
+                predecessors[vertices] = self.graph.places_of(their)
+        sources = self.graph.places_of(self.sources).astype(np.int64)
+        target = None if self.target is None else int(self.graph.places_of(np.array([self.target]))[0])
         return BFSResult(
             graph, sources, distances, predecessors if kept else None, self.depth_limit, target, self.trace
         )

@@ -94,5 +94,5 @@ class GatheredTraversal(Traversal):
         return self.traversal.result(found, self._vertices(sources), options, own=own)
 
     def _vertices(self, sources: np.ndarray) -> np.ndarray:
-        vertices: np.ndarray = self.distributed.vertices(sources).astype(np.int64)
+        vertices: np.ndarray = self.distributed.places_of(sources).astype(np.int64)
         return vertices

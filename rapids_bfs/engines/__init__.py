@@ -14,7 +14,10 @@ from .base import Summary as Summary
 from .base import Traversal as Traversal
 from .base import kernel_limit as kernel_limit
 from .operations import compile_for as compile_for
+from .operations import components as components
 from .operations import default_engines as default_engines
+from .operations import path_between as path_between
+from .operations import path_by_search as path_by_search
 from .operations import prepare as prepare
 from .operations import search as search
 from .operations import unsupported as unsupported

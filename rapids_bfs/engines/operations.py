@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
+from .._core.cuda.arrays import CPU, CUDA
 from ..graph import Graph
 from .base import Options, Traversal
 from .registry import EngineSpec, require
@@ -71,6 +72,33 @@ def unsupported(graph: Any, spec: EngineSpec, options: Options) -> str | None:
 def default_engines(graph: Any) -> tuple[str, ...] | None:
     """The names of the engines that `rapids_bfs.compare` runs on ``graph`` by default; None for all."""
     return None
+
+
+@by_kind
+def components(graph: Any) -> tuple[np.ndarray, int]:
+    """The connected component of each vertex, on the host, in the order of the vertices, and how many there are. They
+    are numbered from 0 in the order of their first vertices."""
+    from ..kernels.cpu import afforest
+
+    here = graph.to(CPU)
+    labels = np.empty(here.num_vertices, here.targets.dtype)
+    return labels, afforest.label(here.offsets, here.targets, not here.directed, labels)
+
+
+@by_kind
+def path_between(graph: Any, source: int, target: int) -> np.ndarray:
+    """The vertices of a shortest path, including both ends; empty if there is no path."""
+    if graph.device == CUDA:
+        return path_by_search(graph, source, target)
+    from .cpu.bidirectional import Bidirectional
+
+    return Bidirectional.of(graph).path(source, target)
+
+
+def path_by_search(graph: Any, source: int, target: int) -> np.ndarray:
+    """`path_between`, by a search from the source until it reaches the target."""
+    path: np.ndarray = search(graph, np.array([source], np.int64), Options(target=target), "auto").vertices_to(target)
+    return path
 
 
 @by_kind

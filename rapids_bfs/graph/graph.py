@@ -50,6 +50,25 @@ class Vertices(Ids):
         """How many devices the graph is distributed over."""
         return 1
 
+    @property
+    @abstractmethod
+    def device(self) -> str:
+        """The kind of the device that has the edges, or of the devices: "cpu" or "cuda"."""
+
+    @property
+    def answers_on(self) -> str:
+        """Where arrays with an element for each vertex are returned: "cpu" or "cuda"."""
+        return self.device
+
+    def at_places(self, places: np.ndarray) -> np.ndarray:
+        """The vertices at these places, 0..n-1, in the order of the ids, which arrays with an element for each vertex
+        have too. A distributed graph's vertices have other numbers."""
+        return places
+
+    def places_of(self, vertices: np.ndarray) -> np.ndarray:
+        """The inverse of `at_places`; -1 stays -1."""
+        return vertices
+
     @abstractmethod
     def sample_sources(self, count: int, seed: int) -> np.ndarray:
         """``count`` distinct vertices with an out-edge (int64), at random, or all of them if there are fewer."""

@@ -13,7 +13,7 @@ from strategies import graphs, oracle_distances
 
 import rapids_bfs
 from rapids_bfs import InputError, NoPathError, as_graph, shortest_path
-from rapids_bfs.algorithms.shortest_paths import Bidirectional
+from rapids_bfs.engines.cpu.bidirectional import Bidirectional
 from rapids_bfs.generators import generate
 
 

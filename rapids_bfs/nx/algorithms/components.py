@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ... import engines
 from ..._core.cuda.arrays import to_host
-from ...algorithms.components import labelled
 from ...graph import Graph
 from ...kernels.cpu.networkx import components
 from ..graph import ConvertedGraph, FallBack, induced
@@ -33,7 +33,7 @@ def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
 
 
 def number_connected_components(G: ConvertedGraph) -> int:
-    return labelled(G.backward)[1]
+    return engines.components(G.backward)[1]
 
 
 def is_connected(G: ConvertedGraph) -> bool:

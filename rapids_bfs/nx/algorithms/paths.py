@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from ...algorithms.shortest_paths import Bidirectional
+from ...engines.cpu.bidirectional import Bidirectional
 from ...kernels.cpu.networkx import ordered
 from ..calls import implementation
 from ..graph import ConvertedGraph, FallBack, levels, many_objects

@@ -1,0 +1,38 @@
+"""A shortest path between two vertices of a graph on the CPU, by two searches that meet."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from ..._core.memory import require_bytes
+from ...graph import Graph
+from ...kernels.cpu import bidirectional
+
+KEY = "shortest paths"  # among `Graph.traversals`
+
+
+class Bidirectional:
+    """The buffers of `bidirectional.shortest_path` for one graph on the CPU. They serve one search at a time."""
+
+    def __init__(self, graph: Graph) -> None:
+        n, into, vertex = graph.num_vertices, graph.reverse, graph.targets.dtype
+        require_bytes(n * (1 + 3 * vertex.itemsize), "a search between two vertices")
+        self.lock = threading.RLock()
+        self.edges = graph.offsets, graph.targets, into.offsets, into.targets
+        self.buffers = np.zeros(n, np.uint8), np.empty(n, vertex), np.empty((2, n), vertex)
+
+    @classmethod
+    def of(cls, graph: Graph) -> Bidirectional:
+        """The buffers of this graph, the same at every call."""
+        traversals = graph.traversals
+        found: Bidirectional | None = traversals.get(KEY)
+        return traversals.setdefault(KEY, cls(graph)) if found is None else found
+
+    def path(self, source: int, target: int) -> np.ndarray:
+        """The vertices of a shortest path, including both ends; empty if there is no path."""
+        queues = self.buffers[2]
+        with self.lock:
+            length = bidirectional.shortest_path(*self.edges, source, target, *self.buffers)
+            return queues[0, :length].copy()

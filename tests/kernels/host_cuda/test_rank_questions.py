@@ -1,0 +1,65 @@
+"""What a distributed graph answers besides searches, by the CUDA C++ run on the host."""
+
+from unittest import mock
+
+import host_device
+import numpy as np
+import pytest
+from host_faults import Fault, assert_seen
+from oracle import random_graph
+
+from rapids_bfs import connected_components
+from rapids_bfs.distributed import components
+from rapids_bfs.distributed.graph import from_graph
+from rapids_bfs.distributed.launchers import Threads
+from rapids_bfs.distributed.partitioning import Partitioning
+from rapids_bfs.generators import generate
+
+
+@pytest.fixture(autouse=True)
+def on_device(monkeypatch):
+    for module in (components,):
+        monkeypatch.setattr(module, "on_device", lambda array: True)
+        monkeypatch.setattr(module, "launch", host_device.launch)
+
+
+def random_graphs(count):
+    """Directed or not, with isolated vertices, self-loops and parallel edges, over 1 to 5 partitions."""
+    for seed in range(count):
+        whole = random_graph(np.random.default_rng(seed), most_vertices=60, most_edges=70)
+        yield from_graph(whole, Threads(["cpu"] * (1 + seed % 5))), whole
+
+
+def components_agree(count=10):
+    for graph, whole in random_graphs(count):
+        np.testing.assert_array_equal(connected_components(graph), connected_components(whole))
+
+
+def test_components():
+    components_agree()
+    whole = generate("rmat:11")
+    graph = from_graph(whole, Threads(["cpu"] * 3))
+    np.testing.assert_array_equal(connected_components(graph), connected_components(whole))
+
+
+def test_components_of_wide_numbers():
+    with mock.patch.object(Partitioning, "dtype", np.dtype(np.int64)):
+        components_agree(4)
+
+
+FAULTS = {
+    "distributed_components": {
+        "an arc is skipped": Fault(
+            "!symmetric || target < source", "!symmetric || target + 9 < source", test_components
+        ),
+        "all arcs are taken once": Fault(
+            "static_cast<Vertex>(base + row)", "static_cast<Vertex>(row)", test_components
+        ),
+        "roots are not found": Fault("pointers[vertex] = root;", ";", test_components),
+    },
+}
+
+
+@pytest.mark.parametrize(("file", "name"), [(file, name) for file, faults in FAULTS.items() for name in faults])
+def test_a_fault_in_the_kernels_is_seen(monkeypatch, file, name):
+    assert_seen(monkeypatch, file, FAULTS[file], name)
