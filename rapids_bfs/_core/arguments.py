@@ -84,6 +84,11 @@ def is_integer(value: Any) -> TypeGuard[int]:
     return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
 
 
+def is_of(obj: Any, module: str, *names: str) -> bool:
+    """Is it of one of a module's classes with these names, or of a class derived from one? Imports nothing."""
+    return any(kind.__module__ == module and kind.__name__ in names for kind in type(obj).__mro__)
+
+
 def elements(collection: Any) -> list[Any]:
     """The elements of an array, a column or anything else to iterate over, as Python's own objects where those of a
     column are its library's.

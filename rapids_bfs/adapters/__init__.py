@@ -24,7 +24,13 @@ IMPORTERS = {
     "cugraph": "from_cugraph",
     "pylibcugraph": "from_pylibcugraph",
     "nx_cugraph": "from_nx_cugraph",
+    "cugraph_datasets": "from_dataset",
     "networkx": "from_networkx",
+    "igraph": "from_igraph",
+    "networkit": "from_networkit",
+    "rustworkx": "from_rustworkx",
+    "graphblas": "from_graphblas",
+    "edge_index": "from_edge_index",
     "scipy": "from_scipy",
     "adjacency": "from_dict",
     "edges": "from_edges_object",
@@ -34,11 +40,7 @@ IMPORTERS = {
 # What makes edges of types that are not taken, by their package and name.
 NEXT_STEPS = {
     ("graph_tool", "Graph"): "g.get_edges(), vertices=g.num_vertices(), directed=g.is_directed()",
-    ("igraph", "Graph"): "g.get_edgelist(), vertices=g.vcount(), directed=g.is_directed()",
-    ("networkit", "Graph"): "list(g.iterEdges()), vertices=g.upperNodeIdBound(), directed=g.isDirected()",
     ("polars", "LazyFrame"): "frame.collect()",
-    ("rustworkx", "PyDiGraph"): "list(g.edge_list()), directed=True",
-    ("rustworkx", "PyGraph"): "list(g.edge_list()), directed=False",
 }
 
 # Kinds that `Graph.to` knows: module and function.
@@ -52,14 +54,20 @@ EXPORTERS = {
     "cupyx": ("scipy", "to_cupyx"),
     "dict": ("adjacency", "to_dict"),
     "edges": ("edges", "to_edges"),
+    "graphblas": ("graphblas", "to_graphblas"),
+    "igraph": ("igraph", "to_igraph"),
+    "networkit": ("networkit", "to_networkit"),
     "networkx": ("networkx", "to_networkx"),
     "nx-cugraph": ("nx_cugraph", "to_nx_cugraph"),
     "pandas": ("arrow", "to_pandas"),
     "polars": ("arrow", "to_polars"),
     "pylibcudf": ("pylibcudf", "to_pylibcudf"),
     "pylibcugraph": ("pylibcugraph", "to_pylibcugraph"),
+    "rustworkx": ("rustworkx", "to_rustworkx"),
     "scipy": ("scipy", "to_scipy"),
 }
+
+PEERS = ("graphblas", "igraph", "networkit", "rustworkx")  # the packages of the extra of this name
 
 
 def _next_step(graph: Any) -> str:
@@ -112,5 +120,10 @@ def export(graph: Vertices, kind: str) -> Any:
         kinds = ", ".join(EXPORTERS)
         raise InputError(f"unknown kind {quoted(kind)}: a graph goes to {' or '.join(DEVICES)}, or becomes {kinds}")
     module, function = EXPORTERS[kind]
-    with rapids.here(f"a graph of kind {kind!r}"):
-        return getattr(_adapter(module), function)(graph.whole)
+    try:
+        with rapids.here(f"a graph of kind {kind!r}"):
+            return getattr(_adapter(module), function)(graph.whole)
+    except ModuleNotFoundError as error:
+        if error.name not in PEERS:
+            raise
+        raise InputError(f"{error.name} is not installed: pip install 'rapids-bfs[peers]'") from None

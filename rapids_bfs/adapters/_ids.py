@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from .._core.arguments import quoted
+from .._core.arguments import is_integer, quoted
 from .._core.csr.host import Pairs, as_block
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
@@ -26,8 +26,14 @@ if TYPE_CHECKING:
 
     Columns = tuple[pa.Array, pa.Array]  # source and target ids, equally many
 
+LARGEST = np.iinfo(np.int64).max  # of the integers that a column of ids can hold
 STEP = 1 << 16  # ids numbered between two checks that the table has room
 FREE = -1  # marks a free row of the table; ids are 0 or more
+
+
+def are_integer_ids(ids: Iterable[Hashable]) -> bool:
+    """Are all of these integers that a column of ids can hold?"""
+    return all(is_integer(id) and 0 <= id <= LARGEST for id in ids)
 
 
 @njit(inline="always")

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .._core.arguments import elements, is_integer, quoted
+from .._core.arguments import elements, quoted
 from .._core.dtypes import index_dtype
 from ..errors import InputError
 from ..graph import Graph, Vertices
+from ._ids import are_integer_ids
 from .edges import are_vertices, labelled
-
-LARGEST = np.iinfo(np.int64).max  # of the integers that a column of ids can hold
 
 
 def matches(obj: Any) -> bool:
@@ -48,7 +47,7 @@ def from_dict(
         raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
     if any(id is None for id in ids):
         raise InputError(f"{name}: None is not a vertex id")
-    integers = all(is_integer(id) and 0 <= id <= LARGEST for id in ids)
+    integers = are_integer_ids(ids)
     if integers:
         ids.sort()
     plain = integers and are_vertices(ids)

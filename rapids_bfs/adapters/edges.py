@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from .._core.memory import has_bytes, require_bytes
 from ..errors import InputError
 from ..graph import Graph, Vertices
 from ._edge_list import COLUMNS, EdgeList, checked_vertices, refuse_past, require_columns
-from ._ids import IntegerIds, require_one_type
+from ._ids import IntegerIds, are_integer_ids, require_one_type
 
 BLOCK = csr.BLOCK
 SPREAD = 8  # ids below this many times the edges are counted in an array, others are hashed
@@ -229,6 +229,69 @@ def from_objects(
         raise InputError(f"{name}, column {columns[at % 2]!r}, row {at // 2} (from 0): null is not a vertex id")
     edges = EdgeList(len(source), lambda: [(codes[0::2], codes[1::2])], columns, name)
     return labelled(from_edge_list(edges, vertices=len(labels), directed=directed, frame=frame), labels)
+
+
+def from_numbered(
+    sources: np.ndarray,
+    targets: np.ndarray,
+    ids: int | Sequence[Hashable],
+    *,
+    undirected: bool,
+    directed: bool | None = None,
+    name: str = "edges",
+) -> Graph:
+    """A graph from edges between numbers of vertices (int64) as graph libraries have them: ``undirected`` edges once.
+
+    ``ids`` has the id of each number, or is how many there are, which are ids then. Ids that are integers from 0 on
+    ascend in the graph, whose vertices are 0..n-1 without labels if the ids are these. ``directed``: None keeps what
+    the edges are, True counts an undirected edge as two, False adds the reversed ones unless they are there.
+
+    Raises `InputError` for an id that is None, not hashable, or that of two vertices.
+    """
+    directed = checked_directed(directed)
+    labels = None
+    if isinstance(ids, int):
+        n = ids
+    else:
+        n = len(ids)
+        labels = _distinct(ids, name)
+        if labels.dtype != object:
+            order = np.argsort(labels)
+            ranks = np.empty(n, index_dtype(n))
+            ranks[order] = np.arange(n)
+            sources, targets = csr.gather(ranks, sources), csr.gather(ranks, targets)
+            labels = None if are_vertices(labels[order]) else labels[order]
+    edges = [(sources, targets)]
+    degrees = csr.degrees_of(n, edges)
+    counts = degrees.out + degrees.into if undirected else degrees.out
+    offsets, placed = csr.fill(counts, edges, mirror=undirected)
+    graph = Graph._trusted(offsets, placed, labels=labels, directed=bool(directed) or not undirected, name=name)
+    return graph.undirected if directed is False else graph
+
+
+def numbered(sources: np.ndarray, targets: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Edges between ascending integer ids as `from_numbered` takes them: their ends as places in ``ids``, and these."""
+    if are_vertices(ids):
+        return sources, targets, len(ids)
+    return np.searchsorted(ids, sources), np.searchsorted(ids, targets), ids
+
+
+def _distinct(ids: Sequence[Hashable], name: str) -> np.ndarray:
+    """Ids as an array, of int64 if they are integers from 0 on, else of objects. Raises `InputError` for one that is
+    None, not hashable, or there twice."""
+    if isinstance(ids, np.ndarray):
+        return ids
+    places: dict[Hashable, int] = {}
+    for place, id in enumerate(ids):
+        if id is None:
+            raise InputError(f"{name}: vertex {place} has no name, though others have: name it, or delete the names")
+        try:
+            first = places.setdefault(id, place)
+        except TypeError as error:
+            raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
+        if first != place:
+            raise InputError(f"{name}: vertices {first} and {place} are both named {quoted(id)}: rename one of them")
+    return np.array(ids, np.int64) if are_integer_ids(ids) else np.fromiter(ids, object, len(ids))
 
 
 def labelled(graph: Graph, labels: np.ndarray | Iterable[Hashable]) -> Graph:

@@ -103,9 +103,10 @@ class Vertices(Ids):
     def to(self, kind: str) -> Any:
         """The graph in one piece on a device, or as another type.
 
-        "cpu" and "cuda" give a `Graph`: this one if it is there, else a copy, made once. "networkx", "scipy", "pandas",
-        "polars", "arrow", "edges", "csr" and "dict" convert the graph, and on a device "cudf", "pylibcudf",
-        "arrow-device", "cupy", "cupyx", "cugraph", "pylibcugraph" and "nx-cugraph".
+        "cpu" and "cuda" give a `Graph`: this one if it is there, else a copy, made once. "networkx", "igraph",
+        "networkit", "rustworkx", "graphblas", "scipy", "pandas", "polars", "arrow", "edges", "csr" and "dict" convert
+        the graph, and on a device "cudf", "pylibcudf", "arrow-device", "cupy", "cupyx", "cugraph", "pylibcugraph" and
+        "nx-cugraph".
 
         Raises `InputError` if there is no such kind or device, or the graph does not fit.
         """

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 BACKEND = "rapids_bfs"
+URL = "https://github.com/rapids-bfs/rapids_bfs"
 MIN_EDGES = 20_000  # measured by `python -m benchmarks networkx`
 
 
@@ -133,13 +134,29 @@ def get_info() -> dict[str, Any]:
         "backend_name": BACKEND,
         "project": "rapids-bfs",
         "package": "rapids_bfs",
+        "url": URL,
         "short_summary": "Breadth-first search on CPU and GPU, in NetworkX's own order.",
         "default_config": {"engine": "auto", "min_edges": MIN_EDGES},
         "functions": {name: _documented(function) for name, function in FUNCTIONS.items()},
     }
 
 
-def _documented(function: Function) -> dict[str, str]:
-    if not function.without:
-        return {}
-    return {"additional_docs": " and ".join(f"`{argument}`" for argument in function.without) + " must be None."}
+def _documented(function: Function) -> dict[str, Any]:
+    """What NetworkX adds to a function's docstring: how it searches, what becomes of its arguments, its source."""
+    parameters = {
+        "G : graph of any class": "Converted at the first call; NetworkX keeps the conversion with the graph."
+    }
+    if function.limit:
+        parameters[f"{function.limit} : number, optional"] = "The search goes no further than this, nor does its work."
+    parameters |= dict.fromkeys([f"{each} : None" for each in function.without], "A search counts edges: must be None.")
+    parameters |= dict.fromkeys([f"{each} : None" for each in function.delegated], "If given, NetworkX answers.")
+    if function.per_vertex:
+        searches = "One search, or one from every node" if function.ends else "A search from every node"
+        searches += ", many of them at once"
+    else:
+        searches = "A search" if function.ends else "A pass over the graph"
+    return {
+        "url": f"{URL}/blob/main/rapids_bfs/nx/algorithms/{function.ours}.py",
+        "additional_docs": f"{searches}; the answer and its order are NetworkX's.",
+        "additional_parameters": parameters,
+    }

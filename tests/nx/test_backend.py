@@ -8,6 +8,9 @@ import sys
 import warnings
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
+from pathlib import Path
+from re import MULTILINE, search
 
 import networkx as nx
 import numpy as np
@@ -329,7 +332,21 @@ def test_info_is_light_and_from_the_declarations():
     info = get_info()
     assert info["functions"].keys() == FUNCTIONS.keys()
     assert set(nx.config.backends.rapids_bfs) == set(info["default_config"]) == {"engine", "min_edges"}
-    assert "`weight` must be None" in nx.shortest_path.__doc__
+    assert "weight : None\n" in nx.shortest_path.__doc__
+    assert f"{info['url']}/blob/main/rapids_bfs/nx/algorithms/paths.py" in nx.shortest_path.__doc__
+
+
+def test_info_documents_every_function_and_its_arguments():
+    root = Path(rapids_bfs.__file__).parents[1]
+    for name, told in get_info()["functions"].items():
+        source = root / told["url"].partition("/blob/main/")[2]
+        assert search(rf"^(def {name}\(|{name}\b.* = )", source.read_text(), MULTILINE), f"{name}: {told['url']}"
+        arguments = signature(getattr(rapids_bfs.nx, name)).parameters
+        documented = [parameter.partition(" : ")[0] for parameter in told["additional_parameters"]]
+        assert documented[0] == "G"
+        assert set(documented) <= set(arguments)
+        assert {*FUNCTIONS[name].without, *FUNCTIONS[name].delegated} <= set(documented)
+        assert told["additional_docs"].endswith(".")
 
 
 def test_names_are_there():

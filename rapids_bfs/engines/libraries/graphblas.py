@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...adapters.graphblas import to_graphblas
 from ...graph import Graph
 from ..base import Options, Traversal
 from .base import Peer
@@ -28,9 +29,7 @@ class PushPull(Traversal):
         import graphblas
 
         self.graphblas = graphblas
-        n = graph.num_vertices
-        sources = np.repeat(np.arange(n), self.here.degrees)
-        self.matrix = graphblas.Matrix.from_coo(sources, self.here.targets, True, nrows=n, ncols=n)
+        self.matrix = to_graphblas(self.here)
         self.transposed = self.matrix.T.new() if graph.directed else self.matrix
         self.degrees = graphblas.Vector.from_dense(self.here.degrees.astype(np.int64))
 

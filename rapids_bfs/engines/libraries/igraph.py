@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...adapters.igraph import to_igraph
 from ...graph import Graph
 from ..base import Options, Traversal
 from .base import Peer, truncate
@@ -16,10 +17,7 @@ class BFS(Traversal):
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
-        import igraph
-
-        edges = np.stack(self.here.vertex_pairs(), axis=1)
-        self.theirs = igraph.Graph(graph.num_vertices, edges, directed=graph.directed)
+        self.theirs = to_igraph(self.here, labels=False)
 
     def search(self, sources: np.ndarray, options: Options) -> tuple[Any, ...]:
         return options, *self.theirs.bfs(int(sources[0]), mode="out")

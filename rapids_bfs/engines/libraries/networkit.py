@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...adapters.networkit import to_networkit
 from ...graph import Graph
 from ..base import Options, Traversal
 from .base import Peer, truncate
@@ -20,10 +21,7 @@ class BFS(Traversal):
         import networkit
 
         self.bfs = networkit.distance.BFS
-        sources, targets = (ends.astype(np.uint64) for ends in self.here.vertex_pairs())
-        self.theirs = networkit.GraphFromCoo(
-            (np.ones(len(sources)), (sources, targets)), n=graph.num_vertices, directed=graph.directed
-        )
+        self.theirs = to_networkit(self.here)
 
     def search(self, sources: np.ndarray, options: Options) -> tuple[Any, ...]:
         return options, self.bfs(self.theirs, int(sources[0]), storePaths=options.predecessors).run()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...adapters.rustworkx import to_rustworkx
 from ...graph import Graph
 from ..base import Options, Traversal
 from .base import Peer, distances_along, truncate
@@ -20,10 +21,7 @@ class BFS(Traversal):
         import rustworkx
 
         self.rustworkx = rustworkx
-        self.theirs = rustworkx.PyDiGraph()
-        self.theirs.add_nodes_from(range(graph.num_vertices))
-        sources = np.repeat(np.arange(graph.num_vertices), self.here.degrees)
-        self.theirs.add_edges_from_no_data(list(zip(sources.tolist(), self.here.targets.tolist(), strict=True)))
+        self.theirs = to_rustworkx(self.here._with(directed=True, labels=None))  # it searches directed graphs alone
 
     def search(self, sources: np.ndarray, options: Options) -> tuple[Any, ...]:
         if options.predecessors:
