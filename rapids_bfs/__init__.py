@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from .algorithms.distances import eccentricity as eccentricity
     from .algorithms.distances import periphery as periphery
     from .algorithms.distances import radius as radius
+    from .algorithms.neighborhoods import EgoGraphs as EgoGraphs
+    from .algorithms.neighborhoods import Neighborhoods as Neighborhoods
+    from .algorithms.neighborhoods import ego_graphs as ego_graphs
+    from .algorithms.neighborhoods import iter_ego_graphs as iter_ego_graphs
+    from .algorithms.neighborhoods import iter_neighborhoods as iter_neighborhoods
+    from .algorithms.neighborhoods import neighborhoods as neighborhoods
     from .algorithms.shortest_paths import shortest_path as shortest_path
     from .comparison.records import Comparison as Comparison
     from .comparison.runner import compare as compare
@@ -48,7 +54,9 @@ _HOMES = {
     "BFSResult": "result",
     "BatchResult": "algorithms.batch",
     "Comparison": "comparison.records",
+    "EgoGraphs": "algorithms.neighborhoods",
     "Graph": "graph",
+    "Neighborhoods": "algorithms.neighborhoods",
     "as_graph": "loading",
     "betweenness": "algorithms.betweenness",
     "bfs": "algorithms.bfs",
@@ -58,7 +66,11 @@ _HOMES = {
     "connected_components": "algorithms.components",
     "diameter": "algorithms.distances",
     "eccentricity": "algorithms.distances",
+    "ego_graphs": "algorithms.neighborhoods",
+    "iter_ego_graphs": "algorithms.neighborhoods",
+    "iter_neighborhoods": "algorithms.neighborhoods",
     "load": "loading",
+    "neighborhoods": "algorithms.neighborhoods",
     "periphery": "algorithms.distances",
     "plot_levels": "algorithms.bfs",
     "plot_sizes": "report.plots",

@@ -17,6 +17,7 @@ from .algorithms.betweenness import betweenness
 from .algorithms.bfs import bfs
 from .algorithms.components import connected_components
 from .algorithms.distances import diameter, eccentricity
+from .algorithms.neighborhoods import ego_graphs
 from .algorithms.shortest_paths import shortest_path
 from .engines import require
 from .errors import InputError, NoPathError
@@ -109,6 +110,7 @@ QUESTIONS: dict[str, Callable[[Graph], Any]] = {
     "bfs": _search,
     "validate": lambda graph: verdict_of(graph, bfs(graph, 0, engine=ENGINE)),
     "shortest_path": _path,
+    "neighborhoods, ego_graphs": lambda graph: ego_graphs(graph, [0], 1),
     "connected_components": connected_components,
     "eccentricity, diameter, ...": lambda graph: (
         eccentricity(graph, [0], engine=ENGINE),

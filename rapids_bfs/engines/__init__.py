@@ -9,6 +9,7 @@ from .base import OPTIONAL as OPTIONAL
 from .base import BatchTraversal as BatchTraversal
 from .base import Betweenness as Betweenness
 from .base import Engine as Engine
+from .base import NeighborhoodSearch as NeighborhoodSearch
 from .base import Options as Options
 from .base import Summary as Summary
 from .base import Traversal as Traversal

@@ -132,6 +132,38 @@ class Betweenness(Preparation, ABC):
         """The sums (float64) over pairs of these sources (int64, k) and the targets (bool, n), n or one per arc."""
 
 
+class NeighborhoodSearch(Preparation, ABC):
+    """A preparation for neighbourhoods in one graph, and for the arcs within them.
+
+    Its arrays are on the graph's device, but for ``bounds``, which are on the host: what belongs to centre i is
+    ``[bounds[i]:bounds[i + 1]]``.
+    """
+
+    def __init__(self, graph: Graph, direction: str) -> None:
+        super().__init__(graph)
+        self.direction = direction
+
+    @property
+    def followed(self) -> list[Graph]:
+        """The graphs whose edges are followed: out of a vertex, into it, or both."""
+        if self.direction == "all" and self.graph.directed:
+            return [self.graph, self.graph.reverse]
+        return [self.graph.reverse if self.direction == "in" else self.graph]
+
+    @abstractmethod
+    def search(self, centers: np.ndarray, hops: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Bounds (int64), vertices and distances (int32) of what is within ``hops`` of the first of these vertices
+        (int64), for as many of them as there is room, at least one."""
+
+    @abstractmethod
+    def count_arcs(self, bounds: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+        """Where the arcs of each of these vertices to others of the same centre begin (int64), and where all end."""
+
+    @abstractmethod
+    def write_arcs(self, bounds: np.ndarray, vertices: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The sources and targets of the arcs that `count_arcs` has counted."""
+
+
 class Engine(ABC):
     """A way to run BFS."""
 

@@ -1,0 +1,174 @@
+"""Neighbourhoods: from each of many centres what lies within some hops, and the arcs in between.
+
+A thread takes the next centre and searches from it with a queue, which it leaves as a piece of its row of ``vertices``.
+It takes no more once its row may not hold another piece, so that the centres that have been taken are always the first
+ones, each with its whole neighbourhood. Then the pieces are gathered in the order of the centres.
+
+Work: for each centre, the edges of what lies within fewer hops; nothing for the rest of the graph, since a thread
+resets its bitmap by its queue.
+
+=============================  ================================================================================
+``offsets[n + 1], targets``    the edges to follow; ``more_offsets, more_targets`` others, of length 0 if there are none
+``vertices[threads, room]``    pieces, each in the order of discovery; room >= n
+``distances[threads, room]``   of these vertices from their centres
+``visited[threads, words]``    bitmaps over vertices. 0 before and after
+``next_center[1]``             the next centre to take
+``pieces[k, 3]``               thread, begin and end of each centre's piece
+=============================  ================================================================================
+
+A piece of an answer for k centres is ``[bounds[i]:bounds[i + 1]]`` of its arrays, ``bounds[k + 1]``.
+"""
+
+from collections import namedtuple
+
+from .atomics import fetch_add, prefetch
+from .bits import bit_of, word_of
+from .compiled import serial
+from .sequential import LATER, SOON
+from .team import shared
+
+Searches = namedtuple(
+    "Searches", "offsets targets more_offsets more_targets vertices distances visited next_center pieces"
+)
+
+
+@serial
+def _append_neighbors(offsets, targets, queue, begin, end, tail, visited):
+    """Append the unvisited neighbours of ``queue[begin:end]`` at ``tail``; return the new end."""
+    for head in range(begin, end):
+        vertex = queue[head]
+        if head + LATER < tail:
+            prefetch(offsets, queue[head + LATER])
+            prefetch(targets, offsets[queue[head + SOON]])
+        for edge in range(offsets[vertex], offsets[vertex + 1]):
+            neighbor = targets[edge]
+            word, bit = word_of(neighbor), bit_of(neighbor)
+            if not visited[word] & bit:
+                visited[word] |= bit
+                queue[tail] = neighbor
+                tail += 1
+    return tail
+
+
+@serial
+def _mark(vertices, visited):
+    for vertex in vertices:
+        visited[word_of(vertex)] |= bit_of(vertex)
+
+
+@serial
+def _unmark(vertices, visited):
+    for vertex in vertices:
+        visited[word_of(vertex)] = 0
+
+
+@serial
+def _search(s, center, hops, queue, distances, visited, first):
+    """Search from ``center`` into ``queue[first:]``; return where its piece ends."""
+    queue[first] = center
+    distances[first] = 0
+    visited[word_of(center)] |= bit_of(center)
+    begin, end, level = first, first + 1, 0
+    while begin < end and level < hops:
+        level += 1
+        tail = _append_neighbors(s.offsets, s.targets, queue, begin, end, end, visited)
+        if len(s.more_offsets) > 0:
+            tail = _append_neighbors(s.more_offsets, s.more_targets, queue, begin, end, tail, visited)
+        for place in range(end, tail):
+            distances[place] = level
+        begin, end = end, tail
+    _unmark(queue[first:end], visited)
+    return end
+
+
+@shared
+def _search_next(arguments, thread):
+    s, centers, hops = arguments
+    queue, distances, visited = s.vertices[thread], s.distances[thread], s.visited[thread]
+    end = 0
+    while len(queue) - end >= len(s.offsets) - 1:
+        i = fetch_add(s.next_center, 0, 1)
+        if i >= len(centers):
+            return 0
+        begin, end = end, _search(s, centers[i], hops, queue, distances, visited, end)
+        s.pieces[i, 0], s.pieces[i, 1], s.pieces[i, 2] = thread, begin, end
+    return 0
+
+
+@serial
+def search(s, centers, hops, team, threads):
+    """Find the neighbourhoods of the first centres, at least one, and fill their ``pieces``; return how many."""
+    s.next_center[0] = 0
+    _search_next(team, threads, (s, centers, hops))
+    return min(s.next_center[0], len(centers))
+
+
+@shared
+def _gather_next(arguments, thread):
+    s, next_piece, bounds, vertices, distances = arguments
+    while True:
+        i = fetch_add(next_piece, 0, 1)
+        if i >= len(bounds) - 1:
+            return 0
+        row, begin, size = s.pieces[i, 0], s.pieces[i, 1], bounds[i + 1] - bounds[i]
+        for place in range(size):
+            vertices[bounds[i] + place] = s.vertices[row, begin + place]
+            distances[bounds[i] + place] = s.distances[row, begin + place]
+
+
+@serial
+def gather(s, next_piece, bounds, vertices, distances, team, threads):
+    """Copy the pieces to ``vertices`` and ``distances``. ``next_piece[1]`` is 0."""
+    _gather_next(team, threads, (s, next_piece, bounds, vertices, distances))
+
+
+@shared
+def _count_next(arguments, thread):
+    offsets, targets, visited, next_piece, bounds, vertices, counts = arguments
+    inside = visited[thread]
+    while True:
+        i = fetch_add(next_piece, 0, 1)
+        if i >= len(bounds) - 1:
+            return 0
+        _mark(vertices[bounds[i] : bounds[i + 1]], inside)
+        for place in range(bounds[i], bounds[i + 1]):
+            vertex, count = vertices[place], 0
+            for edge in range(offsets[vertex], offsets[vertex + 1]):
+                neighbor = targets[edge]
+                count += (inside[word_of(neighbor)] & bit_of(neighbor)) != 0
+            counts[place] = count
+        _unmark(vertices[bounds[i] : bounds[i + 1]], inside)
+
+
+@serial
+def count_arcs(offsets, targets, visited, next_piece, bounds, vertices, counts, team, threads):
+    """Fill ``counts``: of the arcs of each vertex of a piece, how many lead to a vertex of the same piece."""
+    _count_next(team, threads, (offsets, targets, visited, next_piece, bounds, vertices, counts))
+
+
+@shared
+def _write_next(arguments, thread):
+    offsets, targets, visited, next_piece, bounds, vertices, starts, tails, heads = arguments
+    inside = visited[thread]
+    while True:
+        i = fetch_add(next_piece, 0, 1)
+        if i >= len(bounds) - 1:
+            return 0
+        _mark(vertices[bounds[i] : bounds[i + 1]], inside)
+        for place in range(bounds[i], bounds[i + 1]):
+            vertex, arc, end = vertices[place], starts[place], starts[place + 1]
+            for each in range(arc, end):
+                tails[each] = vertex
+            for edge in range(offsets[vertex], offsets[vertex + 1]):
+                if arc == end:
+                    break
+                neighbor = targets[edge]
+                heads[arc] = neighbor  # the next overwrites one from outside: no branch that is hard to predict
+                arc += (inside[word_of(neighbor)] & bit_of(neighbor)) != 0
+        _unmark(vertices[bounds[i] : bounds[i + 1]], inside)
+
+
+@serial
+def write_arcs(offsets, targets, visited, next_piece, bounds, vertices, starts, tails, heads, team, threads):
+    """Write the arcs that `count_arcs` counts, those of ``vertices[place]`` from ``starts[place]`` on."""
+    _write_next(team, threads, (offsets, targets, visited, next_piece, bounds, vertices, starts, tails, heads))

@@ -1,0 +1,406 @@
+"""`neighborhoods` and `ego_graphs`: what lies within some hops of each of many vertices."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .._core.arguments import index_of, quoted, whole_number
+from .._core.cuda.arrays import CUDA, moved, to_host
+from .._core.dtypes import INT32_LIMIT
+from .._core.formatting import counted
+from .._core.memory import require_bytes, require_device_bytes
+from ..engines import NeighborhoodSearch
+from ..engines.cpu.neighborhoods import Neighborhoods as OnCpu
+from ..errors import InputError
+from ..graph import Graph
+from .batch import vertices_of_sources
+from .bfs import as_searchable
+
+DIRECTIONS = ("out", "in", "all")
+KEY = "neighborhoods"  # among `Graph.traversals`, with the direction
+Batch = TypeVar("Batch", bound="_ByCenter")
+MANY_ARCS = 1 << 24  # of the ego graphs in one batch, unless one alone has more
+
+
+class _ByCenter:
+    """An answer for each of k centres: ``answer[i]`` is that for the i-th."""
+
+    graph: Graph
+    centers: np.ndarray
+    offsets: np.ndarray
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes of the arrays on the graph's device."""
+
+    def __len__(self) -> int:
+        return len(self.centers)
+
+    def _piece(self, position: Any) -> slice:
+        """Where the arrays hold what belongs to the centre in this position."""
+        i = index_of(position)
+        if i is None:
+            raise TypeError(f"a centre's position is an integer, not {quoted(position)}")
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"there is no centre {i} among {counted(len(self), 'centre')}")
+        return slice(*self.offsets[i % len(self) :][:2].tolist())
+
+    @property
+    def index(self) -> np.ndarray:
+        """The position of the centre to which each entry belongs (int64, on the host)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+
+@dataclass(frozen=True, eq=False)
+class Neighborhoods(_ByCenter):
+    """The vertices within some hops of each of k centres, with their distances.
+
+    ``result[i]`` are the ids and the distances of what is near the i-th centre; what is near is
+    ``vertices[offsets[i]:offsets[i + 1]]``. It begins with the centre, and distances ascend. At the same distance,
+    vertices are in the order in which a queue finds them if the graph is on the CPU, in any order if it is on a device.
+
+    Attributes
+    ----------
+    graph : Graph
+    centers : int64 array of k, on the host
+        The vertices that the searches started from, in the order given.
+    hops : int
+        The largest distance.
+    offsets : int64 array of k + 1, on the host
+    vertices : array of ``offsets[k]``, of the type of ``graph.targets``, on the graph's device
+    distances : int32 array of ``offsets[k]``, on the graph's device
+        From the centre, or to it if edges were followed backward.
+
+    Examples
+    --------
+    >>> from rapids_bfs import neighborhoods
+    >>> near = neighborhoods([("a", "b"), ("b", "c"), ("c", "d")], ["a", "d"], 2)
+    >>> near.offsets, near.ids
+    (array([0, 3, 4]), array(['a', 'b', 'c', 'd'], dtype=object))
+    >>> near[0]
+    (array(['a', 'b', 'c'], dtype=object), array([0, 1, 2], dtype=int32))
+    """
+
+    graph: Graph
+    centers: np.ndarray
+    hops: int
+    offsets: np.ndarray
+    vertices: np.ndarray
+    distances: np.ndarray
+
+    def __getitem__(self, position: int) -> tuple[np.ndarray, np.ndarray]:
+        piece = self._piece(position)
+        return self.graph.ids_of(self.vertices[piece]), self.distances[piece]
+
+    def __repr__(self) -> str:
+        found = counted(len(self.vertices), "vertex", "vertices")
+        return f"<Neighborhoods on {self.graph.name!r}: {found} near {counted(len(self), 'centre')}>"
+
+    @property
+    def nbytes(self) -> int:
+        return self.vertices.nbytes + self.distances.nbytes
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The ids of ``vertices``."""
+        return self.graph.ids_of(self.vertices)
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with a row for each centre and vertex near it: ``center``, ``vertex`` and ``distance``, with ids.
+
+        ``kind`` is that of `BFSResult.to_frame`; frames of cuDF are uploaded from the host.
+        """
+        columns = {
+            "center": self.graph.ids_of(self.centers[self.index]),
+            "vertex": self.graph.ids_of(to_host(self.vertices)),
+            "distance": to_host(self.distances),
+        }
+        return _frame(self, columns, kind)
+
+
+@dataclass(frozen=True, eq=False)
+class EgoGraphs(_ByCenter):
+    """The arcs between the vertices within some hops of each of k centres, as one list of arcs.
+
+    ``result[i]`` are the ids of the sources and of the targets of the arcs around the i-th centre; these arcs are
+    ``[offsets[i]:offsets[i + 1]]``, by their sources in the order of ``neighborhoods``, then in the order of the
+    adjacency. Self-loops and duplicates are among them. An undirected edge is two arcs, a self-loop one.
+
+    Attributes
+    ----------
+    neighborhoods : Neighborhoods
+        The vertices, with their distances; a vertex without arcs is there alone.
+    offsets : int64 array of k + 1, on the host
+    sources, targets : arrays of ``offsets[k]``, of the type of ``graph.targets``, on the graph's device
+
+    Examples
+    --------
+    >>> from rapids_bfs import ego_graphs
+    >>> ego = ego_graphs({"a": ["b", "c"], "b": ["c"], "c": ["a"]}, ["a", "b"], 1)
+    >>> ego[1]
+    (array(['b'], dtype=object), array(['c'], dtype=object))
+    >>> ego.index
+    array([0, 0, 0, 0, 1])
+    """
+
+    neighborhoods: Neighborhoods
+    offsets: np.ndarray
+    sources: np.ndarray
+    targets: np.ndarray
+
+    @property
+    def graph(self) -> Graph:  # type: ignore[override]
+        """The graph that they are parts of."""
+        return self.neighborhoods.graph
+
+    @property
+    def centers(self) -> np.ndarray:  # type: ignore[override]
+        """The centres' vertices (int64, on the host), in the order given."""
+        return self.neighborhoods.centers
+
+    @property
+    def nbytes(self) -> int:
+        return self.neighborhoods.nbytes + self.sources.nbytes + self.targets.nbytes
+
+    def __getitem__(self, position: int) -> tuple[np.ndarray, np.ndarray]:
+        piece = self._piece(position)
+        return self.graph.ids_of(self.sources[piece]), self.graph.ids_of(self.targets[piece])
+
+    def __repr__(self) -> str:
+        found = counted(len(self.sources), "arc")
+        return f"<EgoGraphs on {self.graph.name!r}: {found} around {counted(len(self), 'centre')}>"
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with a row for each arc: ``center``, ``source`` and ``target``, with ids.
+
+        ``kind`` is that of `BFSResult.to_frame`; frames of cuDF are uploaded from the host.
+        """
+        columns = {
+            "center": self.graph.ids_of(self.centers[self.index]),
+            "source": self.graph.ids_of(to_host(self.sources)),
+            "target": self.graph.ids_of(to_host(self.targets)),
+        }
+        return _frame(self, columns, kind)
+
+
+def _frame(answer: _ByCenter, columns: dict[str, np.ndarray], kind: str | None) -> Any:
+    from ..adapters.arrow import frame
+
+    return frame(columns, kind or answer.graph.frame)
+
+
+def neighborhoods(
+    graph: Any, vertices: Iterable[Hashable] | None, hops: int, *, direction: str = "out"
+) -> Neighborhoods:
+    """The vertices within so many hops of each of these vertices, and their distances.
+
+    The work is proportional to the edges of what is reached, not to the graph: only the first call on a `Graph` looks
+    at all of it, where edges are followed backward. On the CPU each centre is searched from on one thread.
+
+    Parameters
+    ----------
+    graph : Graph or anything that `as_graph` takes
+    vertices : list, set or array of vertex ids; None for every vertex
+        The centres. An id may occur more than once.
+    hops : int
+        The largest distance; 0 is the centre alone. Any number of hops beyond the largest distance finds all that can
+        be reached.
+    direction : {"out", "in", "all"}
+        Which edges of a directed graph are followed: those that leave a vertex, those that enter it, or both.
+
+    Returns
+    -------
+    Neighborhoods
+
+    Raises
+    ------
+    InputError
+        If the graph cannot be made, a centre is not a vertex, ``hops`` is negative or no whole number, there is no such
+        direction, or the result does not fit in the memory: then use `iter_neighborhoods`.
+
+    Examples
+    --------
+    >>> near = neighborhoods({"a": ["b", "c"], "d": ["a"]}, ["a"], 1, direction="all")
+    >>> near.ids, near.distances
+    (array(['a', 'b', 'c', 'd'], dtype=object), array([0, 1, 1, 1], dtype=int32))
+    """
+    batches = iter_neighborhoods(graph, vertices, hops, direction=direction)
+    return _neighborhoods_joined(_fitting(batches, "neighborhoods"))
+
+
+def iter_neighborhoods(
+    graph: Any, vertices: Iterable[Hashable] | None, hops: int, *, direction: str = "out"
+) -> Iterator[Neighborhoods]:
+    """`neighborhoods` in batches, as large as the buffers of a search, for results that do not fit in the memory.
+
+    Each batch has the next centres in their order. Parameters and errors are those of `neighborhoods`; arguments are
+    checked at once.
+
+    Examples
+    --------
+    >>> sum(len(batch.vertices) for batch in iter_neighborhoods("karate", None, 2))
+    720
+    """
+    return (found for _, found in _batches(graph, vertices, hops, direction))
+
+
+def ego_graphs(graph: Any, vertices: Iterable[Hashable] | None, hops: int, *, direction: str = "out") -> EgoGraphs:
+    """The arcs between the vertices within so many hops of each of these vertices.
+
+    ``direction`` says how the vertices are found. The arcs are all of ``graph`` that lead from one of them to another.
+    Parameters and errors are those of `neighborhoods`; if the result does not fit in the memory use `iter_ego_graphs`.
+
+    Returns
+    -------
+    EgoGraphs
+
+    Examples
+    --------
+    >>> ego_graphs("karate", [0, 33], 1)
+    <EgoGraphs on 'karate': 132 arcs around 2 centres>
+    """
+    parts = _fitting(iter_ego_graphs(graph, vertices, hops, direction=direction), "ego_graphs")
+    if len(parts) == 1:
+        return parts[0]
+    return EgoGraphs(
+        _neighborhoods_joined([part.neighborhoods for part in parts]),
+        _offsets_joined(parts),
+        _joined([part.sources for part in parts]),
+        _joined([part.targets for part in parts]),
+    )
+
+
+def iter_ego_graphs(
+    graph: Any, vertices: Iterable[Hashable] | None, hops: int, *, direction: str = "out"
+) -> Iterator[EgoGraphs]:
+    """`ego_graphs` in batches, for results that do not fit in the memory.
+
+    Each batch has the next centres in their order, and at most 2**24 arcs unless it has a single centre. Parameters and
+    errors are those of `neighborhoods`; arguments are checked at once.
+
+    Examples
+    --------
+    >>> max(len(batch.sources) for batch in iter_ego_graphs("karate", None, 1))
+    582
+    """
+    batches = _batches(graph, vertices, hops, direction)
+    return (ego for search, found in batches for ego in _with_arcs(search, found))
+
+
+def _batches(
+    graph: Any, vertices: Any, hops: Any, direction: Any
+) -> Iterator[tuple[NeighborhoodSearch, Neighborhoods]]:
+    """Batches of neighbourhoods, at least one, each with the search that has found it; arguments are checked now."""
+    graph = as_searchable(graph)
+    centers = vertices_of_sources(graph, vertices)
+    limit = min(whole_number(hops, "the number of hops"), INT32_LIMIT)
+    if not isinstance(direction, str) or direction not in DIRECTIONS:
+        raise InputError(f"direction must be 'out', 'in' or 'all', not {quoted(direction)}")
+    return _found(graph, centers, limit, direction)
+
+
+def _found(
+    graph: Graph, centers: np.ndarray, hops: int, direction: str
+) -> Iterator[tuple[NeighborhoodSearch, Neighborhoods]]:
+    search = _prepared(graph, direction)
+    first = 0
+    while first < len(centers) or first == 0:
+        with search.lock:
+            bounds, vertices, distances = search.search(centers[first:], hops)
+        last = first + len(bounds) - 1
+        arrays = (moved(array, graph.device) for array in (vertices, distances))
+        yield search, Neighborhoods(graph, centers[first:last], hops, bounds, *arrays)
+        if last == len(centers):
+            return
+        first = last
+
+
+def _prepared(graph: Graph, direction: str) -> NeighborhoodSearch:
+    key = f"{KEY}, {direction}"
+    found: NeighborhoodSearch | None = graph.traversals.get(key)
+    return graph.traversals.setdefault(key, OnCpu(graph.for_engines, direction)) if found is None else found
+
+
+def _with_arcs(search: NeighborhoodSearch, found: Neighborhoods) -> Iterator[EgoGraphs]:
+    """The ego graphs of these neighbourhoods, in batches."""
+    with search.lock:
+        starts = search.count_arcs(found.offsets, to_host(found.vertices))
+    ends = to_host(starts[found.offsets])
+    first = 0
+    while first < len(found) or first == 0:
+        last = int(np.searchsorted(ends, ends[first] + MANY_ARCS, side="right")) - 1
+        last = min(max(last, first + 1), len(found))
+        part, offsets = _part(found, first, last), ends[first : last + 1] - ends[first]
+        begin, end = found.offsets[[first, last]].tolist()
+        _require(found.graph, 2 * int(offsets[-1]) * found.vertices.dtype.itemsize, "an ego graph")
+        with search.lock:
+            arcs = search.write_arcs(part.offsets, to_host(part.vertices), starts[begin : end + 1] - starts[begin])
+        yield EgoGraphs(part, offsets, *(moved(array, found.graph.device) for array in arcs))
+        if last == len(found):
+            return
+        first = last
+
+
+def _part(found: Neighborhoods, first: int, last: int) -> Neighborhoods:
+    """The neighbourhoods of these centres."""
+    if last - first == len(found):
+        return found
+    offsets = found.offsets[first : last + 1]
+    rows = slice(*offsets[[0, -1]].tolist())
+    return Neighborhoods(
+        found.graph,
+        found.centers[first:last],
+        found.hops,
+        offsets - offsets[0],
+        found.vertices[rows],
+        found.distances[rows],
+    )
+
+
+def _fitting(batches: Iterator[Batch], function: str) -> list[Batch]:
+    """All batches. Raises `InputError` once they are too many to be joined."""
+    parts: list[Batch] = []
+    total = 0
+    for part in batches:
+        parts.append(part)
+        total += part.nbytes
+        if len(parts) > 1:
+            _require(part.graph, total, f"what {function} finds (iter_{function} gives it in batches)")
+    return parts
+
+
+def _require(graph: Graph, needed: int, what: str) -> None:
+    (require_device_bytes if graph.device == CUDA else require_bytes)(needed, what)
+
+
+def _neighborhoods_joined(parts: Sequence[Neighborhoods]) -> Neighborhoods:
+    if len(parts) == 1:
+        return parts[0]
+    return Neighborhoods(
+        parts[0].graph,
+        np.concatenate([part.centers for part in parts]),
+        parts[0].hops,
+        _offsets_joined(parts),
+        _joined([part.vertices for part in parts]),
+        _joined([part.distances for part in parts]),
+    )
+
+
+def _offsets_joined(parts: Sequence[_ByCenter]) -> np.ndarray:
+    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+
+
+def _joined(arrays: Sequence[Any]) -> Any:
+    """The arrays one after the other, where they are."""
+    if isinstance(arrays[0], np.ndarray):
+        return np.concatenate(arrays)
+    import cupy
+
+    return cupy.concatenate(arrays)

@@ -1,0 +1,97 @@
+"""The host's side of the CPU kernels for neighbourhoods."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ..._core.cuda.arrays import CPU
+from ..._core.dtypes import frozen
+from ..._core.memory import available_bytes, require_bytes
+from ..._core.threads import pool
+from ...graph import Graph
+from ...kernels.cpu import neighborhoods
+from ...kernels.cpu.bits import words
+from ..base import NeighborhoodSearch
+from .search import keep_freed_memory
+
+PIECES = 1 << 17  # vertices that a thread's row holds beyond the n of its last piece
+FEW_EDGES = 1 << 14  # that one thread has looked at before others are awake
+FEW_VERTICES = 1 << 17  # that one thread has copied before others are awake
+
+
+class Neighborhoods(NeighborhoodSearch):
+    """`kernels.cpu.neighborhoods`, with a row and a bitmap for each thread, of which only what is used takes memory."""
+
+    def __init__(self, graph: Graph, direction: str) -> None:
+        super().__init__(graph, direction)
+        keep_freed_memory()
+        self.here = here = graph.to(CPU)
+        n, vertex = here.num_vertices, here.targets.dtype
+        room = n + PIECES
+        each = room * (vertex.itemsize + np.dtype(np.int32).itemsize)
+        require_bytes(each, "a search of neighbourhoods")
+        self.threads = max(1, min(pool.most, available_bytes() // (2 * each)))
+        edges, *more = (each.to(CPU) for each in self.followed)
+        none = frozen(np.empty(0, here.offsets.dtype)), frozen(np.empty(0, vertex))
+        self.searches = neighborhoods.Searches(
+            edges.offsets,
+            edges.targets,
+            *((more[0].offsets, more[0].targets) if more else none),
+            vertices=np.empty((self.threads, room), vertex),
+            distances=np.empty((self.threads, room), np.int32),
+            visited=np.zeros((self.threads, words(n)), np.uint64),
+            next_center=np.zeros(1, np.int64),
+            pieces=np.empty((0, 3), np.int64),
+        )
+
+    def search(self, centers: np.ndarray, hops: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        s = self.searches = self.searches._replace(pieces=np.empty((len(centers), 3), np.int64))
+        found = neighborhoods.search(s, centers, hops, *self._team(self._looks(len(centers), hops), FEW_EDGES))
+        bounds = _bounds_of(s.pieces[:found, 2] - s.pieces[:found, 1])
+        vertices, distances = np.empty(bounds[-1], s.vertices.dtype), np.empty(bounds[-1], np.int32)
+        neighborhoods.gather(s, _first(), bounds, vertices, distances, *self._team(len(vertices), FEW_VERTICES))
+        return bounds, vertices, distances
+
+    def count_arcs(self, bounds: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+        counts = np.empty(len(vertices), np.int64)
+        team = self._team(int(len(vertices) * self._degree), FEW_EDGES)
+        graph, visited = self.here, self.searches.visited
+        neighborhoods.count_arcs(graph.offsets, graph.targets, visited, _first(), bounds, vertices, counts, *team)
+        return _bounds_of(counts)
+
+    def write_arcs(self, bounds: np.ndarray, vertices: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        tails, heads = np.empty((2, int(starts[-1])), vertices.dtype)
+        team = self._team(int(len(vertices) * self._degree), FEW_EDGES)
+        graph, visited = self.here, self.searches.visited
+        neighborhoods.write_arcs(
+            graph.offsets, graph.targets, visited, _first(), bounds, vertices, starts, tails, heads, *team
+        )
+        return tails, heads
+
+    @cached_property
+    def _degree(self) -> float:
+        return self.here.num_arcs / max(self.here.num_vertices, 1)
+
+    def _looks(self, k: int, hops: int) -> int:
+        """About how many edges k searches look at."""
+        looks = 1.0
+        for _ in range(min(hops, 64)):
+            looks = min(looks * max(self._degree, 1.0), float(self.here.num_arcs))
+        return int(k * looks)
+
+    def _team(self, things: int, few: int) -> tuple[np.ndarray, int]:
+        return pool.team(things, few, self.threads)
+
+
+def _bounds_of(sizes: np.ndarray) -> np.ndarray:
+    """Where pieces of these sizes begin, one after the other, and where the last ends."""
+    bounds = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=bounds[1:])
+    return bounds
+
+
+def _first() -> np.ndarray:
+    """A counter from which threads take pieces."""
+    return np.zeros(1, np.int64)
