@@ -34,10 +34,10 @@ FEW = 8
 NCCL = "NCCL"
 
 
-def parts(graphs=GRAPHS, *, gpus="all", roots=0) -> Iterator[Record]:
-    """The same roots for all ways: one right after the other and, as `between`, between validations, which leave
-    nothing of the graph in caches. Rates are the harmonic mean of edges as Graph500 counts them: as drawn, where a
-    graph is drawn."""
+def several_gpus(graphs=GRAPHS, *, gpus="all", roots=0) -> Iterator[Record]:
+    """Searches from the same roots by every transport: one right after the other and, as `between`, between
+    validations, which leave nothing of the graph in caches. Rates are the harmonic mean of edges as Graph500 counts
+    them: as drawn, where a graph is drawn."""
     devices: Any = [int(each) for each in gpus.split(",")] if "," in gpus else int(gpus) if gpus.isdigit() else gpus
     small = load("rmat:10", devices=devices)  # starts all that must be started once
     found = []
@@ -48,25 +48,34 @@ def parts(graphs=GRAPHS, *, gpus="all", roots=0) -> Iterator[Record]:
 
 
 def _row(spec, devices, count) -> Record:
-    alone, expected, roots = _on_one(spec, count)
+    single, expected, roots = _on_one(spec, count)
     _release()
     built, graph = clock(partial(load, spec, devices=[ordinal(device) for device in devices]))
     numbers = graph.partitioning.global_ids(np.asarray(roots, np.int64)).astype(np.int64)
-    ways = {"one GPU": alone}
+    transports = {"one GPU": single}
     prepared, _ = clock(graph.prepare)
     edges = _edges(graph, spec, numbers)
-    for way in dict.fromkeys((graph.transport, graph.partitions[0].cache["search"].transport, NCCL)):
-        say(f"{spec}, {way}")
-        if way == NCCL:
+    for transport in dict.fromkeys((graph.transport, graph.partitions[0].cache["search"].transport, NCCL)):
+        say(f"{spec}, {transport}")
+        if transport == NCCL:
             graph.launcher.collect(by_nccl, each=[graph.partitions])
-        graph.transport = way
-        ways[way], found = _searched(lambda each: search(graph, np.array([each]), DEFAULT, "auto"), graph, numbers)
-        expect(found == expected, f"{way} finds what one GPU does")
-    for run in ways.values():
+        graph.transport = transport
+        transports[transport], found = _searched(
+            lambda each: search(graph, np.array([each]), DEFAULT, "auto"), graph, numbers
+        )
+        expect(found == expected, f"{transport} finds what one GPU does")
+    for run in transports.values():
         run["median_ms"], run["median_between_ms"] = median(run["ms"]), median(run["between_ms"])
         run["GTEPS"] = harmonic_mean([each / ms / 1e6 for each, ms in zip(edges, run["ms"], strict=True)])
     facts = {"vertices": graph.num_vertices, "arcs": graph.num_arcs, "built_s": built}
-    return {"graph": graph.name, **facts, "prepared_s": prepared, "roots": roots.tolist(), "edges": edges, "ways": ways}
+    return {
+        "graph": graph.name,
+        **facts,
+        "prepared_s": prepared,
+        "roots": roots.tolist(),
+        "edges": edges,
+        "transports": transports,
+    }
 
 
 def _on_one(spec, count):
@@ -120,15 +129,19 @@ def _release() -> None:
             cupy.get_default_memory_pool().free_all_blocks()
 
 
-def parts_table(record: Record) -> Table:
+def several_gpus_table(record: Record) -> Table:
     count = len(record["devices"])
     return "graph | GPUs | roots | median ms | range | between validations | harmonic mean, GTEPS", (
         [
-            *(code(each["graph"].removesuffix(":16")), way if way == "one GPU" else f"{count}, {way}", len(run["ms"])),
+            *(
+                code(each["graph"].removesuffix(":16")),
+                transport if transport == "one GPU" else f"{count}, {transport}",
+                len(run["ms"]),
+            ),
             *(run["median_ms"], span(run["ms"]), run["median_between_ms"], run["GTEPS"]),
         ]
         for each in record["graphs"]
-        for way, run in each["ways"].items()
+        for transport, run in each["transports"].items()
     )
 
 
@@ -194,10 +207,10 @@ class Watch:
         self.before = self.least = self.device.mem_info[0]
         self.counted = rmm.statistics.statistics()
         self.counted.__enter__()
-        self.thread = threading.Thread(target=self.look, daemon=True)
+        self.thread = threading.Thread(target=self.watch, daemon=True)
         self.thread.start()
 
-    def look(self):
+    def watch(self):
         while not self.over.wait(0.0005):
             self.least = min(self.least, self.device.mem_info[0])
 
@@ -235,7 +248,14 @@ def _ours(client, frame, small, count, reached) -> Record:
         result = bfs(graph, source)
         expect(validate(graph, result), f"from {source}")
         reached[source] = result.num_reached
-    return {"first_s": first_seconds, **row, "prepare_s": prepared, "ms": times, "way": graph.transport, "wrong": []}
+    return {
+        "first_s": first_seconds,
+        **row,
+        "prepare_s": prepared,
+        "ms": times,
+        "transport": graph.transport,
+        "wrong": [],
+    }
 
 
 def _ids(graph, count) -> list[int]:
@@ -285,10 +305,10 @@ CASES = [
     Case(
         "several-gpus",
         "searches over several GPUs beside those on one",
-        parts,
-        parts_table,
+        several_gpus,
+        several_gpus_table,
         ("GPU", "two GPUs"),
-        "parts",
+        "distributed",
     ),
     Case("dask", "graphs of Dask frames, side by side with cugraph.dask", dask, dask_table, BY_DASK, "dask_rmat26"),
 ]

@@ -33,9 +33,9 @@ def label(offsets, targets, symmetric, labels):
             if edge < offsets[vertex + 1]:
                 _join(labels, vertex, targets[edge])
         _flatten(labels)
-    settled = _most_frequent(labels) if symmetric and n else -1
+    largest = _most_frequent(labels) if symmetric and n else -1
     for vertex in range(n):
-        if labels[vertex] != settled:
+        if labels[vertex] != largest:
             for edge in range(offsets[vertex] + ROUNDS, offsets[vertex + 1]):
                 _join(labels, vertex, targets[edge])
     _flatten(labels)

@@ -15,8 +15,8 @@ caller in the child of a fork, where the helpers are missing.
 The team is an array of int64:
 
 =========================  ==========================================================================================
-``team[STATE]``            number of the job in units of `JOB`, with a bit that is set while it is `CLAIMED`, `OPEN`, or
-                           `WAITED_FOR` by a caller that sleeps, and how many helpers are inside
+``team[STATE]``            number of the job in units of `JOB`, with a bit that is set while it is `RESERVED`, `OPEN`,
+                           or `WAITED_FOR` by a caller that sleeps, and how many helpers are inside
 ``team[SIZE]``             threads wanted for the job, the caller among them
 ``team[FUNCTION, DATA]``   addresses: what a helper calls, and its arguments, which live as long as the caller waits
 ``team[RESTED]``           when the team may next be asked
@@ -44,7 +44,7 @@ LANE = 16  # int64 that share no cache line, nor the one fetched with it, with o
 STATE, SIZE, FUNCTION, DATA, RESTED, DONE, CLOSED, SUM, CAME, FAILED = 0, 2, 3, 4, 5, 6, 7, 8, 9, 10
 LOCK, ASLEEP = 0, 1  # in a helper's lane
 INSIDE = (1 << 14) - 1
-OPEN, WAITED_FOR, CLAIMED, JOB = 1 << 14, 1 << 15, 1 << 16, 1 << 17
+OPEN, WAITED_FOR, RESERVED, JOB = 1 << 14, 1 << 15, 1 << 16, 1 << 17
 FAN = 4  # sleeping helpers that one thread wakes
 PATIENCE = int(0.05 * TICKS_PER_MS)  # how long a thread looks out before it sleeps
 
@@ -160,15 +160,15 @@ def _together(team, threads, function, data):
     """Share a job, given as addresses, with the team; return the sum of its results."""
     began = ticks()
     state = load(team, STATE)
-    claimed = state + JOB + CLAIMED
-    if threads < 2 or state % JOB or began < team[RESTED] or not compare_and_swap(team, STATE, state, claimed):
+    reserved = state + JOB + RESERVED
+    if threads < 2 or state % JOB or began < team[RESTED] or not compare_and_swap(team, STATE, state, reserved):
         result = _call_job(function, data, 0)
         failed = result == NO_MEMORY
     else:
         team[SIZE] = min(threads, len(team) // LANE)
         team[FUNCTION], team[DATA] = function, data
         team[SUM] = team[CAME] = team[FAILED] = 0
-        store(team, STATE, claimed + OPEN)
+        store(team, STATE, reserved + OPEN)
         _wake(team, 1, team[SIZE])
         _do(team, 0)
         _wait_for_helpers(team, began)

@@ -32,10 +32,10 @@ def from_device_edges(
 ) -> Graph:
     """A graph on the device from two arrays of equally many numeric ids, one edge per row.
 
-    The arrays are of any library that speaks ``__cuda_array_interface__`` or DLPack; int32 and int64 are read as they
-    are. Ids, ``vertices`` and ``directed`` as in `rapids_bfs.adapters.edges.from_edges`; labels are on the device. With
-    ``keep_order`` each adjacency has the order of the rows, else small ones ascend and others have no order, which is
-    faster.
+    The arrays may be of any library with ``__cuda_array_interface__`` or DLPack; int32 and int64 are not converted.
+    Ids, ``vertices`` and ``directed`` as in `rapids_bfs.adapters.edges.from_edges`; labels are on the device. With
+    ``keep_order`` each adjacency has the order of the rows; without it, which is faster, small ones ascend and others
+    have no order.
     """
     if vertices is not None and vertices < 0:
         raise InputError(f"the number of vertices must be at least 0, not {vertices}")
@@ -44,16 +44,16 @@ def from_device_edges(
     require_columns(arrays[0], arrays[1], name)
     sources, targets = _integers(arrays, columns, name)
     rows = len(sources)
-    seen = device_csr.look([(sources, targets)])
-    if seen.lowest < 0:
+    statistics = device_csr.scan([(sources, targets)])
+    if statistics.lowest < 0:
         _integers((sources, targets), columns, name, refuse_negative=True)
-    if vertices is not None and seen.highest >= vertices:
+    if vertices is not None and statistics.highest >= vertices:
         refuse_past(EdgeList(rows, lambda: [], columns, name), 0, sources, targets, vertices)
-    mirror = directed is False and not seen.symmetric
+    mirror = directed is False and not statistics.symmetric
 
     labels = rank = None
-    n = seen.highest + 1 if vertices is None else vertices
-    if vertices is None and seen.highest >= SPREAD * rows + 1024:
+    n = statistics.highest + 1 if vertices is None else vertices
+    if vertices is None and statistics.highest >= SPREAD * rows + 1024:
         labels = cupy.unique(cupy.concatenate([cupy.unique(sources), cupy.unique(targets)]))
         n = len(labels)
         sources, targets = (cupy.searchsorted(labels, ids).astype(index_dtype(n)) for ids in (sources, targets))
@@ -62,7 +62,7 @@ def from_device_edges(
     counts = device_csr.count(edges, n, rows, mirror=mirror)
     if vertices is None and labels is None:
         present = counts[2:] > 0
-        if not (mirror or seen.symmetric):  # a vertex may be a target alone
+        if not (mirror or statistics.symmetric):  # a vertex may be a target alone
             device_csr.mark(targets, present)
         if not present.all():
             labels = cupy.flatnonzero(present)
@@ -79,8 +79,8 @@ def from_device_edges(
     return Graph._trusted(
         offsets,
         placed,
-        labels=None if labels is None else labels.astype(np.int64, copy=False),  # or each look-up would convert all
-        directed=not seen.symmetric if directed is None else directed,
+        labels=None if labels is None else labels.astype(np.int64, copy=False),  # as each look-up would convert
+        directed=not statistics.symmetric if directed is None else directed,
         name=name,
         columns=columns,
         frame=frame,
@@ -88,9 +88,9 @@ def from_device_edges(
 
 
 def _integers(arrays: Any, columns: tuple[str, str], name: str, *, refuse_negative: bool = False) -> tuple[Any, Any]:
-    """Contiguous arrays of one type, int32 or int64. Raises `InputError` at the first id that is none.
+    """Contiguous arrays of one type, int32 or int64. Raises `InputError` at the first value that is no id.
 
-    Negative ones are looked for only where floats are, or if asked: the kernel that looks at all ids sees them.
+    Negative values are searched for among floats, or if asked: the kernel that scans all ids finds them.
     """
     integers = []
     for ids, column in zip(arrays, columns, strict=True):

@@ -15,20 +15,20 @@ from ..kernels.cpu import eccentricities
 from .batch import summary, vertices_of_sources
 from .bfs import as_searchable
 
-# From the lower and upper bounds of all eccentricities: a mask of the vertices that are still open.
+# Maps the lower and upper bounds of all eccentricities to a mask of the vertices that are still open.
 IsOpen = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 # Measured by `python -m benchmarks cpu`.
-ROUND = 8  # searches after which it is seen whether they pay
-WORTH = 16  # vertices that a search for bounds must settle: so many searches of a batch take as long
+ROUND = 8  # searches between two checks whether they pay
+WORTH = 16  # vertices whose bounds a search must make exact: a batch searches from as many in the same time
 FIRST_BATCH, LARGEST_BATCH = 64, 1024
 
 
 def eccentricity(graph: Any, vertices: Iterable[Hashable] | None = None, *, engine: str = "auto") -> np.ndarray:
     """The eccentricity of each vertex: its largest distance to a vertex that it reaches.
 
-    Searches from few vertices bound the eccentricities of all; batches of searches settle the vertices whose bounds do
-    not meet. In directed graphs, bounds work only if each vertex reaches every other.
+    Searches from few vertices bound the eccentricities of all; batches of searches determine those of the vertices
+    whose bounds do not meet. In directed graphs, bounds work only if each vertex reaches every other.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def diameter(graph: Any, *, engine: str = "auto") -> int:
     """The largest eccentricity: the largest distance from a vertex to another that it reaches.
 
     In a disconnected graph it is the largest diameter of a component; without vertices it is -1.
-    `graph`, `engine` and the errors are as for `eccentricity`. A few searches usually settle it.
+    `graph`, `engine` and the errors are as for `eccentricity`. A few searches usually suffice.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def diameter(graph: Any, *, engine: str = "auto") -> int:
 def radius(graph: Any, *, engine: str = "auto") -> int:
     """The smallest eccentricity: 0 if a vertex reaches only itself, -1 without vertices.
 
-    `graph`, `engine` and the errors are as for `eccentricity`. A few searches usually settle it.
+    `graph`, `engine` and the errors are as for `eccentricity`. A few searches usually suffice.
 
     Examples
     --------
@@ -154,8 +154,8 @@ def center_is_open(lower: np.ndarray, upper: np.ndarray) -> Any:
 def bounds(graph: Graph, is_open: IsOpen, engine: str) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper bounds (int32) of all eccentricities, with no vertex left open.
 
-    Searches tighten the bounds of all vertices for as long as that pays. Batches of searches then settle the vertices
-    that are still open.
+    Searches tighten the bounds of all vertices for as long as that pays. Batches of searches then determine the
+    eccentricities that are still open.
     """
     known = Bounds(graph, engine)
     batch, pays = FIRST_BATCH, True
@@ -163,10 +163,10 @@ def bounds(graph: Graph, is_open: IsOpen, engine: str) -> tuple[np.ndarray, np.n
         if pays and len(left) > ROUND * WORTH and known.reach_all:
             for turn in range(ROUND):
                 known.tighten(highest=turn % 2 == 0)
-            settled = len(left) - np.count_nonzero(is_open(known.lower, known.upper))
-            pays = bool(settled >= ROUND * WORTH)
+            exact = len(left) - np.count_nonzero(is_open(known.lower, known.upper))
+            pays = bool(exact >= ROUND * WORTH)
         else:
-            known.settle(known.most_telling(left, batch))
+            known.search_from(known.most_telling(left, batch))
             batch = min(4 * batch, LARGEST_BATCH)
     return known.lower, known.upper
 
@@ -222,8 +222,8 @@ class Bounds:
         rank = -(apart * (self.here.num_arcs + 1) + self.degrees[vertices])
         return vertices[np.argpartition(rank, count - 1)[:count]]
 
-    def settle(self, vertices: np.ndarray) -> None:
-        """Search from each of these vertices, which settles their eccentricities."""
+    def search_from(self, vertices: np.ndarray) -> None:
+        """Search from each of these vertices: their bounds become their eccentricities."""
         found: Any = summary(self.graph, vertices, self.engine).eccentricity
         self.lower[vertices] = self.upper[vertices] = found
         if not self.graph.directed:

@@ -46,7 +46,7 @@ class DaskLauncher(Launcher):
         self._epoch = 0  # how many times they have connected
         self._names = [f"partition {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
         self._rank_futures = self._tasks(Rank, [(self.token, rank, self._names, timeout) for rank in range(self.size)])
-        self._settled(remote.settle, [()] * self.size, timeout)
+        self._finish(remote.exists, [()] * self.size, timeout)
 
     @classmethod
     def shared(cls, client: Any, workers: Sequence[str], device: str) -> DaskLauncher:
@@ -80,7 +80,7 @@ class DaskLauncher(Launcher):
         """Store ``function(*values)`` on each rank, where ``futures[rank]`` has the values on its worker. The function
         gets no communicator."""
         handle = OnWorkers(self)
-        self._settled(remote.hold, [(handle.key, function, *values) for values in futures])
+        self._finish(remote.hold, [(handle.key, function, *values) for values in futures])
         return handle
 
     def taken(self, handle: OnWorkers) -> list[Any]:
@@ -102,7 +102,7 @@ class DaskLauncher(Launcher):
             for worker, given in zip(self.workers, arguments, strict=True)
         ]
 
-    def _settled(
+    def _finish(
         self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]], patience: float = math.inf
     ) -> None:
         """Wait for tasks ``function(rank, *arguments)`` that return an `Outcome`; raise as `collect` does."""

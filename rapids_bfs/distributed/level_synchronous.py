@@ -33,7 +33,7 @@ NO_SOURCES = np.empty(0, np.int64)
 ONE_LAUNCH = "one launch"  # a transport: see `persistent`
 
 
-class Frontier(NamedTuple):
+class LevelCounters(NamedTuple):
     """The counters of all ranks after a level."""
 
     vertices: int
@@ -116,9 +116,9 @@ class LevelSynchronousSearch(ABC):
                 depth += frontier.vertices > 0
             return Answer(*self.answer(), Totals(reached, depth, steps))
 
-    def _frontier(self, communicator: Communicator) -> Frontier:
+    def _frontier(self, communicator: Communicator) -> LevelCounters:
         vertices, edges, at_target, overflown = self.counters(communicator).T.tolist()
-        return Frontier(sum(vertices), tuple(edges), any(at_target), any(overflown))
+        return LevelCounters(sum(vertices), tuple(edges), any(at_target), any(overflown))
 
     def active(self) -> AbstractContextManager[Any]:
         """The context in which the other methods are to be called."""

@@ -71,7 +71,7 @@ class DeviceMemory:
                 if error.status != PEER_ACCESS_ALREADY_ENABLED:
                     raise
 
-    def settled(self) -> None:
+    def unlink_leases(self) -> None:
         """Remove the names of its lease files, once all ranks have opened it."""
         for lease in self._leases:
             lease.unlink()

@@ -171,13 +171,13 @@ class PersistentSearch:
             communicator.ready()
             with communicator.stops.calling(self.stop):
                 self.launch()
-                communicator.wait(self.settle)
+                communicator.wait(self.synchronize)
         return self.finish(communicator.names)
 
     def begin(self, request: Request, timeout: float) -> None:
         """Prepare a launch that waits at most ``timeout`` seconds for the kernels of other ranks."""
         s, x = self.device_partition.s, self.x
-        self.settle()
+        self.synchronize()
         x.stale = self.stale
         if self.stale:
             with self.device.current():
@@ -214,7 +214,7 @@ class PersistentSearch:
         """Make the running kernel end."""
         self.stop_flag[0] = self.device_partition.s.number
 
-    def settle(self) -> None:
+    def synchronize(self) -> None:
         """Wait until no kernel runs."""
         if self.running:
             with self.device.current():
@@ -228,7 +228,7 @@ class PersistentSearch:
             if done[0] == search_id:
                 self.running = False
                 return
-        self.settle()
+        self.synchronize()
 
     def finish(self, names: Sequence[str]) -> Answer:
         """The answer of the search that has ended. Raises `Aborted` with the name of an absent rank."""
@@ -277,7 +277,7 @@ def search_together(
             each.stop()
         for each in searches:
             with suppress(Exception):  # its device has failed; the first error says how
-                each.settle()
+                each.synchronize()
         raise
     answers = []
     for at.rank, each in enumerate(searches):

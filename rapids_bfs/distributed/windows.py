@@ -74,7 +74,7 @@ def open_windows(communicator: Communicator, nbytes: int) -> Windows | str:
     if reason := _first(communicator.allgather_object(memories if isinstance(memories, str) else None)):
         return reason
     assert not isinstance(memories, str)
-    own.settled()
+    own.unlink_leases()
     return Windows(memories)
 
 

@@ -109,7 +109,7 @@ class Rank:
 _ranks: WeakValueDictionary[tuple[str, int], Rank] = WeakValueDictionary()
 
 
-def settle(rank: Rank) -> Outcome:
+def exists(rank: Rank) -> Outcome:
     """A task that succeeds once the rank exists."""
     return Outcome(None)
 

@@ -19,7 +19,7 @@ from rapids_bfs.engines.cpu.batch import ManySources
 from rapids_bfs.generators import generate
 
 ENGINES = ["cpu", "cpu:sequential", "scipy"]
-WAYS = ["together", "in_turn", "each_alone"]  # in which engine cpu searches from many sources
+KINDS = ["bit_parallel", "one_by_one", "parallel_over_sources"]  # in which engine cpu searches from many sources
 SHAPES = ["path:300", "star:99", "complete:70", "tree:255", "grid:20", "rmat:9", "urand:8"]
 
 
@@ -72,12 +72,12 @@ def test_shapes(engine, spec):
     assert_right(graph, np.arange(graph.num_vertices), engine)
 
 
-@pytest.fixture(params=WAYS, scope="module")
-def way(request):
+@pytest.fixture(params=KINDS, scope="module")
+def kind(request):
     return request.param
 
 
-def assert_way_is_right(traversal, sources, depth_limit=None):
+def assert_traversal_right(traversal, sources, depth_limit=None):
     expected = expected_distances(traversal.graph, sources, depth_limit)
     distances = np.full(expected.shape, -2, np.int32)
     traversal.distances(np.array(sources, np.int64), depth_limit, distances)
@@ -87,35 +87,35 @@ def assert_way_is_right(traversal, sources, depth_limit=None):
 
 
 @given(data=st.data())
-def test_buffers_carry_nothing_over(way, data):
+def test_buffers_carry_nothing_over(kind, data):
     graph = data.draw(graphs(min_vertices=1))
-    traversal = getattr(ManySources(graph), way)
+    traversal = getattr(ManySources(graph), kind)
     some = st.lists(st.integers(0, graph.num_vertices - 1), max_size=70)
     for sources in data.draw(st.lists(some, min_size=2, max_size=4)):
-        assert_way_is_right(traversal, sources, data.draw(st.none() | st.integers(0, 3)))
+        assert_traversal_right(traversal, sources, data.draw(st.none() | st.integers(0, 3)))
 
 
 @pytest.mark.parametrize("spec", SHAPES)
-def test_every_way_on_every_shape(way, spec):
+def test_every_kind_on_every_shape(kind, spec):
     graph = generate(spec)
-    assert_way_is_right(getattr(ManySources(graph), way), np.arange(graph.num_vertices))
+    assert_traversal_right(getattr(ManySources(graph), kind), np.arange(graph.num_vertices))
 
 
 @pytest.mark.parametrize(
     ("spec", "sources", "chosen"),
     [
-        ("rmat:12", 64, "together"),
-        ("rmat:12", 2, "in_turn"),
-        ("grid:64", 64, "each_alone"),
-        ("grid:64", 2, "each_alone"),
-        ("grid:64", 1024, "together"),
-        ("path:2000", 1024, "each_alone"),
-        ("star:99", 64, "together"),
+        ("rmat:12", 64, "bit_parallel"),
+        ("rmat:12", 2, "one_by_one"),
+        ("grid:64", 64, "parallel_over_sources"),
+        ("grid:64", 2, "parallel_over_sources"),
+        ("grid:64", 1024, "bit_parallel"),
+        ("path:2000", 1024, "parallel_over_sources"),
+        ("star:99", 64, "bit_parallel"),
     ],
 )
 def test_thin_frontiers_and_few_sources_are_searched_alone(spec, sources, chosen):
     traversal = ManySources(generate(spec))
-    assert traversal.way(sources) is getattr(traversal, chosen)
+    assert traversal.chosen(sources) is getattr(traversal, chosen)
 
 
 def test_a_depth_limit_counts_for_the_choice():
@@ -145,7 +145,7 @@ def test_levels_shared_out_among_threads(seed, monkeypatch):
     ends = rng.zipf(1.5, (2, m)) % n if seed % 2 else rng.integers(0, n, (2, m))
     graph = as_graph(tuple(ends), vertices=n, directed=bool(seed % 3))
     sources = rng.integers(0, n, (5, 64, 65, 513, 700)[seed % 5])
-    assert_way_is_right(ManySources(graph).together, sources, None if seed % 4 else 3)
+    assert_traversal_right(ManySources(graph).bit_parallel, sources, None if seed % 4 else 3)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_narrow_rows_of_middling_graphs_have_one_thread(width, arcs, alone):
 
 def test_single_searches_shared_out_among_threads():
     graph = generate("grid:200")
-    assert_way_is_right(ManySources(graph).each_alone, np.arange(0, graph.num_vertices, 999))
+    assert_traversal_right(ManySources(graph).parallel_over_sources, np.arange(0, graph.num_vertices, 999))
 
 
 def test_on_batch_may_wait_for_another_thread():

@@ -99,13 +99,13 @@ def test_engines(engine):
 def test_few_searches_settle_a_grid(monkeypatch):
     graph = generate("grid:60")
     alone = []  # vertices that are searched from in batches
-    settle = distances.Bounds.settle
+    search_from = distances.Bounds.search_from
 
     def counted(self, vertices):
         alone.extend(vertices)
-        settle(self, vertices)
+        search_from(self, vertices)
 
-    monkeypatch.setattr(distances.Bounds, "settle", counted)
+    monkeypatch.setattr(distances.Bounds, "search_from", counted)
     expected = np.add.outer(*2 * [np.maximum(np.arange(60), np.arange(60)[::-1])]).ravel()
     np.testing.assert_array_equal(eccentricity(graph), expected)
     assert len(alone) < distances.ROUND * distances.WORTH

@@ -1,4 +1,4 @@
-"""CSR on a CUDA device: what `rapids_bfs._core.csr.host` does, by `kernels/cuda/graph/csr.cu`, for CuPy arrays.
+"""CSR on a CUDA device: the functions of `rapids_bfs._core.csr.host` for CuPy arrays, by `kernels/cuda/graph/csr.cu`.
 
 Edges are int32 or int64. An edge list is counted and placed: two passes over it, one atomic per edge in each, and no
 memory besides the result. Adjacencies then come in no particular order; sorting keeps the order where it is asked for.
@@ -22,8 +22,8 @@ from ..dtypes import index_dtype
 from ..memory import require_device_bytes as require
 from ..rapids import driver_allocates
 
-BLOCK = 1 << 27  # arcs of a CSR that are looked at at a time
-PIECE = 1 << 28  # arcs that are sorted at a time
+BLOCK = 1 << 27  # arcs of a CSR that are read at a time
+PIECE = 1 << 28  # arcs that are sorted at once
 EXCHANGE_BLOCK = 1 << 24
 LARGEST = np.iinfo(np.int64).max
 
@@ -35,7 +35,7 @@ Blocks = Callable[[], Iterable[Pairs]]  # the edges, some at a time, each time i
 
 
 class EdgeStatistics(NamedTuple):
-    """What a look at edges tells: lowest id, highest id (-1 if there are no edges), and whether they are symmetric,
+    """What one pass over edges finds: lowest id, highest id (-1 if there are no edges), and whether they are symmetric,
     by keyed hashes as in `rapids_bfs._core.csr.host.Degrees`."""
 
     lowest: int
@@ -43,8 +43,8 @@ class EdgeStatistics(NamedTuple):
     symmetric: bool
 
 
-def look(edges: Iterable[Pairs]) -> EdgeStatistics:
-    """One look at all edges."""
+def scan(edges: Iterable[Pairs]) -> EdgeStatistics:
+    """The statistics of all edges, in one pass."""
     # Unknown before, so that nobody can construct a false answer.
     lowest, highest, asymmetry = _summarized(edges, [secrets.randbits(63) | 1 for _ in range(2)])
     return EdgeStatistics(lowest, highest, asymmetry == 0)
@@ -156,7 +156,7 @@ def mirrored(offsets: Any, targets: Any) -> CSR:
 
 def is_symmetric(offsets: Any, targets: Any) -> bool:
     """Is every edge there in both directions, equally often? See `rapids_bfs._core.csr.host.Degrees.symmetric`."""
-    return look(edge_blocks(offsets, targets)).symmetric
+    return scan(edge_blocks(offsets, targets)).symmetric
 
 
 def count_loops(offsets: Any, targets: Any) -> int:
@@ -167,7 +167,7 @@ def count_loops(offsets: Any, targets: Any) -> int:
 def ascending(
     offsets: Any, targets: Any, *, symmetric: bool = False, limit: int | None = None, result: Any = None
 ) -> CSR:
-    """The CSR with each adjacency in ascending order, sorted some rows at a time; ``symmetric`` is of no use here.
+    """The CSR with each adjacency in ascending order, sorted some rows at a time; ``symmetric`` is ignored.
 
     Targets are below ``limit``, by default n. ``result`` may be the targets themselves.
     """
@@ -209,9 +209,9 @@ def without_repeats_and_loops(offsets: Any, targets: Any) -> CSR:
 
 
 def distinct(offsets: Any, targets: Any, *, loops: bool, result: Any = None) -> Pairs:
-    """The CSR of the distinct edges, self-loops among them if they are wanted. Each adjacency must ascend.
+    """The CSR of the distinct edges, with or without self-loops. Each adjacency must ascend.
 
-    ``result`` may be the targets themselves: what is kept never moves past what is still to be read.
+    ``result`` may be the targets themselves: no target is written beyond the ones that have been read.
     """
     counts = cupy.zeros(len(offsets), offsets.dtype)
     for _ in _distinct_blocks(offsets, targets, counts[1:], loops=loops):
@@ -227,7 +227,8 @@ def distinct(offsets: Any, targets: Any, *, loops: bool, result: Any = None) -> 
 
 
 def _distinct_blocks(offsets: Any, targets: Any, counts: Any, *, loops: bool) -> Iterator[Any]:
-    """The targets that equal none before them in their adjacency nor, unless ``loops``, their source; counted too."""
+    """Blocks of the targets that differ from the one before them in their adjacency and, unless ``loops``, from their
+    source. Their number in each row is added to ``counts``."""
     n = len(offsets) - 1
     for first in range(0, len(targets), BLOCK):
         block = targets[first : first + BLOCK]
@@ -243,8 +244,8 @@ def _distinct_blocks(offsets: Any, targets: Any, counts: Any, *, loops: bool) ->
 
 @contextmanager
 def working() -> Iterator[None]:
-    """A context in which arrays come from CuPy's pool, even if RMM is set to ask the driver for each, which is slow.
-    At its end the pool's free blocks go back to the device."""
+    """A context in which arrays come from CuPy's pool, even if RMM would ask the driver for each, which is slow. At its
+    end the pool's free blocks go back to the device."""
     pool = cupy.get_default_memory_pool()
     with cupy.cuda.using_allocator(pool.malloc) if driver_allocates() else nullcontext():
         yield

@@ -1,4 +1,4 @@
-"""The host's side of the CPU kernels for many sources: `bit_parallel`, `parallel_over_sources` and `betweenness`."""
+"""Hosts of the CPU kernels for many sources: `bit_parallel`, `parallel_over_sources` and `betweenness`."""
 
 from __future__ import annotations
 
@@ -20,28 +20,29 @@ WIDTHS = (1, 4, 16)  # words per vertex: 64, 256 or 1024 sources at once
 Valid = tuple[np.uint64, ...]  # a bit for each source
 
 ROWS = 3  # of a vertex: seen, frontier, upcoming
-APART = 16  # words between what two threads write, so that they share no cache line
+APART = 16  # words between the counters of two threads, so that they share no cache line
 
 # Measured by `python -m benchmarks batch-cpu`.
-SHARING = 3.0  # searches that must reach a vertex on the same level, in the mean, for a row of bits to pay
-# Of rows that a level may touch, by words in a row; see docs/decisions/cpu-threads.md for narrow ones.
+SHARING = 3.0  # mean number of searches that reach a vertex on one level, from which rows of bits pay
+# Words that a level may touch with one thread, by the words in a row; see docs/decisions/cpu-threads.md.
 FEW_WORDS = {1: 1 << 26, 4: 1 << 23, 16: 1 << 23}
-FEW_EDGES = 1 << 20  # that single searches look at
-ROWS_EACH = 4  # rows of sums for each thread, so that one which comes late leaves some to the others
-MUCH = 1 << 26  # bytes of such rows
+FEW_EDGES = 1 << 20  # probed by single searches
+ROWS_EACH = 4  # rows of sums for each thread, so that others do the work of a thread that comes late
+MUCH = 1 << 26  # bytes of these rows; with more, each thread has one row
 
 
 class ManySources(BatchTraversal):
-    """All sources at once where their searches share enough of the work; else one per thread, or one after the other.
+    """All sources at once if their searches share enough of the work; else one per thread, or one after the other.
 
-    How much they share follows from how the distances from the best connected vertex are spread: if ``shares[d]`` of
-    the vertices are d away from a source, then ``1 - (1 - shares[d]) ** k`` of them are d away from any of k sources.
+    The shared work is estimated from the distribution of the distances from the vertex of highest degree: if
+    ``shares[d]`` of the vertices are d away from a source, then ``1 - (1 - shares[d]) ** k`` of them are d away from
+    any of k sources.
     """
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
-        self.together = BitParallel(graph)
-        self.batch_size = self.together.batch_size
+        self.bit_parallel = BitParallel(graph)
+        self.batch_size = self.bit_parallel.batch_size
         self.shares = np.ones(1)
         if graph.num_vertices:
             here = graph.to(CPU)
@@ -50,32 +51,32 @@ class ManySources(BatchTraversal):
             self.shares = np.bincount(distances[distances >= 0]) / here.num_vertices
 
     @cached_property
-    def in_turn(self) -> BatchTraversal:
+    def one_by_one(self) -> BatchTraversal:
         return OneByOne(self.graph, DirectionOptimizing(self.graph))
 
     @cached_property
-    def each_alone(self) -> BatchTraversal:
-        return SideBySide(self.graph)
+    def parallel_over_sources(self) -> BatchTraversal:
+        return ParallelOverSources(self.graph)
 
     def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
-        self.way(len(sources), depth_limit).distances(sources, depth_limit, distances)
+        self.chosen(len(sources), depth_limit).distances(sources, depth_limit, distances)
 
     def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
-        return self.way(len(sources), depth_limit).summary(sources, depth_limit)
+        return self.chosen(len(sources), depth_limit).summary(sources, depth_limit)
 
-    def way(self, k: int, depth_limit: int | None = None) -> BatchTraversal:
-        """How k sources are searched from."""
+    def chosen(self, k: int, depth_limit: int | None = None) -> BatchTraversal:
+        """The traversal that searches from k sources."""
         if self.sharing(min(k, self.batch_size), depth_limit) >= SHARING:
-            return self.together
-        return self.in_turn if self.sharing(WORD, depth_limit) >= SHARING else self.each_alone
+            return self.bit_parallel
+        return self.one_by_one if self.sharing(WORD, depth_limit) >= SHARING else self.parallel_over_sources
 
     def sharing(self, k: int, depth_limit: int | None = None) -> float:
-        """The mean number of searches, of k, that reach a vertex on the same level: from 1 to k."""
+        """The mean number of k searches that reach a vertex on the same level: from 1 to k."""
         shares = self.shares if depth_limit is None else self.shares[: depth_limit + 1]
         return float(k * shares.sum() / (1 - (1 - shares) ** k).sum())
 
 
-class SideBySide(BatchTraversal):
+class ParallelOverSources(BatchTraversal):
     """`parallel_over_sources`, with a queue for each thread."""
 
     batch_size = WORD
@@ -111,7 +112,8 @@ class SideBySide(BatchTraversal):
 
 
 class BitParallel(BatchTraversal):
-    """`bit_parallel`, its buffers as wide as the sources are many and the memory allows."""
+    """`bit_parallel`, with a bit for each source in rows as wide as the number of sources asks and the memory
+    allows."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
@@ -127,7 +129,7 @@ class BitParallel(BatchTraversal):
         self.counters = np.zeros(bit_parallel.COUNTERS, np.int64)
         self.threads = pool.most
         self.buffers = np.empty((self.threads, bit_parallel.CAPACITY), vertex)
-        self.width = 0  # words a row, of the allocated rows
+        self.width = 0  # words of an allocated row
         self.levels = 0  # the planes of these levels may hold bits
 
     def _bytes(self, width: int) -> int:
@@ -153,7 +155,7 @@ class BitParallel(BatchTraversal):
         return whole
 
     def _team(self) -> tuple[np.ndarray, int]:
-        """One thread where more would take longer, all of them elsewhere."""
+        """The team, and one thread for a small graph, where more would take longer, else all."""
         lanes = self.graph.num_vertices + self.graph.num_arcs
         return pool.team(lanes * (self.width + WIDTHS[1]), FEW_WORDS[self.width], self.threads)
 
@@ -165,18 +167,18 @@ class BitParallel(BatchTraversal):
         return levels
 
     def _batch(self, k: int, distances: bool) -> tuple[bit_parallel.Batch, Valid]:
-        """The arrays for ``k`` sources, and the bits that stand for them."""
+        """The arrays for ``k`` sources, and a mask of their bits."""
         width = next(width for width in WIDTHS if width == self.widest or k <= WORD * width)
         if width != self.width:
-            self._make_room(width)
+            self._allocate(width)
         batch = self.for_distances if distances else self.for_summary
         bits = np.arange(WORD * width) < k
         return batch, tuple(np.packbits(bits, bitorder="little").view(np.uint64))
 
-    def _make_room(self, width: int) -> None:
-        """Allocate the rows."""
+    def _allocate(self, width: int) -> None:
+        """Allocate rows of ``width`` words."""
         n = self.graph.num_vertices
-        self.width = 0  # an interrupt leaves no rows
+        self.width = 0  # if an interrupt comes, there are no rows
         rows = np.zeros((ROWS, n * width), np.uint64)
         planes = np.zeros((self.planes, n * width), np.uint64)
         counts = np.zeros((self.threads, WORD * width), np.int64)
@@ -200,7 +202,7 @@ class BitParallel(BatchTraversal):
 
 
 class Brandes(Betweenness):
-    """`betweenness`, the sources dealt out to a few rows of sums for each thread."""
+    """`betweenness`: threads take sources one by one, and add to a few rows of sums each."""
 
     def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:
         graph = self.graph.to(CPU)

@@ -1,4 +1,4 @@
-"""The host's side of `betweenness` on a GPU: a launch for as many sources as the memory takes, and one wait for all."""
+"""The host of `betweenness` on a GPU: each launch takes as many sources as fit in memory; the host waits once."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ FILE = KERNEL = "betweenness"
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning(LaunchTuning):
-    """The thresholds of a launch; no answer depends on them but for rounding."""
+    """The thresholds of a launch; answers depend on them by rounding only."""
 
-    alpha: int = 3  # every place pulls when the frontier has more than 1/alpha of the arcs
+    alpha: int = 3  # bottom-up at every vertex when the frontier has more than 1/alpha of the arcs
     places: int = 1 << 20  # vertices times words of sources in a launch, unless there are more vertices
     threads: int = 256  # of a block
     blocks: int = 3  # of a multiprocessor, as the compiler is told
@@ -36,7 +36,7 @@ Batch: Any = BATCH.in_memory()
 
 
 class Brandes(Betweenness):
-    """`betweenness` on a device; what it needs for a launch is allocated when that is first known."""
+    """`betweenness` on a device. The first launch allocates the buffers."""
 
     def __init__(self, graph: Graph, device: Device, tuning: Tuning = DEFAULT) -> None:
         super().__init__(graph)
@@ -67,17 +67,17 @@ class Brandes(Betweenness):
         self.tune(tuning)
 
     def tune(self, tuning: Tuning) -> None:
-        """Count like this from now on."""
+        """Use this tuning from now on."""
         self.tuning = tuning
         self.parameters.alpha = tuning.alpha
-        self.room: tuple[int, bool] | None = None  # what the buffers are for: sources at once, and whether for arcs
+        self.capacity: tuple[int, bool] | None = None  # of the buffers: sources at once, and whether values are of arcs
         self.buffers: dict[str, Any] = {}
 
     def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:
         graph, device, parameters = self.graph, self.device, self.parameters
         with device.working():
-            device.synchronize()  # an interrupt may have left a launch running, which reads the last uploads
-            self._make_room(len(sources), edges)
+            device.synchronize()  # an interrupt may have left a launch running that reads the last uploads
+            self._allocate(len(sources), edges)
             uploads = [device.upload(each) for each in (sources.astype(graph.targets.dtype), is_target)]
             self.uploads = uploads
             fill(self.buffers["scores"], 0, device.stream_handle)
@@ -86,17 +86,17 @@ class Brandes(Betweenness):
             for begin in range(0, len(sources), self.at_once):
                 parameters.sources = address(uploads[0]) + begin * graph.targets.dtype.itemsize
                 parameters.k = min(len(sources) - begin, self.at_once)
-                self.launch()  # takes the parameters with it
+                self.launch()  # the driver copies the parameters
             found: np.ndarray = device.host(self.buffers["scores"])
         return found
 
-    def _make_room(self, k: int, edges: bool) -> None:
-        """Allocate the buffers for ``k`` sources, or as many as are taken at once, unless there are such."""
+    def _allocate(self, k: int, edges: bool) -> None:
+        """Allocate the buffers for ``k`` sources, or the largest number at once, unless they exist."""
         n, sources = max(self.graph.num_vertices, 1), 1 << max(k - 1, 0).bit_length()
         at_once = min(sources, BITS << max(self.tuning.places // n, 1).bit_length() - 1)
-        if self.room == (at_once, edges):
+        if self.capacity == (at_once, edges):
             return
-        self.room, self.buffers = None, {}  # frees the last ones
+        self.capacity, self.buffers = None, {}  # frees the last ones
         room = HEADROOM * self.device.free_bytes()
         self.at_once = at_once
         while self.at_once > 1 and bytes_of(self._needs(self.at_once, edges).values()) > room:
@@ -108,7 +108,7 @@ class Brandes(Betweenness):
             setattr(self.parameters, name, place)
         self.parameters.shift = _shift(self.at_once)
         self.launch = self._launcher()
-        self.room = at_once, edges
+        self.capacity = at_once, edges
 
     def _needs(self, at_once: int, edges: bool) -> Needs:
         n, scored = self.graph.num_vertices, self.graph.num_arcs if edges else self.graph.num_vertices

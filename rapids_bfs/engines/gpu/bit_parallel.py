@@ -1,4 +1,4 @@
-"""The host's side of `bit_parallel` on a GPU: a batch in one launch, and another that writes its distances."""
+"""The host of `bit_parallel` on a GPU: one launch searches a batch, another writes its distances."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .persistent import LaunchTuning, blocks_of_grid
 
 FILE = "bit_parallel"
 WRITE_THREADS = 256
-HEADROOM = 0.8  # of the free memory that a batch may take
+HEADROOM = 0.8  # share of the free memory that a batch may take
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ Batch: Any = BATCH.in_memory()
 
 
 class BitParallel(BatchTraversal):
-    """Batches as wide as the sources are many and the memory allows; the rows are allocated when first needed."""
+    """Batches as wide as the number of sources asks and the memory allows; the first batch allocates the rows."""
 
     def __init__(self, graph: Graph, device: Device, tuning: Tuning = DEFAULT) -> None:
         super().__init__(graph)
@@ -84,18 +84,18 @@ class BitParallel(BatchTraversal):
             bits=self.planes,
         )
         self.types = vertex, offset
-        self.written: Any = None  # distances that a batch writes, which live until it is known to be done
+        self.written: Any = None  # the distances that a batch writes, kept until it is done
         self.tune(tuning)
 
     def current(self) -> AbstractContextManager[Any]:
         return self.device.current()
 
     def _bytes(self, width: int) -> int:
-        """Of the rows, planes and distances of a batch."""
+        """Bytes of the rows, planes and distances of a batch."""
         return int(8 * self.graph.num_vertices * width * (3 + self.planes + BITS // 2))
 
     def tune(self, tuning: Tuning) -> None:
-        """Search like this from now on."""
+        """Use this tuning from now on."""
         self.tuning = tuning
         self.parameters.alpha = tuning.alpha
         room = HEADROOM * self.device.free_bytes()
@@ -111,7 +111,7 @@ class BitParallel(BatchTraversal):
                 with self.device.current():
                     finish()
             with self.device.working():
-                self._make_room(len(some))
+                self._allocate(len(some))
                 found = self.written = some if on_device(some) else self._staging(some.size)
                 self.parameters.distances = address(found)
                 self.parameters.planes = address(self.rows["planes"])
@@ -125,7 +125,7 @@ class BitParallel(BatchTraversal):
         for begin in range(0, len(sources), self.batch_size):
             some = sources[begin : begin + self.batch_size]
             with self.device.working():
-                self._make_room(len(some))
+                self._allocate(len(some))
                 self.parameters.planes = None
                 self._launch(some, depth_limit, "search")
                 sums = self.device.host(self.sums).reshape(len(whole), -1)
@@ -134,19 +134,19 @@ class BitParallel(BatchTraversal):
         return whole
 
     def _staging(self, size: int) -> Any:
-        """Room on the device for a batch's distances, on their way to the host."""
+        """An array on the device for a batch's distances before they are copied to the host."""
         if "distances" not in self.rows:
             self.rows["distances"] = self.device.empty(BITS * self.width * self.graph.num_vertices, np.int32)
         return self.rows["distances"][:size]
 
-    def _make_room(self, k: int) -> None:
+    def _allocate(self, k: int) -> None:
         """Allocate the rows for ``k`` sources, unless the last batch was of that width."""
         self.device.synchronize()  # an interrupt may have left a batch running
         width = next(width for width in WIDTHS if width >= self.widest or k <= BITS * width)
         if width == self.width:
             return
-        self.width = 0  # unless this comes to an end
-        self.rows: dict[str, Any] = {}  # frees those of the last width
+        self.width = 0  # if an allocation fails, there are no rows
+        self.rows: dict[str, Any] = {}  # frees the rows of the last width
         words, count = self.graph.num_vertices * width, BITS * width
         needs = {
             "seen": (words, np.uint64),
@@ -161,7 +161,7 @@ class BitParallel(BatchTraversal):
         for name, place in addresses(self.rows).items():
             setattr(self.parameters, name, place)
         self.sums = self.device.empty(len(Summary._fields) * count, np.uint64)  # in one array, to be copied at once
-        fill(self.sums, 0, self.device.stream_handle)  # of sources that a batch does not have, too
+        fill(self.sums, 0, self.device.stream_handle)  # the sums of unused bits too
         for row, name in enumerate(Summary._fields):
             setattr(self.parameters, name, address(self.sums) + 8 * count * row)
         self.kernels = {name: self._launcher(name, width) for name in ("search", "write")}

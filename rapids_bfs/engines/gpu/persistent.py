@@ -1,4 +1,4 @@
-"""What the hosts of kernels that do a whole search in one launch have in common."""
+"""The common base of hosts whose kernels do a whole search in one launch."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from ..base import Options
 from .launch import CompiledKernel, address
 from .level_synchronous import Device
 
-STATIC_BYTES = (
-    2048  # of a block's shared memory, at most, that kernels declare themselves; the launch asks for the rest
-)
+STATIC_BYTES = 2048  # bytes of a block's shared memory, at most, that kernels declare; a launch asks for the rest
 WARP = 32
 SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
-NUMBERS_OF_SEARCHES = 1 << (63 - NUMBER_SHIFT)  # that `status` has room for
-SPINS = 20_000  # looks at the status before the host waits in the driver
+NUMBERS_OF_SEARCHES = 1 << (63 - NUMBER_SHIFT)  # after which the numbers in `status` begin again
+SPINS = 20_000  # polls of the status before the host waits in the driver
 MOST_THREADS = 1024  # of a block
 
 
@@ -32,7 +30,7 @@ class LaunchTuning:
     """How a kernel is launched; no answer depends on it. Raises `InputError` if no device can launch it so."""
 
     threads: int = 512  # of a block
-    blocks: int = 1  # of a multiprocessor, as the compiler is told
+    blocks: int = 1  # of a multiprocessor: the launch bounds for the compiler
     grid: int | None = None  # blocks in all, at most; None: as many as the device holds and the graph needs
 
     def __post_init__(self) -> None:
@@ -48,7 +46,7 @@ class LaunchTuning:
         return device.compiled(file, kernel, vertex, offset, self.threads, self.blocks)
 
     def resident_blocks(self, kernel: CompiledKernel, device: Device, shared: int = 0) -> int:
-        """How many blocks with so many bytes of shared memory the device runs at the same time."""
+        """The number of blocks with ``shared`` bytes of shared memory that the device runs at the same time."""
         blocks = kernel.resident_blocks(self.threads, shared) * device.multiprocessors
         if not blocks:
             raise InputError(f"this device has no room for a block of {self.threads} threads and {shared:,} bytes")
@@ -64,11 +62,11 @@ class SearchTuning(LaunchTuning):
 
 
 class OneLaunch:
-    """A kernel's parameters, of which a search changes a few fields, and what the kernel tells the host.
+    """A kernel's parameters, of which a search changes a few fields, and the kernel's status and trace.
 
     ``parameters`` is a structure with the fields ``sources``, ``count``, ``depth_limit``, ``target``, ``trace``,
-    ``status``, ``number`` and ``tile``. Mapped memory of the host has the same address on both sides, as CUDA's unified
-    addressing promises. To be made where the device is active, and used where it is current.
+    ``status``, ``number`` and ``tile``. By CUDA's unified addressing, mapped memory has the same address on the host
+    and on the device. Create it while the device is active, and use it while the device is current.
     """
 
     def __init__(self, graph: Graph, device: Device, parameters: Any) -> None:
@@ -76,13 +74,13 @@ class OneLaunch:
         status = np.asarray(device.mapped(1, np.int64)[0])
         status.fill(0)
         parameters.status = status.ctypes.data
-        self.status = status.data  # a view that is looked at sooner than the array
+        self.status = status.data  # reading this view is faster than reading the array
         self.trace: Any = None  # allocated by the first search that is traced
-        self.no_limit = graph.num_vertices + 2  # levels; the kernel gives up before that
-        self.running = False  # is there a search that nobody has waited for?
-        self.written: Any = None  # arrays that it writes and others may let go of
-        self.options: Options | None = None  # that the parameters are for, but for those of each search
-        self._make_room(1)
+        self.no_limit = graph.num_vertices + 2  # levels, more than a search can have
+        self.running = False  # may a search run that `finish` has not waited for?
+        self.written: Any = None  # the arrays that it writes, kept from being freed
+        self.options: Options | None = None  # of the search before, for which most parameters are set
+        self._allocate_sources(1)
 
     def use(self, kernel: CompiledKernel, tuning: SearchTuning, shared: int) -> None:
         """Launch this kernel from now on, with ``shared`` bytes of dynamic shared memory a block.
@@ -109,11 +107,11 @@ class OneLaunch:
             self.launch()
             self.finish(spin)
         finally:
-            self.settle()  # after an interrupt too, or else others let go of what the kernel still writes
+            self.synchronize()  # after an interrupt too: the arrays that the kernel writes may be freed next
 
     @contextmanager
     def searching(self, sources: np.ndarray, options: Options, spin: bool, written: Any) -> Iterator[None]:
-        """`search` while the body of the ``with`` runs. The arrays ``written`` by the kernel live as long."""
+        """`search` while the body of the ``with`` runs. It keeps the arrays ``written`` by the kernel."""
         self.begin(sources, options)
         self.written = written
         try:
@@ -121,7 +119,7 @@ class OneLaunch:
             yield
             self.finish(spin)
         finally:
-            self.settle()
+            self.synchronize()
 
     def launch(self) -> None:
         """Start a search; `finish` waits for it."""
@@ -129,31 +127,31 @@ class OneLaunch:
         if self.launch_deep is not self.launch_shallow and self.levels > self.deep:
             try:
                 self.launch_deep()
-            except TraversalError:  # others may have what a cluster needs
+            except TraversalError:  # other processes may occupy the multiprocessors that a cluster needs
                 self.launch_deep = self.launch_shallow
             else:
                 return
         self.launch_shallow()
 
-    def settle(self) -> None:
-        """Wait for a search that an exception left running. Call this before you change its arrays."""
+    def synchronize(self) -> None:
+        """Wait for a search that an exception left running. Call this before changing its arrays."""
         if self.running:
             self.device.synchronize()
             self.running = False
         self.written = None
 
-    def _make_room(self, sources: int) -> None:
+    def _allocate_sources(self, sources: int) -> None:
         room = np.asarray(self.device.mapped(sources, self.graph.targets.dtype)[0])
         self.sources = room, room.ctypes.data
 
     def begin(self, sources: np.ndarray, options: Options) -> None:
         """Set the parameters of the search that this thread launches next."""
         if self.running:
-            self.settle()
+            self.synchronize()
         parameters = self.parameters
         count = parameters.count = len(sources)
         if count > len(self.sources[0]):
-            self._make_room(count)
+            self._allocate_sources(count)
         room, parameters.sources = self.sources
         if count == 1:
             room[0] = sources[0]
@@ -161,7 +159,7 @@ class OneLaunch:
             room[:count] = sources
         if options is not self.options or options.target is not None:
             self._follow(options, sources)
-        # A launch that was refused left no traces, and has no number: the kernel goes by the parity of the last search.
+        # A launch that was refused has no number: the kernel uses the parity of the last search.
         parameters.number = (self.number + 1) % NUMBERS_OF_SEARCHES
 
     def _follow(self, options: Options, sources: np.ndarray) -> None:
@@ -182,7 +180,7 @@ class OneLaunch:
         self.options = options
 
     def finish(self, spin: bool = True) -> None:
-        """Wait for the search, at first by looking at mapped memory if it may ``spin``."""
+        """Wait for the search, at first by polling mapped memory if ``spin``."""
         status, number = self.status, self.parameters.number
         for _ in range(SPINS if spin else 0):
             if status[0] >> NUMBER_SHIFT == number:
@@ -203,7 +201,7 @@ class OneLaunch:
 
     @property
     def levels(self) -> int:
-        """How many levels that search had."""
+        """The number of levels of that search."""
         return int(self.status[0] % (1 << NUMBER_SHIFT) >> LEVELS_SHIFT)
 
     def _trace_buffer(self) -> int:
@@ -213,7 +211,7 @@ class OneLaunch:
         return address(self.trace)
 
     def steps(self) -> list[Step]:
-        """What each level of the last search did, from the device's notes."""
+        """The step of each level of the last search, from the trace on the device."""
         with self.device.active():
             return steps_noted(self.device.host(self.trace[: self.levels + 1]))
 
@@ -221,9 +219,9 @@ class OneLaunch:
 def blocks_of_grid(
     kernel: CompiledKernel, device: Device, arcs: int, tuning: LaunchTuning, shared: int, sharing: int = 1
 ) -> int:
-    """How many blocks search: as many as the device holds, or one if there are few arcs; `tuning.grid` at most.
+    """The number of blocks of a grid: as many as the device holds, or one if there are few arcs; at most `tuning.grid`.
 
-    ``sharing`` grids of so many blocks run on the device at the same time.
+    ``sharing`` such grids run on the device at the same time.
     """
     grid = tuning.resident_blocks(kernel, device, shared) // sharing
     if not grid:
@@ -239,7 +237,7 @@ def bytes_of_tiles(threads: int) -> int:
 
 
 def words_per_tile(most: int, vertices: int, warps: int) -> int:
-    """How many words of a bitmap a warp takes at a time: a power of two, so small that all ``warps`` have some."""
+    """The words of a bitmap that a warp takes at a time: a power of two, small enough that all ``warps`` have some."""
     words = -(-vertices // WARP)
     tile = 1
     while tile < most and words > 2 * tile * warps:

@@ -24,7 +24,7 @@ class CuGraphDask(RapidsEngine):
     name = "cugraph-dask"
     algorithms = ("bfs",)
     package = "cugraph"
-    searches_on = CPU  # the devices are those of its workers
+    searches_on = CPU  # its workers have the devices
 
     def unavailable(self) -> str | None:
         if reason := next(filter(None, map(package_missing, PACKAGES)), None):
@@ -41,14 +41,14 @@ class CuGraphDask(RapidsEngine):
 
 
 class CuGraphDaskBFS(RapidsTraversal):
-    """A `cugraph.Graph` of the vertices 0..n-1, spread over the workers, and the frames that a search returns."""
+    """A `cugraph.Graph` of the vertices 0..n-1, distributed over the workers, and the frames that a search returns."""
 
     searches_on = CPU
 
     def __init__(self, graph: Graph, gpus: int) -> None:
         super().__init__(graph)
         here = graph.to(CPU)
-        frame = spread(started(gpus), here.vertex_pairs())
+        frame = scatter(started(gpus), here.vertex_pairs())
         self.cugraph_graph = graph_of(frame, COLUMNS, directed=graph.directed)
         self.has_out_edges = here.degrees > 0
 
@@ -57,7 +57,7 @@ class CuGraphDaskBFS(RapidsTraversal):
         from distributed import wait
 
         source = int(sources[0])
-        if not self.has_out_edges[source]:  # cuGraph knows no vertex without edges
+        if not self.has_out_edges[source]:  # cuGraph drops vertices without edges
             return source, options.predecessors
         frame = bfs(self.cugraph_graph, source, depth_limit=options.depth_limit).persist()
         wait(frame)
@@ -75,7 +75,7 @@ class CuGraphDaskBFS(RapidsTraversal):
         return super().answer(rows if predecessors else (rows[0], None, rows[2]))
 
 
-def spread(client: Any, columns: tuple[np.ndarray, np.ndarray]) -> Any:
+def scatter(client: Any, columns: tuple[np.ndarray, np.ndarray]) -> Any:
     """Two columns as a frame of dask_cudf, an equal slice on each worker."""
     import cudf
     import dask_cudf
@@ -100,7 +100,7 @@ def graph_of(frame: Any, columns: tuple[str, str], *, directed: bool) -> Any:
 
 def started(gpus: int) -> Any:
     """The Dask client that cuGraph will use, with its communicator: the user's own if there is one, else that of a
-    cluster on so many GPUs, which lasts until another number is asked for or this process ends."""
+    cluster on ``gpus`` GPUs, which lasts until another number is requested or this process ends."""
     from cugraph.dask.comms import comms
     from distributed import default_client
 
@@ -110,7 +110,7 @@ def started(gpus: int) -> Any:
         client = default_client()
     except ValueError:  # there is none
         _own.append(_Cluster(gpus))
-        atexit.register(_close)  # before distributed's own, which were registered earlier
+        atexit.register(_close)  # runs before the handlers of `distributed`, which were registered earlier
         client = _own[0].client
     if not comms.is_initialized():
         comms.initialize(p2p=False)
@@ -137,7 +137,7 @@ class _Cluster:
         self.cluster.close()
 
 
-_own: list[_Cluster] = []  # the one that runs, if one does
+_own: list[_Cluster] = []  # the running cluster, if there is one
 in_each_child(_own.clear)
 
 

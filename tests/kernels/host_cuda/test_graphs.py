@@ -59,7 +59,7 @@ def test_parallel_edges_back_do_not_cancel_out_another_edge(monkeypatch, key):
     """Keys with which the hash of twice a number was twice its hash, for both directions."""
     numbers = iter(key)
     monkeypatch.setattr(device_csr.secrets, "randbits", lambda bits: next(numbers))
-    assert not device_csr.look([(np.array([0, 1, 1]), np.array([2, 0, 0]))]).symmetric
+    assert not device_csr.scan([(np.array([0, 1, 1]), np.array([2, 0, 0]))]).symmetric
 
 
 def pairs(sources, targets):
@@ -73,11 +73,11 @@ def test_edge_lists():
         given = lambda: [(sources, targets)], n, len(sources)  # noqa: B023 - called here
         assert_same_rows(device_csr.fill(*given), rows(sources, targets, n))
         assert_same_rows(device_csr.fill(*given, mirror=True), rows(*both, n))
-        seen = device_csr.look([(sources, targets)])
+        seen = device_csr.scan([(sources, targets)])
         ids = np.r_[sources, targets]
         assert seen[:2] == ((ids.min(), ids.max()) if len(ids) else (device_csr.LARGEST, -1))
         assert seen.symmetric == (pairs(sources, targets) == pairs(targets, sources))
-        assert device_csr.look([both]).symmetric
+        assert device_csr.scan([both]).symmetric
         present = np.zeros(n, bool)
         device_csr.mark(sources, present)
         assert set(np.flatnonzero(present)) == set(sources)
@@ -89,8 +89,8 @@ def test_no_edges_deceive_every_key():
     u_key = 0x9E3779B97F4A7C15
     once, thrice = -u_key % 2**64, -3 * u_key % 2**64
     ends = np.array([[1, once + 3, thrice], [once, thrice + 1, 3]])
-    assert not device_csr.look([tuple(ends)]).symmetric
-    assert device_csr.look([tuple(ends), tuple(ends[::-1])]).symmetric
+    assert not device_csr.scan([tuple(ends)]).symmetric
+    assert device_csr.scan([tuple(ends), tuple(ends[::-1])]).symmetric
 
 
 def test_ids_are_renamed_as_they_are_placed():
