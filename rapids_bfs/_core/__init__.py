@@ -1,1 +1,1 @@
-"""What the modules that users name are built on."""
+"""Internals without graphs, on which all other modules are built."""

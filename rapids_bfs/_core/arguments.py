@@ -1,4 +1,4 @@
-"""What callers pass, checked where it comes in."""
+"""Checks of arguments, made where they enter the package."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ LONGEST_QUOTE = 80  # letters
 
 
 def quoted(value: Any) -> str:
-    """``value`` as a message shows it: as Python writes it, on one line and never long, a NumPy scalar as Python's."""
+    """The repr of ``value`` for a message: one line of at most `LONGEST_QUOTE` letters, NumPy's scalars as Python's."""
     try:
         text = repr(_plain(value))
-    except Exception:  # whatever somebody's __repr__ raises; ValueError for an int of too many digits
+    except Exception:  # a user's __repr__ may raise anything; an int of too many digits raises ValueError
         text = f"<{type(value).__qualname__}>"
     return shortened(text.replace("\n", " "), LONGEST_QUOTE)
 
 
 def _plain(value: Any) -> Any:
-    """``value``, or a tuple's, without NumPy's types."""
+    """``value`` or, for a tuple, each of its items, as a type of Python's."""
     if type(value) is tuple:
         return tuple(map(_plain, value))
     return value.item() if isinstance(value, np.generic) else value
@@ -73,7 +73,7 @@ def file_path(value: Any) -> str:
 
 
 def engine_name(spec: Any) -> str:
-    """How an engine is written, without blanks around it. Raises `InputError` if it is no string."""
+    """The name of an engine without surrounding blanks. Raises `InputError` if it is no string."""
     if not isinstance(spec, str):
         raise InputError(f"an engine is written as a string, such as 'cpu' or 'cpu:sequential', not {quoted(spec)}")
     return spec.strip()
@@ -90,16 +90,15 @@ def is_of(obj: Any, module: str, *names: str) -> bool:
 
 
 def elements(collection: Any) -> list[Any]:
-    """The elements of an array, a column or anything else to iterate over, as Python's own objects where those of a
-    column are its library's.
+    """The elements of an array, a column or any other iterable; those of a column as Python's own objects.
 
     Raises `TypeError` or `ValueError` if it is not a collection; a string or bytes is not.
     """
     if isinstance(collection, str | bytes | bytearray):
         raise TypeError(f"{type(collection).__name__} is not a collection")
-    if isinstance(collection, np.ndarray | list | tuple):  # tolist would make numbers of nanoseconds
+    if isinstance(collection, np.ndarray | list | tuple):  # tolist would convert times in nanoseconds to ints
         return list(collection)
-    if hasattr(collection, "to_pylist"):  # of Arrow, which does not look where its offsets lead
+    if hasattr(collection, "to_pylist"):  # Arrow's; iteration would not check its offsets
         collection.validate(full=True)
     for convert in ("to_pylist", "to_list", "tolist"):
         if hasattr(collection, convert):

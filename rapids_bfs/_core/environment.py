@@ -1,5 +1,5 @@
-"""Variables that Numba reads. It refuses a wrong one where it happens to be imported, or to start its threads, and the
-blame would fall on what is being done there, such as reading a file."""
+"""Environment variables that Numba reads. Numba itself refuses a wrong value only when it is imported or starts its
+threads, where the error would blame the current operation, such as reading a file."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class WrongVariable(InputError):
     """An environment variable that cannot be used, for which no file or argument is to blame."""
 
 
-@cache  # Numba reads them once; NetworkX's every call comes here
+@cache  # Numba reads them once, and every call of NetworkX comes here
 def check_environment() -> None:
     """Raise `WrongVariable` if Numba would refuse NUMBA_NUM_THREADS or NUMBA_THREADING_LAYER."""
     threads = os.environ.get("NUMBA_NUM_THREADS", "1")
-    if not re.fullmatch(r"\s*\+?0*[1-9]\d*\s*", threads):  # for what is no number it would print a traceback
+    if not re.fullmatch(r"\s*\+?0*[1-9]\d*\s*", threads):  # Numba prints a traceback for a value that is no number
         raise WrongVariable(f"the environment variable NUMBA_NUM_THREADS is {threads!r}: give at least 1, or unset it")
     layer = os.environ.get("NUMBA_THREADING_LAYER", LAYERS[0])
     if layer.lower() not in LAYERS:

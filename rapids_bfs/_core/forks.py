@@ -1,4 +1,4 @@
-"""What a forked child must not inherit: locks that other threads of its parent hold, and their half-finished work."""
+"""A forked child must not inherit locks that other threads of its parent hold, nor their half-finished work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _generation = 0
 
 def in_each_child(function: Function) -> Function:
     """Call ``function`` first of all in every process that is forked from now on; usable as a decorator."""
-    if hasattr(os, "register_at_fork"):  # as everywhere but on Windows
+    if hasattr(os, "register_at_fork"):  # missing on Windows only
         os.register_at_fork(after_in_child=function)
     return function
 

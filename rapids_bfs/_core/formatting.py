@@ -1,4 +1,4 @@
-"""Figures as people read them: counts with their noun, times, sizes and ratios, with the digits that matter."""
+"""Figures in words: counts with their noun, times, sizes and ratios, with three digits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def printable(text: str) -> str:
-    """``text`` in one line: what a terminal would obey instead of showing it is written as Python's escapes."""
+    """``text`` in one line; control characters are written as Python's escapes."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
@@ -39,12 +39,12 @@ def duration(ms: float) -> str:
 
 
 def time_unit(ms: float) -> tuple[str, float]:
-    """The unit that suits a time, and how many of it a millisecond is."""
+    """The unit that suits a time, and the number of these units in a millisecond."""
     return ("s", 1e-3) if ms >= 1e3 else ("ms", 1.0) if ms >= 1 else ("µs", 1e3)
 
 
 def size(count: int) -> str:
-    """So many bytes, in the unit that suits them: three digits."""
+    """``count`` bytes in the unit that suits them: three digits."""
     power = min(max(count, 1).bit_length() - 1, 10 * (len(BYTES) - 1)) // 10
     return counted(count, "byte") if power == 0 else f"{number(count / 2 ** (10 * power))} {BYTES[power]}"
 

@@ -1,4 +1,4 @@
-"""What this machine is and what is installed: a measurement without it says little."""
+"""The machine and the installed versions, which belong to every measurement."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _processor() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that matter here, where they are installed."""
+    """Versions of Python and of `PACKAGES`, as far as they are installed."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:

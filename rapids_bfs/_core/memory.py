@@ -1,4 +1,4 @@
-"""How much memory there is, asked before it is taken; how much of a device's was taken; and new arrays there."""
+"""Free memory, checked before it is allocated; the peak of a device's; and new arrays there."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from .rapids import driver_allocates, has_pool
 CGROUP = Path("/sys/fs/cgroup")
 ALIGNMENT = 256  # of arrays on a device
 SHARED_BYTES = 1 << 26  # an allocation takes some microseconds, which larger searches do not notice
-AHEAD_BYTES = 1 << 27  # of the arrays of one answer; larger ones are not allocated ahead, since they are kept meanwhile
+AHEAD_BYTES = 1 << 27  # of the arrays of one answer; larger ones would take too much memory while they are unused
 
 
 def available_bytes() -> int:
-    """Bytes that this process can still allocate: what the machine has left, or its container if that is less."""
+    """Bytes that this process can still allocate: the free memory of the machine, or of its container if that is
+    less."""
     import psutil
 
     available = int(psutil.virtual_memory().available)
@@ -36,7 +37,7 @@ def available_bytes() -> int:
 
 
 def available_device_bytes() -> int:
-    """Bytes that CuPy can still allocate on its current device; no bound where they are of a pool of RMM's."""
+    """Bytes that CuPy can still allocate on its current device; infinite if they come from a pool of RMM's."""
     import cupy
 
     if has_pool():
@@ -48,7 +49,7 @@ def available_device_bytes() -> int:
 def new_arrays(length: int, *dtypes: Any) -> list[Any]:
     """CuPy arrays, not filled. Small ones share an allocation, which lives as long as any of them.
 
-    Where RMM would ask the driver for memory, which takes longer than a small search, it is of CuPy's pool.
+    Where RMM would ask the driver for memory, which takes longer than a small search, CuPy's pool is used.
     """
     import cupy
 
@@ -72,17 +73,17 @@ class NextArrays:
     def __init__(self, length: int, *dtypes: Any) -> None:
         self.of = length, *dtypes
         self.few = length * sum(np.dtype(dtype).itemsize for dtype in dtypes) <= AHEAD_BYTES
-        self.ready: tuple[int, list[Any]] | None = None  # the stream that was current, and what was allocated there
+        self.ready: tuple[int, list[Any]] | None = None  # the current stream at the allocation, and the arrays
 
     def take(self) -> list[Any]:
-        """Arrays that CuPy's current stream may write."""
+        """New arrays, which CuPy's current stream may write."""
         ready, self.ready = self.ready, None
         if ready is not None and ready[0] == _current_stream():
             return ready[1]
         return new_arrays(*self.of)
 
     def allocate_ahead(self) -> None:
-        """To be called while the device is busy. If there is no memory, the next `take` says so."""
+        """Allocate the next arrays; called while the device is busy. If memory is short, the next `take` raises."""
         if self.few:
             with suppress(MemoryError):
                 self.ready = _current_stream(), new_arrays(*self.of)
@@ -95,10 +96,10 @@ def _current_stream() -> int:
 
 
 class PeakDeviceBytes:
-    """Within ``with PeakDeviceBytes() as peak``: how many more bytes of the device were taken at a time, at most.
+    """The peak of device memory allocated within ``with PeakDeviceBytes() as peak``, above the level at its beginning.
 
-    ``peak.bytes``, known at the end, is what went through CuPy's pool, as all of ours does, and, where RMM is loaded,
-    through RMM, as all of RAPIDS does. What a pool holds and nobody uses does not count.
+    ``peak.bytes``, known at the end, counts allocations from CuPy's pool, which all of ours are, and, where RMM is
+    loaded, from RMM, which all of RAPIDS' are. Free blocks of a pool do not count.
     """
 
     bytes = 0
@@ -119,7 +120,7 @@ class PeakDeviceBytes:
 
 
 def _pool_hook() -> Any:
-    """A hook of CuPy's that follows how much of its pools is in use from now on."""
+    """A hook of CuPy's that follows the bytes of its pools in use from now on."""
     import cupy
 
     class Hook(cupy.cuda.MemoryHook):  # type: ignore[misc]  # CuPy has no types

@@ -7,7 +7,7 @@ from html import escape
 
 from .formatting import printable
 
-MAX_ROWS = 60  # of a table; of more, the first and the last are shown
+MAX_ROWS = 60  # of a table; of a longer one the first and the last rows are shown
 
 
 def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), caption: str = "") -> str:
@@ -27,5 +27,5 @@ def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), caption: s
 
 
 def text(shown: object) -> str:
-    """What a user may have named, as one line of HTML's text."""
+    """``shown``, which a user may have named, as one escaped line of HTML."""
     return escape(printable(str(shown)))

@@ -1,4 +1,4 @@
-"""Packages that not everybody needs, and what to say when one is missing."""
+"""Optional packages, and the message if one is missing."""
 
 from __future__ import annotations
 

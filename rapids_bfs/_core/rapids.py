@@ -1,4 +1,4 @@
-"""RAPIDS, as far as it is installed here."""
+"""The installed packages of RAPIDS, and its memory manager RMM."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def has_pool() -> bool:
 
 
 def driver_allocates() -> bool:
-    """Is RMM loaded, which CuPy then asks for memory, and does it ask the driver each time, for want of a pool?"""
+    """Does CuPy take its memory from RMM, and RMM, without a pool, from the driver at each allocation?"""
     rmm = sys.modules.get("rmm")
     if rmm is None:
         return False

@@ -32,7 +32,7 @@ class Statistics(NamedTuple):
 
 
 class HarmonicSummary(NamedTuple):
-    """The same of rates: the mean is the harmonic one, and its deviation the standard error of that.
+    """Statistics of rates: the mean is the harmonic mean, and the deviation is its standard error.
 
     N. Norris, The standard errors of the geometric and harmonic means and their application to index numbers, Annals
     of Mathematical Statistics 11(4), 1940, as the specification asks.
@@ -48,7 +48,7 @@ class HarmonicSummary(NamedTuple):
 
     @classmethod
     def of(cls, amounts: Sequence[float], times: Sequence[float]) -> HarmonicSummary:
-        """The summary of the rates ``amounts[i] / times[i]``, by way of the times for one."""
+        """The summary of the rates ``amounts[i] / times[i]``, from the times for one unit."""
         each = Statistics.of([time / amount for amount, time in zip(amounts, times, strict=True)])
         n = len(times)
         deviation = each.stddev / (each.mean**2 * sqrt(n - 1)) if n > 1 else nan

@@ -1,7 +1,6 @@
-"""The threads of the CPU's kernels: how many a kernel gets, and the helpers of `kernels.cpu.team`.
+"""The threads of the CPU's kernels: the number for a kernel, and the helpers of `kernels.cpu.team`.
 
-Numba's own threads run the kernels that have parallel loops, which take turns by themselves, see
-`kernels.cpu.compiled`.
+Numba's own threads run the kernels with parallel loops, one kernel at a time, see `kernels.cpu.compiled`.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from ..kernels.cpu.compiled import num_threads, set_num_threads, start_threads, 
 from .environment import WrongVariable
 from .forks import in_each_child
 
-FEW = 1 << 13  # one thread finishes fewer items than these before the others wake up
+FEW = 1 << 13  # items; one thread finishes fewer before the others wake up
 LAYER = "NUMBA_THREADING_LAYER"
-SPARE = 8  # one core in so many is left to other processes
+SPARE = 8  # one core in 8 is left to other processes
 
 
 class Pool:
     """Numba's threads, and the helpers of our own team.
 
-    Helpers are daemon threads, started when first wanted, which sleep in between. After a fork the child has none, and
+    Helpers are daemon threads; they are started when first needed and sleep between jobs. A forked child has none, and
     starts its own.
 
-    Numba's threads all meet after each loop, and one whose core another process has taken comes milliseconds later. So
-    they leave a few cores alone, unless Numba has been told to use fewer threads. Helpers use them all.
+    Numba's threads meet after each loop, and a thread that has lost its core to another process arrives milliseconds
+    late. So they leave a few cores free, unless NUMBA_NUM_THREADS asks for fewer threads. Helpers use all cores.
     """
 
     def __init__(self) -> None:
@@ -50,17 +49,17 @@ class Pool:
 
     @property
     def size(self) -> int:
-        """How many threads may work for this Python thread, itself among them: as many as Numba's may."""
+        """The number of threads that may work for this Python thread, itself included: Numba's number of threads."""
         return int(num_threads())
 
     @property
     def most(self) -> int:
-        """How many threads may ever work for one kernel, whatever Numba is told: what there are buffers for."""
+        """The largest number of threads that may ever work for one kernel; kernels have buffers for that many."""
         return int(numba.config.NUMBA_NUM_THREADS)
 
     def team(self, things: int | None = None, few: int = FEW, most: int | None = None) -> tuple[np.ndarray, int]:
-        """The last two arguments of a kernel that a team helps with: the team, and how many threads it deserves: one
-        for fewer than ``few`` things, else as many as there are, but at most ``most``."""
+        """The last two arguments of a kernel that a team helps with: the team, and the number of threads: one for fewer
+        than ``few`` items, else all, but at most ``most``."""
         threads = 1 if things is not None and things < few else self.size
         if most is not None:
             threads = min(threads, most)
@@ -70,7 +69,7 @@ class Pool:
         return self._team, threads
 
     def _start(self, helpers: int) -> None:
-        """Let there be so many helpers."""
+        """Start helpers until there are ``helpers``."""
         if not self._helpers:
             room = team.new(self.most - 1)
             team.close(room)
@@ -81,8 +80,8 @@ class Pool:
             helper = threading.Thread(
                 target=team.serve, args=(self._team, place), name="rapids_bfs helper", daemon=True
             )
-            self._helpers.append(helper)  # before the start: no interrupt may lead to two in one place
-            with suppress(RuntimeError):  # too many threads: nobody waits for this one
+            self._helpers.append(helper)  # before the start: an interrupt must not lead to two with one number
+            with suppress(RuntimeError):  # the system has no more threads; jobs do not wait for this one
                 helper.start()
 
     def _start_numbas(self) -> None:
@@ -104,11 +103,11 @@ class Pool:
 
     @contextmanager
     def work_on(self, things: int | None = None, few: int = FEW) -> Iterator[int]:
-        """``with pool.work_on(things) as threads``: so many of Numba's threads run the kernels with parallel loops that
-        this Python thread calls in the body: one for fewer than ``few`` things, else as many as there are.
+        """``with pool.work_on(things) as threads``: this number of Numba's threads runs the kernels with parallel loops
+        that this Python thread calls in the body: one for fewer than ``few`` items, else all.
 
-        This takes no lock. Numba keeps the number per Python thread: if an interrupt prevents its restoration, that
-        thread loses speed, and no answer becomes wrong.
+        This takes no lock. Numba stores the number per Python thread: if an interrupt prevents its restoration, that
+        thread is slower, and its answers stay right.
         """
         if threads_lost():
             yield 1
@@ -121,12 +120,12 @@ class Pool:
             set_num_threads(threads)
             yield threads
         finally:
-            if not threads_lost():  # as after a fork in the body
+            if not threads_lost():  # after a fork in the body
                 set_num_threads(allowed)
 
 
 def _require_main_interpreter() -> None:
-    """Raise `InputError` in a subinterpreter, where Numba's kernels wait for the GIL for ever."""
+    """Raise `InputError` in a subinterpreter, where Numba's kernels would wait for the GIL forever."""
     mine, main = (
         ctypes.PYFUNCTYPE(ctypes.c_void_p)((f"PyInterpreterState_{name}", ctypes.pythonapi))()
         for name in ("Get", "Main")

@@ -1,4 +1,4 @@
-"""Adapters: graphs from and to what people have. One module per format, each ``from_X`` beside its ``to_X``."""
+"""Adapters: graphs from and to other libraries' types and files. One module a format, ``from_X`` beside ``to_X``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..graph import Vertices
 
 RESULT_COLUMNS = ("vertex", "distance", "predecessor")  # of the frame and the file of a search
 
-# What each kind of object is taken by: the first module whose `matches` says so.
+# The modules that take an object: the first whose `matches` returns True.
 IMPORTERS = {
     "dask": "from_dask",
     "cudf": "from_cudf",
@@ -37,7 +37,7 @@ IMPORTERS = {
     "arrow": "from_arrow",
 }
 
-# What makes edges of types that are not taken, by their package and name.
+# Hints on how to convert types that no module takes, by their package and name.
 NEXT_STEPS = {
     ("graph_tool", "Graph"): "g.get_edges(), vertices=g.num_vertices(), directed=g.is_directed()",
     ("polars", "LazyFrame"): "frame.collect()",

@@ -28,7 +28,7 @@ class BoundedText(io.RawIOBase):
         self._content = re.compile(rb"[\r\n][ \t]*[^\s" + re.escape(comments) + rb"]")
         self._watched = watched
         self._last = b"\n"  # the last byte that was read
-        self._line = 0  # bytes of the line that it belongs to
+        self._line = 0  # bytes of its line so far
         self._padding = 0  # bytes since the last block with a line of content
         self.seen = False
 
@@ -47,7 +47,7 @@ class BoundedText(io.RawIOBase):
         return len(data)
 
     def read_through(self) -> None:
-        """Read to the end, for the errors that there are and what is seen."""
+        """Read to the end, to raise errors and to set ``seen``."""
         buffer = memoryview(bytearray(LONGEST_LINE))
         while self.readinto(buffer):
             pass

@@ -65,7 +65,7 @@ def name_of(pattern: str) -> str:
 
 
 def joined(pattern: str, files: Sequence[File], source: str | None, target: str | None) -> EdgeTable:
-    """The edges of all files, one after the other. What `Graph.save` notes besides the edges does not count."""
+    """The edges of all files, one after the other. The notes of `Graph.save` are ignored."""
     tables = []
     for file in files:
         with file_errors(file, "Parquet"):

@@ -67,7 +67,7 @@ def _batches(
     """The columns, a batch of rows at a time: int64, or strings if ``type`` is. ``names`` are given without a header.
 
     Arrow opens the file itself, whose text was checked before. If it reads from a Python stream and that raises, or the
-    reader is dropped early, a thread is left behind that makes the process hang at its exit.
+    reader is dropped early, a thread stays behind and makes the process hang at its exit.
     """
     from pyarrow import csv as arrow_csv
 
@@ -123,7 +123,7 @@ def parse_id(text: str, where: str) -> int:
 def csv_start(file: File, header: bool = True) -> tuple[list[str], list[str], str]:
     """The columns' names, the first row and the delimiter. Without a header the names are 0, 1, ...
 
-    Raises `InputError` if there should be a header and is none.
+    Raises `InputError` if there should be a header and there is none.
     """
     with file.text() as stream:
         text = io.TextIOWrapper(io.BufferedReader(stream), encoding="utf-8-sig", newline="")
@@ -145,7 +145,7 @@ def csv_start(file: File, header: bool = True) -> tuple[list[str], list[str], st
 
 
 def type_of_ids(texts: Sequence[str]) -> pa.DataType:
-    """The type of the ids whose first are ``texts``: int64, float64, or string unless all are numbers."""
+    """The type of a column that begins with the ids ``texts``: int64 or float64 if all are numbers, else string."""
     if all(INTEGER.fullmatch(text) for text in texts):
         return pa.int64()
     return pa.float64() if all(NUMBER.fullmatch(text) for text in texts) else pa.large_string()
@@ -162,7 +162,7 @@ def _csv_place(message: str, names: list[str], header: bool) -> str:
 
 
 def write_csv(graph: Graph, stream: IO[bytes], *, delimiter: str = ",") -> None:
-    """All edges, undirected ones in both directions, as the file cannot say that a graph is undirected."""
+    """Write all edges, undirected ones in both directions: the file cannot say that a graph is undirected."""
     from pyarrow import csv as arrow_csv
 
     refuse_isolated(graph, isolated(graph), "a CSV")

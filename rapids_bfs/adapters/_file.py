@@ -1,4 +1,4 @@
-"""A file to read, a file to write, and what can be wrong with either."""
+"""A file to read, a file to write, and their errors."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ..errors import InputError
 from ..graph import Graph
 from ._bounded import BoundedText
 
-HEAD = 1 << 16  # bytes at the start of a file that are looked at to tell its format
+HEAD = 1 << 16  # bytes at the start of a file that tell its format
 State = tuple[int, int, int]
-PACKINGS = {  # by the names that Arrow has for them: how packed files begin
+PACKINGS = {  # the first bytes of packed files, by Arrow's names
     "gzip": re.compile(rb"\x1f\x8b"),
     "bz2": re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
@@ -155,7 +155,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         part.unlink(missing_ok=True)
 
 
-KEEP = ".parquet, .arrow and .npz"  # vertices without edges, whatever ids are
+KEEP = ".parquet, .arrow and .npz"  # vertices without edges, for ids of any type
 
 
 def refuse_isolated(graph: Graph, vertices: Any, format: str) -> None:

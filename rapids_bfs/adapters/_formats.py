@@ -24,7 +24,7 @@ OPTIONS = {
 
 
 def refuse_options(given: Iterable[str], known: Container[str], what: str) -> None:
-    """Raise `InputError` for one of the options ``given`` that is not ``known``; ``what`` says what has no such."""
+    """Raise `InputError` for one of the options ``given`` that is not ``known``; ``what`` begins the message."""
     for option in given:
         if option not in known:
             raise InputError(f"{what} no {OPTIONS.get(option, option)} to choose")
@@ -99,7 +99,7 @@ FORMATS = (
 )
 
 ADJACENCY = "an adjacency list: read it with nx.read_adjlist, or nx.read_multiline_adjlist, and pass as_graph the graph"
-ELSEWHERE = (  # what others read: what it is and who does, suffixes, and how the content begins
+ELSEWHERE = (  # formats of other libraries: name and reader, suffixes, first bytes of the content
     (
         "GraphML: read it with nx.read_graphml and pass as_graph the graph",
         (".graphml",),

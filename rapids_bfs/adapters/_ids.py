@@ -1,7 +1,7 @@
 """Ids become vertices: each distinct id gets one number, in time and memory linear in what is read.
 
-Integers have their own hash table. It takes them a block at a time, which `pandas.factorize` cannot, and holds only
-the distinct ids; Arrow's dictionary encoding takes twice as long for many blocks as for one.
+Integers have their own hash table. It takes them in blocks, which `pandas.factorize` cannot, and holds only the
+distinct ids; Arrow's dictionary encoding takes twice as long for many blocks as for one.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def number_values(
 ) -> tuple[list[Pairs], list[Hashable]]:
     """Edges between values of one Arrow type as vertices, and the id of each vertex.
 
-    Vertices are ``labels``, which are distinct, or if there are none the values by first appearance, source before
+    Vertices are ``labels``, which are distinct, or without labels the values by first appearance, source before
     target. Raises `InputError` if there are ``labels`` and a value is not one of them.
     """
     import pandas as pd

@@ -27,7 +27,7 @@ from ._file import File
 from .edges import from_edges
 from .scipy import to_scipy
 
-FEW = 1 << 20  # entries; NumPy has read fewer before pandas, which reads faster, is imported
+FEW = 1 << 20  # entries; NumPy reads fewer in less time than the import of pandas takes
 VALUES = {"pattern": 0, "integer": 1, "unsigned-integer": 1, "real": 1, "double": 1, "complex": 2}  # of an entry
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)

@@ -1,4 +1,4 @@
-"""What the edges of a table do not say, as JSON in the metadata of an Arrow schema.
+"""Facts about a graph that the edges of a table do not contain, as JSON in the metadata of an Arrow schema.
 
 ``directed``; ``vertices``, their number, if ids are 0..n-1; ``isolated``, the ids without edges, if ids are other
 integers; ``labels``, all ids in the order of the vertices, if they are strings.
@@ -20,7 +20,7 @@ KEY = b"rapids_bfs"
 
 @dataclass(frozen=True)
 class Notes:
-    """The notes of one table; a field has its default where there is no such note."""
+    """The notes of one table; a missing note leaves the default."""
 
     directed: bool | None = None
     vertices: int | None = None

@@ -1,4 +1,4 @@
-"""Tables of edges as Arrow holds them, taken a batch of rows at a time.
+"""Tables of edges in Arrow's arrays, read in batches of rows.
 
 Nothing here reads an array before Arrow has validated it in full: given a corrupt offset or index, Arrow's own
 functions read outside of its buffers.
@@ -56,7 +56,7 @@ class EdgeTable:
 
     @property
     def plain_types(self) -> tuple[pa.DataType, pa.DataType]:
-        """The types of what `checked` yields."""
+        """The types of the arrays that `checked` yields."""
         source, target = map(_plain_type, self.types)
         return source, target
 

@@ -32,16 +32,16 @@ OURS = re.compile(r"#\s*rapids_bfs\s+directed=(true|false)(?:\s+vertices=(\d+))?
 UNDIRECTED = re.compile(r"#\s*undirected graph\b|%\s*sym\b", re.IGNORECASE)  # SNAP, KONECT
 BIPARTITE = re.compile(r"%\s*bip\b", re.IGNORECASE)  # KONECT
 BY_NETWORKX = re.compile(r"[#%] GMT \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", re.ASCII)  # above its adjacency lists
-WIDEST = 8  # columns that are read in full, so that it is known whether all lines have as many
+WIDEST = 8  # columns that are read in full, to check that all lines have the same number
 UNWRITABLE = re.compile(r"[#%].*|.*[\s\"\0].*|", re.DOTALL)  # ids that white-space separated text cannot hold
 
 
 @dataclass
 class Start:
-    """What stands before the first edge, and the type of the ids there."""
+    """The facts in the lines before the first edge, and the type of the ids there."""
 
     lines: int = 0
-    columns: int | None = 2  # None: any number, of which the first two are read
+    columns: int | None = 2  # None: any number; the first two are read
     sign: str = ""  # of the first comment, and so of all
     directed: bool | None = None
     vertices: int | None = None
@@ -49,7 +49,7 @@ class Start:
     type: pa.DataType = field(default_factory=pa.int64)
 
     def note(self, comment: str) -> None:
-        """Learn what a comment says; our own takes precedence."""
+        """Record the facts of a comment; a comment of ours takes precedence."""
         self.sign = self.sign or comment[0]
         self.bipartite = self.bipartite or BIPARTITE.match(comment) is not None
         if ours := OURS.fullmatch(comment):

@@ -1,4 +1,4 @@
-"""Python's own adjacencies: a dict of lists, or of anything that yields neighbours."""
+"""Adjacencies of Python: a dict of lists, or of any iterables of neighbours."""
 
 from __future__ import annotations
 

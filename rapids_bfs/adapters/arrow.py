@@ -1,4 +1,4 @@
-"""Frames: pandas, Polars, and anything else that shows itself as an Arrow table."""
+"""Frames: pandas, Polars, and any other object with the Arrow C stream interface."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .._core.arguments import elements, quoted
 from ..errors import InputError
 from ..graph import Graph
 
-# Types of objects that Arrow and Polars make one column of.
+# Sets of types whose objects Arrow and Polars put into one column.
 NUMBERS = {int, float, np.float64, *(np.dtype(code).type for code in "bhilqBHILQ")}
 KINDS = ({str, np.str_}, {bytes, np.bytes_}, NUMBERS, {bool})  # and finite decimals
 
@@ -50,7 +50,7 @@ def from_arrow(
         return from_arrow_table(table.select([*places]), columns, name, frame=frame, **options)
     except InputError:
         raise
-    except Exception as error:  # of Arrow, or of whoever made the stream
+    except Exception as error:  # raised by Arrow, or by the producer of the stream
         raise InputError(f"{name}: a {type(obj).__name__} that is not a table of edges ({error})") from error
 
 
@@ -220,7 +220,7 @@ def _dask_frame(columns: dict[str, np.ndarray]) -> Any:
     import dask
     import dask.dataframe as dd
 
-    with dask.config.set({"dataframe.convert-string": False}):  # it would make strings of objects of any kind
+    with dask.config.set({"dataframe.convert-string": False}):  # otherwise it converts objects of any kind to strings
         return dd.from_pandas(_pandas_frame(columns), chunksize=PARTITION)
 
 

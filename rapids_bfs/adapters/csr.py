@@ -65,5 +65,5 @@ def _kept(array: Any, dtype: Any) -> Any:
 
 
 def to_csr(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """Offsets and targets, the graph's own: not to be written to."""
+    """Offsets and targets, which are the graph's own arrays: do not write to them."""
     return graph.offsets, graph.targets

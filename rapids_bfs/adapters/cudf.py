@@ -1,4 +1,4 @@
-"""cuDF's frames, also where `cudf.pandas` shows them as pandas's. Both ways lead over the device alone."""
+"""cuDF's frames, also behind the proxies of `cudf.pandas`. Conversions stay on the device."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-FRAME = "cudf"  # `Graph.frame` of what comes from here
-PROXY = "cudf.pandas"  # the same behind pandas's names
+FRAME = "cudf"  # `Graph.frame` of graphs from this module
+PROXY = "cudf.pandas"  # the same, for frames behind pandas's names
 NUMBERS = "iuf"  # kinds of dtypes that hold ids which may be vertices
 
-_labels: WeakKeyDictionary[Graph, Any] = WeakKeyDictionary()  # on the device, of graphs whose ids are strings
+_labels: WeakKeyDictionary[Graph, Any] = WeakKeyDictionary()  # on the device, for graphs whose ids are strings
 
 
 def matches(obj: Any) -> bool:
@@ -199,7 +199,8 @@ def frame_of(columns: dict[str, Any]) -> Any:
 
 
 def rows_at(frame: Any, places: Any) -> Any:
-    """The rows of a `cudf.DataFrame` at these places (a CuPy array), which must be there: `take` looks first, twice."""
+    """The rows of a `cudf.DataFrame` at these places (a CuPy array), which must exist: `take` would check that,
+    twice."""
     from cudf.core.column import as_column
     from cudf.core.copy_types import GatherMap
 
@@ -208,9 +209,10 @@ def rows_at(frame: Any, places: Any) -> Any:
 
 
 def places_of(rows: Any, frame: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows of one `cudf.DataFrame` are in another, whose rows are distinct and of the same types, and where.
+    """The rows of one `cudf.DataFrame` that are in another, whose rows are distinct and of the same types, and their
+    positions there.
 
-    This hashes the fewer of them; `merge` would make a frame of all.
+    This hashes the smaller frame; `merge` would make a frame of all rows.
     """
     import cudf
     import pylibcudf
@@ -225,12 +227,12 @@ def frames_of(vertices: Any) -> Callable[[Any, Any], Any]:
     length of ``vertices``. All frames share ``vertices`` until one is written to. The arrays become the frame's own,
     and need not be filled yet.
 
-    `frame_of` takes longer than a small search. The fast way goes without cuDF's checks of columns that it does not
-    know, and rests on what is inside of cuDF 26.08 to 26.10; where it does not work, frames are made by `frame_of`.
+    `frame_of` takes longer than a small search. The fast path skips cuDF's checks of new columns, and relies on
+    internals of cuDF 26.08 to 26.10; if these differ, `frame_of` makes the frames.
     """
     try:
         made = _unchecked_frames(vertices)
-        sample = made(vertices, vertices)  # which nobody writes to
+        sample = made(vertices, vertices)  # nobody writes to it
         if list(sample.dtypes.items()) == [(name, vertices.dtype) for name in RESULT_COLUMNS]:
             return made
     except (ImportError, AttributeError, TypeError, ValueError):
@@ -239,7 +241,7 @@ def frames_of(vertices: Any) -> Callable[[Any, Any], Any]:
 
 
 def _unchecked_frames(vertices: Any) -> Callable[[Any, Any], Any]:
-    """The fast way of `frames_of`."""
+    """The fast path of `frames_of`."""
     import cudf
     import pylibcudf
     from cudf.core.buffer import as_buffer
@@ -256,7 +258,7 @@ def _unchecked_frames(vertices: Any) -> Callable[[Any, Any], Any]:
         return ColumnBase.create(unchecked, dtype, validate=False)
 
     def data(distances: Any, predecessors: Any) -> Any:
-        vertex = column(shared.copy(deep=False))  # which is how cuDF learns that it is shared
+        vertex = column(shared.copy(deep=False))  # so that cuDF knows that it is shared
         columns = vertex, column(as_buffer(distances)), column(as_buffer(predecessors))
         return ColumnAccessor(dict(zip(RESULT_COLUMNS, columns, strict=True)), verify=False)
 

@@ -26,8 +26,8 @@ Read = tuple[Any, dict[str, Any]]  # a `cudf.DataFrame` of two columns, and the 
 def read_edges(path: str | os.PathLike[str], source: str | None = None, target: str | None = None) -> Read | None:
     """The two columns of a file that hold its edges.
 
-    None if cuDF is not here, the file is of another format, or has what `rapids_bfs.read` alone understands: vertices
-    without edges, a text encoding's mark, ids that are neither numbers nor strings or unlike the first.
+    None if cuDF is not installed, or the file has another format or content that only `rapids_bfs.read` handles:
+    vertices without edges, a byte-order mark, ids that are neither numbers nor strings or unlike the first.
     """
     if package_missing("cudf") is not None or not os.path.isfile(path):
         return None
@@ -71,8 +71,8 @@ def _read_csv(file: File, source: str | None, target: str | None) -> Read | None
     columns = list(chosen)
     type = type_of_ids([first_row[place] for place in places] if len(first_row) == len(names) else [])
     frame = cudf.read_csv(file.path, sep=delimiter, usecols=columns, keep_default_na=False, na_values=[""])[columns]
-    # cuDF makes strings of a column where one id is not a number, and numbers of strings that all look like some; it
-    # rounds floats.
+    # cuDF reads a column as strings if one id is not a number, and as numbers if all its strings look like numbers;
+    # it rounds floats.
     strings, integers = pa.types.is_large_string(type), pa.types.is_integer(type)
     kinds = [frame[name].dtype.kind for name in columns]
     as_the_first = all((integers if kind == "i" else strings and kind != "f") for kind in kinds)

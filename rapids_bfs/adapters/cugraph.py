@@ -71,7 +71,7 @@ def to_cugraph(graph: Graph, *, labels: bool = True) -> Any:
     every = cupy.arange(here.num_vertices, dtype=here.targets.dtype)
     columns = (*arcs(here), every)
     sources, targets, vertices = (ids_on_device(here, each) for each in columns) if labels else columns
-    if isinstance(sources, cudf.Series):  # cuGraph's own renumbering knows no vertex that has no edge
+    if isinstance(sources, cudf.Series):  # cuGraph's own renumbering would drop vertices without edges
         if len(alone := isolated(here)):
             first = here.ids_of(alone[:1])[0]
             raise InputError(
@@ -85,7 +85,7 @@ def to_cugraph(graph: Graph, *, labels: bool = True) -> Any:
         frame_of({"source": sources, "destination": targets}),
         source="source",
         destination="destination",
-        symmetrize=False,  # it is
+        symmetrize=False,  # the edges are symmetric already
         vertices=vertices,
     )
     return result

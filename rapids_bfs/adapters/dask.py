@@ -13,7 +13,7 @@ from ..graph import Graph
 from ._tables import choose_columns, from_arrow_table
 from .arrow import array_of
 
-FRAME = "dask"  # `Graph.frame` of what comes from here
+FRAME = "dask"  # `Graph.frame` of graphs from this module
 STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
@@ -37,7 +37,7 @@ def from_dask(
     obj: Any, *, source: str | None = None, target: str | None = None, name: str = "frame", **options: Any
 ) -> Graph:
     """A graph in this process from a frame of edges with partitions of pandas, which are computed and
-    brought here once.
+    fetched once.
 
     ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two. The other arguments
     are those of `rapids_bfs.adapters.edges.from_edges`.
@@ -62,7 +62,7 @@ def client_here() -> Any:
 
 
 def _edges(part: Any, columns: tuple[str, str], name: str) -> pa.Table:
-    """A partition of pandas."""
+    """The ids in one partition, as an Arrow table."""
     ids = (_ids(part.iloc[:, side], f"{name}, column {columns[side]!r}") for side in range(2))
     return pa.table([*ids], names=columns)
 

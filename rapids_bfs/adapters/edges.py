@@ -1,4 +1,4 @@
-"""Edge lists: two arrays of vertex ids, or anything that yields them a block at a time."""
+"""Edge lists: two arrays of vertex ids, or an iterable of blocks of them."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _as_array(ids: Any, where: str) -> np.ndarray:
     """``ids`` as an array of numbers, or of objects: strings stay Python's own, and tuples stay whole."""
     if isinstance(ids, Vertices):
         raise InputError(f"{where}: a graph is not a column of ids: give list(graph) if its ids are meant")
-    if type(ids) is not np.ndarray and np.ma.is_masked(ids):  # which takes long to import
+    if type(ids) is not np.ndarray and np.ma.is_masked(ids):  # the import of np.ma takes long
         row = int(np.ma.getmaskarray(ids).argmax())
         raise InputError(f"{where}, row {row} (from 0): masked is not a vertex id: drop the rows without one")
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iufbO":
@@ -198,7 +198,7 @@ def _from_scattered(edges: EdgeList, directed: bool | None, frame: str) -> Graph
 
 
 def are_vertices(ids: np.ndarray | list[Any]) -> bool:
-    """Are these ids, ascending integers from 0 on, exactly 0..n-1, so that a graph needs no labels?"""
+    """Are these ascending non-negative integers exactly 0..n-1, so that a graph needs no labels?"""
     return len(ids) == 0 or bool(ids[-1] == len(ids) - 1)
 
 

@@ -87,8 +87,8 @@ def files_matching(path: str | os.PathLike[str]) -> list[File]:
 
 
 def save(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write ``graph`` to ``path`` in the format of its suffix; ``.gz``, ``.bz2`` or ``.zst`` after that of a text
-    format packs it.
+    """Write ``graph`` to ``path`` in the format of its suffix; a text format followed by ``.gz``, ``.bz2`` or ``.zst``
+    is compressed.
 
     ``.npz`` keeps everything. Parquet, Arrow and ``.txt`` keep vertices, ids, edges and direction, but an
     undirected graph is written with each edge once, and its adjacencies may come back in another order. A format

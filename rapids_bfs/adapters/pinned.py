@@ -1,7 +1,7 @@
 """Graphs larger than a device's memory: their adjacency stays on the host, and kernels read it over the bus.
 
-A search reads the adjacency of a vertex once or twice, so it need not be near. All that is looked up by vertex is on
-the device, the neighbours among it that bottom-up levels probe first.
+A search reads the adjacency of a vertex once or twice, so slow memory suffices. All arrays indexed by vertex are on the
+device, including the neighbours that bottom-up levels probe first.
 
 Source: S. W. Min et al., EMOGI: efficient memory-access for out-of-memory graph-traversal in GPUs, VLDB 2020.
 """
@@ -38,7 +38,7 @@ def _mapped(graph: Graph) -> Graph:
     here = graph._with(targets=_pinned(graph.targets))
     labels = here.labels if here.labels is None or here.has_objects else moved(here.labels, CUDA)
     there = here._with(offsets=moved(here.offsets, CUDA), targets=_seen_from_device(here.targets), labels=labels)
-    there._copy, here._original = here, there._owner  # which `Graph.to` gives for each other
+    there._copy, here._original = here, there._owner  # `Graph.to` returns each for the other
     return there
 
 

@@ -1,4 +1,4 @@
-"""pylibcudf's tables, and tables on a device that show themselves by the Arrow C device interface."""
+"""pylibcudf's tables, and tables on a device with the Arrow C device interface."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def to_pylibcudf(graph: Graph) -> Any:
 
 
 def to_arrow_device(graph: Graph) -> NamedTable:
-    """The edges, an undirected edge once, for whoever reads the Arrow C device interface."""
+    """The edges, an undirected edge once, for consumers of the Arrow C device interface."""
     return NamedTable(to_pylibcudf(graph), graph.columns)
 
 

@@ -17,7 +17,7 @@ def matches(obj: Any) -> bool:
 
 
 def from_pylibcugraph(sg_graph: Any, *, directed: bool | None = None, name: str = "pylibcugraph") -> Graph:
-    """A graph on the device from an `SGGraph`; its vertices that are no 0..n-1 become labels.
+    """A graph on the device from an `SGGraph`; vertex ids other than 0..n-1 become labels.
 
     It does not say whether it is symmetric; ``directed`` as in `rapids_bfs.adapters.edges.from_edges`.
     """
@@ -25,7 +25,7 @@ def from_pylibcugraph(sg_graph: Any, *, directed: bool | None = None, name: str 
 
 
 def read(sg_graph: Any, directed: bool | None, name: str) -> tuple[Graph, np.dtype]:
-    """The same, and the type of its vertices: int32 or int64."""
+    """The graph of an `SGGraph`, and the type of its vertices: int32 or int64."""
     import cupy
     from pylibcugraph import ResourceHandle, decompress_to_edgelist, extract_vertex_list
 

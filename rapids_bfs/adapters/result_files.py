@@ -68,13 +68,13 @@ def _read(file: File, types: dict[str, pa.DataType], graph: Graph) -> pa.Table:
     if suffix in (".arrow", ".feather"):
         return _read_arrow(file, graph)
     convert = csv.ConvertOptions(
-        column_types=dict.fromkeys(types, pa.large_string()),  # else Arrow reads hexadecimal numbers and dates too
+        column_types=dict.fromkeys(types, pa.large_string()),  # otherwise Arrow converts hexadecimal numbers and dates
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
     with io.BufferedReader(file.text()) as text:
-        content = pa.BufferReader(text.read())  # not the stream itself: what it raises, a thread of Arrow's would
+        content = pa.BufferReader(text.read())  # not the stream, whose errors would be raised in a thread of Arrow's
     parse = csv.ParseOptions(delimiter=_delimiter(file.path))
     return csv.read_csv(content, parse_options=parse, convert_options=convert)
 

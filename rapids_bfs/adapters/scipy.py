@@ -39,7 +39,7 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, name: str = "matrix
     except (IndexError, MemoryError, TypeError, ValueError) as error:
         raise InputError(f"{name}: this {matrix.format} matrix is damaged ({error})") from None
     rows, columns = entries.row, entries.col
-    if matrix.format == "bsr":  # a block is full of zeros where there is no edge
+    if matrix.format == "bsr":  # blocks hold zeros where there is no edge
         rows, columns = rows[entries.data != 0], columns[entries.data != 0]
     return from_edges(rows, columns, vertices=matrix.shape[0], directed=directed, name=name)
 
@@ -63,7 +63,7 @@ def _stored(matrix: Any, name: str) -> tuple[Any, Any]:
     offsets, targets = arrays_of(offsets, targets, name)
     if len(offsets) != matrix.shape[0] + 1:
         raise InputError(f"{name}: it must have {matrix.shape[0] + 1} offsets, not {len(offsets)}")
-    end = int(offsets[-1])  # SciPy's arrays may be longer than what the matrix holds
+    end = int(offsets[-1])  # SciPy's arrays may be longer than the matrix needs
     return offsets, targets[:end] if 0 <= end < len(targets) else targets
 
 

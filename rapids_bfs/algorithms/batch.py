@@ -203,7 +203,7 @@ def _hand_over(
     distances = _empty(traversal, size, f"distances of {n:,} vertices from {size:,} sources at once")
     for rows in _batches(len(vertices), size):
         found = distances[: rows.stop - rows.start]
-        with traversal.lock:  # not while the user's function runs, which may wait for another thread's batch
+        with traversal.lock:  # released while the user's function runs, since that may wait for another thread's batch
             traversal.distances(vertices[rows], limit, found)
         on_batch(rows, moved(found, traversal.graph.device))
 
@@ -214,7 +214,8 @@ def _on_device(traversal: BatchTraversal) -> bool:
 
 
 def _empty(traversal: BatchTraversal, rows: int, what: str) -> np.ndarray:
-    """Room for the distances of so many sources. Raises `InputError` about ``what`` if there is too little memory."""
+    """A new array for the distances of ``rows`` sources. Raises `InputError` about ``what`` if there is too little
+    memory."""
     shape = rows, traversal.graph.num_vertices
     needed = DISTANCE_BYTES * rows * traversal.graph.num_vertices
     if not _on_device(traversal):

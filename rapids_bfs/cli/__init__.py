@@ -17,7 +17,7 @@ def main() -> None:
     if hasattr(signal, "SIGPIPE"):  # end quietly when the reader of a pipe is gone, as other programs do
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # what its encoding lacks is written as an escape
+        if hasattr(stream, "reconfigure"):  # letters that its encoding lacks are written as escapes
             stream.reconfigure(errors="backslashreplace")
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # PYTHONUNBUFFERED; `_file_of` needs a buffer
         name, encoding = sys.stdout.fileno(), sys.stdout.encoding
@@ -25,7 +25,7 @@ def main() -> None:
     code = run_command(sys.argv[1:])
     try:
         sys.stdout.flush()
-    except (AttributeError, OSError):  # no standard output, or a full disk: `run_command` has said so, Python need not
+    except (AttributeError, OSError):  # no standard output, or a full disk: `run_command` has reported it
         with suppress(AttributeError, OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
@@ -37,7 +37,7 @@ def run_command(arguments: list[str]) -> int:
     A bug in this program prints its traceback there, and has an exit code of its own.
     """
     try:
-        from .commands import app  # slow, so that Ctrl-C may come meanwhile
+        from .commands import app  # inside of `try`: it is slow, and Ctrl-C may come meanwhile
 
         code = int(app(arguments, prog_name="rapids-bfs", standalone_mode=False) or FINE)
         _flush()
@@ -58,7 +58,7 @@ def _explained(error: Exception) -> int:
     from ..errors import DeviceError, InputError, TraversalError
 
     reason = str(error).strip() or type(error).__name__
-    usage_error = typer.BadParameter.__mro__[1]  # of whichever click Typer brings
+    usage_error = typer.BadParameter.__mro__[1]  # of the click that Typer uses
     if isinstance(error, typer.Abort):
         _say("interrupted")
         return INTERRUPTED

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    rich_markup_mode="rich" if get_terminal_size().columns >= 80 else None,  # whose panels cut words in less
+    rich_markup_mode="rich" if get_terminal_size().columns >= 80 else None,  # in fewer columns its panels cut words
     add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -276,7 +276,7 @@ def trace(
     checked_depth_limit(depth_limit)
     loaded = given.load()
     ids = [_parse_id(loaded, text) for text in source or ()] or loaded.ids_of(sample_sources(loaded, 1)).tolist()
-    bfs(loaded, ids, engine=engine, depth_limit=depth_limit)  # compiles what it needs
+    bfs(loaded, ids, engine=engine, depth_limit=depth_limit)  # compiles the kernels
     result = bfs(loaded, ids, engine=engine, depth_limit=depth_limit, trace=True, check=check)
     assert result.trace is not None
     if json:

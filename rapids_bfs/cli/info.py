@@ -18,7 +18,7 @@ from ..report.table import reasons_why
 
 
 def info_tables() -> Group:
-    """The engines, and what they lack here; the machine; the versions; the bundled graphs."""
+    """The engines, and the packages or devices that they lack; the machine; the versions; the bundled graphs."""
     missing = {name: engine.unavailable() for name, engine in registered().items()}
     engines = _plain_table("engine", "here", "algorithms, the default first")
     for name, engine in registered().items():

@@ -166,10 +166,10 @@ def write_output(path: Path, write: Callable[[Path], object], suffix: str = "") 
         write(made)
         sys.stdout.flush()
         with made.open("rb") as file:
-            shutil.rmtree(folder, ignore_errors=True)  # now: a pipe whose reader is gone ends the process
+            shutil.rmtree(folder, ignore_errors=True)  # before printing: a pipe without a reader ends the process
             try:
                 shutil.copyfileobj(file, sys.stdout.buffer)
-                sys.stdout.flush()  # what is said afterwards is true: a full disk has been noticed
+                sys.stdout.flush()  # raises for a full disk before success is reported
             except OSError as error:
                 error.filename = "standard output"
                 raise

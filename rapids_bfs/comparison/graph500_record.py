@@ -17,7 +17,7 @@ MARKED = "bfs  harmonic_mean_TEPS:     !"  # the value by which machines are ran
 class Graph500:
     """The record of `graph500`. ``str`` of it is the official report.
 
-    Times are in seconds. ``nedges`` are, for each root, the drawn edges with a reached end: self-loops and repeated
+    Times are in seconds. ``nedges`` counts, for each root, the drawn edges with a reached end: self-loops and repeated
     edges count, each edge once.
     """
 

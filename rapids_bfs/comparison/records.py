@@ -90,7 +90,7 @@ class EngineRuns:
 
     @property
     def valid(self) -> bool | None:
-        """Is every answer right? None if there is none."""
+        """Is every answer right? None without answers."""
         return all(run.valid for run in self.runs) if self.runs else None
 
     @property
@@ -113,7 +113,7 @@ class EngineRuns:
 class Comparison(Mapping[str, EngineRuns]):
     """The outcome of `compare`. It shows itself as a table, plots itself, and writes itself as JSON, CSV and HTML.
 
-    ``comparison["scipy"]`` is what that engine did; as in a dict, iterating gives the names of the engines.
+    ``comparison["scipy"]`` is the `EngineRuns` of that engine; as in a dict, iteration gives the names of the engines.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class Comparison(Mapping[str, EngineRuns]):
     interrupted : bool
         Ctrl-C ended it early; finished runs are kept.
     machine, versions : dict
-        Of the machine and the packages that it was measured with.
+        The machine, and the versions of the packages on it.
     """
 
     graph: Graph
@@ -164,7 +164,7 @@ class Comparison(Mapping[str, EngineRuns]):
         return len(self.engines)
 
     def ratio_to_baseline(self, engine: str) -> float | None:
-        """The baseline's median time divided by the engine's, over the sources that both have searched."""
+        """The baseline's median time divided by the engine's, over the sources that both searched from."""
         if self.baseline is None:
             return None
         theirs = {run.source: run.ms for run in self[self.baseline].runs}

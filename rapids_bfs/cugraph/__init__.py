@@ -3,7 +3,7 @@
     from rapids_bfs.cugraph import bfs      # instead of: from cugraph import bfs
 
 The first call prepares the search; the preparation stays with the `cugraph.Graph` (by a weak reference), so later calls
-cost only a traversal and its frame.
+cost only a search and its frame.
 """
 
 from .bfs import bfs, bfs_edges

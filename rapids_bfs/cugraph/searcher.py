@@ -52,7 +52,7 @@ class Searcher:
 
     ``dtype`` is the type of cuGraph's vertices and distances. ``names`` has the user's ids of the vertices in columns
     "0", "1", ..., None if they are the graph's own ids. ``made_of`` is the graph of pylibcugraph that was converted:
-    when it is replaced, this searcher is out of date.
+    when cuGraph replaces it, this searcher is stale.
     """
 
     def __init__(self, graph: Graph, dtype: np.dtype, names: Any = None, made_of: Any = None) -> None:
@@ -106,7 +106,7 @@ class Searcher:
         unreached = self.unreached if self.narrow else UNREACHED
         followed = not self.narrow or (self.has_ids and return_predecessors)
         with traversal.device.current():
-            ids = None if self.graph.labels is None else self.vertices  # of CuPy's stream, which the search waits for
+            ids = None if self.graph.labels is None else self.vertices  # the search waits for CuPy's stream
             found = self.next_arrays.take()
             distances, predecessors = found if self.narrow else (traversal.distances, traversal.predecessors)
             if not return_predecessors:
@@ -144,7 +144,8 @@ class Searcher:
 
     @cached_property
     def vertices(self) -> Any:
-        """cuGraph's integers of the vertices, in a CuPy array of the answer's dtype, which frames share."""
+        """The integers by which cuGraph numbers the vertices, in a CuPy array of the answer's dtype, which frames
+        share."""
         import cupy
 
         labels = self.graph.labels
@@ -237,7 +238,7 @@ def _on_host(start: Any) -> np.ndarray:
     """One id, or several of any array-like type, as a NumPy array."""
     if hasattr(start, "columns"):
         start = start[start.columns[0]]
-    for convert in ("to_numpy", "get"):  # of cuDF, of CuPy
+    for convert in ("to_numpy", "get"):  # methods of cuDF and CuPy
         if hasattr(start, convert):
             start = getattr(start, convert)()
     number = index_of(start)

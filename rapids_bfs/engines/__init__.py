@@ -1,4 +1,4 @@
-"""Engines: everything that can run a BFS, ours and others', behind one contract.
+"""Engines: our searches and those of other libraries, behind one interface.
 
 An engine is a class with the attributes and methods of `Engine`, named by an entry point of the group
 ``rapids_bfs.engines``. It is written ``name`` or ``name:algorithm``.

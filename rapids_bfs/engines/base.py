@@ -1,4 +1,4 @@
-"""The contract of an engine, and its preparation for a graph."""
+"""The interface of an engine, and its preparation for a graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..trace import Step, Trace
 
 @dataclass(frozen=True)
 class Options:
-    """How far to search, and what to return. ``target`` is a vertex, not an id."""
+    """The limits of a search, and the parts of its answer. ``target`` is a vertex, not an id."""
 
     depth_limit: int | None = None
     target: int | None = None
@@ -31,16 +31,17 @@ class Options:
 
 DEFAULT = Options()
 OPTIONAL = ("depth_limit", "target", "deterministic", "several sources")  # what an engine may support
-NO_LIMIT = np.iinfo(np.int64).max  # as kernels take it
+NO_LIMIT = np.iinfo(np.int64).max  # the limit that kernels take for none
 
 
 def kernel_limit(depth_limit: int | None) -> int:
-    """A depth limit as kernels take it."""
+    """A depth limit in the form that kernels take."""
     return NO_LIMIT if depth_limit is None else depth_limit
 
 
 class Preparation:
-    """What an engine has prepared for one graph: uploaded arrays, buffers, everything independent of the source."""
+    """An engine's preparation for one graph: uploaded arrays, buffers, everything that does not depend on the
+    source."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -50,14 +51,14 @@ class Preparation:
 class Traversal(Preparation, ABC):
     """An engine's preparation for searches of one graph."""
 
-    searches_on: str = CPU  # where it wants its graph: "cpu" or "cuda"
-    one_device: ClassVar[bool] = True  # is all its memory that of one device?
-    traces: ClassVar[bool] = False  # does a traced `search` note its steps?
-    steps: list[Step] | None = None  # the levels of the last traced search, where `search` notes them
+    searches_on: str = CPU  # the device of the graph that it searches: "cpu" or "cuda"
+    one_device: ClassVar[bool] = True  # does it use the memory of one device only?
+    traces: ClassVar[bool] = False  # does a traced `search` record its steps?
+    steps: list[Step] | None = None  # the levels of the last traced search, if `traces`
 
     @property
     def here(self) -> Graph:
-        """The graph where the engine searches it, which may be a copy."""
+        """The graph on the device where the engine searches it; it may be a copy."""
         here: Graph = self.graph.to(self.searches_on)
         return here
 
@@ -73,8 +74,8 @@ class Traversal(Preparation, ABC):
         """Distances and predecessors in our conventions, on any device, from the value of `search`; not timed."""
 
     def result(self, found: Any, sources: np.ndarray, options: Options, *, own: bool = False) -> BFSResult:
-        """What `search` found, as a result that lives where the graph lives. Unless it is to ``own`` its arrays, it may
-        show the traversal's buffers."""
+        """The result, on the graph's device, of the value ``found`` of `search`. Unless it is to ``own`` its arrays, it
+        may be a view of the traversal's buffers."""
         device, placed = self.graph.device, copied if own else moved
         distances, predecessors = self.answer(found)
         distances = placed(distances, device)
@@ -87,12 +88,12 @@ class Traversal(Preparation, ABC):
         return replace(result, trace=Trace.of(self.graph, distances, self.steps, result.stopped_at))
 
     def run(self, sources: np.ndarray, options: Options = DEFAULT, *, own: bool = False) -> BFSResult:
-        """Search and answer. The result holds until the next run, or longer if it is to ``own`` its arrays."""
+        """Search and answer. The result is valid until the next run, or longer if it is to ``own`` its arrays."""
         return self.result(self.search(sources, options), sources, options, own=own)
 
 
 class Summary(NamedTuple):
-    """What the distances from each of k sources add up to; see `rapids_bfs.algorithms.batch.BatchResult`."""
+    """Sums over the distances from each of k sources; see `rapids_bfs.algorithms.batch.BatchResult`."""
 
     reached: np.ndarray  # int64
     total: np.ndarray  # int64
@@ -108,20 +109,20 @@ class Summary(NamedTuple):
 class BatchTraversal(Preparation, ABC):
     """An engine's preparation for searches of one graph from many sources at once."""
 
-    batch_size: int  # sources that it searches from at the same time; it takes any number
-    searches_on: str = CPU  # where it can write distances: on the host always, and here
+    batch_size: int  # sources that it searches from at once; its methods take any number
+    searches_on: str = CPU  # besides the host, the device where it can write distances
 
     def current(self) -> AbstractContextManager[Any]:
-        """Within it, a device that it searches on is that of this thread."""
+        """A context in which the device that it searches on is current in this thread."""
         return nullcontext()
 
     @abstractmethod
     def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
-        """Search from these vertices (int64, k), and fill ``distances`` (int32, k x n), wherever it is."""
+        """Search from these vertices (int64, k), and fill ``distances`` (int32, k x n), on any device."""
 
     @abstractmethod
     def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
-        """Search from these vertices (int64, k), and keep only what their distances add up to."""
+        """Search from these vertices (int64, k), and return the sums over their distances."""
 
 
 class Betweenness(Preparation, ABC):
@@ -165,12 +166,12 @@ class NeighborhoodSearch(Preparation, ABC):
 
 
 class Engine(ABC):
-    """A way to run BFS."""
+    """An implementation of BFS. Subclasses are registered as entry points."""
 
     name: ClassVar[str]
     algorithms: ClassVar[tuple[str, ...]]  # the first is the default
-    searches_on: str = CPU  # where its traversals want their graphs: "cpu" or "cuda"
-    supports: ClassVar[Collection[str]] = ()  # which of `OPTIONAL` the default algorithm does
+    searches_on: str = CPU  # the device of the graphs that it searches: "cpu" or "cuda"
+    supports: ClassVar[Collection[str]] = ()  # the features among `OPTIONAL` that the default algorithm has
     checking: ClassVar[Collection[str]] = ()  # the algorithms that can verify each level
 
     def unavailable(self) -> str | None:
@@ -178,14 +179,16 @@ class Engine(ABC):
         return None
 
     def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
-        """None, or one line: what the engine cannot do of this search, and what to request instead.
+        """None, or one line: the feature of this search that the engine lacks, and what to request instead.
 
         This is the only way to refuse a search. It is called if `unavailable` returns None. By default an engine
-        refuses what it does not declare: see `supports` and `checking`.
+        refuses the features that it does not declare in `supports` and `checking`.
         """
         if not isinstance(graph, Graph):
             return f"{self.name} searches a graph in one piece: use graph.to('cpu')"
-        if options is DEFAULT and sources == 1:  # asks for nothing, and is a tenth of the time on a tiny graph
+        if (
+            options is DEFAULT and sources == 1
+        ):  # there is nothing to refuse; the checks take a tenth of the time of a tiny search
             return None
         asked = (
             options.depth_limit is not None,
@@ -212,7 +215,7 @@ class Engine(ABC):
         return self.prepare(graph, algorithm)
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
-        """Do everything that does not depend on the sources. By default one source is searched after the other."""
+        """Do everything that does not depend on the sources. By default it searches from one source after the other."""
         return OneByOne(graph, self.prepare(graph, algorithm))
 
     def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness | None:

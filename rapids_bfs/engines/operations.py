@@ -1,4 +1,4 @@
-"""What depends on the kind of graph: here for a `Graph`; `rapids_bfs.distributed` registers its own."""
+"""Functions that depend on the kind of graph: for a `Graph`; `rapids_bfs.distributed` registers its own."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def prepare(graph: Any, spec: EngineSpec) -> Traversal:
 
 @by_kind
 def unsupported(graph: Any, spec: EngineSpec, options: Options) -> str | None:
-    """`Engine.unsupported`, of the graph that `prepare` has the engine search."""
+    """`Engine.unsupported`, of the graph that the traversal of `prepare` searches."""
     return spec.engine.unsupported(graph, spec.algorithm, options)
 
 

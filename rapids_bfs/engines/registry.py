@@ -1,4 +1,4 @@
-"""The engines that there are, by name, and what they have prepared for a graph."""
+"""The registered engines by name, and their preparations for a graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .gpu.simulator import simulated
 Prepared = TypeVar("Prepared")
 
 GROUP = "rapids_bfs.engines"
-# What engine="auto" takes, the first that can run here, and where it is.
+# The engines for "auto", of which the first that can run here is taken, and their modules.
 PREFERENCE = {"cupy": "gpu.cupy:CuPy", "numba-cuda": "gpu.numba_cuda:NumbaCUDA", "cpu": "cpu:CPU"}
 
 
@@ -30,11 +30,11 @@ class EngineSpec:
     engine: Engine = field(compare=False)
     algorithm: str
     name: str  # "engine" for the default algorithm, else "engine:algorithm"
-    asked: list[str | None] = field(default_factory=list, compare=False, repr=False)  # what `unavailable` was told
+    asked: list[str | None] = field(default_factory=list, compare=False, repr=False)  # the answer of `unavailable`
 
     def unavailable(self) -> str | None:
-        """`Engine.unavailable`, asked once: many look for packages, under Python's import lock, which stays locked if
-        an interrupt comes at the wrong moment."""
+        """`Engine.unavailable`, asked once: many engines search for packages under Python's import lock, which an
+        interrupt may leave locked."""
         if not self.asked:
             self.asked.append(self.engine.unavailable())
         return self.asked[0]
@@ -57,7 +57,7 @@ class EngineSpec:
             raise InputError(f"engine {self.name!r} cannot run this search: {reason}")
 
     def _kept(self, graph: Graph, key: str, prepare: Callable[[Graph, str], Prepared]) -> Prepared:
-        """What ``prepare`` makes of ``graph``, kept with it."""
+        """The preparation that ``prepare`` returns for ``graph``, cached with it."""
         traversals = graph.traversals
         found: Prepared | None = traversals.get(key)
         if found is None:
@@ -88,7 +88,7 @@ def registered() -> dict[str, Engine]:
 
 
 def preferred(name: str) -> Engine:
-    """The engine of `PREFERENCE` that has this name, without a look at what else is installed, which takes long."""
+    """The engine of `PREFERENCE` that has this name, without loading the other entry points, which takes long."""
     if GROUP in _registry:  # where it may have been replaced
         return _registry[GROUP][name]
     if name not in _preferred:
@@ -98,7 +98,7 @@ def preferred(name: str) -> Engine:
 
 
 def _automatic(deterministic: bool) -> Engine:
-    """The first that can run here, of `PREFERENCE`, then of all; those for a GPU are not imported without need."""
+    """The first engine that can run here, of `PREFERENCE`, then of all. GPU engines are not imported without a GPU."""
     for name in PREFERENCE if simulated() or no_device() is None else ("cpu",):
         if _can_run(engine := preferred(name), deterministic):
             return engine
@@ -150,7 +150,7 @@ in_each_child(resolve.cache_clear)  # CUDA does not survive a fork
 
 
 def require(text: str, deterministic: bool = False) -> EngineSpec:
-    """The same, if it can run here. Raises `InputError` if there is no such engine or it cannot."""
+    """`resolve`, if the engine can run here. Raises `InputError` if there is no such engine or it cannot run."""
     spec = resolve(engine_name(text), deterministic)
     if reason := spec.unavailable():
         raise InputError(f"engine {spec.name!r} cannot run here: {reason}")

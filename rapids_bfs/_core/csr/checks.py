@@ -1,4 +1,4 @@
-"""What the memory safety of the kernels rests on, checked where a graph is made. Arrays are NumPy's or CuPy's."""
+"""Checks of a graph's arrays, on which the memory safety of the kernels rests. Arrays are NumPy's or CuPy's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INDEX = (np.dtype(np.int32), np.dtype(np.int64))
 
 
 def check_layout(array: Any, what: str) -> None:
-    """Raise `InputError` unless ``array`` is as kernels take it: int32 or int64, contiguous, nothing masked."""
+    """Raise `InputError` unless ``array`` has a layout for kernels: int32 or int64, contiguous, nothing masked."""
     ours = isinstance(array, np.ndarray) or type(array).__module__.startswith("cupy")
     if not ours or isinstance(array, np.ma.MaskedArray):
         raise InputError(f"{what} must be an array, not {type(array).__qualname__}: as_graph converts it")
@@ -58,7 +58,7 @@ def check_labels(labels: Any, n: int, name: str) -> None:
 
 
 def check_graph(offsets: Any, targets: Any, labels: Any, directed: Any, name: str) -> None:
-    """Raise `InputError` unless these are what a `Graph` is made of, in the types that kernels take."""
+    """Raise `InputError` unless a `Graph` can be made of these, and their types are those that kernels take."""
     check_layout(offsets, f"{name}: offsets")
     check_layout(targets, f"{name}: targets")
     if on_device(offsets) != on_device(targets):
@@ -76,7 +76,7 @@ def check_graph(offsets: Any, targets: Any, labels: Any, directed: Any, name: st
 
 
 def check_symmetric(offsets: Any, targets: Any, name: str) -> None:
-    """Raise `InputError` unless every edge is there in both directions, equally often."""
+    """Raise `InputError` unless every edge exists in both directions, equally often."""
     csr = csr_for(targets)
     if csr.is_symmetric(offsets, targets):
         return

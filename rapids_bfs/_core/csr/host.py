@@ -1,8 +1,8 @@
 """CSR by counting: edge lists in, offsets and targets out, in parallel and in the order given.
 
-Each thread owns a range of vertices and looks at every edge, a chunk that fits its cache at a time: first it
-picks its own edges, without a branch, then it counts or places them. Nothing is atomic, nothing is sorted, an
-adjacency keeps the order of the edge list, and no memory is needed besides the result.
+Each thread owns a range of vertices and reads every edge, in chunks that fit its cache: first it picks the edges of its
+own vertices, without a branch, then it counts or places them. There are no atomics and no sorting, an adjacency keeps
+the order of the edge list, and no memory is needed besides the result.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..dtypes import frozen, index_dtype
 from ..memory import require_bytes as require
 from ..threads import pool
 
-CHUNK = 4096  # edges that a thread looks at before it counts or places what it picked
+CHUNK = 4096  # edges that a thread reads before it counts or places those that it picked
 BLOCK = 1 << 20  # edges that are handed to the threads at a time
 EXCHANGE_BLOCK = BLOCK
 
@@ -97,7 +97,7 @@ def _asymmetry_of_block(source, target, key):
 @parallel
 def _place(source, target, mirror, limit, cursors, targets, threads):
     """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on; with ``mirror`` in
-    both directions, self-loops once. Nothing is written beyond ``targets``, nor are ends that are not below ``limit``.
+    both directions, self-loops once. Nothing is written beyond ``targets``; vertices of ``limit`` or more are skipped.
     """
     n = len(cursors)
     for thread in prange(threads):
@@ -191,7 +191,7 @@ def _turned(offsets: np.ndarray, targets: np.ndarray) -> Iterator[Pairs]:
 
 
 def as_block(ids: np.ndarray) -> np.ndarray:
-    """``ids`` as the kernels take them: contiguous, read-only, int32 or int64."""
+    """``ids`` in the layout that kernels take: contiguous, read-only, int32 or int64."""
     dtype = ids.dtype if ids.dtype in (np.int32, np.int64) else np.int64
     return frozen(np.ascontiguousarray(ids, dtype))
 
@@ -328,7 +328,7 @@ def mirrored(offsets: np.ndarray, targets: np.ndarray) -> CSR:
 
 
 def is_symmetric(offsets: np.ndarray, targets: np.ndarray) -> bool:
-    """Is every edge there in both directions, equally often? See `Degrees.symmetric`."""
+    """Does every edge exist in both directions, equally often? See `Degrees.symmetric`."""
     with pool.work_on(len(targets)):
         return int(_asymmetry(offsets, targets, KEY)) == 0
 

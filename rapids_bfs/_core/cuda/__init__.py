@@ -1,1 +1,1 @@
-"""The CUDA device: its driver, arrays, compiled kernels and memory that devices share."""
+"""The CUDA device: its driver, arrays, compiled kernels and memory shared between devices."""

@@ -35,7 +35,7 @@ def cupy_missing() -> str | None:
         return reason
     try:
         cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing").compile()
-    except Exception as error:  # without NVRTC, its headers or the libraries that they need
+    except Exception as error:  # NVRTC, its headers or a library that they need is missing
         first_line = str(error).strip().partition("\n")[0]
         return f"CuPy finds no CUDA toolkit ({first_line}): pip install 'cupy-cuda{major}x[ctk]'"
     return None
@@ -61,7 +61,7 @@ def on_device(array: Any) -> bool:
         return False
     try:
         kind, _ = array.__dlpack_device__()
-    except (BufferError, TypeError, ValueError):  # PyArrow, of a dtype that DLPack has no word for
+    except (BufferError, TypeError, ValueError):  # PyArrow, for a dtype that DLPack does not have
         return False
     return int(kind) in DLPACK_CUDA
 
@@ -73,7 +73,7 @@ def require_device() -> None:
 
 
 def to_device(array: Any) -> Any:
-    """``array`` as CuPy's: the same memory if it is on the device already, else a copy.
+    """``array`` as a CuPy array: the same memory if it is on the device already, else a copy.
 
     Raises `InputError` if CuPy cannot run here.
     """
@@ -86,7 +86,7 @@ def to_device(array: Any) -> Any:
 
 
 def to_host(array: Any) -> np.ndarray:
-    """``array`` as NumPy's: itself if it is one, else a copy."""
+    """``array`` as a NumPy array: itself if it is one, else a copy."""
     host: np.ndarray = to_device(array).get() if on_device(array) else np.asarray(array)
     return host
 
@@ -107,12 +107,12 @@ def copied(array: Any, device: str) -> Any:
 
 
 def aligned(array: Any, alignment: int) -> Any:
-    """A CuPy array, or a copy of it if its address is no multiple of so many bytes."""
+    """A CuPy array, or a copy of it if its address is no multiple of ``alignment`` bytes."""
     return array if array.data.ptr % alignment == 0 else array.copy()
 
 
 def finish() -> None:
-    """Wait for the work that CuPy's current stream has been given."""
+    """Wait for all work queued in CuPy's current stream."""
     import cupy
 
     cupy.cuda.get_current_stream().synchronize()

@@ -1,4 +1,4 @@
-"""The NVIDIA driver of this machine, asked directly: no package need be installed for it."""
+"""The NVIDIA driver of this machine, called directly, so that no package has to be installed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..forks import in_each_child
 INSTALL = "https://www.nvidia.com/drivers"
 
 
-NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED, of `cuInit` where the parent of a forked process called it before
+NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED: `cuInit` in a forked process whose parent called it before
 
 
 class Driver(NamedTuple):
-    """What the driver says."""
+    """Facts that the driver reports."""
 
     cuda: tuple[int, int] | None  # the newest CUDA that it runs; None if there is no driver
     devices: tuple[str, ...]  # their names
@@ -31,7 +31,7 @@ def library() -> ctypes.CDLL:
 
 @cache
 def driver() -> Driver:
-    """The driver, as it was when this process first asked it."""
+    """The facts that the driver reported when this process first asked for them."""
     try:
         cuda = library()
     except OSError:
@@ -75,14 +75,14 @@ def link(one: int, other: int) -> str:
 
 
 def pci_bus_id(ordinal: int) -> str:
-    """What every process calls this device, such as 0000:1b:00.0."""
+    """The PCI bus id of this device, such as 0000:1b:00.0, which is the same in every process."""
     name = ctypes.create_string_buffer(16)
     library().cuDeviceGetPCIBusId(name, len(name), _handle(ordinal))
     return name.value.decode().lower()
 
 
 def under_mps(ordinal: int) -> bool:
-    """Does the Multi-Process Service run what is launched on this device?"""
+    """Do kernels on this device run under the Multi-Process Service?"""
     holds = ctypes.c_int()
     return not library().cuDeviceGetAttribute(ctypes.byref(holds), MPS_ENABLED, _handle(ordinal)) and bool(holds.value)
 

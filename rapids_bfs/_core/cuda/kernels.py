@@ -17,8 +17,7 @@ BLOCKS = 8  # of a multiprocessor
 def module(
     file: str, vertex_bytes: int, offset_bytes: int, *options: str, kernel: str | None = None
 ) -> tuple[Any, dict[str, str]]:
-    """A file compiled with ``options``, and the names in it of its kernels, or of one of them; CuPy keeps what it
-    compiled on disk."""
+    """A compiled file, and the mangled names of its kernels, or of one of them; CuPy caches compiled files on disk."""
     import cupy
 
     names = cuda.expressions(file, vertex_bytes, offset_bytes)
@@ -35,7 +34,7 @@ def kernel_of(file: str, name: str, vertex: Any, offset: Any) -> Any:
 
 
 def blocks_for(count: int) -> int:
-    """Blocks with a thread for each of ``count`` things, or as many as the current device holds."""
+    """The number of blocks that have a thread for each of ``count`` items, or as many as the current device holds."""
     from cupy.cuda import Device
 
     return min(-(-count // THREADS), _most_blocks(Device().id))
@@ -49,10 +48,10 @@ def _most_blocks(device: int) -> int:
 
 
 def launch(file: str, kernel: str, vertex: Any, offset: Any, count: int, *arguments: Any) -> None:
-    """Start ``kernel`` of ``file``, with a thread for each of ``count`` things or as many as the device holds.
+    """Start ``kernel`` of ``file``, with a thread for each of ``count`` items or as many as the device holds.
 
-    Its template is that for these types of vertices and offsets. Arguments are arrays, None for a null pointer, and
-    whole numbers, which kernels take as ``long long``.
+    It is the instance of the template for these types of vertices and offsets. Arguments are arrays, None for a null
+    pointer, and whole numbers, which kernels take as ``long long``.
     """
     if count == 0:
         return

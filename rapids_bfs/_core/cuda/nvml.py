@@ -1,4 +1,4 @@
-"""Other processes that compute on a GPU, as NVIDIA's management library lists them; it comes with the driver."""
+"""Other processes that compute on a GPU, from NVIDIA's management library, which comes with the driver."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from functools import cache, partial
 from typing import Any
 
-RECENT = 1.0  # seconds; NVML looks several times in them
+RECENT = 1.0  # seconds, in which NVML samples several times
 MORE = 8  # entries, for processes that start between two calls
 INSUFFICIENT_SIZE = 7  # NVML_ERROR_INSUFFICIENT_SIZE
 
@@ -25,7 +25,7 @@ class Process(ctypes.Structure):
 
 
 class Sample(ctypes.Structure):
-    """What a process did within a fraction of a second, in percent, as nvmlProcessUtilizationSample_t."""
+    """The activity of a process within a fraction of a second, in percent, as nvmlProcessUtilizationSample_t."""
 
     _fields_ = (
         ("pid", ctypes.c_uint),
@@ -36,7 +36,7 @@ class Sample(ctypes.Structure):
 
 @cache
 def library() -> Any:
-    """NVML, initialized; None where it is not there, or too old."""
+    """NVML, initialized; None if it is missing or too old."""
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:
@@ -45,7 +45,7 @@ def library() -> Any:
 
 
 def others(bus_id: str, ours: Collection[int] = ()) -> list[int]:
-    """The processes that compute on this GPU, and still do a little later, without ``ours``.
+    """The ids of the processes, without ``ours``, that compute on this GPU in two samples a little apart.
 
     A context alone does not count. Containers may hide processes, or number them otherwise: if none of ``ours``, which
     have a context there, is found, they cannot be distinguished from the others.
@@ -61,7 +61,7 @@ def others(bus_id: str, ours: Collection[int] = ()) -> list[int]:
 
 
 def _busy(nvml: Any, device: ctypes.c_void_p, ours: Collection[int]) -> set[int]:
-    """Those that computed recently."""
+    """The ids of the processes that computed within the last `RECENT` seconds."""
     running = _entries(Process, partial(nvml.nvmlDeviceGetComputeRunningProcesses_v3, device))
     there = {each.pid for each in running}
     if ours and there.isdisjoint(ours):
@@ -73,7 +73,7 @@ def _busy(nvml: Any, device: ctypes.c_void_p, ours: Collection[int]) -> set[int]
 
 
 def _entries(kind: Any, ask: Callable[[Any, Any], int]) -> list[Any]:
-    """A list of NVML's, which ``ask(count, room)`` fetches; empty where it is not to be had."""
+    """A list of NVML's, which ``ask(count, room)`` fetches; empty if NVML refuses."""
     count, room = ctypes.c_uint(MORE), (kind * MORE)()
     status = ask(ctypes.byref(count), room)
     if status == INSUFFICIENT_SIZE:

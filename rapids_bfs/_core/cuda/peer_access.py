@@ -1,4 +1,4 @@
-"""Can the GPUs of this host be one machine: each reads and writes the others' memory while all run at the same time?"""
+"""Can each GPU of this host read and write the memory of the others while kernels run on all of them?"""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .driver import NO_LINK, driver, link, pci_bus_id, under_mps
 def obstacle(ordinal: int, peers: Collection[str], ours: Collection[int] = ()) -> str | None:
     """None, or one line: why this device cannot run together with these, and what to do.
 
-    ``peers`` are PCI bus ids; those that this process does not see are left out. ``ours`` are the processes that may
-    compute there.
+    ``peers`` are PCI bus ids; those that this process does not see are left out. ``ours`` are the ids of the processes
+    that may compute there.
     """
     bus_id = pci_bus_id(ordinal)
     if under_mps(ordinal):

@@ -14,7 +14,8 @@ from ...kernels.cpu import degree_order
 
 
 class Numbered(NamedTuple):
-    """The edges by the new numbers; ``rank`` is each vertex's, the first ``active`` have in-edges."""
+    """The edges by the new numbers. ``rank`` has the number of each vertex; the first ``active`` numbers have
+    in-edges."""
 
     rank: np.ndarray
     active: int

@@ -16,18 +16,18 @@ from ...kernels.cpu.clock import TICKS_PER_MS
 from ...trace import steps_noted
 from ..base import Options, Traversal, kernel_limit
 
-TINY = 1 << 12  # edges; the textbook queue has searched a graph with fewer before the parallel kernel has begun
-SMALL = 1 << 16  # edges; a graph with fewer is searched before other threads are awake
-NEAR = 1 << 12  # edges; a search that looks at fewer costs less than what the parallel kernel does for all vertices
+TINY = 1 << 12  # edges; the textbook queue searches a smaller graph before the parallel kernel begins
+SMALL = 1 << 16  # edges; a smaller graph is searched before other threads are awake
+NEAR = 1 << 12  # edges; probing fewer takes less time than the passes of the parallel kernel over all vertices
 NONE = -1
 NO_NOTES = np.empty(0, np.int64)
 
 
 @cache
 def keep_freed_memory() -> None:
-    """Have the C library keep the memory of answers that are freed: given back, it costs 5000 page faults at each call.
+    """Let the C library keep the memory of freed answers: returned to the system, it costs 5000 page faults a call.
 
-    It keeps blocks no larger than one that it has seen come and go: mallopt(3), M_MMAP_THRESHOLD, at most 32 MiB.
+    The library keeps blocks up to the size of the largest that was freed: mallopt(3), M_MMAP_THRESHOLD, at most 32 MiB.
     """
     np.empty(30 << 20, np.uint8)
 
@@ -66,7 +66,7 @@ class Sequential(Traversal):
 
 
 class DirectionOptimizing(Sequential):
-    """The parallel kernel; the textbook queue where that is faster, unless levels are to be noted, and for a
+    """The parallel kernel; the textbook queue where that is faster, unless the search is traced, and for a
     deterministic search."""
 
     traces = True
@@ -78,7 +78,7 @@ class DirectionOptimizing(Sequential):
             self._prepare()
 
     def _prepare(self) -> None:
-        """What the parallel kernel needs beyond the queue."""
+        """Allocate the arrays of the parallel kernel that the queue does not need."""
         graph, n = self.graph, self.graph.num_vertices
         vertex = self.queue.dtype
         reverse = self.here.reverse
@@ -109,7 +109,7 @@ class DirectionOptimizing(Sequential):
         self.prepared = True
 
     def _is_near(self, sources: np.ndarray, depth_limit: int | None) -> bool:
-        """Does a search from one vertex end after two levels, having looked at few edges?"""
+        """Does a search from one vertex end after two levels, and probe few edges?"""
         if depth_limit is None or depth_limit > 2 or len(sources) > 1:
             return False
         offsets = self.offsets
@@ -124,11 +124,11 @@ class DirectionOptimizing(Sequential):
         self.steps = None
         noted = options.trace and not options.deterministic
         if noted and not self.prepared:
-            self.distances.fill(-1)  # the queue's answers, some of which the kernel would leave
+            self.distances.fill(-1)  # the kernel would not reset all distances that the queue has set
             self.predecessors.fill(-1)
             self._prepare()
         if self.prepared:
-            self.distances[self.stale] = -1  # the kernel leaves sourceless vertices alone
+            self.distances[self.stale] = -1  # the kernel does not reset vertices without in-edges
             self.stale = sources
         if not noted and (options.deterministic or not self.prepared or self._is_near(sources, options.depth_limit)):
             return super().search(sources, options)

@@ -63,7 +63,7 @@ class CuPy(Engine):
 
 
 def prepared(make: Callable[[Graph, CuPyDevice], Prepared], graph: Graph) -> Prepared:
-    """What ``make`` makes of a graph on its device."""
+    """The preparation that ``make`` returns for a graph and its device."""
     device = CuPyDevice(graph)
     with device.current():
         return make(graph, device)
@@ -83,7 +83,7 @@ def stream_of(device: int) -> Any:
 class CuPyDevice(Device):
     """The device that a graph is on, or else CuPy's current one, and a stream of our own.
 
-    ``own_stream``: it is not the one of all searches.
+    ``own_stream``: it is not the stream that all searches share.
     """
 
     engine = CuPy.name
@@ -109,7 +109,7 @@ class CuPyDevice(Device):
         self.resident_blocks = 8 * self.multiprocessors
 
     def attribute(self, name: str) -> int:
-        """What CUDA says of the device."""
+        """An attribute of the device, as CUDA reports it."""
         runtime = self.cupy.cuda.runtime
         return int(runtime.deviceGetAttribute(getattr(runtime, f"cudaDevAttr{name}"), self.id))
 
@@ -123,7 +123,7 @@ class CuPyDevice(Device):
             return available_device_bytes()
 
     def upload(self, array: Any) -> Any:
-        self.cupy.cuda.Device(self.id).synchronize()  # another stream may still be writing it
+        self.cupy.cuda.Device(self.id).synchronize()  # another stream may still write it
         return self.cupy.asarray(array)
 
     def empty(self, length: int, dtype: Any) -> Any:
@@ -175,13 +175,13 @@ class CuPyDevice(Device):
 
 
 class FrontierMaskTexture(FrontierMask):
-    """`frontier_mask_texture`: the adjacency comes through a texture object."""
+    """`frontier_mask_texture`: the adjacency is read through a texture object."""
 
     file = "frontier_mask_texture"
 
     def __init__(self, graph: Graph, device: CuPyDevice) -> None:
         super().__init__(graph, device)
-        with device.active():  # whose stream searches, after the copy if there is one
+        with device.active():  # its stream first copies, if need be, then searches
             self.array = aligned(self.targets, TEXTURE_BYTES)
         self.targets = texture_of(self.array) if len(self.array) else np.uintp(0)
 

@@ -1,4 +1,4 @@
-"""The host's side of `kernels/cuda/deterministic`: the tree of a sequential queue, in one launch."""
+"""The host of `kernels/cuda/deterministic`: the tree of a sequential queue, in one launch."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Tuning(SearchTuning):
     chunk: int = 1 << 16  # but at least so many; a multiple of 32
     large: int = 12  # and none from the first sibling group on that has more than 1/large of the unexplored edges
     patience: int = 8  # levels without an order
-    single_block_edges: int = 2048  # a frontier with no more edges is one block's work
-    cluster_edges: int = 1 << 15  # and with no more than this one cluster's
+    single_block_edges: int = 2048  # one block expands a frontier with no more edges
+    cluster_edges: int = 1 << 15  # and one cluster a frontier with no more than these
 
 
 DEFAULT = Tuning()
@@ -44,7 +44,7 @@ Search: Any = SEARCH.in_memory()
 
 def ascending_in_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None:
     """Offsets and targets of the in-edges, each adjacency ascending, and the position of each in the adjacency of its
-    source, or None if those ascend too. None if the graph's own arrays are all that."""
+    source, or None if those ascend too. None if the graph's own arrays fulfil all of this."""
     here = graph.to(CPU)
     ascends = csr.ascends(here.offsets, here.targets)
     if ascends and not graph.directed:
@@ -54,7 +54,7 @@ def ascending_in_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def has_alike_degrees(offsets: np.ndarray) -> bool:
-    """Has no vertex many times as many edges as a vertex has on average?"""
+    """Is the highest degree at most `ALIKE` times the mean?"""
     n = len(offsets) - 1
     return int(np.diff(offsets).max(initial=0)) * n <= ALIKE * int(offsets[-1])
 
@@ -62,8 +62,8 @@ def has_alike_degrees(offsets: np.ndarray) -> bool:
 class Deterministic:
     """Deterministic searches of a graph on a device, beside the default ones.
 
-    Both read the arrays ``shared`` of the default ones, and use the queue, which holds nothing between searches. They
-    have distances and predecessors of their own: neither kind of search depends on what the other left.
+    They share the arrays ``shared`` of the default searches: the adjacency, and the queue, which is empty between
+    searches. Distances and predecessors are separate, so neither kind of search depends on the answers of the other.
     """
 
     def __init__(self, graph: Graph, device: Device, shared: dict[str, Any], tuning: Tuning = DEFAULT) -> None:
@@ -71,7 +71,7 @@ class Deterministic:
         n, m = graph.num_vertices, graph.num_arcs
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
         words = -(-n // WARP)
-        ascending = ascending_in_edges(graph)  # of a directed graph, the device's own are in any order
+        ascending = ascending_in_edges(graph)  # the device's own in-edges of a directed graph have no order
         in_edges = {name: array for name, array in zip(IN_EDGES, ascending or (), strict=False) if array is not None}
         needs: Needs = {
             "distances": (n, np.int32),

@@ -1,4 +1,4 @@
-"""The host's side of `direction_optimizing`: a whole search in one launch, for any library that compiles the kernel."""
+"""The host of `direction_optimizing`: a search in one launch, for any library that compiles the kernel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .level_synchronous import Device, DeviceTraversal, Needs, require_buffers
 from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles
 
 FILE = "direction_optimizing"
-UNREACHED = -1  # the distance where there is none
+UNREACHED = -1  # the distance of a vertex that was not reached
 PREPARE_THREADS = 256  # of a block
 GROUP_BYTES = 16  # kernels load targets in groups of 16 bytes, aligned to 16 bytes
 
@@ -41,12 +41,12 @@ class Tuning(SearchTuning):
     single_block_chunks: int = 256  # a frontier with no more chunks of edges is expanded by one block
     cluster_chunks: int = 8192  # and with no more than this by one cluster
     capacity: int = 1536  # chunks of a block's queue in shared memory, if there is room; else all three are less
-    spin: bool = True  # wait by looking at mapped memory, not in the driver
+    spin: bool = True  # wait by polling mapped memory, not in the driver
 
 
 DEFAULT = Tuning()
 
-Found = tuple[Any, Any]  # distances and predecessors on the device, the second None if nobody asked
+Found = tuple[Any, Any]  # distances and predecessors on the device; predecessors are None unless asked for
 Search: Any = SEARCH.in_memory()
 
 
@@ -96,8 +96,8 @@ class DirectionOptimizing(DeviceTraversal):
             device.synchronize()
 
     def _adjacency(self, graph: Graph) -> tuple[Any, Any]:
-        """The graph's own arrays; a copy of targets that do not begin where a group may."""
-        offsets = self.device.upload(graph.offsets)  # first: it waits for whoever is still writing the graph
+        """The graph's own arrays; a copy of targets that are not aligned to `GROUP_BYTES`."""
+        offsets = self.device.upload(graph.offsets)  # first: it waits for streams that still write the graph
         targets = aligned(graph.targets, GROUP_BYTES) if graph.is_on(CUDA) else graph.targets
         return offsets, self.device.upload(targets)
 
@@ -105,7 +105,7 @@ class DirectionOptimizing(DeviceTraversal):
         return self.tuning.compiled(self.device, FILE, name, self.graph.targets.dtype, self.graph.offsets.dtype)
 
     def _prepare(self, words: int) -> None:
-        """Launch what fills `hub`, `heavy` and `isolated`, and the first of `visited`."""
+        """Launch the kernel that fills `hub`, `heavy` and `isolated`, and the first bitmap of `visited`."""
         blocks = min(self.device.resident_blocks, -(-words // (PREPARE_THREADS // WARP)))
         vertex = np.ctypeslib.as_ctypes_type(self.graph.targets.dtype)
         numbers = vertex(self.graph.num_vertices), vertex(self.small_rows)
@@ -116,7 +116,7 @@ class DirectionOptimizing(DeviceTraversal):
         copy(self.parameters.visited, self.parameters.isolated, 4 * words, stream)
 
     def tune(self, tuning: Tuning) -> None:
-        """Search like this from now on."""
+        """Use this tuning from now on."""
         self.tuning = tuning
         n = self.graph.num_vertices
         vertex, offset = self.graph.targets.dtype.itemsize, self.graph.offsets.dtype.itemsize

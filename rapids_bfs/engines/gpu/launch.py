@@ -1,4 +1,4 @@
-"""Kernels launched by the CUDA driver itself: their arguments are laid out once, and a launch is one call.
+"""Kernels launched by calls of the CUDA driver, with arguments that are laid out once.
 
 The libraries that compile kernels take 6 (CuPy) to 60 microseconds (Numba) for a launch with a dozen arguments.
 """
@@ -19,7 +19,7 @@ COOPERATIVE, CLUSTER_DIMENSION = 2, 4  # of CUlaunchAttributeID
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Call a function of the driver. Raises `DeviceError` with the driver's own words."""
+    """Call a function of the driver. Raises `DeviceError` with the driver's message."""
     if status := getattr(library(), name)(*arguments):
         fail(name, status)
 
@@ -51,7 +51,7 @@ def current_context() -> int | None:
 
 @cache
 def primary_context(device: int) -> int | None:
-    """The primary context of a device, which CUDA's runtime uses, and so every library here; never released."""
+    """The primary context of a device, which CUDA's runtime and all libraries here use; never released."""
     handle, context = ctypes.c_int(), ctypes.c_void_p()
     call("cuDeviceGet", ctypes.byref(handle), device)
     call("cuDevicePrimaryCtxRetain", ctypes.byref(context), handle)
@@ -59,7 +59,7 @@ def primary_context(device: int) -> int | None:
 
 
 class Within:
-    """A context manager that makes a context of the driver current in this thread, and then the former one again."""
+    """A context manager in which a context of the driver is current in this thread."""
 
     __slots__ = ("before", "context")
 
@@ -94,7 +94,7 @@ def fill(array: Any, byte: int, stream: int) -> None:
 
 
 def copy(target: int, source: int, size: int, stream: int) -> None:
-    """Copy so many bytes from one address on the device to another."""
+    """Copy ``size`` bytes from one address on the device to another."""
     if size:
         addresses = ctypes.c_uint64(target), ctypes.c_uint64(source)
         call("cuMemcpyDtoDAsync_v2", *addresses, ctypes.c_size_t(size), ctypes.c_void_p(stream))
@@ -120,7 +120,7 @@ class Configuration(ctypes.Structure):
 
 
 def configuration(grid: int, threads: int, shared: int, stream: int, cluster: int, cooperative: bool) -> Configuration:
-    """How to launch ``grid`` blocks, in clusters of ``cluster`` unless that is 1."""
+    """The configuration of a launch of ``grid`` blocks, in clusters of ``cluster`` unless that is 1."""
     attributes = []
     if cluster > 1:
         attributes.append(Attribute(CLUSTER_DIMENSION, 0, (cluster, 1, 1)))
@@ -143,7 +143,7 @@ class CompiledKernel:
         self.fields = fields
 
     def resident_blocks(self, threads: int, shared: int) -> int:
-        """How many blocks with so many bytes of shared memory a multiprocessor runs at the same time."""
+        """The number of blocks with ``shared`` bytes of shared memory that a multiprocessor runs at the same time."""
         call("cuFuncSetAttribute", self.function, MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
         count = ctypes.c_int()
         call(
@@ -153,7 +153,8 @@ class CompiledKernel:
         return count.value
 
     def resident_clusters(self, cluster: int, threads: int, shared: int, stream: int) -> int:
-        """How many clusters of so many blocks the device runs at the same time; 0 if it knows no clusters."""
+        """The number of clusters of ``cluster`` blocks that the device runs at the same time; 0 if it has no
+        clusters."""
         cuda = library()
         if cuda.cuFuncSetAttribute(self.function, NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1):
             return 0
@@ -177,7 +178,7 @@ class CompiledKernel:
         pointers = (ctypes.c_void_p * len(addresses))(*addresses)
         how = configuration(grid, threads, shared, stream, cluster, cooperative)
         everything = ctypes.byref(how), self.function, pointers, ctypes.c_void_p()
-        function = library().cuLaunchKernelEx  # fewer arguments than `cuLaunchKernel` has, each of which takes time
+        function = library().cuLaunchKernelEx  # fewer arguments, each of which takes time, than `cuLaunchKernel` has
 
         # A default argument keeps the memory that the pointers refer to as long as this function lives.
         def launch(kept: Any = arguments) -> None:

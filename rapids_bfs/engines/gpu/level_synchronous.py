@@ -1,6 +1,6 @@
-"""The hosts' side of the published GPU kernels: a launch or two for each level, for any library that can launch them.
+"""Hosts of the published GPU kernels: a launch or two for each level, for any library that can launch them.
 
-A `Device` is the library; a `LevelByLevel` is a search on it. The kernels are told apart by name alone, since
+A `Device` is the library; a `LevelByLevel` is a search on it. Kernels are identified by name alone, since those of
 `kernels/cuda` and `kernels/numba_cuda` have the same names and arguments.
 """
 
@@ -28,20 +28,20 @@ NONE = -1
 SOURCES_AT_ONCE = 1024
 
 Needs = dict[str, tuple[int, Any]]  # the lengths and types of arrays, by name
-Kernel = Callable[..., None]  # called with the number of blocks and the arguments; returns before it is done
+Kernel = Callable[..., None]  # called with the number of blocks and the arguments; asynchronous
 
 
 class Device(ABC):
     """The memory of a GPU and one stream of work on it, by one library."""
 
     engine: ClassVar[str]
-    searches_on: str  # what it calls its own: "cuda", or "cpu" where it copies by itself
+    searches_on: str  # the device of the graphs that it takes: "cuda", or "cpu" if it copies them itself
     threads: int  # of a block
-    resident_blocks: int  # that run at the same time
+    resident_blocks: int  # blocks that run at the same time
     multiprocessors: int
     most_shared_bytes: int  # of a block
     l2_bytes: int
-    small_rows: ClassVar[bool] = False  # has it the kernel `search_small_rows`?
+    small_rows: ClassVar[bool] = False  # does it have the kernel `search_small_rows`?
     context: Any  # the driver's
     stream_handle: int  # the driver's
 
@@ -55,7 +55,7 @@ class Device(ABC):
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """`active`; an exception waits until the stream has done its work, of which others let go then."""
+        """`active`. An exception propagates only when the stream is done, since its arrays are freed then."""
         with self.active():
             try:
                 yield
@@ -85,15 +85,15 @@ class Device(ABC):
 
     @abstractmethod
     def found(self, array: Any) -> Any:
-        """``array`` of the device as `Traversal.answer` gives it: CuPy's, or NumPy's."""
+        """``array`` of the device in the form that `Traversal.answer` returns: CuPy's, or NumPy's."""
 
     @abstractmethod
     def mapped(self, length: int, dtype: Any) -> tuple[Any, Any]:
-        """Pinned memory of the host that kernels reach: as an array for the host, and as a kernel's argument."""
+        """Pinned memory of the host that kernels can access: an array for the host, and an argument for kernels."""
 
     @abstractmethod
     def absent(self, array: Any) -> Any:
-        """What to pass to a kernel that is to do without ``array``."""
+        """The argument for a kernel that is to work without ``array``."""
 
     @abstractmethod
     def kernels(self, file: str, vertex: np.dtype, offset: np.dtype) -> dict[str, Kernel]:
@@ -103,7 +103,7 @@ class Device(ABC):
     def compiled(
         self, file: str, kernel: str, vertex: np.dtype, offset: np.dtype, threads: int, blocks: int
     ) -> CompiledKernel:
-        """A kernel for these types and blocks of at most so many threads, so many of them on a multiprocessor."""
+        """A kernel for these types, and blocks of at most ``threads`` threads, ``blocks`` of them a multiprocessor."""
 
     def compiled_together(
         self, file: str, vertex: np.dtype, offset: np.dtype, threads: int, blocks: int
@@ -113,7 +113,7 @@ class Device(ABC):
 
     @abstractmethod
     def synchronize(self) -> None:
-        """Wait until the stream has done its work."""
+        """Wait for all work in the stream."""
 
 
 class DeviceTraversal(Traversal):
@@ -130,7 +130,7 @@ class DeviceTraversal(Traversal):
 
 
 class LevelCheck:
-    """Verifies a search after each of its levels: how one debugs a kernel.
+    """Verifies a search after each of its levels, to debug kernels.
 
     ``after`` takes host arrays, once a level; it is slow and plain on purpose.
     """
@@ -140,8 +140,8 @@ class LevelCheck:
         self.before = distances
 
     def after(self, level: int, distances: np.ndarray, frontier: np.ndarray, said: bool) -> None:
-        """Check what a level left: the distances, the vertices that it put into the frontier, and whether it ``said``
-        that there are any.
+        """Check the state after a level: the distances, the vertices in the frontier, and ``said``, the kernel's own
+        answer whether there are any.
 
         Raises `TraversalError`, naming the level and the first vertex that is wrong.
         """
@@ -179,7 +179,7 @@ class LevelByLevel(DeviceTraversal):
     file: ClassVar[str]
 
     def __init__(self, graph: Graph, device: Device, *buffers: tuple[int, Any]) -> None:
-        """``buffers`` are the lengths and types of what a subclass needs besides the graph and the answer."""
+        """``buffers`` are the lengths and types of a subclass's arrays besides the graph and the answer."""
         super().__init__(graph, device)
         n, vertex = graph.num_vertices, graph.targets.dtype
         self.n = vertex.type(n)
@@ -211,7 +211,7 @@ class LevelByLevel(DeviceTraversal):
 
     @abstractmethod
     def frontier_vertices(self) -> np.ndarray:
-        """The vertices that the last level reached, by its own account."""
+        """The vertices that the last level reached, from the kernel's own frontier."""
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         target = NONE if options.target is None else options.target
@@ -227,7 +227,7 @@ class LevelByLevel(DeviceTraversal):
             going_on = target not in sources
             while going_on and level < limit:
                 level += 1
-                if level > self.n:  # as many levels as vertices, if each reaches one and the last none
+                if level > self.n:  # there are at most n levels, each of which reaches a vertex, but for the last
                     raise TraversalError(f"level {level} of a graph with {self.n} vertices: it should have ended")
                 began = perf_counter()
                 going_on = self.advance(level, target, predecessors)
@@ -258,7 +258,7 @@ class LevelByLevel(DeviceTraversal):
 
 
 class Masks(LevelByLevel):
-    """What `frontier_mask` and `two_kernel` share: a thread per vertex, and three masks over the vertices."""
+    """The common base of `frontier_mask` and `two_kernel`: a thread per vertex, and three masks over the vertices."""
 
     def __init__(self, graph: Graph, device: Device) -> None:
         mask = (graph.num_vertices, np.bool_)
@@ -353,7 +353,8 @@ def bytes_of(buffers: Iterable[tuple[int, Any]]) -> int:
 
 
 def require_buffers(device: Device, graph: Graph, buffers: Iterable[tuple[int, Any]]) -> None:
-    """Raise `InputError` if the graph, unless it is there, and the buffers do not fit into what the device has free."""
+    """Raise `InputError` if the buffers, and the graph unless it is there, do not fit into the free memory of the
+    device."""
     needed = bytes_of(buffers)
     if not graph.is_on(CUDA):
         needed += graph.nbytes
@@ -366,7 +367,7 @@ def require_buffers(device: Device, graph: Graph, buffers: Iterable[tuple[int, A
 
 
 ALGORITHMS: dict[str, Callable[[Graph, Device], LevelByLevel]] = {
-    "block-queue": BlockQueue,  # the simulator's default: the only one whose levels cost no more than their edges
+    "block-queue": BlockQueue,  # the simulator's default: the work of its levels is proportional to their edges
     "frontier-mask": FrontierMask,
     "two-kernel": TwoKernel,
 }

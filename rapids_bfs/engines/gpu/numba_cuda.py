@@ -52,7 +52,7 @@ class NumbaCUDA(Engine):
 
 @cache
 def numba_cuda_missing() -> str | None:
-    """None, or one line: what is missing here and how to fix it."""
+    """None, or one line: what is missing and how to install it."""
     if simulated():
         return None  # Numba itself has the simulator
     if reason := no_device():
@@ -61,7 +61,7 @@ def numba_cuda_missing() -> str | None:
         return f"numba-cuda is not installed: {pip_install('cuda')}"
     try:
         from numba import cuda
-    except Exception as error:  # whatever an import of unlike versions ends in
+    except Exception as error:  # importing mismatched versions can raise anything
         if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
             return f"NumPy {np.__version__} is too new for numba-cuda {version('numba-cuda')}: pip install 'numpy<2.5'"
         return f"numba-cuda cannot be imported ({error}): {pip_install('cuda')}"
@@ -76,7 +76,7 @@ in_each_child(numba_cuda_missing.cache_clear)
 
 
 def searches_on() -> str:
-    """Where a graph must live to be searched without a copy: arrays on a device are CuPy's."""
+    """The device of graphs that are searched without a copy; CuPy is needed for arrays on "cuda"."""
     return CPU if simulated() or no_cupy() else CUDA
 
 
@@ -110,25 +110,25 @@ class NumbaDevice(Device):
         return nullcontext() if simulated() else super().current()
 
     def active(self) -> AbstractContextManager[Any]:
-        return simulator.running() if simulated() else self.current()  # the stream goes with each call
+        return simulator.running() if simulated() else self.current()  # each call names the stream
 
     def free_bytes(self) -> float:
         with self.current():
             if self.searches_on == CUDA:
-                return available_device_bytes()  # Numba itself cannot say while RMM allocates for it
+                return available_device_bytes()  # Numba cannot report it while RMM allocates
             return float(self.cuda.current_context().get_memory_info().free)
 
     def upload(self, array: Any) -> Any:
         if self.searches_on == CPU:
             return self.cuda.to_device(array, stream=self.stream)
-        return self.cuda.as_cuda_array(to_device(array))  # waits for the stream that CuPy works on
+        return self.cuda.as_cuda_array(to_device(array))  # waits for CuPy's current stream
 
     def empty(self, length: int, dtype: Any) -> Any:
         if self.searches_on == CPU:
             return self.cuda.device_array(length, dtype)
         import cupy
 
-        return self.cuda.as_cuda_array(cupy.empty(length, dtype))  # of CuPy's pool, as uploads are
+        return self.cuda.as_cuda_array(cupy.empty(length, dtype))  # from CuPy's pool, like uploads
 
     def host(self, array: Any) -> np.ndarray:
         copy: np.ndarray = array.copy_to_host(stream=self.stream)
@@ -152,7 +152,7 @@ class NumbaDevice(Device):
     def _launcher(self, kernel: Any) -> Callable[..., None]:
         @cache
         def configured(blocks: int) -> Callable[..., None]:
-            with warnings.catch_warnings():  # that few blocks leave most of the device idle: so does a small frontier
+            with warnings.catch_warnings():  # that few blocks use little of the device: a small frontier has few
                 warnings.simplefilter("ignore")
                 launch: Callable[..., None] = kernel[blocks, self.threads, self.stream]
                 return launch
@@ -176,7 +176,7 @@ class NumbaDevice(Device):
 def compiled(
     file: str, kernel: str, vertex_bytes: int, offset_bytes: int, threads: int, blocks: int, device: int
 ) -> CompiledKernel:
-    """A kernel as Numba compiles it for its current device."""
+    """A kernel that Numba compiles for its current device."""
     from cuda.bindings.driver import CUkernel
     from numba import cuda
 
@@ -185,6 +185,6 @@ def compiled(
     dispatcher = cuda.jit(launch_bounds=(threads, blocks))(getattr(module, kernel))
     loaded = dispatcher.compile(signature).library.get_cufunc()
     function = ctypes.c_void_p(int(loaded.handle))
-    if isinstance(loaded.handle, CUkernel):  # of a library, since numba-cuda 0.23
+    if isinstance(loaded.handle, CUkernel):  # numba-cuda from 0.23 on loads it from a library
         call("cuKernelGetFunction", ctypes.byref(function), ctypes.c_void_p(int(loaded.handle)))
     return CompiledKernel(function.value, loaded, fields=True)

@@ -1,4 +1,4 @@
-"""Numba's CUDA simulator, made fit for kernels that share memory: its threads are threads of Python."""
+"""Numba's CUDA simulator, adapted to kernels that share memory: its threads are threads of Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def simulated() -> bool:
 
 @contextmanager
 def running() -> Iterator[None]:
-    """Let Python's threads take turns often: those of the simulator wait for one another at every barrier."""
+    """Let Python switch threads often: the simulator's threads wait for one another at every barrier."""
     lock_shared_arrays()
     interval = sys.getswitchinterval()
     try:
@@ -30,10 +30,10 @@ def running() -> Iterator[None]:
 
 @cache
 def lock_shared_arrays() -> None:
-    """Have a block's threads ask for its shared arrays one at a time.
+    """Let the threads of a block request its shared arrays one at a time.
 
-    The simulator looks an array up by the line that asks for it and, if it is not there, adds it. Two threads that do
-    so at once would get an array each.
+    The simulator looks an array up by the line that requests it and, if it is missing, adds it. Two threads that did
+    this at once would get an array each.
     """
     from numba.cuda.simulator.kernelapi import FakeCUDAShared
 
@@ -46,7 +46,7 @@ def lock_shared_arrays() -> None:
         with lock:
             arrays = self.__dict__.setdefault("arrays", {})
             if line not in arrays:
-                self._allocations.clear()  # what it has looked up by the next line
+                self._allocations.clear()  # the arrays of the block before, by line
                 arrays[line] = allocate(self, *arguments, **named)
             return arrays[line]
 

@@ -1,4 +1,4 @@
-"""What the engines of other libraries share: what they need and support, and how their answers become ours."""
+"""The common base of other libraries' engines: requirements, supported options, and the conversion of answers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Peer(Library):
 
     package: ClassVar[str]
     algorithms = ("bfs",)
-    supports: ClassVar[tuple[str, ...]] = ("depth_limit", "target")  # none keeps the order of neighbours
+    supports: ClassVar[tuple[str, ...]] = ("depth_limit", "target")  # none of them keeps the order of neighbours
 
     def unavailable(self) -> str | None:
         if find_spec(self.name) is None:
@@ -57,7 +57,7 @@ def distances_along(order, predecessors):
 
 
 def truncate(distances: np.ndarray, predecessors: np.ndarray, options: Options) -> tuple[np.ndarray, np.ndarray | None]:
-    """A finished search's answer as if it had stopped where ``options`` say."""
+    """The answer of a complete search, cut to the depth limit and target of ``options``."""
     limit = options.depth_limit
     if options.target is not None and distances[options.target] >= 0:
         reached = int(distances[options.target])

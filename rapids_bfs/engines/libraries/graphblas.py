@@ -22,7 +22,7 @@ BETA = 512  # push again when the frontier shrinks below 1/BETA of the vertices
 
 
 class PushPull(Traversal):
-    """The semiring ``any_secondi``: of the products of a vertex any one, each the number of the neighbour."""
+    """Products over the semiring ``any_secondi``: each product is the index of a neighbour, and any one is kept."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)

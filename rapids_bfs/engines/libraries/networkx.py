@@ -17,7 +17,7 @@ BYTES_PER_EDGE = 200  # seen with rmat:16, NetworkX 3.7
 
 
 class BFSEdges(Tree):
-    """`networkx.bfs_edges`, consumed whole. It does not stop at a target: that cuts the answer, not the work."""
+    """`networkx.bfs_edges`, consumed whole. It does not stop at a target, which truncates the answer, not the work."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)

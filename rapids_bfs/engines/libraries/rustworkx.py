@@ -38,7 +38,7 @@ class BFS(Traversal):
             return truncate(distances, predecessors, options)
         parents = np.fromiter(chain.from_iterable(repeat(parent, len(row)) for parent, row in theirs), np.int64)
         children = np.fromiter(chain.from_iterable(row for _, row in theirs), np.int64)
-        _, first = np.unique(children, return_index=True)  # all out-neighbours are there, whoever found them first
+        _, first = np.unique(children, return_index=True)  # rows hold all out-neighbours, also those found before
         first = np.sort(first[children[first] != sources[0]])
         predecessors[children[first]] = parents[first]
         return truncate(distances_along(np.append(sources, children[first]), predecessors), predecessors, options)

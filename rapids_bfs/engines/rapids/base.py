@@ -1,4 +1,4 @@
-"""What the engines of RAPIDS have in common: what they need, and what they do not do."""
+"""The common base of the engines of RAPIDS: requirements, and options that they do not support."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RapidsEngine(Library):
     searches_on = CUDA
     package: ClassVar[str]
     supports = ("depth_limit",)
-    zero_is_no_limit: ClassVar[bool] = True  # does it search without a limit if the depth limit is 0?
+    zero_is_no_limit: ClassVar[bool] = True  # does a depth limit of 0 mean no limit?
 
     def unavailable(self) -> str | None:
         return package_missing(self.package)
@@ -53,7 +53,7 @@ class RapidsTraversal(Traversal):
 
 
 def reached(distances: Any) -> int:
-    """How many vertices have a distance, as cuGraph tells it."""
+    """The number of vertices that have a distance in cuGraph's answer."""
     return int((distances != np.iinfo(distances.dtype).max).sum())
 
 

@@ -48,7 +48,7 @@ class PyLibCuGraphBFS(RapidsTraversal):
 def search(
     handle: Any, graph: Any, sources: Any, dtype: Any, direction_optimizing: bool, options: Options
 ) -> tuple[Any, Any, Any]:
-    """Distances, predecessors (None if not asked for) and the vertices that they are of, from `pylibcugraph.bfs`."""
+    """Distances, predecessors (None if not asked for) and the vertex of each row, from `pylibcugraph.bfs`."""
     import cupy
     from pylibcugraph import bfs
 
