@@ -26,6 +26,7 @@ FILES = {
     "distributed_components": "distributed/components.cu",
     "distributed_persistent": "distributed/one_launch.cu",
     "distributed_validation": "distributed/validation.cu",
+    "predecessors": "graph/predecessors.cu",
     "random_edges": "graph/random_edges.cu",
     "two_kernel": "published/two_kernel.cu",
     "validation": "graph/validation.cu",
@@ -115,6 +116,7 @@ KERNELS = {
         "check": "check<{vertex}, {offset}>",
         "count_loops": "count_loops<{vertex}, {offset}>",
     },
+    "predecessors": {"find_predecessors": "find_predecessors<{vertex}, {offset}>"},
     "random_edges": {
         "rmat": "rmat<{vertex}>",
         "uniform": "uniform<{vertex}>",
