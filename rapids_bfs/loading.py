@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from . import adapters
 from ._core.arguments import checked_directed, checked_name, file_path, quoted, whole_number
 from ._core.cuda.arrays import CPU, CUDA, checked_device, require_device
+from .adapters._edge_data import asked_for
 from .adapters._formats import refuse_options
 from .adapters.csr import from_csr
 from .adapters.files import read
@@ -31,6 +32,7 @@ class _Options(TypedDict, total=False):
     name: str | None
     device: str | None
     adjacency: str
+    edge_data: Mapping[str, Any] | Sequence[str] | None
 
 
 class _ObjectOptions(_Options, total=False):
@@ -65,8 +67,9 @@ def as_graph(
     device: str | None = None,
     adjacency: str = DEVICE,
     devices: int | str | Sequence[int] | None = None,
+    edge_data: Mapping[str, Any] | Sequence[str] | None = None,
 ) -> Any:
-    """Make a `Graph` from any supported input. Weights are ignored.
+    """Make a `Graph` from any supported input. What edges carry, such as weights, is ignored unless it is asked for.
 
     Parameters
     ----------
@@ -101,6 +104,13 @@ def as_graph(
         Distribute the graph over this number of GPUs, over "all", over the GPUs with these ordinals, or with "cpu:4"
         over four partitions in host memory, one thread each. "auto" takes the fewest GPUs that hold the graph, and
         makes a plain `Graph` for one. Results of `bfs` are distributed too.
+    edge_data : list of str, or dict of arrays, optional
+        What the edges carry, for `Graph.edge_data` and `Graph.filter`: names of columns of a table or a file, or of
+        attributes of NetworkX's edges; or columns by name, with an entry for each edge in the order that they are given
+        in. bools, integers, floats and dates stay what they are, strings become `Categories`. The columns are put into
+        the order of the graph's arcs, which takes one more pass over the edges and, until then, room for them twice. An
+        undirected edge has the same data both ways. Edges that carry data are directed unless ``directed`` or the type
+        or file says otherwise.
 
     Raises
     ------
@@ -125,6 +135,7 @@ def as_graph(
             "vertices": None if vertices is None else whole_number(vertices, "the number of vertices"),
             "directed": checked_directed(directed),
             "name": checked_name(name),
+            "edge_data": None if edge_data is None else asked_for(edge_data),
         }.items()
         if value is not None
     }

@@ -12,6 +12,7 @@ from .._core.csr import host as csr
 from .._core.formatting import counted
 from .._core.memory import require_bytes
 from ..errors import InputError
+from ..graph import NO_EDGE_DATA, EdgeData
 
 COLUMNS = ("source", "target")
 
@@ -28,6 +29,7 @@ class EdgeList:
     blocks: Callable[[], Iterable[csr.Pairs]]
     columns: tuple[str, str] = COLUMNS
     name: str = "edge list"
+    data: EdgeData = NO_EDGE_DATA  # what the edges carry, in the order of the rows
 
     def checked(self) -> Iterator[csr.Pairs]:
         """The blocks as non-negative integers. Raises `InputError` at the first id that is none."""

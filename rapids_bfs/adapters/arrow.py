@@ -5,9 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable
 from contextlib import suppress
-from decimal import Decimal
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,10 +14,7 @@ from .._core import rapids
 from .._core.arguments import elements, quoted
 from ..errors import InputError
 from ..graph import Graph
-
-# Sets of types whose objects Arrow and Polars put into one column.
-NUMBERS = {int, float, np.float64, *(np.dtype(code).type for code in "bhilqBHILQ")}
-KINDS = ({str, np.str_}, {bytes, np.bytes_}, NUMBERS, {bool})  # and finite decimals
+from ._objects import array_of, of_one_kind
 
 
 def matches(obj: Any) -> bool:
@@ -84,36 +79,6 @@ def _from_pandas(obj: Any, source: str | None, target: str | None, *, name: str,
         return from_objects(*objects, columns=columns, name=name, frame="pandas", **options)
     table = pa.table(arrays, names=list(columns))
     return from_arrow_table(table, columns, name, frame="pandas", **options)
-
-
-def array_of(series: Any) -> Any:
-    """A column of pandas as Arrow's; None if it holds objects that Arrow has no type for.
-
-    Arrow crashes on some mixtures of NumPy's scalars with other objects, so it never sees one.
-    """
-    import pandas as pd
-    import pyarrow as pa
-
-    try:
-        if isinstance(series.dtype, pd.SparseDtype):
-            series = series.sparse.to_dense()
-        values = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else series
-        if values.dtype == object and not of_one_kind(values):
-            return None
-        return pa.array(series, from_pandas=True)
-    except (pa.ArrowException, OverflowError, ValueError):
-        return None
-
-
-def of_one_kind(ids: Iterable[Any]) -> bool:
-    """Are these objects, but for None, of one of the `KINDS`, finite decimals, or tuples of one of these?"""
-    types = set(map(type, ids)) - {type(None)}
-    if types == {tuple}:
-        ids = list(chain.from_iterable(id for id in ids if id is not None))
-        types = set(map(type, ids))
-    if types == {Decimal}:
-        return all(id is None or id.is_finite() for id in ids)
-    return any(types <= kind for kind in KINDS)
 
 
 def _are_times(ids: Iterable[Any]) -> bool:

@@ -9,19 +9,24 @@ import numpy as np
 from .._core.arguments import checked_directed
 from .._core.csr import csr_for
 from .._core.csr.checks import check_rows
-from .._core.cuda.arrays import on_device, to_device
+from .._core.cuda.arrays import CPU, CUDA, on_device, to_device
 from .._core.dtypes import frozen, index_dtype
 from ..errors import InputError
 from ..graph import Graph
+from ._edge_data import Asked, given_columns
+from ._edge_list import COLUMNS
 
 
-def from_csr(offsets: Any, targets: Any, *, directed: bool | None = None, name: str = "csr") -> Graph:
+def from_csr(
+    offsets: Any, targets: Any, *, directed: bool | None = None, name: str = "csr", edge_data: Asked | None = None
+) -> Graph:
     """A graph from ``offsets[n + 1]`` and ``targets[m]``, without a copy if they are of the graph's dtypes.
 
     If either is on a CUDA device, in an array of any library, so is the graph; int32 and int64 are taken as they are.
 
     ``directed``: True keeps the edges as they are, False adds the reversed ones unless they are there, None keeps
-    them and calls the graph undirected if they are symmetric.
+    them and calls the graph undirected if they are symmetric and carry nothing. ``edge_data`` is a dict of columns with
+    an entry for each of ``targets``.
     """
     directed = checked_directed(directed)
     offsets, targets = arrays_of(offsets, targets, name)
@@ -33,10 +38,11 @@ def from_csr(offsets: Any, targets: Any, *, directed: bool | None = None, name: 
     else:
         offsets = np.require(offsets, index_dtype(m), ["C", "ALIGNED"])
         targets = np.require(targets, index_dtype(n), ["C", "ALIGNED"])
+    data = given_columns(edge_data, m, COLUMNS, name, CUDA if on_device(targets) else CPU)
     if directed is None:
-        directed = not csr_for(targets).is_symmetric(frozen(offsets), frozen(targets))
-        return Graph._trusted(offsets, targets, directed=directed, name=name)
-    graph = Graph._trusted(offsets, targets, directed=True, name=name)
+        directed = bool(data) or not csr_for(targets).is_symmetric(frozen(offsets), frozen(targets))
+        return Graph._trusted(offsets, targets, directed=directed, name=name, edge_data=data)
+    graph = Graph._trusted(offsets, targets, directed=True, name=name, edge_data=data)
     return graph if directed else graph.undirected
 
 

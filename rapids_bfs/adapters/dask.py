@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from .._core.dtypes import INT32_LIMIT
 from ..errors import InputError
 from ..graph import Graph
+from ._objects import array_of
 from ._tables import choose_columns, from_arrow_table
-from .arrow import array_of
 
 FRAME = "dask"  # `Graph.frame` of graphs from this module
 STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)

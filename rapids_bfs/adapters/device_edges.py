@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import cupy
 import numpy as np
 
 from .._core.arguments import checked_directed
+from .._core.csr import arcs
 from .._core.csr import device as device_csr
-from .._core.cuda.arrays import to_device
+from .._core.cuda.arrays import CUDA, to_device
 from .._core.dtypes import index_dtype
 from .._core.memory import require_device_bytes
 from ..errors import InputError
 from ..graph import Graph
+from ._edge_data import Asked, given_columns
 from ._edge_list import EdgeList, refuse_past, require_columns, vertex_ids
 
 SPREAD = 8  # ids below this many times the edges are counted in an array, others are sorted
@@ -29,13 +32,14 @@ def from_device_edges(
     columns: tuple[str, str] = ("source", "target"),
     name: str = "edges",
     frame: str = "pandas",
+    edge_data: Asked | None = None,
 ) -> Graph:
     """A graph on the device from two arrays of equally many numeric ids, one edge per row.
 
     The arrays may be of any library with ``__cuda_array_interface__`` or DLPack; int32 and int64 are not converted.
-    Ids, ``vertices`` and ``directed`` as in `rapids_bfs.adapters.edges.from_edges`; labels are on the device. With
-    ``keep_order`` each adjacency has the order of the rows; without it, which is faster, small ones ascend and others
-    have no order.
+    Ids, ``vertices``, ``directed`` and ``edge_data`` as in `rapids_bfs.adapters.edges.from_edges`; labels are on the
+    device. With ``keep_order``, or edge data, each adjacency has the order of the rows; without it, which is faster,
+    small ones ascend and others have no order.
     """
     if vertices is not None and vertices < 0:
         raise InputError(f"the number of vertices must be at least 0, not {vertices}")
@@ -44,6 +48,8 @@ def from_device_edges(
     require_columns(arrays[0], arrays[1], name)
     sources, targets = _integers(arrays, columns, name)
     rows = len(sources)
+    data = given_columns(edge_data, rows, columns, name, CUDA)
+    keep_order = keep_order or bool(data)
     statistics = device_csr.scan([(sources, targets)])
     if statistics.lowest < 0:
         _integers((sources, targets), columns, name, refuse_negative=True)
@@ -68,6 +74,8 @@ def from_device_edges(
             labels = cupy.flatnonzero(present)
             vertex = index_dtype(len(labels))
             rank = cupy.cumsum(present.astype(vertex), dtype=vertex) - 1
+    if data:
+        data = data.taken(partial(arcs.of_edges, sources, targets, n, mirror)).now()
     if keep_order:
         offsets, placed = device_csr.place_in_order(sources, targets, counts, mirror=mirror, rank=rank)
     else:
@@ -80,10 +88,11 @@ def from_device_edges(
         offsets,
         placed,
         labels=None if labels is None else labels.astype(np.int64, copy=False),  # as each look-up would convert
-        directed=not statistics.symmetric if directed is None else directed,
+        directed=bool(data) or not statistics.symmetric if directed is None else directed,
         name=name,
         columns=columns,
         frame=frame,
+        edge_data=data,
     )
 
 

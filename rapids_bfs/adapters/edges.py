@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .._core.arguments import checked_directed, elements, quoted
+from .._core.csr import arcs
 from .._core.csr import host as csr
 from .._core.cuda.arrays import CUDA, on_device
 from .._core.dtypes import index_dtype
 from .._core.memory import has_bytes, require_bytes
 from ..errors import InputError
-from ..graph import Graph, Vertices
+from ..graph import NO_EDGE_DATA, EdgeData, Graph, Vertices
+from ._edge_data import Asked, given_columns
 from ._edge_list import COLUMNS, EdgeList, checked_vertices, refuse_past, require_columns
 from ._ids import IntegerIds, are_integer_ids, require_one_type
 
@@ -31,7 +34,12 @@ def _is_device_matrix(obj: Any) -> bool:
 
 
 def from_edges_object(
-    edges: Any, *, vertices: int | None = None, directed: bool | None = None, name: str = "edges"
+    edges: Any,
+    *,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    name: str = "edges",
+    edge_data: Asked | None = None,
 ) -> Graph:
     """A graph from a pair ``(sources, targets)``, or a list or an m x 2 array with an edge in each row.
 
@@ -49,7 +57,7 @@ def from_edges_object(
     else:
         _require_two_columns(edges, name)
         source, target = edges.T
-    return from_edges(source, target, vertices=vertices, directed=directed, name=name)
+    return from_edges(source, target, vertices=vertices, directed=directed, name=name, edge_data=edge_data)
 
 
 def _columns_of_rows(rows: list[Any], name: str) -> tuple[list[Any], list[Any]]:
@@ -74,22 +82,30 @@ def _require_two_columns(array: Any, name: str) -> None:
 
 
 def from_edges(
-    source: Any, target: Any, *, vertices: int | None = None, directed: bool | None = None, name: str = "edges"
+    source: Any,
+    target: Any,
+    *,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    name: str = "edges",
+    edge_data: Asked | None = None,
 ) -> Graph:
     """A graph from two arrays of equally many ids, one edge per row.
 
     Integers that are exactly 0..n-1, or any below ``vertices``, are taken as vertices; other ids, integers or any
     hashable objects, become labels. ``directed``: True keeps the edges as they are, False adds the reversed ones
-    unless they are there, None keeps them and calls the graph undirected if they are symmetric.
+    unless they are there, None keeps them and calls the graph undirected if they are symmetric
+    and carry nothing. ``edge_data`` is a dict of columns with an entry for each edge.
     """
     if on_device(source) or on_device(target):
         from .device_edges import from_device_edges
 
-        return from_device_edges(source, target, vertices=vertices, directed=directed, name=name)
+        return from_device_edges(source, target, vertices=vertices, directed=directed, name=name, edge_data=edge_data)
     arrays = [
         _as_array(ids, f"{name}, column {column!r}") for ids, column in zip((source, target), COLUMNS, strict=True)
     ]
     require_columns(arrays[0], arrays[1], name)
+    data = given_columns(edge_data, len(arrays[0]), COLUMNS, name)
     if all(array.dtype.kind in "iufb" for array in arrays) or not len(arrays[0]):
         sources, targets = (array if len(array) else array.astype(np.int64) for array in arrays)
 
@@ -97,8 +113,10 @@ def from_edges(
             for start in range(0, len(sources), BLOCK):
                 yield sources[start : start + BLOCK], targets[start : start + BLOCK]
 
-        return from_edge_list(EdgeList(len(sources), blocks, name=name), vertices=vertices, directed=directed)
-    return from_objects(*arrays, vertices=vertices, directed=directed, name=name)
+        return from_edge_list(
+            EdgeList(len(sources), blocks, name=name, data=data), vertices=vertices, directed=directed
+        )
+    return from_objects(*arrays, vertices=vertices, directed=directed, name=name, data=data)
 
 
 def _as_array(ids: Any, where: str) -> np.ndarray:
@@ -152,24 +170,30 @@ def from_edge_list(
 
     n = highest + 1 if vertices is None else vertices
     out, into = degrees.out[:n], degrees.into[:n]
-    labels = None
-    blocks = edges.checked()
+    labels = rank = None
     if vertices is None and not (present := out + into > 0).all():
         labels = np.flatnonzero(present)
         rank = np.cumsum(present, dtype=index_dtype(n)) - 1
         out, into = out[labels], into[labels]
-        blocks = ((csr.gather(rank, source), csr.gather(rank, target)) for source, target in edges.checked())
     mirror = directed is False and not degrees.symmetric
-    offsets, targets = csr.fill(out + into if mirror else out, blocks, mirror=mirror)
+    degrees_placed = out + into if mirror else out
+    offsets, targets = csr.fill(degrees_placed, _renumbered(edges, rank), mirror=mirror)
     return Graph._trusted(
         offsets,
         targets,
         labels=labels,
-        directed=not degrees.symmetric if directed is None else directed,
+        directed=bool(edges.data) or not degrees.symmetric if directed is None else directed,
         name=edges.name,
         columns=edges.columns,
         frame=frame,
+        edge_data=edges.data.taken(partial(arcs.placed, degrees_placed, _renumbered(edges, rank), mirror)).now(),
     )
+
+
+def _renumbered(edges: EdgeList, rank: np.ndarray | None) -> Iterator[csr.Pairs]:
+    """The edges, a block at a time, between the ranks of their ids; between their ids if None."""
+    for source, target in edges.checked():
+        yield (source, target) if rank is None else (csr.gather(rank, source), csr.gather(rank, target))
 
 
 def _scattered(highest: int, rows: int) -> bool:
@@ -192,7 +216,7 @@ def _from_scattered(edges: EdgeList, directed: bool | None, frame: str) -> Graph
     for block in numbers:
         for ends in block:
             ends[:] = csr.gather(ranks, ends)
-    plain = EdgeList(edges.rows, lambda: numbers, edges.columns, edges.name)
+    plain = EdgeList(edges.rows, lambda: numbers, edges.columns, edges.name, edges.data)
     graph = from_edge_list(plain, vertices=len(labels), directed=directed, frame=frame)
     return graph if are_vertices(labels) else labelled(graph, labels)
 
@@ -211,6 +235,7 @@ def from_objects(
     columns: tuple[str, str] = COLUMNS,
     name: str = "edges",
     frame: str = "pandas",
+    data: EdgeData = NO_EDGE_DATA,
 ) -> Graph:
     """A graph from ids of any hashable kind, numbered by first appearance, source before target."""
     import pandas as pd
@@ -227,7 +252,7 @@ def from_objects(
     if (codes < 0).any():
         at = int(np.argmax(codes < 0))
         raise InputError(f"{name}, column {columns[at % 2]!r}, row {at // 2} (from 0): null is not a vertex id")
-    edges = EdgeList(len(source), lambda: [(codes[0::2], codes[1::2])], columns, name)
+    edges = EdgeList(len(source), lambda: [(codes[0::2], codes[1::2])], columns, name, data)
     return labelled(from_edge_list(edges, vertices=len(labels), directed=directed, frame=frame), labels)
 
 

@@ -21,6 +21,7 @@ from ...kernels.cpu.splitmix import INCREMENT, mixed
 from ..dtypes import frozen, index_dtype
 from ..memory import require_bytes as require
 from ..threads import pool
+from .host_filter import Kept as Kept
 
 CHUNK = 4096  # edges that a thread reads before it counts or places those that it picked
 BLOCK = 1 << 20  # edges that are handed to the threads at a time
@@ -252,12 +253,12 @@ def fill(
     Raises `InputError` if these are not the edges that were counted, as in a file that changes while it is read.
     """
     edges = int(degrees.sum())
-    dtype = np.dtype(index_dtype(len(degrees)))
+    limit = len(degrees) if limit is None else limit
+    dtype = np.dtype(index_dtype(limit))
     require(edges * dtype.itemsize, f"a graph of {edges:,} edges")
     offsets = offsets_of(degrees)
     targets = np.empty(edges, dtype)
     cursors = offsets[:-1].copy()
-    limit = len(degrees) if limit is None else limit
     for source, target in blocks:
         with pool.work_on(len(source)) as threads:
             _place(as_block(source), as_block(target), mirror, limit, cursors, targets, threads)

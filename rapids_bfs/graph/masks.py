@@ -1,0 +1,45 @@
+"""Masks of the arcs or the vertices of a graph, as users give them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core.arguments import quoted
+from .._core.cuda.arrays import moved, on_device, to_device
+from ..errors import InputError
+
+Mask = Any  # an array of bool, on the host or a device, or a function of the graph that returns one
+
+
+def checked_mask(mask: Mask, graph: Any, length: int, what: str) -> Any:
+    """A mask of ``what`` as an array of ``length`` bools on the graph's device.
+
+    Raises `InputError` if it has another type or length.
+    """
+    origin = ""
+    if callable(mask):
+        origin = f"what {getattr(mask, '__name__', 'the function')} returned, "
+        mask = mask(graph)
+    array = _as_array(mask)
+    if array is None or array.dtype != bool:
+        given = quoted(mask) if array is None or isinstance(mask, list) else array.dtype
+        raise InputError(
+            f"{graph.name}: a mask of {what} is an array of bool, or a function that returns one, not {origin}{given}"
+        )
+    if array.shape != (length,):
+        raise InputError(f"{graph.name}: a mask of its {length:,} {what} has that length, not the shape {array.shape}")
+    return moved(array, graph.device)
+
+
+def _as_array(mask: Any) -> Any:
+    """``mask`` as an array of NumPy or CuPy; None if it is neither an array, a column nor a list."""
+    if on_device(mask):
+        return to_device(mask)
+    if isinstance(mask, np.ma.MaskedArray) or not (hasattr(mask, "__array__") or isinstance(mask, list)):
+        return None
+    try:
+        return np.asarray(mask)
+    except (TypeError, ValueError):
+        return None
