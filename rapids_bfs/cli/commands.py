@@ -7,9 +7,10 @@ from collections.abc import Hashable
 from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from .._core.arguments import quoted
 from .._core.formatting import graph_size
@@ -43,7 +44,30 @@ if TYPE_CHECKING:
     from ..graph import Graph
     from ..result import BFSResult
 
+
+class _Command(TyperCommand):
+    """A command whose help shows flags without ``<bool>``."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _plain_flags(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    """As `_Command`, for the program itself."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _plain_flags(super().get_params(ctx))
+
+
+def _plain_flags(params: list[Any]) -> list[Any]:
+    for each in params:
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
+    return params
+
+
 app = typer.Typer(
+    cls=_Group,
     no_args_is_help=True,
     rich_markup_mode="rich" if get_terminal_size().columns >= 80 else None,  # in fewer columns its panels cut words
     add_completion=True,
@@ -64,17 +88,18 @@ def _show_version(asked: bool) -> None:
 def options(
     version: Annotated[
         bool,
-        typer.Option("--version", metavar="", callback=_show_version, is_eager=True, help="Show the version and exit."),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """Breadth-first search: compare every engine on your graph, or run one.
 
-    Exit codes: 0 success, 1 wrong answer, 2 bad input, 71 device or driver failed,
-    130 interrupted by Ctrl-C, 70 bug in this program (please report the traceback).
+    Exit codes: 0 success, 1 wrong answer, 2 bad input, 71 device or driver
+    failed, 130 interrupted by Ctrl-C, 70 bug in this program (please report
+    the traceback).
     """
 
 
-@app.command()
+@app.command(cls=_Command)
 def compare(
     graph: GraphArgument,
     engines: Annotated[
@@ -111,7 +136,7 @@ def compare(
         Path | None, typer.Option(metavar="FILE", help="Write a page with plots for a browser.", parser=output_path)
     ] = None,
     wide: Annotated[
-        bool, typer.Option("--wide", metavar="", help="Show every column, below each other in a narrow terminal.")
+        bool, typer.Option("--wide", help="Show every column, below each other in a narrow terminal.")
     ] = False,
     force: Force = False,
     directed: Directed = None,
@@ -172,7 +197,7 @@ def compare(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=_Command)
 def run(
     graph: GraphArgument,
     source: Annotated[
@@ -193,9 +218,7 @@ def run(
     gpus: Gpus = None,
     deterministic: Annotated[
         bool,
-        typer.Option(
-            "--deterministic", metavar="", help="Return the tree of a sequential search, which is NetworkX's."
-        ),
+        typer.Option("--deterministic", help="Return the tree of a sequential search, which is NetworkX's."),
     ] = False,
     force: Force = False,
     directed: Directed = None,
@@ -204,6 +227,8 @@ def run(
     no_header: NoHeader = False,
 ) -> None:
     """Search from one vertex, or several, and show how many vertices each level holds.
+
+    A file written by --out can be checked by 'rapids-bfs validate'.
 
     Examples
 
@@ -239,7 +264,7 @@ def run(
         show(line(_path(result, _parse_id(loaded, target))), out=table_console(out))
 
 
-@app.command()
+@app.command(cls=_Command)
 def trace(
     graph: GraphArgument,
     source: Annotated[
@@ -248,7 +273,7 @@ def trace(
     engine: EngineName = "auto",
     depth_limit: DepthLimit = None,
     check: Annotated[
-        bool, typer.Option("--check", metavar="", help="Verify the frontier after each level, which is slow.")
+        bool, typer.Option("--check", help="Verify the frontier after each level, which is slow.")
     ] = False,
     json: JsonFile = None,
     force: Force = False,
@@ -258,6 +283,8 @@ def trace(
     no_header: NoHeader = False,
 ) -> None:
     """Show what a search does at each level: its frontier, what it reaches, and how long it takes.
+
+    Exit code 1 if --check finds a wrong level.
 
     Examples
 
@@ -287,7 +314,7 @@ def trace(
     show(result.trace.__rich__(), out=table_console(json))
 
 
-@app.command()
+@app.command(cls=_Command)
 def validate(
     graph: GraphArgument,
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A file as 'run --out' writes it.")],
@@ -298,7 +325,9 @@ def validate(
     target_column: TargetColumn = None,
     no_header: NoHeader = False,
 ) -> None:
-    """Check distances and predecessors by Graph500's rules. Exit code 1 if one is broken.
+    """Check distances and predecessors by Graph500's rules.
+
+    Exit code 1 if a rule is broken.
 
     Examples
 
@@ -330,7 +359,7 @@ def validate(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=_Command)
 def convert(
     graph: GraphArgument,
     out: Annotated[
@@ -341,7 +370,7 @@ def convert(
             parser=output_path,
         ),
     ],
-    simple: Annotated[bool, typer.Option("--simple", metavar="", help="Drop self-loops and duplicate edges.")] = False,
+    simple: Annotated[bool, typer.Option("--simple", help="Drop self-loops and duplicate edges.")] = False,
     force: Force = False,
     directed: Directed = None,
     source_column: SourceColumn = None,
@@ -349,6 +378,8 @@ def convert(
     no_header: NoHeader = False,
 ) -> None:
     """Read a graph and write it in another format.
+
+    Weights are ignored, and not written.
 
     Examples
 
@@ -372,7 +403,7 @@ def convert(
     show(line(f"{where}: {graph_size(loaded.num_vertices, loaded.num_edges)}"), out=table_console(out))
 
 
-@app.command()
+@app.command(cls=_Command)
 def graph500(
     scale: Annotated[int, typer.Option(metavar="S", help="2^S vertices.")],
     edge_factor: Annotated[int, typer.Option(metavar="F", help="Edges drawn per vertex.")] = 16,
@@ -410,7 +441,7 @@ def graph500(
     print(report, file=table_console(json).file)
 
 
-@app.command()
+@app.command(cls=_Command)
 def warmup(
     only: Annotated[
         list[str] | None,
@@ -440,7 +471,7 @@ def warmup(
     show(line(f"kept in {folder()}"))
 
 
-@app.command()
+@app.command(cls=_Command)
 def info() -> None:
     """Show the engines and what they lack here, the machine, and the versions."""
     from .info import info_tables

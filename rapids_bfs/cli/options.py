@@ -23,15 +23,12 @@ SourceColumn = Annotated[str | None, typer.Option(metavar="NAME", help="Column t
 TargetColumn = Annotated[str | None, typer.Option(metavar="NAME", help="Column that holds the edges' targets.")]
 NoHeader = Annotated[
     bool,
-    typer.Option(
-        "--no-header", metavar="", help="The first line of a CSV or TSV is an edge; its columns are named 0, 1, ..."
-    ),
+    typer.Option("--no-header", help="The first line of a CSV or TSV is an edge; its columns are named 0, 1, ..."),
 ]
 Directed = Annotated[
     bool | None,
     typer.Option(
         "--directed/--undirected",
-        metavar="",
         help="Follow edges from source to target, or both ways. Default: the file's setting, else directed.",
     ),
 ]
@@ -59,4 +56,4 @@ JsonFile = Annotated[
     Path | None,
     typer.Option("--json", metavar="FILE", help="Write everything as JSON; - for standard output.", parser=output_path),
 ]
-Force = Annotated[bool, typer.Option("--force", metavar="", help="Replace output files that exist.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
