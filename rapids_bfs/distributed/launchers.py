@@ -20,6 +20,7 @@ from .._core.arguments import quoted, whole_number
 from .._core.cuda.arrays import CPU, CUDA
 from .._core.cuda.driver import driver
 from .._core.forks import generation, lock_of_process
+from .._core.formatting import counted
 from ..errors import InputError, TraversalError
 from .communicators import TIMEOUT, Aborted, Communicator, MeetingCommunicator
 from .peer_memory import at_work
@@ -258,8 +259,7 @@ def device_names(devices: Any) -> list[str]:
         raise InputError("devices is empty: at least one is needed")
     highest = ordinals[-1] if isinstance(ordinals, range) else max(ordinals)
     if highest >= there:
-        raise InputError(
-            f"there is no GPU {quoted(highest)}: this machine has {there}"
-            + ("; devices='cpu:4' distributes over 4 threads of the CPU" if there == 0 else "")
-        )
+        asked = f"no GPU {quoted(highest)}" if isinstance(ordinals, list) else f"not {quoted(devices)}"
+        hint = "; 'cpu:4' distributes over 4 threads of the CPU" if there == 0 else ""
+        raise InputError(f"this machine has {counted(there, 'GPU')}, {asked}{hint}")
     return [f"{CUDA}:{each}" for each in ordinals]

@@ -177,8 +177,8 @@ class TestCommand:
         ("gpus", "says"),
         [
             ("0", "the number of devices must be at least 1, not 0"),
-            ("9", "there is no GPU 8: this machine has 2"),
-            ("9" * 30, "8: this machine has 2"),
+            ("9", "this machine has 2 GPUs, not 9"),
+            ("9" * 30, "this machine has 2 GPUs, not 9999"),
             ("-1", "must be at least 1"),
             ("four", "devices is a number of GPUs"),
             ("cpu:0", "cpu:0"),
