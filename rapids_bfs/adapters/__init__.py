@@ -75,6 +75,8 @@ def _next_step(graph: Any) -> str:
     for kind in type(graph).__mro__:
         if arguments := NEXT_STEPS.get((kind.__module__.partition(".")[0], kind.__name__)):
             return f"call as_graph({arguments})"
+    if isinstance(graph, type):
+        return f"{graph.__qualname__} is a class: give an object of it"
     if isinstance(graph, Iterator | set | frozenset):
         return "give a list of its edges, or a dict of its neighbour lists"
     return (
@@ -90,6 +92,8 @@ def _adapter(module: str) -> ModuleType:
 
 def importer_of(obj: Any) -> str | None:
     """The first of `IMPORTERS` that takes ``obj``; None if none does."""
+    if isinstance(obj, type):  # has the methods by which its instances are known
+        return None
     return next((module for module in IMPORTERS if _adapter(module).matches(obj)), None)
 
 

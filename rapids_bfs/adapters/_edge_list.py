@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.arguments import quoted
 from .._core.csr import host as csr
 from .._core.formatting import counted
 from .._core.memory import require_bytes
@@ -78,6 +79,8 @@ def checked_vertices(vertices: int) -> int:
     """``vertices`` if so many fit the memory. Raises `InputError` if they do not, or are negative."""
     if vertices < 0:
         raise InputError(f"the number of vertices must be at least 0, not {vertices}")
+    if vertices > np.iinfo(np.int64).max:
+        raise InputError(f"the number of vertices must be less than 2**63, not {quoted(vertices)}")
     require_bytes(24 * vertices, f"a graph of {vertices:,} vertices")
     return vertices
 

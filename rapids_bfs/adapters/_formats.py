@@ -99,6 +99,7 @@ FORMATS = (
 )
 
 ADJACENCY = "an adjacency list: read it with nx.read_adjlist, or nx.read_multiline_adjlist, and pass as_graph the graph"
+DOT = rb'\s*(strict\s+)?(di)?graph(\s+("[^"]*"|\w+))?\s*\{'
 ELSEWHERE = (  # formats of other libraries: name and reader, suffixes, first bytes of the content
     (
         "GraphML: read it with nx.read_graphml and pass as_graph the graph",
@@ -117,7 +118,14 @@ ELSEWHERE = (  # formats of other libraries: name and reader, suffixes, first by
         (".json", ".jsonl"),
         rb'\s*(\{\s*"|\[\s*[\[{"])',
     ),
+    ("Graphviz: read it with nx.nx_pydot.read_dot and pass as_graph the graph", (".dot", ".gv"), DOT),
+    ("graph6: read it with nx.read_graph6 and pass as_graph the graph", (".g6",), rb">>graph6<<"),
+    ("sparse6: read it with nx.read_sparse6 and pass as_graph the graph", (".s6",), rb">>sparse6<<"),
     (ADJACENCY, (".adjlist",), None),
+    ("an array: read it with numpy.load and pass as_graph the array", (".npy",), rb"\x93NUMPY"),
+    ("MATLAB: read it with scipy.io.loadmat and pass as_graph its matrix", (".mat",), rb"MATLAB "),
+    ("HDF5: read it with h5py or pandas.read_hdf and pass as_graph the table", (".h5", ".hdf5"), rb"\x89HDF"),
+    ("a web page: download the file that it links to", (".html", ".htm"), rb"\s*<(?i:!doctype html|html)\b"),
     ("a pickle: unpickle it and pass as_graph the object", (".pkl", ".pickle"), rb"\x80[\2-\5]"),
     ("a tar archive: unpack it first", (".tar", ".tgz"), rb"[\s\S]{257}ustar"),
     ("packed by xz: decompress it first", (".xz",), rb"\xfd7zXZ"),

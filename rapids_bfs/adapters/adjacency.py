@@ -15,6 +15,8 @@ from ..graph import Graph, Vertices
 from ._ids import are_integer_ids
 from .edges import are_vertices, labelled
 
+MAX_COLUMNS = 20  # of a table that is taken for one
+
 
 def matches(obj: Any) -> bool:
     return isinstance(obj, Mapping)
@@ -41,6 +43,11 @@ def from_dict(
             rows[id] = elements(row)
         except (TypeError, ValueError):
             raise InputError(f"{name}: {quoted(id)} has {quoted(row)} instead of a list of its neighbours") from None
+    if len(rows) <= MAX_COLUMNS and _are_columns(rows):
+        raise InputError(
+            f"{name}: {' and '.join(map(quoted, rows))} are columns of a table, not vertices: "
+            "give a pandas.DataFrame of them, or a pair of lists"
+        )
     try:
         ids = list(dict.fromkeys(chain(rows, chain.from_iterable(rows.values()))))
     except (TypeError, ValueError) as error:
@@ -63,6 +70,20 @@ def from_dict(
     if plain:
         return graph
     return labelled(graph, np.array(ids, np.int64) if integers else ids)
+
+
+def _are_columns(rows: dict[Any, list[Any]]) -> bool:
+    """Do the keys name columns that are equally long, two of them as those of edges usually are?"""
+    from ._tables import PAIRS
+
+    names = {key.lower() for key in rows if isinstance(key, str)}
+    lengths = {len(row) for row in rows.values()}
+    if len(lengths) != 1 or lengths == {0} or not any(names.issuperset(pair) for pair in PAIRS):
+        return False
+    try:
+        return rows.keys().isdisjoint(chain.from_iterable(rows.values()))
+    except TypeError:
+        return False  # an id that is not hashable, which the caller names
 
 
 def to_dict(graph: Graph) -> dict[Any, list[Any]]:

@@ -168,7 +168,7 @@ def _arrow_frame(columns: dict[str, np.ndarray], library: str = "Arrow") -> Any:
 
     objects = {name: values.tolist() for name, values in columns.items() if values.dtype == object}
     times = [name for name, ids in objects.items() if not of_one_kind(ids)]
-    reason = "they are of several types, or of one that is Python's own"
+    reason = "of several types, or of one that Python alone has"
     if all(_are_times(objects[name]) for name in times):
         try:
             made = pa.table(columns | objects)
@@ -177,8 +177,8 @@ def _arrow_frame(columns: dict[str, np.ndarray], library: str = "Arrow") -> Any:
         else:
             if all(_are_kept(objects[name], made[name]) for name in times):
                 return made
-            reason = "they are more exact, or of several zones"
-    raise InputError(f"{library} has no type for these ids: use pandas: {reason}")
+            reason = "more exact, or of several zones"
+    raise InputError(f"{library} has no type for these ids, {reason}: use pandas")
 
 
 def _dask_frame(columns: dict[str, np.ndarray]) -> Any:

@@ -248,6 +248,30 @@ def test_what_holds_no_neighbours(row):
         as_graph({"ann": row})
 
 
+@pytest.mark.parametrize("pair", [("source", "target"), ("Source", "Target"), ("u", "v"), ("from", "to")])
+def test_columns_in_a_dict_are_no_lists_of_neighbours(pair):
+    source, target = pair
+    columns = {source: [0, 1], target: [1, 2]}
+    strings = {name: list(map(str, ids)) for name, ids in columns.items()}
+    for table in (columns, columns | {"weight": [1.0, 2.0]}, strings):
+        with pytest.raises(InputError, match=rf"'{source}' and '{target}'.* columns of a table, .*: give a pandas"):
+            as_graph(table)
+    for network in ({source: ["a"], "a": [target], target: []}, {source: [target], target: [source]}, {source: ["a"]}):
+        assert as_graph(network).num_edges == sum(map(len, network.values())) // (1 if "a" in as_graph(network) else 2)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, dict, list, np.ndarray, pd.DataFrame, pa.Table, pl.LazyFrame, Graph])
+def test_a_class_is_no_graph(kind):
+    with pytest.raises(InputError, match=rf"{kind.__name__} is a class: give an object of it"):
+        as_graph(kind)
+
+
+def test_a_number_of_vertices_that_is_too_long_to_print():
+    for kinds in ({}, {"devices": "cpu:2"}):
+        with pytest.raises(InputError, match="number of vertices must be less than"):
+            as_graph(([0], [1]), vertices=10**5000, **kinds)
+
+
 def test_the_next_step_from_a_lazy_frame_is_named():
     edges = [(0, 1), (1, 2), (2, 0)]
     lazy = pl.LazyFrame(edges, ["u", "v"], orient="row")

@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.io
 from graph_files import GENERAL, check_message, read_apart, serialized, write
 
 from rapids_bfs import InputError, as_graph, cli, read
@@ -107,6 +108,13 @@ ELSEWHERE = {
     "nx.read_pajek": (".net", lambda path: nx.write_pajek(nx.path_graph(3), path)),
     "nx.read_adjlist": (".adjlist", lambda path: nx.write_adjlist(nx.cycle_graph(3, nx.DiGraph), path)),
     "nx.node_link_graph": (".json", lambda path: write(path, json.dumps(nx.node_link_data(nx.path_graph(3))))),
+    "nx.nx_pydot.read_dot": (".dot", lambda path: write(path, "digraph g {\n 0 -> 1;\n}\n")),
+    "nx.read_graph6": (".g6", lambda path: nx.write_graph6(nx.path_graph(3), path)),
+    "nx.read_sparse6": (".s6", lambda path: nx.write_sparse6(nx.path_graph(3), path)),
+    "numpy.load": (".npy", lambda path: np.save(path, np.array([[0, 1]]))),
+    "scipy.io.loadmat": (".mat", lambda path: scipy.io.savemat(path, {"A": np.eye(2)})),
+    "pandas.read_hdf": (".h5", lambda path: write(path, b"\x89HDF\r\n\x1a\n" + bytes(99))),
+    "the file that it links to": (".html", lambda path: write(path, "<!DOCTYPE html>\n<p>0, 1</p>\n")),
     "unpickle it": (".pkl", lambda path: write(path, pickle.dumps(nx.path_graph(3)))),
     "unpack it first": (".tar", lambda path: tarfile.open(path, "w").close() or write(path, tar_of("0 1\n"))),
     "decompress it first": (".txt.xz", lambda path: write(path, lzma.compress(b"0 1\n"))),
