@@ -16,6 +16,9 @@ from .errors import InputError, NoPathError, TraversalError
 
 if TYPE_CHECKING:
     from .adapters.files import read as read
+    from .algorithms.all_shortest_paths import ShortestPathDAG as ShortestPathDAG
+    from .algorithms.all_shortest_paths import all_shortest_paths as all_shortest_paths
+    from .algorithms.all_shortest_paths import shortest_path_dag as shortest_path_dag
     from .algorithms.batch import BatchResult as BatchResult
     from .algorithms.batch import bfs_batch as bfs_batch
     from .algorithms.betweenness import betweenness as betweenness
@@ -57,6 +60,8 @@ _HOMES = {
     "EgoGraphs": "algorithms.neighborhoods",
     "Graph": "graph",
     "Neighborhoods": "algorithms.neighborhoods",
+    "ShortestPathDAG": "algorithms.all_shortest_paths",
+    "all_shortest_paths": "algorithms.all_shortest_paths",
     "as_graph": "loading",
     "betweenness": "algorithms.betweenness",
     "bfs": "algorithms.bfs",
@@ -77,6 +82,7 @@ _HOMES = {
     "radius": "algorithms.distances",
     "read": "adapters.files",
     "shortest_path": "algorithms.shortest_paths",
+    "shortest_path_dag": "algorithms.all_shortest_paths",
     "validate": "algorithms.bfs",
 }
 

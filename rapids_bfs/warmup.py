@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from ._core.arguments import quoted
+from .algorithms.all_shortest_paths import shortest_path_dag
 from .algorithms.batch import bfs_batch
 from .algorithms.betweenness import betweenness
 from .algorithms.bfs import bfs
@@ -110,6 +111,7 @@ QUESTIONS: dict[str, Callable[[Graph], Any]] = {
     "bfs": _search,
     "validate": lambda graph: verdict_of(graph, bfs(graph, 0, engine=ENGINE)),
     "shortest_path": _path,
+    "shortest_path_dag": lambda graph: shortest_path_dag(graph, 0).path_counts,
     "neighborhoods, ego_graphs": lambda graph: ego_graphs(graph, [0], 1),
     "connected_components": connected_components,
     "eccentricity, diameter, ...": lambda graph: (

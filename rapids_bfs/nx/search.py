@@ -103,6 +103,12 @@ class OrderedBFS:
         parents: np.ndarray = self.predecessors[self.order[self.sources :]]
         return parents
 
+    def towards(self, vertex: int) -> OrderedBFS:
+        """The same from one source, of what lies on a shortest path to a vertex reached."""
+        edges, marks = self.graph.forward, np.zeros(len(self.graph), bool)
+        ordered.mark_towards(edges.offsets, edges.targets, self.order, self.distances, vertex, marks)
+        return replace(self, order=self.order[marks[self.order]], distances=np.where(marks, self.distances, -1))
+
     @property
     def lengths(self) -> dict[Any, int]:
         """The distance of each node reached."""

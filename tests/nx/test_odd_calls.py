@@ -311,6 +311,21 @@ def test_all_pairs_of_a_graph_that_changes_into_one_that_is_left_to_networkx():
         ends_alike(call)
 
 
+def test_paths_are_the_callers_to_change():
+    """Those to the next nodes are made of those to the last."""
+    if VERSION < (3, 5):
+        pytest.skip("nodes are not in the order of their distances")
+
+    def call(backend):
+        for node, paths in nx.single_source_all_shortest_paths(nx.grid_2d_graph(4, 5), (0, 0), backend=backend):
+            yield node, [list(path) for path in paths]
+            for path in paths:
+                path.clear()
+            paths.clear()
+
+    ends_alike(call)
+
+
 def test_an_unhashable_target_fails_when_the_first_path_is_asked_for():
     paths = nx.all_shortest_paths(nx.path_graph(3), 0, [1], backend="rapids_bfs")
     with pytest.raises(TypeError, match="unhashable"):

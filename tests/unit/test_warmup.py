@@ -35,6 +35,8 @@ for directed in (False, True):
         rapids_bfs.betweenness(graph, [0, 1], engine="cpu")
         rapids_bfs.connected_components(graph)
         rapids_bfs.shortest_path(graph, 0, 1)
+        list(rapids_bfs.all_shortest_paths(graph, 0, 1))
+        rapids_bfs.shortest_path_dag(graph, 0).path_counts
         for direction in ("out", "in", "all"):
             rapids_bfs.ego_graphs(graph, [0, 1], 2, direction=direction)
     rapids_bfs.diameter("karate", engine="cpu")

@@ -70,6 +70,21 @@ def all_predecessors(offsets, targets, queue, distances, bounds, predecessors):
 
 
 @serial
+def mark_towards(offsets, targets, queue, distances, target, marks):
+    """Mark in ``marks[n]``, False before, the vertices of the queue on shortest paths to ``target``, which is in it.
+    O(n + m)."""
+    marks[target] = True
+    for i in range(len(queue) - 1, -1, -1):
+        vertex = queue[i]
+        if distances[vertex] < distances[target]:
+            for edge in range(offsets[vertex], offsets[vertex + 1]):
+                neighbor = targets[edge]
+                if marks[neighbor] and distances[neighbor] == distances[vertex] + 1:
+                    marks[vertex] = True
+                    break
+
+
+@serial
 def heads(offsets, targets, source, directed, found, queue):
     """The ends of the edges that a search from ``source`` walks, each once, in the order met; return how many.
 

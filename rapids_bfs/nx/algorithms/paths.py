@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import networkx as nx
@@ -87,6 +88,7 @@ PATHS_CHANGE = (
     "and target are unspecified beginning in version 3.5\n\nTo keep the current behavior, use:\n\n"
     "\tdict(nx.shortest_path(G))"
 )
+AT_ONCE = 256  # nodes whose paths are made while the garbage collector pauses
 METHODS = ("dijkstra", "bellman-ford")
 
 
@@ -135,7 +137,10 @@ def average_shortest_path_length(G: ConvertedGraph, weight: None = None, method:
 def all_shortest_paths(
     G: ConvertedGraph, source: Any, target: Any, weight: None = None, method: str = "dijkstra"
 ) -> Iterator[list[Any]]:
-    return _paths_to(target, _all_predecessors(search_from(G, source)))
+    search, end = search_from(G, source), G.find(target)
+    if end is None or search.distances[end] < 0:
+        return _paths_to(target, {})
+    return _paths_to(target, _all_predecessors(search.towards(end)))
 
 
 def single_source_all_shortest_paths(
@@ -152,10 +157,26 @@ def all_pairs_all_shortest_paths(
 
 def _all_paths(search: OrderedBFS) -> Iterator[tuple[Any, list[list[Any]]]]:
     predecessors = _all_predecessors(search)
-    nodes: Iterable[Any] = predecessors
-    if VERSION < (3, 5):
-        nodes = (node for node in search.graph.nodes.tolist() if node in predecessors)
+    if VERSION >= (3, 5):
+        return _paths_by_levels(search, predecessors)
+    nodes = (node for node in search.graph.nodes.tolist() if node in predecessors)
     return ((node, list(_paths_to(node, predecessors))) for node in nodes)
+
+
+def _paths_by_levels(search: OrderedBFS, predecessors: dict[Any, list[Any]]) -> Iterator[tuple[Any, list[list[Any]]]]:
+    """Each node reached and all paths to it, made of those to the level above; the caller may change what it gets."""
+    above: dict[Any, list[list[Any]]] = {}
+    paths, level = above, 0
+    rows = zip(predecessors.items(), search.depths.tolist(), strict=True)
+    while some := list(islice(rows, AT_ONCE)):
+        answers = []
+        with many_objects():
+            for (node, parents), depth in some:
+                if depth > level:
+                    above, paths, level = paths, {}, depth
+                paths[node] = [[*path, node] for parent in parents for path in above[parent]] if depth else [[node]]
+                answers.append((node, list(map(list, paths[node]))))
+        yield from answers
 
 
 def _paths_to(target: Any, predecessors: dict[Any, list[Any]]) -> Iterator[list[Any]]:
