@@ -35,6 +35,7 @@ from .streams import (
     devices_of,
     engines_named,
     output_path,
+    parts_named,
     table_console,
     with_progress,
     write_output,
@@ -447,8 +448,9 @@ def warmup(
         list[str] | None,
         typer.Option(
             metavar="PART",
-            help="Compile this part alone; repeatable: bfs, validate, shortest_path, connected_components, "
-            "eccentricity, betweenness, bfs_batch, networkx (all but validate).",
+            help="Compile this part alone; repeatable: bfs, validate, shortest_path, neighborhoods, "
+            "connected_components, eccentricity, betweenness, bfs_batch, networkx (all but validate).",
+            autocompletion=parts_named,
         ),
     ] = None,
 ) -> None:

@@ -87,6 +87,13 @@ def graphs_named(start: str) -> list[str]:
     return [name for name in (*BUNDLED, *(f"{kind}:" for kind in (*DRAWN, *REGULAR))) if name.startswith(start)]
 
 
+def parts_named(start: str) -> list[str]:
+    """A shell's completions of ``start``: the parts that `warmup` compiles."""
+    from ..warmup import PARTS
+
+    return [part for part in PARTS if part.startswith(start)]
+
+
 def engines_named(start: str) -> list[str]:
     """A shell's completions of ``start``: its last engine's name, or after a colon the algorithm."""
     from ..engines import registered

@@ -16,6 +16,7 @@ import pytest
 from rapids_bfs.cli import run_command
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.errors import DeviceError, InputError, TraversalError
+from rapids_bfs.warmup import PARTS
 
 COMMANDS = ["compare", "run", "trace", "validate", "convert", "warmup", "info"]
 
@@ -245,6 +246,11 @@ def test_help_breaks_no_example_and_calls_no_flag_a_bool(rapids_bfs, command):
     assert "<bool>" not in said
     examples = said.partition("Examples")[2].partition("\N{BOX DRAWINGS LIGHT ARC DOWN AND RIGHT}")[0].splitlines()[1:]
     assert all(row.startswith("   rapids-bfs ") for row in examples if row.strip())
+
+
+def test_help_lists_the_parts_of_warmup(rapids_bfs):
+    said = rapids_bfs("warmup", "--help").stdout
+    assert [part for part in PARTS if part not in said] == []
 
 
 @pytest.mark.parametrize("columns", ["40", "80"])

@@ -251,6 +251,7 @@ def test_a_shell_completes_commands_and_options():
         ("rapids-bfs run karate --engine cpu:", "cpu:direction-optimizing", "cpu:sequential"),
         ("rapids-bfs run k", "karate"),
         ("rapids-bfs run rm", "rmat:"),
+        ("rapids-bfs warmup --only bf", "bfs", "bfs_batch"),
     ):
         asked = {"_RAPIDS_BFS_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
         done = subprocess.run(
