@@ -241,6 +241,8 @@ def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
     from .distributed import loading as distributed
     from .distributed.graph import DistributedGraph, from_graph, from_source
 
+    if "edge_data" in options:
+        raise InputError("a distributed graph carries no edge data: leave out devices=")
     if isinstance(graph, DistributedGraph):
         raise InputError(f"{graph.name} is distributed already, over {', '.join(graph.devices)}")
     if distributed.is_random(graph):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -13,36 +15,64 @@ import pyarrow as pa
 from .._core.csr.host import BLOCK
 from ..errors import InputError
 from ..graph import Graph
+from ._edge_data import Asked, carried
 from ._file import File, file_errors
 from ._formats import format_of, refuse_options
+from ._schema_metadata import notes_of
 from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, to_edge_table
 
+# No pre-buffering: a row group may be as large as the file. The string limit is for labels in the metadata.
+PARQUET: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1 << 20, "thrift_string_size_limit": (1 << 31) - 1}
 
-def read_parquet(file: File, source: str | None = None, target: str | None = None, **options: Any) -> Graph:
-    """A graph from two columns of a Parquet file."""
-    table = parquet_table(file, source, target)
+
+def read_parquet(
+    file: File, source: str | None = None, target: str | None = None, edge_data: Asked | None = None, **options: Any
+) -> Graph:
+    """A graph from two columns of a Parquet file, and what its edges carry from others."""
+    table = parquet_table(file, source, target, edge_data=edge_data)
     table.require_memory()
-    return from_edge_table(table, **options)
+    return from_edge_table(with_data(table, edge_data, [file]), **options)
+
+
+def with_data(table: EdgeTable, edge_data: Asked | None, files: Sequence[File]) -> EdgeTable:
+    """The ``table`` of the edges in these files with what the edges carry; by default what `Graph.save` has noted."""
+    import pyarrow.parquet as pq
+
+    asked = notes_of(table.metadata, table.name).edge_data or None if edge_data is None else edge_data
+    if asked is None:
+        return table
+    with ExitStack() as opened:
+        parquets = [opened.enter_context(pq.ParquetFile(file.path, **PARQUET)) for file in files]
+        schema = parquets[0].schema_arrow
+
+        def read(place: int) -> pa.ChunkedArray:
+            columns = (parquet.read(columns=[schema.names[place]]).column(0) for parquet in parquets)
+            return pa.chunked_array([chunk for column in columns for chunk in column.chunks], schema.types[place])
+
+        rows = sum(parquet.metadata.num_rows for parquet in parquets)
+        return replace(table, data=carried(asked, schema.names, table.columns, rows, table.name, read))
 
 
 def parquet_table(
-    file: File, source: str | None, target: str | None, share: Callable[[int], bool] = lambda group: True
+    file: File,
+    source: str | None,
+    target: str | None,
+    share: Callable[[int], bool] = lambda group: True,
+    edge_data: Asked | None = None,
 ) -> EdgeTable:
     """The two columns of a Parquet file, in those of its row groups whose number belongs to the ``share``."""
     import pyarrow.parquet as pq
 
-    # No pre-buffering: a row group may be as large as the file. The string limit is for labels in the metadata.
-    options = {"pre_buffer": False, "buffer_size": 1 << 20, "thrift_string_size_limit": (1 << 31) - 1}
-    with pq.ParquetFile(file.path, **options) as parquet:
+    with pq.ParquetFile(file.path, **PARQUET) as parquet:
         schema = parquet.schema_arrow
         groups = [group for group in range(parquet.num_row_groups) if share(group)]
         rows = sum(parquet.metadata.row_group(group).num_rows for group in groups)
-    fields = chosen_fields(schema, source, target, file)
+    fields = chosen_fields(schema, source, target, file, edge_data)
     columns = fields[0].name, fields[1].name
     strings = [field.name for field in fields if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
 
     def batches() -> Iterator[Columns]:
-        with pq.ParquetFile(file.path, read_dictionary=strings, **options) as parquet:
+        with pq.ParquetFile(file.path, read_dictionary=strings, **PARQUET) as parquet:
             for batch in parquet.iter_batches(BLOCK, row_groups=groups, columns=list(columns)):
                 yield batch.column(columns[0]), batch.column(columns[1])
 
@@ -51,9 +81,16 @@ def parquet_table(
 
 def read_several(pattern: str, files: Sequence[File], name: str | None, **options: Any) -> Graph:
     """A graph from the files that match a pattern, see `rapids_bfs.read`."""
-    refuse_options(options, ("source", "target", "vertices", "directed"), f"{pattern} names Parquet files, which have")
-    table = joined(pattern, files, options.pop("source", None), options.pop("target", None))
+    refuse_options(
+        options, ("source", "target", "vertices", "directed", "edge_data"), f"{pattern} names Parquet files, which have"
+    )
+    edge_data = options.pop("edge_data", None)
+    table = joined(pattern, files, options.pop("source", None), options.pop("target", None), edge_data)
     table.require_memory()
+    try:
+        table = with_data(table, edge_data, files)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{pattern}: its files do not all carry the same ({error})") from error
     graph = from_edge_table(table, **options)
     graph.name = name or name_of(pattern)
     return graph
@@ -64,14 +101,16 @@ def name_of(pattern: str) -> str:
     return Path(pattern).parent.name or "files"
 
 
-def joined(pattern: str, files: Sequence[File], source: str | None, target: str | None) -> EdgeTable:
+def joined(
+    pattern: str, files: Sequence[File], source: str | None, target: str | None, edge_data: Asked | None = None
+) -> EdgeTable:
     """The edges of all files, one after the other. The notes of `Graph.save` are ignored."""
     tables = []
     for file in files:
         with file_errors(file, "Parquet"):
             if format_of(file).key != "parquet":
                 raise InputError(f"{file} is not Parquet: a pattern can only name Parquet files")
-            tables.append(parquet_table(file, source, target))
+            tables.append(parquet_table(file, source, target, edge_data=edge_data))
     first = tables[0]
     for table in tables[1:]:
         if (table.columns, table.types) != (first.columns, first.types):
@@ -98,24 +137,33 @@ def write_parquet(graph: Graph, stream: IO[bytes]) -> None:
     pq.write_table(to_edge_table(graph), stream)
 
 
-def read_arrow(file: File, source: str | None = None, target: str | None = None, **options: Any) -> Graph:
-    """A graph from two columns of an Arrow IPC file or stream."""
+def read_arrow(
+    file: File, source: str | None = None, target: str | None = None, edge_data: Asked | None = None, **options: Any
+) -> Graph:
+    """A graph from two columns of an Arrow IPC file or stream, and what its edges carry from others."""
     is_file = file.head().startswith(b"ARROW1")
     with pa.OSFile(os.fsencode(file.path)) as content:  # not memory-mapped: a file that shrinks would crash the process
         schema = _open_ipc(content, is_file).schema
-        fields = chosen_fields(schema, source, target, file)
-        columns = tuple(field.name for field in fields)
-        wanted = pa.ipc.IpcReadOptions(included_fields=[schema.get_field_index(column) for column in columns])
+        fields = chosen_fields(schema, source, target, file, edge_data)
+        columns = fields[0].name, fields[1].name
+
+        def batches(*places: int) -> Iterator[pa.RecordBatch]:
+            content.seek(0)
+            reader = _open_ipc(content, is_file, options=pa.ipc.IpcReadOptions(included_fields=list(places)))
+            yield from map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
 
         def pairs() -> Iterator[Columns]:
-            content.seek(0)
-            reader = _open_ipc(content, is_file, options=wanted)
-            for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
+            for batch in batches(*map(schema.get_field_index, columns)):
                 yield batch.column(columns[0]), batch.column(columns[1])
+
+        def read(place: int) -> pa.ChunkedArray:
+            return pa.chunked_array([batch.column(0) for batch in batches(place)], schema.field(place).type)
 
         rows = sum(len(ids) for ids, _ in pairs())
         table = EdgeTable(str(file), columns, (fields[0].type, fields[1].type), rows, pairs, schema.metadata)
         table.require_memory()
+        asked = notes_of(schema.metadata, str(file)).edge_data if edge_data is None else edge_data
+        table = replace(table, data=carried(asked, schema.names, columns, rows, str(file), read))
         return from_edge_table(table, **options)
 
 
@@ -135,9 +183,14 @@ def write_arrow(graph: Graph, stream: IO[bytes], new: Callable[..., Any] = pa.ip
 write_arrow_stream = partial(write_arrow, new=pa.ipc.new_stream)
 
 
-def chosen_fields(schema: pa.Schema, source: str | None, target: str | None, file: File) -> tuple[pa.Field, pa.Field]:
-    """The fields of the edges; the index that pandas adds as a column does not count unless it is named."""
+def chosen_fields(
+    schema: pa.Schema, source: str | None, target: str | None, file: File, edge_data: Asked | None = None
+) -> tuple[pa.Field, pa.Field]:
+    """The fields of the edges. What edges carry does not count, nor, unless it is named, the index that pandas adds as
+    a column."""
+    if edge_data is None:
+        edge_data = notes_of(schema.metadata, str(file)).edge_data
     index = tuple(name for name in schema.names if name.startswith("__index_level_") and name not in (source, target))
     fields = [field for field in schema if field.name not in index]
-    (i, j), _ = choose_columns([field.name for field in fields], source, target, str(file))
+    (i, j), _ = choose_columns([field.name for field in fields], source, target, str(file), edge_data)
     return fields[i], fields[j]

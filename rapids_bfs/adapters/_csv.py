@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from itertools import chain
@@ -17,7 +18,8 @@ import pyarrow.compute as pc
 
 from .._core.arguments import quoted
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import EdgeData, Graph
+from ._edge_data import Asked, carried
 from ._file import File, refuse_isolated
 from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, isolated, to_arc_table
 
@@ -27,13 +29,21 @@ LARGEST = np.iinfo(np.int64).max
 
 
 def read_csv(
-    file: File, source: str | int | None = None, target: str | int | None = None, header: bool = True, **options: Any
+    file: File,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    header: bool = True,
+    edge_data: Asked | None = None,
+    **options: Any,
 ) -> Graph:
-    """A graph from two columns of a CSV or TSV. Ids are numbers if they are in the first row."""
+    """A graph from two columns of a CSV or TSV, and what its edges carry from others, in the types that Arrow sees. Ids
+    are numbers if they are in the first row."""
     names, first_row, delimiter = csv_start(file, header)
     if not header:
         source, target = 0 if source is None else source, 1 if target is None else target
-    (i, j), columns = choose_columns(names, _name(source, names, file), _name(target, names, file), str(file))
+    (i, j), columns = choose_columns(
+        names, _name(source, names, file), _name(target, names, file), str(file), edge_data
+    )
     type = type_of_ids([first_row[i], first_row[j]] if len(first_row) == len(names) else [])
     with file.text(watched=(b"0x", b"0X")) as text:
         text.read_through()
@@ -44,6 +54,8 @@ def read_csv(
     given = None if header else names
     table = EdgeTable(str(file), columns, (ids, ids), rows, lambda: _batches(file, columns, type, delimiter, given))
     try:
+        if edge_data is not None:
+            table = replace(table, data=_data(file, edge_data, names, columns, delimiter, given))
         return from_edge_table(table, **options)
     except pa.ArrowInvalid as error:
         raise InputError(f"{file}{_csv_place(str(error), names, header)}") from None
@@ -149,6 +161,20 @@ def type_of_ids(texts: Sequence[str]) -> pa.DataType:
     if all(INTEGER.fullmatch(text) for text in texts):
         return pa.int64()
     return pa.float64() if all(NUMBER.fullmatch(text) for text in texts) else pa.large_string()
+
+
+def _data(
+    file: File, edge_data: Asked, names: list[str], ends: tuple[str, str], delimiter: str, given: list[str] | None
+) -> EdgeData:
+    """What the edges carry, read whole."""
+    from pyarrow import csv as arrow_csv
+
+    wanted = [name for name in (*ends[:1], *edge_data) if name in names]
+    convert = arrow_csv.ConvertOptions(include_columns=wanted, null_values=[""], strings_can_be_null=True)
+    parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    with file.open_for_arrow() as content:
+        table = arrow_csv.read_csv(content, arrow_csv.ReadOptions(column_names=given), parse, convert)
+    return carried(edge_data, names, ends, table.num_rows, str(file), lambda place: table.column(names[place]))
 
 
 def _csv_place(message: str, names: list[str], header: bool) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core.arguments import quoted
+from .._core.csr import arcs, csr_for
 from .._core.cuda.arrays import CPU, CUDA, on_device, to_device
 from ..errors import InputError
-from ..graph import NO_EDGE_DATA, Categories, Dates, EdgeData
+from ..graph import NO_EDGE_DATA, Categories, Dates, EdgeData, Graph
+from ..graph.edge_data import checked_edge_data
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +59,33 @@ def given_columns(edge_data: Any, rows: int, ends: tuple[str, str], name: str, d
         columns[title] = column = column_of(values, where, device)
         if len(column) != rows:
             raise InputError(f"{where}: there are {rows:,} edges, and {len(column):,} values")
-    return EdgeData(columns).on(device)
+    return checked_edge_data(EdgeData(columns).on(device), rows, device, name)
+
+
+def carried(
+    edge_data: Asked | None,
+    names: Sequence[str],
+    ends: tuple[str, str],
+    rows: int,
+    name: str,
+    read: Callable[[int], Any],
+    device: str = CPU,
+) -> EdgeData:
+    """The columns of a table that edges carry: those with these names, of which ``read`` gives the one at a place, or
+    given as `given_columns` takes them. Raises `InputError` listing the columns there are."""
+    if edge_data is None or isinstance(edge_data, Mapping):
+        return given_columns(edge_data, rows, ends, name, device)
+    refuse_ends(edge_data, ends, name)
+    columns = {}
+    for title in edge_data:
+        if names.count(title) != 1:
+            problem = "more than one column" if title in names else "no column"
+            raise InputError(f"{name} has {problem} {quoted(title)}; its columns are {', '.join(map(quoted, names))}")
+        where = f"{name}, column {title!r}"
+        columns[title] = column_of(read(names.index(title)), where, device)
+        if len(columns[title]) != rows:
+            raise InputError(f"{where} has {len(columns[title]):,} rows, and the edges {rows:,}")
+    return EdgeData(columns)
 
 
 def column_of(values: Any, where: str, device: str = CPU) -> Any:
@@ -97,7 +125,7 @@ def _as_arrow(values: Any, where: str) -> Any:
         raise InputError(f"{where}: an array or a list is wanted, not {quoted(values)}")
     try:
         series = pd.Series(values.tolist() if isinstance(values, np.ndarray) else values)
-        column = array_of(series)
+        column = array_of(series.where(series.notna(), None) if series.dtype == object else series)  # NaN is no string
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{where}: {error}") from None
     if column is None:
@@ -116,7 +144,7 @@ def arrow_column(column: Any, where: str) -> Any:
         raise InputError(f"{where} is corrupt: {str(error).splitlines()[0]}") from error
     type = column.type
     values = type.value_type if pa.types.is_dictionary(type) else type
-    if _is_string(values):
+    if _is_string(values) or pa.types.is_null(values):
         return _categories(column)
     if pa.types.is_dictionary(type):
         column = pa.chunked_array([chunk.dictionary_decode() for chunk in _chunks(column)], values)
@@ -175,3 +203,40 @@ def as_arrow(column: Any) -> Any:
         return pa.array(np.asarray(column))
     codes = pa.array(column.codes, mask=column.codes < 0)
     return pa.DictionaryArray.from_arrays(codes, pa.array(column.categories.tolist(), pa.large_string()))
+
+
+def columns_of_edges(graph: Graph) -> dict[str, Any]:
+    """What the edges of a graph carry, in the order of `Graph.vertex_pairs`.
+
+    Raises `InputError` naming an undirected edge whose two arcs carry different data.
+    """
+    if graph.directed or not graph.edge_data:
+        return dict(graph.edge_data)
+    sources = csr_for(graph.targets).sources_of(graph.offsets, graph.targets)
+    back = arcs.twins(graph.offsets, graph.targets)
+    for title, column in graph.edge_data.items():
+        values, others = (
+            held.codes if isinstance(held, Categories) else held.counts if isinstance(held, Dates) else held
+            for held in (column, column[back])
+        )
+        differ = (values != others) & ((values == values) | (others == others))  # NaN is no other than NaN
+        if differ.any():
+            arc = int(differ.argmax())
+            ends = graph.ids_of(np.array([int(sources[arc]), int(graph.targets[arc])])).tolist()
+            raise InputError(
+                f"{graph.name}: the edge between {quoted(ends[0])} and {quoted(ends[1])} carries another {title!r} "
+                "each way: make the graph with directed=True to keep both"
+            )
+    once = sources <= graph.targets
+    return dict(graph.edge_data.changed(lambda array: array[once]))
+
+
+def as_objects(column: Any) -> list[Any]:
+    """A column as a list of Python's own objects; dates of nanoseconds as pandas's."""
+    values = np.asarray(column)
+    if values.dtype == np.dtype("M8[ns]"):
+        import pandas as pd
+
+        return [None if pd.isna(date) else date for date in pd.to_datetime(values)]
+    objects: list[Any] = values.tolist()
+    return objects

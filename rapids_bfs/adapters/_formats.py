@@ -20,6 +20,7 @@ OPTIONS = {
     "header": "header",
     "vertices": "number of vertices",
     "directed": "direction",
+    "edge_data": "edge data",
 }
 
 
@@ -65,6 +66,7 @@ class Format:
     text: bool = False  # may be packed, see `_file.PACKINGS`
     labels: bool = False  # keeps ids that are strings
     isolated: bool = True  # keeps vertices without edges, if ids are 0..n-1
+    data: bool = False  # keeps edge data
 
     @property
     def read(self) -> Callable[..., Graph]:
@@ -86,14 +88,22 @@ class Format:
 
 
 FORMATS = (
-    Format("Parquet", "parquet", "_columnar", (".parquet", ".pq"), _begins(b"PAR1"), labels=True),
-    Format("Arrow", "arrow", "_columnar", (".arrow", ".feather", ".ipc"), _begins(b"ARROW1"), labels=True),
-    Format("an Arrow stream", "arrow_stream", "_columnar", (".arrows",), _begins(b"\xff\xff\xff\xff"), labels=True),
-    Format("NumPy", "npz", "_npz", (".npz",), _begins(b"PK\x03\x04", b"PK\x05\x06"), labels=True),
+    Format("Parquet", "parquet", "_columnar", (".parquet", ".pq"), _begins(b"PAR1"), labels=True, data=True),
+    Format("Arrow", "arrow", "_columnar", (".arrow", ".feather", ".ipc"), _begins(b"ARROW1"), labels=True, data=True),
+    Format(
+        "an Arrow stream",
+        "arrow_stream",
+        "_columnar",
+        (".arrows",),
+        _begins(b"\xff\xff\xff\xff"),
+        labels=True,
+        data=True,
+    ),
+    Format("NumPy", "npz", "_npz", (".npz",), _begins(b"PK\x03\x04", b"PK\x05\x06"), labels=True, data=True),
     Format("Matrix Market", "matrix_market", "_matrix_market", (".mtx",), _begins(b"%%MatrixMarket"), text=True),
     Format("GAP's serialized graph", "serialized", "_gap", (".sg",), _is_serialized),
-    Format("CSV", "csv", "_csv", (".csv",), text=True, labels=True, isolated=False),
-    Format("TSV", "tsv", "_csv", (".tsv",), text=True, labels=True, isolated=False),
+    Format("CSV", "csv", "_csv", (".csv",), text=True, labels=True, isolated=False, data=True),
+    Format("TSV", "tsv", "_csv", (".tsv",), text=True, labels=True, isolated=False, data=True),
     Format("an edge list", "snap", "_text", (".txt", ".edges", ".edgelist", ".snap", ".ssv"), text=True, labels=True),
     Format("GAP's edge list", "gap", "_text", (".el", ".wel"), text=True),
 )

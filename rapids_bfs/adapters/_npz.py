@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Mapping
 from typing import IO, Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from .._core.arguments import quoted
 from .._core.memory import require_bytes
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import Categories, Graph
+from ._edge_data import Asked
 from ._edge_list import checked_vertices
 from ._file import File
 from .csr import from_csr
@@ -18,18 +20,21 @@ from .edges import labelled
 from .scipy import from_scipy
 
 
-def read_npz(file: File, *, directed: bool | None = None) -> Graph:
-    """The graph in ``file``, ours or SciPy's."""
+def read_npz(file: File, *, directed: bool | None = None, edge_data: Asked | None = None) -> Graph:
+    """The graph in ``file``, ours or SciPy's, with all of its edge data, or those of these names."""
     with zipfile.ZipFile(file.path) as archive:
         require_bytes(sum(member.file_size for member in archive.infolist()), f"{file}, unpacked,")
     with np.load(file.path, allow_pickle=False) as arrays:
         if "format" in arrays:
+            if edge_data is not None:
+                raise InputError(f"{file} is an archive of SciPy's, which has no edge data to choose")
             return _from_scipy(file, directed)
         if missing := {"offsets", "targets", "directed"}.difference(arrays):
             raise InputError(f"{file} is not an archive of a graph: it lacks {', '.join(sorted(missing))}")
         said = _array(arrays["directed"], "b", (), "directed must be true or false")
         directed = bool(said) if directed is None else directed
-        graph = from_csr(arrays["offsets"], arrays["targets"], directed=directed, name=str(file))
+        data = _edge_data(arrays, file, edge_data)
+        graph = from_csr(arrays["offsets"], arrays["targets"], directed=directed, name=str(file), edge_data=data)
         if "columns" in arrays:
             source, target = _array(arrays["columns"], "U", (2,), "columns must be two strings").tolist()
             graph.columns = source, target
@@ -42,6 +47,32 @@ def read_npz(file: File, *, directed: bool | None = None) -> Graph:
             raise InputError(f"{file}: integer labels must be in ascending order")
         return labelled(graph, labels.astype(np.int64))
     return labelled(graph, _distinct(labels.astype(object)))
+
+
+def _edge_data(arrays: Any, file: File, asked: Asked | None) -> dict[str, Any]:
+    """The columns that the edges carry. Raises `InputError` if one that is asked for is not there."""
+    if isinstance(asked, Mapping):
+        raise InputError(f"{file} has its own edge data: give names of them, or replace them by Graph.replace")
+    names: list[str] = []
+    if "edge_data" in arrays:
+        titles = arrays["edge_data"]
+        names = _array(titles, "U", (titles.size,), "the names of edge data must be strings").tolist()
+    for name in asked or ():
+        if name not in names:
+            known = ", ".join(map(quoted, names)) or "none"
+            raise InputError(f"{file} has no edge data {quoted(name)}: there are {known}")
+    columns: dict[str, Any] = {}
+    for place, name in enumerate(names):
+        if f"edge_data_{place}" not in arrays:
+            raise InputError(f"{file} lacks its edge data {quoted(name)}")
+        columns[name] = array = arrays[f"edge_data_{place}"]
+        if f"categories_{place}" in arrays:
+            categories = arrays[f"categories_{place}"]
+            _array(categories, "U", (categories.size,), "categories must be strings")
+            columns[name] = Categories(
+                _array(array, "i", array.shape, "codes must be integers"), _distinct(categories.astype(object))
+            )
+    return columns if asked is None else {name: columns[name] for name in asked}
 
 
 def _array(array: Any, kinds: str, shape: tuple[int, ...], expected: str) -> np.ndarray:
@@ -76,6 +107,12 @@ def write_npz(graph: Graph, stream: IO[bytes]) -> None:
     }
     if graph.labels is not None:
         arrays["labels"] = graph.labels if graph.labels.dtype != object else _as_strings(graph.labels)
+    if graph.edge_data:
+        arrays["edge_data"] = np.array(list(graph.edge_data))
+    for place, column in enumerate(graph.edge_data.values()):
+        arrays[f"edge_data_{place}"] = column.codes if isinstance(column, Categories) else column
+        if isinstance(column, Categories):
+            arrays[f"categories_{place}"] = _as_strings(column.categories)
     np.savez(stream, **arrays)  # type: ignore[arg-type]
 
 

@@ -1,7 +1,8 @@
 """Facts about a graph that the edges of a table do not contain, as JSON in the metadata of an Arrow schema.
 
 ``directed``; ``vertices``, their number, if ids are 0..n-1; ``isolated``, the ids without edges, if ids are other
-integers; ``labels``, all ids in the order of the vertices, if they are strings.
+integers; ``labels``, all ids in the order of the vertices, if they are strings; ``edge_data``, the names of the
+columns that the edges carry.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Notes:
     vertices: int | None = None
     isolated: Sequence[int] = ()
     labels: Sequence[str] = ()
+    edge_data: Sequence[str] = ()
 
     def to_metadata(self) -> dict[bytes, bytes]:
         notes = {key: value for key, value in asdict(self).items() if value is not None and value != ()}
@@ -45,6 +47,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "vertices": (_is_id, "a whole number"),
     "isolated": (lambda value: isinstance(value, list) and all(map(_is_id, value)), "a list of whole numbers"),
     "labels": (_are_labels, "a list of strings, all different"),
+    "edge_data": (_are_labels, "a list of strings, all different"),
 }
 
 

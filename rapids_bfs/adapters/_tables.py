@@ -18,7 +18,8 @@ from .._core.csr.host import BLOCK, Pairs
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import NO_EDGE_DATA, Categories, EdgeData, Graph
+from ._edge_data import as_arrow, as_objects, columns_of_edges
 from ._edge_list import EdgeList, checked_vertices
 from ._ids import number_values, require_one_type
 from ._schema_metadata import Notes, notes_of
@@ -53,6 +54,7 @@ class EdgeTable:
     rows: int
     batches: Callable[[], Iterable[Columns]]
     metadata: dict[bytes, bytes] | None = None
+    data: EdgeData = NO_EDGE_DATA  # what the edges carry, row by row
 
     @property
     def plain_types(self) -> tuple[pa.DataType, pa.DataType]:
@@ -119,9 +121,10 @@ def _nulls(array: pa.Array) -> pa.Array | None:
 
 
 def choose_columns(
-    names: Sequence[str], source: str | None, target: str | None, where: str
+    names: Sequence[str], source: str | None, target: str | None, where: str, edge_data: Iterable[str] | None = None
 ) -> tuple[tuple[int, int], tuple[str, str]]:
-    """Places and names of the source and target columns: those asked for, else a usual pair, else the only two.
+    """Places and names of the source and target columns: those asked for, else a usual pair, else the only two
+    besides ``edge_data``.
 
     Raises `InputError` listing the columns there are.
     """
@@ -135,10 +138,12 @@ def choose_columns(
         raise InputError(f"{where}: source and target must be two columns, not {quoted(source)} twice")
     if source is not None and target is not None:
         return (names.index(source), names.index(target)), (source, target)
-    lower = [name.strip().lower() for name in names]
+    data = set(edge_data or ()) - {source, target}
+    lower = ["" if name in data else name.strip().lower() for name in names]
     places = [(lower.index(u), lower.index(v)) for u, v in PAIRS if lower.count(u) == lower.count(v) == 1]
-    if len(set(names)) == len(names) == 2:
-        places.extend([(0, 1), (1, 0)])
+    others = [place for place, name in enumerate(names) if name not in data]
+    if len(set(names)) == len(names) and len(others) == 2:
+        places.extend([(others[0], others[1]), (others[1], others[0])])
     for i, j in places:
         if source in (None, names[i]) and target in (None, names[j]):
             return (i, j), (names[i], names[j])
@@ -157,7 +162,7 @@ def from_edge_table(
             raise InputError(f"{table.name}, column {column!r}: {type} cannot hold vertex ids")
     if all(is_number(type) for type in types):
         vertices = notes.vertices if vertices is None else vertices
-        edges = EdgeList(table.rows, table.numbers, table.columns, table.name)
+        edges = EdgeList(table.rows, table.numbers, table.columns, table.name, table.data)
         graph = from_edge_list(edges, vertices=vertices, directed=directed, frame=frame)
         return with_vertices(graph, notes.isolated) if notes.isolated else graph
     if vertices is not None:
@@ -166,7 +171,7 @@ def from_edge_table(
     if any(len(source) for source, _ in table.checked()):
         require_one_type([str(type).removeprefix("large_") for type in value_types], table.columns, table.name)
     blocks, labels = number_values(table.checked(), notes.labels, value_types[0], table.name)
-    edges = EdgeList(table.rows, lambda: blocks, table.columns, table.name)
+    edges = EdgeList(table.rows, lambda: blocks, table.columns, table.name, table.data)
     graph = from_edge_list(edges, vertices=len(labels), directed=directed, frame=frame)
     return labelled(graph, labels) if labels else graph
 
@@ -234,32 +239,42 @@ def ids_as_arrow(graph: Graph, vertices: np.ndarray) -> pa.Array:
 
 def to_edge_table(graph: Graph) -> pa.Table:
     """A `pyarrow.Table` of edges, an undirected edge once; the schema's metadata hold the `Notes`."""
+    known: dict[str, Any] = {}
     if graph.labels is None:
-        notes = Notes(graph.directed, vertices=graph.num_vertices)
+        known["vertices"] = graph.num_vertices
     elif graph.labels.dtype == object:
         require_strings(graph.labels)
-        notes = Notes(graph.directed, labels=graph.labels.tolist())
+        known["labels"] = graph.labels.tolist()
     else:
-        notes = Notes(graph.directed, isolated=graph.labels[isolated(graph)].tolist())
-    columns = [ids_as_arrow(graph, vertices) for vertices in graph.vertex_pairs()]
-    return pa.table(columns, names=list(graph.columns), metadata=notes.to_metadata())
+        known["isolated"] = graph.labels[isolated(graph)].tolist()
+    notes = Notes(graph.directed, edge_data=tuple(graph.edge_data), **known)
+    ends = [ids_as_arrow(graph, vertices) for vertices in graph.vertex_pairs()]
+    carried = columns_of_edges(graph)
+    names = [*graph.columns, *carried]
+    return pa.table([*ends, *map(as_arrow, carried.values())], names=names, metadata=notes.to_metadata())
 
 
 def to_arc_table(graph: Graph) -> pa.Table:
     """The edges in two columns, an undirected edge in both directions, in the order of the adjacencies."""
     sources = np.repeat(np.arange(graph.num_vertices, dtype=graph.targets.dtype), graph.degrees)
-    columns = [ids_as_arrow(graph, vertices) for vertices in (sources, graph.targets)]
-    return pa.table(columns, names=list(graph.columns))
+    ends = [ids_as_arrow(graph, vertices) for vertices in (sources, graph.targets)]
+    data = [
+        pa.array(as_objects(held)) if isinstance(held, Categories) else as_arrow(held)
+        for held in graph.edge_data.values()
+    ]
+    return pa.table([*ends, *data], names=[*graph.columns, *graph.edge_data])
 
 
-def from_arrow_table(table: pa.Table, columns: tuple[str, str], name: str, **options: Any) -> Graph:
-    """A graph from a table of two columns in memory; options as of `from_edge_table`."""
+def from_arrow_table(
+    table: pa.Table, columns: tuple[str, str], name: str, *, data: EdgeData = NO_EDGE_DATA, **options: Any
+) -> Graph:
+    """A graph from a table of two columns in memory, whose rows carry ``data``; options as of `from_edge_table`."""
 
     def batches() -> Iterator[Columns]:
         for batch in table.to_batches(max_chunksize=BLOCK):
             yield batch.column(0), batch.column(1)
 
-    edges = EdgeTable(name, columns, tuple(table.schema.types), table.num_rows, batches, table.schema.metadata)
+    edges = EdgeTable(name, columns, tuple(table.schema.types), table.num_rows, batches, table.schema.metadata, data)
     return from_edge_table(edges, **options)
 
 

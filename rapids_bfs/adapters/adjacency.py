@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -23,7 +23,11 @@ def matches(obj: Any) -> bool:
 
 
 def from_dict(
-    neighbors: Mapping[Any, Iterable[Hashable]], *, directed: bool | None = None, name: str = "dict"
+    neighbors: Mapping[Any, Iterable[Hashable]],
+    *,
+    directed: bool | None = None,
+    name: str = "dict",
+    edge_data: Mapping[str, Mapping[Any, Sequence[Any]]] | None = None,
 ) -> Graph:
     """A graph from a mapping of vertex ids to their neighbours' ids, whose order is kept.
 
@@ -31,7 +35,7 @@ def from_dict(
     integers from 0 on, vertices are in ascending order, and if these are 0..n-1 the ids are the vertices; otherwise
     vertices come in the order of the keys, then that of the neighbours. ``directed``: True keeps the edges as they are,
     False adds the reversed ones unless they are there, None keeps them and calls the graph undirected if they are
-    symmetric.
+    symmetric and carry nothing. ``edge_data`` has for each name a mapping like ``neighbors``, of lists of values.
     """
     from .csr import from_csr
 
@@ -66,7 +70,8 @@ def from_dict(
     if not plain:
         flat = map({id: vertex for vertex, id in enumerate(ids)}.__getitem__, flat)
     targets = np.fromiter(flat, index_dtype(n), int(offsets[-1]))
-    graph = from_csr(offsets, targets, directed=directed, name=name)
+    columns = None if edge_data is None else _columns(edge_data, ids, lists, name)
+    graph = from_csr(offsets, targets, directed=directed, name=name, edge_data=columns)
     if plain:
         return graph
     return labelled(graph, np.array(ids, np.int64) if integers else ids)
@@ -84,6 +89,22 @@ def _are_columns(rows: dict[Any, list[Any]]) -> bool:
         return rows.keys().isdisjoint(chain.from_iterable(rows.values()))
     except TypeError:
         return False  # an id that is not hashable, which the caller names
+
+
+def _columns(edge_data: Any, ids: list[Any], lists: list[Any], name: str) -> dict[str, list[Any]]:
+    """The values of each name in the order of the arcs. Raises `InputError` unless there is one for each neighbour."""
+    if not isinstance(edge_data, Mapping):
+        raise InputError(f"{name} has no columns with names: give edge_data={{name: a dict of lists of values}}")
+    columns: dict[str, list[Any]] = {}
+    for title, rows in edge_data.items():
+        values: list[Any] = []
+        for id, row in zip(ids, lists, strict=True):
+            given = rows.get(id, ()) if isinstance(rows, Mapping) else None
+            if not isinstance(given, list | tuple | np.ndarray) or len(given) != len(row):
+                raise InputError(f"{name}, edge data {title!r}: {quoted(id)} wants a list of {len(row):,} values")
+            values.extend(given)
+        columns[title] = values
+    return columns
 
 
 def to_dict(graph: Graph) -> dict[Any, list[Any]]:

@@ -13,7 +13,8 @@ import numpy as np
 from .._core import rapids
 from .._core.arguments import elements, quoted
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import Categories, Graph
+from ._edge_data import Asked, as_arrow, carried, columns_of_edges
 from ._objects import array_of, of_one_kind
 
 
@@ -22,12 +23,19 @@ def matches(obj: Any) -> bool:
 
 
 def from_arrow(
-    obj: Any, *, source: str | None = None, target: str | None = None, name: str = "frame", **options: Any
+    obj: Any,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    name: str = "frame",
+    edge_data: Asked | None = None,
+    **options: Any,
 ) -> Graph:
     """A graph from a table of edges: a pandas or Polars frame, a PyArrow table, or any other Arrow stream.
 
     ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two. Columns of
-    numbers are not copied. The other arguments are those of `from_edges`.
+    numbers are not copied. ``edge_data`` names what edges carry, or is a dict of it. The other arguments are those of
+    `from_edges`.
     """
     import pyarrow as pa
 
@@ -36,13 +44,14 @@ def from_arrow(
     kind = type(obj).__module__.partition(".")[0]
     frame = kind if kind in FRAMES else "arrow"
     if kind == "pandas":
-        return _from_pandas(obj, source, target, name=name, **options)
+        return _from_pandas(obj, source, target, edge_data, name=name, **options)
     if kind == "polars":
         _refuse_objects(obj, name)
     try:
         table = pa.table(obj)
-        places, columns = choose_columns(table.column_names, source, target, name)
-        return from_arrow_table(table.select([*places]), columns, name, frame=frame, **options)
+        places, columns = choose_columns(table.column_names, source, target, name, edge_data)
+        data = carried(edge_data, table.column_names, columns, table.num_rows, name, table.column)
+        return from_arrow_table(table.select([*places]), columns, name, frame=frame, data=data, **options)
     except InputError:
         raise
     except Exception as error:  # raised by Arrow, or by the producer of the stream
@@ -60,7 +69,9 @@ def _refuse_objects(frame: Any, name: str) -> None:
             )
 
 
-def _from_pandas(obj: Any, source: str | None, target: str | None, *, name: str, **options: Any) -> Graph:
+def _from_pandas(
+    obj: Any, source: str | None, target: str | None, edge_data: Asked | None, *, name: str, **options: Any
+) -> Graph:
     """A graph from a `pandas.DataFrame`; columns of Python objects that Arrow has no type for are ids as they are."""
     import pandas as pd
     import pyarrow as pa
@@ -71,7 +82,8 @@ def _from_pandas(obj: Any, source: str | None, target: str | None, *, name: str,
     if not isinstance(obj, pd.DataFrame):
         raise InputError(f"{name}: a pandas {type(obj).__name__} is not a table of edges: give a DataFrame")
     names = [str(column) for column in obj.columns]
-    places, columns = choose_columns(names, source, target, name)
+    places, columns = choose_columns(names, source, target, name, edge_data)
+    options["data"] = carried(edge_data, names, columns, len(obj), name, lambda place: obj.iloc[:, place])
     series = [obj.iloc[:, place] for place in places]
     arrays = [array_of(ids) for ids in series]
     if any(array is None or _holds_objects(array.type) for array in arrays):
@@ -107,15 +119,15 @@ def to_frame(graph: Graph, kind: str) -> Any:
     """A frame of edges, an undirected edge once; ``kind`` as of `frame`."""
     from .edges import to_edges
 
-    return frame(dict(zip(graph.columns, to_edges(graph), strict=True)), kind)
+    return frame(dict(zip(graph.columns, to_edges(graph), strict=True)) | columns_of_edges(graph), kind)
 
 
 to_pandas, to_polars = partial(to_frame, kind="pandas"), partial(to_frame, kind="polars")
 
 
-def frame(columns: dict[str, np.ndarray], kind: str) -> Any:
-    """A frame of named columns; None among objects becomes null. ``kind`` is "pandas", "polars", "arrow", "dask", or,
-    with columns that are uploaded, "cudf" or "cudf.pandas".
+def frame(columns: dict[str, Any], kind: str) -> Any:
+    """A frame of named columns, arrays or `Categories`; None among objects becomes null. ``kind`` is "pandas",
+    "polars", "arrow", "dask", or, with columns that are uploaded, "cudf" or "cudf.pandas".
 
     Raises `InputError` if there is no such kind, its library is missing, or it has no type for the objects.
     """
@@ -132,16 +144,18 @@ def frame(columns: dict[str, np.ndarray], kind: str) -> Any:
         raise InputError(f"a {kind} frame needs {error.name}: pip install {error.name}") from None
 
 
-def _pandas_frame(columns: dict[str, np.ndarray]) -> Any:
+def _pandas_frame(columns: dict[str, Any]) -> Any:
     import pandas as pd
 
     return pd.DataFrame({name: _pandas_column(values) for name, values in columns.items()})
 
 
-def _pandas_column(values: np.ndarray) -> Any:
+def _pandas_column(values: Any) -> Any:
     """Ids in the type that pandas infers, or as objects if it does not hold exactly these."""
     import pandas as pd
 
+    if isinstance(values, Categories):
+        return pd.Categorical.from_codes(values.codes, values.categories.tolist())
     if values.dtype != object:
         return values
     plain = of_one_kind(values)
@@ -153,20 +167,21 @@ def _pandas_column(values: np.ndarray) -> Any:
     return pd.Series(values, dtype=object)
 
 
-def _polars_frame(columns: dict[str, np.ndarray]) -> Any:
+def _polars_frame(columns: dict[str, Any]) -> Any:
     import polars as pl
 
     return pl.from_arrow(_arrow_frame(columns, "Polars"))
 
 
-def _arrow_frame(columns: dict[str, np.ndarray], library: str = "Arrow") -> Any:
+def _arrow_frame(columns: dict[str, Any], library: str = "Arrow") -> Any:
     """A `pyarrow.Table` of the columns; objects are a list, in which Arrow looks for a common type.
 
     Raises `InputError` if there is none, or it does not hold them exactly.
     """
     import pyarrow as pa
 
-    objects = {name: values.tolist() for name, values in columns.items() if values.dtype == object}
+    columns = {name: as_arrow(held) if isinstance(held, Categories) else held for name, held in columns.items()}
+    objects = {name: values.tolist() for name, values in columns.items() if _are_objects(values)}
     times = [name for name, ids in objects.items() if not of_one_kind(ids)]
     reason = "of several types, or of one that Python alone has"
     if all(_are_times(objects[name]) for name in times):
@@ -181,7 +196,11 @@ def _arrow_frame(columns: dict[str, np.ndarray], library: str = "Arrow") -> Any:
     raise InputError(f"{library} has no type for these ids, {reason}: use pandas")
 
 
-def _dask_frame(columns: dict[str, np.ndarray]) -> Any:
+def _are_objects(values: Any) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype == object
+
+
+def _dask_frame(columns: dict[str, Any]) -> Any:
     import dask
     import dask.dataframe as dd
 

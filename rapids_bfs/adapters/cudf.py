@@ -10,8 +10,9 @@ import numpy as np
 
 from .._core.cuda.arrays import CUDA, to_device
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import Categories, Dates, Graph
 from . import RESULT_COLUMNS
+from ._edge_data import Asked, as_arrow, carried, columns_of_edges
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,11 +49,13 @@ def from_cudf(
     directed: bool | None = None,
     keep_order: bool = False,
     name: str = "frame",
+    edge_data: Asked | None = None,
 ) -> Graph:
     """A graph on the device from a `cudf.DataFrame` of edges, or a pair of Series; columns of integers are not copied.
 
     ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two. Strings become
-    labels. ``keep_order`` keeps each adjacency in the order of the rows, which takes longer. The other arguments
+    labels. ``keep_order`` keeps each adjacency in the order of the rows, which takes longer; so do ``edge_data``,
+    names of columns or a dict of them. The other arguments
     are those of `rapids_bfs.adapters.edges.from_edges`.
     """
     from ._tables import choose_columns
@@ -65,18 +68,28 @@ def from_cudf(
         if is_proxy(obj):
             obj, frame = obj.as_gpu_object(), PROXY
         names = [str(column) for column in obj.columns]
-        (i, j), columns = choose_columns(names, source, target, name)
+        (i, j), columns = choose_columns(names, source, target, name, edge_data)
         ids = obj[obj.columns[i]], obj[obj.columns[j]]
     ids = tuple(_without_categories(each) for each in ids)
     for series, column in zip(ids, columns, strict=True):
         _refuse_nulls(series, f"{name}, column {column!r}")
     options: dict[str, Any] = {"directed": directed, "keep_order": keep_order, "columns": columns}
-    options |= {"name": name, "frame": frame}
+    options |= {"name": name, "frame": frame, "edge_data": edge_data}
+    if edge_data is not None and not isinstance(obj, tuple):
+        data = carried(edge_data, names, columns, len(obj), name, lambda place: _column(obj[obj.columns[place]]), CUDA)
+        options["edge_data"] = dict(data)
     if all(series.dtype.kind in NUMBERS for series in ids):
         return from_device_edges(*(series.values for series in ids), vertices=vertices, **options)
     if vertices is not None:
         raise InputError(f"{name}: a number of vertices can only be given with integer ids")
     return _from_strings(ids, columns, name, options)
+
+
+def _column(series: Any) -> Any:
+    """A column as CuPy's array if it is of numbers or bools, all of which are there; else as Arrow's, on the host."""
+    if series.dtype.kind in "biuf" and not series.null_count:
+        return series.values
+    return series.to_arrow()
 
 
 def _without_categories(series: Any) -> Any:
@@ -146,7 +159,15 @@ def to_cudf(graph: Graph) -> Any:
     """A `cudf.DataFrame` of edges, an undirected edge once."""
     pairs = graph.to(CUDA).vertex_pairs()
     columns = (ids_on_device(graph, vertices) for vertices in pairs)
-    return frame_of(dict(zip(graph.columns, columns, strict=True)))
+    carried = {name: _series(column) for name, column in columns_of_edges(graph.to(CUDA)).items()}
+    return frame_of(dict(zip(graph.columns, columns, strict=True)) | carried)
+
+
+def _series(column: Any) -> Any:
+    """A column of edge data: a CuPy array as it is, others as a `cudf.Series`."""
+    import cudf
+
+    return cudf.Series.from_arrow(as_arrow(column)) if isinstance(column, Categories | Dates) else column
 
 
 def result_frame(result: Any, kind: str) -> Any:

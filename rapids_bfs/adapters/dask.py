@@ -10,8 +10,10 @@ import pyarrow.compute as pc
 from .._core.dtypes import INT32_LIMIT
 from ..errors import InputError
 from ..graph import Graph
+from ._edge_data import Asked
 from ._objects import array_of
 from ._tables import choose_columns, from_arrow_table
+from .arrow import from_arrow
 
 FRAME = "dask"  # `Graph.frame` of graphs from this module
 STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
@@ -34,7 +36,13 @@ def edge_columns(obj: Any, source: str | None, target: str | None, name: str) ->
 
 
 def from_dask(
-    obj: Any, *, source: str | None = None, target: str | None = None, name: str = "frame", **options: Any
+    obj: Any,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    name: str = "frame",
+    edge_data: Asked | None = None,
+    **options: Any,
 ) -> Graph:
     """A graph in this process from a frame of edges with partitions of pandas, which are computed and
     fetched once.
@@ -44,6 +52,10 @@ def from_dask(
     """
     import dask
 
+    if edge_data is not None:
+        graph = from_arrow(obj.compute(), source=source, target=target, name=name, edge_data=edge_data, **options)
+        graph.frame = FRAME
+        return graph
     frame, columns = edge_columns(obj, source, target, name)
     parts = dask.compute(*(dask.delayed(_edges)(part, columns, name) for part in frame.to_delayed()))
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
@@ -11,6 +12,7 @@ from typing import IO, Any
 from .._core.arguments import checked_name, file_path, flag
 from ..errors import InputError
 from ..graph import Graph
+from ._edge_data import asked_for
 from ._file import KEEP, PACKED, File, check_output, file_at, file_errors, packing_of, replacing, without_packing
 from ._formats import FORMATS, Format, format_of, format_of_suffix, known_suffixes, refuse_options
 
@@ -24,6 +26,7 @@ def read(
     vertices: int | None = None,
     directed: bool | None = None,
     name: str | None = None,
+    edge_data: Mapping[str, Any] | Sequence[str] | None = None,
 ) -> Graph:
     """Read a `Graph` from a file. The content determines the format; for plain text, the suffix does.
 
@@ -47,6 +50,9 @@ def read(
         the file says, else directed edges; the graph counts as undirected if they are symmetric.
     name : str, optional
         Default: the file name without its suffix.
+    edge_data : list of str, optional
+        The columns of a Parquet, Arrow, CSV or TSV file that become `Graph.edge_data`, see `rapids_bfs.as_graph`; or a
+        dict of columns with an entry for each of its rows. Default: what the graph had that was saved to the file.
 
     Raises
     ------
@@ -56,6 +62,8 @@ def read(
     checked_name(name)
     given = {"source": source, "target": target, "vertices": vertices, "directed": directed}
     options: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
+    if edge_data is not None:
+        options["edge_data"] = asked_for(edge_data)
     if not flag(header, "header"):
         options["header"] = False
     if files := files_matching(path):
@@ -91,9 +99,9 @@ def save(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> 
     is compressed.
 
     ``.npz`` keeps everything. Parquet, Arrow and ``.txt`` keep vertices, ids, edges and direction, but an
-    undirected graph is written with each edge once, and its adjacencies may come back in another order. A format
-    that would lose ids or isolated vertices of this graph is refused. An existing file is replaced only with
-    ``force``, and only when the new one is complete.
+    undirected graph is written with each edge once, and its adjacencies may come back in another order. Parquet, Arrow,
+    CSV and TSV keep edge data, too. A format that would lose ids, isolated vertices or edge data of this graph is
+    refused. An existing file is replaced only with ``force``, and only when the new one is complete.
 
     Raises `InputError` if it cannot be written there or in this format.
     """
@@ -101,6 +109,12 @@ def save(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> 
     if not format.labels and graph.labels is not None:
         others = ", ".join(format.suffixes[0] for format in FORMATS if format.labels)
         raise InputError(f"{target}: {format.name} keeps no vertex ids other than 0..n-1; {others} do")
+    if not format.data and graph.edge_data:
+        others = ", ".join(format.suffixes[0] for format in FORMATS if format.data)
+        raise InputError(
+            f"{target}: {format.name} keeps no edge data; {others} do: or leave them out, "
+            "graph.replace(edge_data=None).save(...)"
+        )
     with replacing(check_output(target, force)) as stream:
         try:
             with _packed(stream, PACKED.get(target.suffix.lower())) as unpacked:

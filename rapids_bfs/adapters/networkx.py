@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 
+from .._core.cuda.arrays import CPU
 from ..errors import InputError
 from ..graph import Graph
+from ._edge_data import Asked, as_objects, columns_of_edges
 from .adjacency import from_dict
 
 VIEWS = ("networkx.classes.coreviews", "networkx.classes.reportviews")
@@ -23,28 +26,40 @@ def _is_view(obj: Any) -> bool:
     return type(obj).__module__ in VIEWS
 
 
-def from_networkx(nx_graph: Any, *, directed: bool | None = None, name: str | None = None) -> Graph:
+def from_networkx(
+    nx_graph: Any, *, directed: bool | None = None, name: str | None = None, edge_data: Asked | None = None
+) -> Graph:
     """A graph from NetworkX's, its adjacency order kept; parallel edges stay parallel.
 
-    Directed as the class says, or as ``directed`` says: False adds the reversed edges. Raises `InputError` for a view
-    of a graph, such as ``G.edges``.
+    Directed as the class says, or as ``directed`` says: False adds the reversed edges. ``edge_data`` names attributes
+    of the edges; where an edge lacks one, its value is null. Raises `InputError` for a view of a graph, such as
+    ``G.edges``.
     """
     if _is_view(nx_graph):
         raise InputError(f"a NetworkX {type(nx_graph).__name__} shows a part of a graph: give the graph itself")
+    if isinstance(edge_data, Mapping):
+        raise InputError("edge_data of a NetworkX graph are names of its edges' attributes: give a list of them")
     rows = nx_graph.adj
+    columns = {title: {node: _values(row, title, nx_graph) for node, row in rows.items()} for title in edge_data or ()}
     if nx_graph.is_multigraph():
         rows = {
             node: chain.from_iterable(repeat(neighbor, len(keys)) for neighbor, keys in row.items())
             for node, row in rows.items()
         }
     directed = nx_graph.is_directed() if directed is None else directed
-    return from_dict(rows, directed=directed, name=name or nx_graph.name or "networkx")
+    return from_dict(rows, directed=directed, name=name or nx_graph.name or "networkx", edge_data=columns or None)
+
+
+def _values(row: Any, title: str, nx_graph: Any) -> list[Any]:
+    """An attribute of the edges of a row, of each parallel edge of a multigraph; None where there is none."""
+    edges = chain.from_iterable(keys.values() for keys in row.values()) if nx_graph.is_multigraph() else row.values()
+    return [edge.get(title) for edge in edges]
 
 
 def to_networkx(graph: Graph, *, labels: bool = True) -> Any:
     """A NetworkX graph with the same adjacency order: `Graph` or `DiGraph`, `Multi...` if there are parallel edges.
 
-    Nodes are ids, or with ``labels=False`` the vertices 0..n-1.
+    What edges carry are attributes. Nodes are ids, or with ``labels=False`` the vertices 0..n-1.
     """
     import networkx as nx
 
@@ -54,7 +69,12 @@ def to_networkx(graph: Graph, *, labels: bool = True) -> Any:
     if labels:
         nodes, sources, targets = (graph.ids_of(vertices) for vertices in (nodes, sources, targets))
     nx_graph.add_nodes_from(nodes.tolist())
-    nx_graph.add_edges_from(zip(sources.tolist(), targets.tolist(), strict=True))
+    ends = sources.tolist(), targets.tolist()
+    if columns := columns_of_edges(graph.to(CPU)):
+        rows = zip(*map(as_objects, columns.values()), strict=True)
+        nx_graph.add_edges_from(zip(*ends, (dict(zip(columns, row, strict=True)) for row in rows), strict=True))
+    else:
+        nx_graph.add_edges_from(zip(*ends, strict=True))
     if not graph.directed:
         _reorder(nx_graph, graph, nodes)
     return nx_graph

@@ -1,0 +1,191 @@
+"""What edges carry, from every kind of table, file and graph that has it, and back."""
+
+from functools import partial
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rapids_bfs import InputError, as_graph, read
+
+IDS = st.sampled_from([["a", "b", "c", "d"], [0, 1, 2, 3], [7, 2, 900, 41]])
+ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 3),
+        st.integers(0, 3),
+        st.integers(-(2**62), 2**62),
+        st.none() | st.floats(allow_nan=False, width=32),
+        st.none() | st.sampled_from(["cites", "knows", "ünd", ""]),
+        st.none() | st.datetimes(pd.Timestamp("1900-01-01"), pd.Timestamp("2100-01-01")),
+        st.booleans(),
+    ),
+    max_size=12,
+)
+NAMES = ["number", "weight", "kind", "time", "flag"]
+
+
+def frame_of(ids, rows):
+    ends = [(ids[row[0]], ids[row[1]]) for row in rows]
+    columns = dict(zip(NAMES, zip(*(row[2:] for row in rows), strict=True), strict=True)) if rows else {}
+    none = dict.fromkeys(NAMES, ())
+    types = {"number": "int64", "weight": "float64", "kind": object, "time": "datetime64[us]", "flag": bool}
+    frame = pd.DataFrame({"src": [u for u, _ in ends], "dst": [v for _, v in ends]} | none | columns)
+    return frame.astype(types)
+
+
+def plain(value):
+    return (
+        None if value is None or value != value else pd.Timestamp(value) if isinstance(value, np.datetime64) else value
+    )
+
+
+def rows_of(graph):
+    """Every arc with what it carries, in the order of the edges of a vertex, sorted by the ends alone."""
+    ends = zip(*(graph.ids_of(v).tolist() for v in sources_and_targets(graph)), strict=True)
+    columns = (map(plain, np.asarray(graph.edge_data[name])) for name in NAMES)
+    return sorted(zip(ends, *columns, strict=True), key=lambda row: row[0])
+
+
+def sources_and_targets(graph):
+    return np.repeat(np.arange(graph.num_vertices), graph.degrees), graph.targets
+
+
+def expected(frame, directed):
+    rows = [((row[0], row[1]), *map(plain, row[2:])) for row in frame.itertuples(index=False)]
+    if not directed:
+        turned = [((v, u), *carried) for (u, v), *carried in rows]
+        if sorted(row[0] for row in rows) != sorted(row[0] for row in turned):
+            rows = [
+                each
+                for row, back in zip(rows, turned, strict=True)
+                for each in ([row] if row[0] == back[0] else [row, back])
+            ]
+    return sorted(rows, key=lambda row: row[0])
+
+
+@settings(max_examples=30)
+@given(IDS, ROWS, st.booleans(), st.sampled_from(["pandas", "polars", "arrow", "dict"]))
+def test_tables_keep_what_their_edges_carry(ids, rows, directed, kind):
+    frame = frame_of(ids, rows)
+    if kind == "dict":
+        given = (frame["src"].to_numpy(), frame["dst"].to_numpy())
+        graph = as_graph(given, directed=directed, edge_data={name: frame[name] for name in NAMES})
+    else:
+        table = {"pandas": frame.copy, "polars": partial(pl.from_pandas, frame), "arrow": partial(pa.table, frame)}[
+            kind
+        ]()
+        graph = as_graph(table, directed=directed, edge_data=NAMES)
+    assert graph.directed == directed
+    assert rows_of(graph) == expected(frame, directed)
+
+
+@settings(max_examples=20)
+@given(IDS, ROWS, st.sampled_from(["parquet", "arrow", "arrows", "npz", "pandas", "polars", "networkx"]))
+def test_going_back_keeps_it(tmp_path_factory, ids, rows, kind):
+    graph = as_graph(frame_of(ids, rows), edge_data=NAMES)
+    if kind in ("pandas", "polars", "networkx"):
+        again = as_graph(graph.to(kind), edge_data=NAMES)
+    else:
+        path = tmp_path_factory.getbasetemp() / f"carried.{kind}"
+        graph.save(path, force=True)
+        again = read(path)
+    if kind == "networkx" and graph.num_duplicates:  # NetworkX puts parallel edges together
+        assert sorted(map(str, rows_of(again))) == sorted(map(str, rows_of(graph)))
+    else:
+        assert rows_of(again) == rows_of(graph)
+
+
+def test_an_undirected_graph_goes_back_with_each_edge_once(tmp_path):
+    frame = pd.DataFrame({"u": ["a", "b", "c"], "v": ["b", "c", "c"], "time": [3, 1, 2]})
+    graph = as_graph(frame, directed=False, edge_data=["time"])
+    assert sorted(graph.to("pandas").itertuples(index=False, name=None)) == [
+        ("a", "b", 3),
+        ("b", "c", 1),
+        ("c", "c", 2),
+    ]
+    graph.save(tmp_path / "graph.parquet")
+    again = read(tmp_path / "graph.parquet")
+    assert not again.directed
+    assert sorted(again.edge_data["time"].tolist()) == [1, 1, 2, 3, 3]
+    both_ways = pd.DataFrame({"u": ["a", "b"], "v": ["b", "a"], "time": [1, 2]})
+    two = as_graph(both_ways, directed=False, edge_data=["time"])
+    assert as_graph(both_ways, edge_data=["time"]).directed
+    with pytest.raises(InputError, match="the edge between 'a' and 'b' carries another 'time' each way"):
+        two.to("pandas")
+
+
+def test_networkx_gives_and_takes_attributes():
+    theirs = nx.MultiGraph()
+    theirs.add_edge("a", "b", time=1, kind="x")
+    theirs.add_edge("a", "b", time=2)
+    theirs.add_edge("b", "c", time=3, kind="y")
+    graph = as_graph(theirs, edge_data=["time", "kind"])
+    assert graph.edge_data["time"].tolist() == [1, 2, 1, 2, 3, 3]
+    assert np.asarray(graph.edge_data["kind"]).tolist() == ["x", None, "x", None, "y", "y"]
+    assert sorted(graph.to("networkx").edges(data="time")) == [("a", "b", 1), ("a", "b", 2), ("b", "c", 3)]
+    with pytest.raises(InputError, match=r"row 2 \(from 0\): null is no bool"):
+        as_graph(nx.Graph([(0, 1, {"weight": True}), (1, 2)]), edge_data=["weight"])
+    with pytest.raises(InputError, match="give a list of them"):
+        as_graph(theirs, edge_data={"time": [1, 2, 3]})
+
+
+def test_a_dict_of_lists_has_lists_of_values():
+    graph = as_graph({"a": ["b", "c"], "b": []}, edge_data={"time": {"a": [5, 6]}})
+    assert graph.edge_data["time"].tolist() == [5, 6]
+    with pytest.raises(InputError, match="'a' wants a list of 2 values"):
+        as_graph({"a": ["b", "c"]}, edge_data={"time": {"a": [5]}})
+
+
+def test_csv_columns_have_the_types_that_arrow_sees(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("source,target,time,kind\n0,1,2024-01-01,x\n1,2,2024-02-01,\n")
+    graph = read(path, edge_data=["time", "kind"])
+    assert graph.edge_data["time"].dtype == "datetime64[D]"
+    assert np.asarray(graph.edge_data["kind"]).tolist() == ["x", None]
+    graph.save(tmp_path / "again.csv")
+    assert read(tmp_path / "again.csv", edge_data=["kind"]).edge_data["kind"][0] == "x"
+    graph.save(tmp_path / "part-1.parquet")
+    graph.save(tmp_path / "part-2.parquet")
+    several = read(tmp_path / "part-*.parquet", edge_data=["kind"])
+    assert np.asarray(several.edge_data["kind"]).tolist() == ["x", "x", None, None]
+
+
+FRAME = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "time": [1, 2], "list": [[1], [2]]})
+
+
+@pytest.mark.parametrize(
+    ("graph", "options", "message"),
+    [
+        (FRAME, {"edge_data": ["tme"]}, "frame has no column 'tme'; its columns are 'src', 'dst', 'time'"),
+        (FRAME, {"edge_data": ["time", "time"]}, "a name is there twice"),
+        (FRAME, {"edge_data": ["src"], "source": "src", "target": "dst"}, "'src' holds the ends of edges"),
+        (FRAME, {"edge_data": ["list"]}, "column 'list'"),
+        (FRAME, {"edge_data": "time"}, "is a list of names"),
+        (FRAME, {"edge_data": ["time"], "devices": "cpu:2"}, "a distributed graph carries no edge data"),
+        ("rmat:5", {"edge_data": ["time"]}, "no edge data to choose"),
+        ("karate", {"edge_data": ["time"]}, "no edge data to choose"),
+        (as_graph(FRAME[["src", "dst"]]), {"edge_data": ["time"]}, "edge_data= does not go with Graph"),
+        ({0: [1]}, {"edge_data": ["time"]}, "has no columns with names"),
+    ],
+)
+def test_what_is_not_there_is_refused(graph, options, message):
+    with pytest.raises(InputError, match=message):
+        as_graph(graph, **options)
+
+
+def test_formats_without_edge_data_refuse_them(tmp_path):
+    graph = as_graph(([0, 1], [1, 0]), edge_data={"time": [1, 2]})
+    for suffix in ("mtx", "el", "txt", "sg"):
+        with pytest.raises(InputError, match=r"keeps no edge data; \.parquet"):
+            graph.save(tmp_path / f"graph.{suffix}")
+    graph.replace(edge_data=None).save(tmp_path / "graph.el")
+    with pytest.raises(InputError, match="GAP's edge list, which has no edge data to choose"):
+        read(tmp_path / "graph.el", edge_data=["time"])
+    graph.save(tmp_path / "graph.npz")
+    with pytest.raises(InputError, match="no edge data 'tme': there are 'time'"):
+        read(tmp_path / "graph.npz", edge_data=["tme"])
