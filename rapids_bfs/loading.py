@@ -157,7 +157,7 @@ def as_graph(
 
 
 def _check_place(device: str | None, adjacency: str, devices: Any) -> None:
-    """Raise `InputError` if there is no such place for a graph, or the three do not go together."""
+    """Raise `InputError` if the device or adjacency does not exist, or the three exclude each other."""
     if devices is not None and (device is not None or adjacency != DEVICE):
         raise InputError("give either devices=, or device= and adjacency=: partitions have the memory of their devices")
     place = checked_device(CPU if device is None else device)
@@ -170,7 +170,7 @@ def _check_place(device: str | None, adjacency: str, devices: Any) -> None:
 
 
 def _importer(graph: Any) -> Callable[..., Any]:
-    """The function that makes a graph of what is no path, where it is."""
+    """The function that makes a graph of an object other than a path, on the object's device."""
     if isinstance(graph, Vertices):
         return _itself
     module = adapters.importer_of(graph)

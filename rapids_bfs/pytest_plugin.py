@@ -52,5 +52,5 @@ def bfs_engine(request: pytest.FixtureRequest) -> str:
         skipped_or_failed(f"engine {name!r} cannot run here: {reason}")
     for directed in (False, True):
         graph = as_graph(([0, 1], [1, 2]), directed=directed)
-        validate(graph, bfs(graph, 0, engine=name))  # compiles what they need, so that no test's time has it
+        validate(graph, bfs(graph, 0, engine=name))  # compiles the kernels before the test is timed
     return name

@@ -44,7 +44,7 @@ class Distances:
 
     @abstractmethod
     def _distance_at(self, vertex: int) -> int:
-        """The distance of a vertex; a distributed graph's vertex is its number."""
+        """The distance of a vertex; that of a distributed graph is its global id."""
 
     def distance_to(self, id: Hashable) -> int:
         """The distance of the vertex with this id, -1 if it was not reached. Raises `InputError` if none has it."""

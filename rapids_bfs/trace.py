@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """How an engine went from one level to the next."""
+    """The direction and the time of a level."""
 
     direction: str | None = None  # "top-down" or "bottom-up"
     milliseconds: float | None = None  # from the launch until the host saw that the level was done
 
 
 def steps_noted(notes: np.ndarray, ticks_per_ms: float = 1e6) -> list[Step]:
-    """Steps from the notes of a kernel, levels + 1: the time at which the search began, then at which each level ended,
-    times two, plus one if the level was bottom-up."""
+    """Steps from the trace of a kernel (levels + 1): the time at which the search began, then those at which each level
+    ended, times two, plus one if the level was bottom-up."""
     milliseconds = (np.diff(notes >> 1) / ticks_per_ms).tolist()
     directions = np.where(notes[1:] & 1, "bottom-up", "top-down").tolist()
     return [Step(*step) for step in zip(directions, milliseconds, strict=True)]

@@ -25,7 +25,8 @@ class Ids:
         return self._find(id) >= 0
 
     def vertex_of(self, id: Hashable) -> int:
-        """The vertex with this id; a distributed graph's vertex is its number. Raises `InputError` if there is none."""
+        """The vertex with this id; that of a distributed graph is its global id. Raises `InputError` if there is
+        none."""
         vertex = self._find(id)
         if vertex < 0:
             raise InputError(f"{quoted(id)} is not a vertex of {self.name}; {self._range_of_ids()}")

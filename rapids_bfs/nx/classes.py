@@ -49,7 +49,8 @@ def _defines_none(cls: type, names: frozenset[str], theirs: frozenset[type]) -> 
 
 
 def state_of(graph: Any) -> tuple[object, ...] | None:
-    """Equal to what it was before only if neither the graph nor, of a view, the graphs that it shows have changed.
+    """A value that equals an earlier one only if neither the graph nor, for a view, the graphs that it shows have
+    changed.
 
     When a graph changes, NetworkX empties the cache that it keeps with it, but not the caches of its views, which show
     the graph without a copy. None if that is unknown: the graph has no cache, or a function of the user's decides what

@@ -129,7 +129,7 @@ FUNCTIONS: dict[str, Function] = {
 
 
 def get_info() -> dict[str, Any]:
-    """What NetworkX wants to know of the backend, without importing it."""
+    """The backend's entry point `backend_info`, which NetworkX calls without importing the backend."""
     return {
         "backend_name": BACKEND,
         "project": "rapids-bfs",

@@ -84,7 +84,8 @@ class ConvertedGraph:
 
     @classmethod
     def unread(cls, origin: Any, state: tuple[object, ...] | None = None) -> ConvertedGraph:
-        """One that has not been read yet; with a ``state``, one that cannot be read while the graph has that state."""
+        """A conversion that has not been read yet; with a ``state``, one that cannot be read while the graph has that
+        state."""
         new = cls.__new__(cls)
         new.origin, new.state = origin, state
         return new

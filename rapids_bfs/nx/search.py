@@ -28,10 +28,10 @@ from .routing import GPU_BETWEENNESS, batch_engine, ends_soon, engine_for, is_wi
 
 VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
 
-BATCH = 512  # sources that are searched at once
+BATCH = 512  # sources of a batch
 BATCH_ENTRIES = 1 << 24  # of an array [sources, n]
-FEW_EDGES = 1 << 23  # of a search without an order, which looks at few of them: one thread does it
-SERIAL_EDGES = 1 << 20  # with fewer to look at, one thread does it: waking others on a busy machine takes milliseconds
+FEW_EDGES = 1 << 23  # of a graph; an unordered search of a smaller one probes few of them, on one thread
+SERIAL_EDGES = 1 << 20  # probed by a search; fewer are left to one thread: waking others takes milliseconds if busy
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def figures_table(record: Record, wide: bool = False, hint: str = "") -> Fitting
     rows = {engine["engine"]: _figures(engine, record["baseline"]) for engine in record["engines"] if engine["runs"]}
     names = list({name: None for row in rows.values() for name, figure in row.items() if figure})  # in order, each once
     cells = [[line(engine), *(row[name] for name in names)] for engine, row in rows.items()]
-    least = None if wide or not rows else 2 + names.index("valid")  # which every terminal gets, and what precedes it
+    least = None if wide or not rows else 2 + names.index("valid")  # every terminal shows the columns up to this one
     return FittingTable(["engine", *names], cells, least, hint)
 
 
@@ -91,7 +91,7 @@ def reasons_why(unavailable: Mapping[str, str | None]) -> list[Text]:
 
 
 def _figures(engine: Record, baseline: str | None) -> dict[str, str | Text]:
-    """What the table says of an engine, by column, the most important first; those empty for all are left out."""
+    """An engine's cells by column, the most important first; columns that are empty for all engines are left out."""
     teps = engine["teps_harmonic_mean"]
     return {
         "median ms": number(engine["median_ms"]),

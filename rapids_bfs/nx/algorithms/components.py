@@ -1,4 +1,4 @@
-"""Connected components, strong and weak ones, and what they tell: trees, forests and two-colourings.
+"""Connected components, strong and weak ones, and answers from them: trees, forests and two-colourings.
 
 Of a directed graph, the functions for connected components find the weakly connected ones.
 """

@@ -1,4 +1,4 @@
-"""Eccentricities and what follows from them, sums and means of distances, and the shortest cycle."""
+"""Eccentricities and measures from them, sums and means of distances, and the shortest cycle."""
 
 from __future__ import annotations
 
