@@ -68,7 +68,7 @@ def numba_cuda_missing() -> str | None:
     try:
         major, _ = cuda.cudadrv.runtime.get_version()
     except Exception as error:  # NVRTC is loaded here; each version of its binding raises an exception of its own
-        return f"numba-cuda finds no CUDA toolkit ({error}): pip install 'numba-cuda[cu13]'"
+        return f"numba-cuda finds no CUDA toolkit ({error}): {pip_install('cuda')}"
     return too_old(f"numba-cuda {version('numba-cuda')}", major)
 
 
