@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import rapids_bfs
-from rapids_bfs.report.layout import radial
+from rapids_bfs.report.search_plot import radial
 
 print(*gpus() or ["no GPU: the kernels run in the simulator"])
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from .._core.formatting import counted
 from .._core.optional import needed
-from .layout import radial
 from .plots import figure_of, settings
 
 if TYPE_CHECKING:
@@ -51,6 +50,45 @@ def plot_search(
         if depth < MAX_KEYS:
             figure.legend(loc="outside lower center", ncols=min(depth + 2, 4), labelspacing=1, frameon=False)
     return figure
+
+
+def radial(distances: np.ndarray, predecessors: np.ndarray) -> np.ndarray:
+    """Positions, n x 2: the source in the middle, distance d on a ring of radius d, children around their predecessor.
+
+    The width of a subtree's sector is proportional to its number of leaves. Several sources share a small ring;
+    unreached vertices form a row at the bottom.
+    """
+    n = len(distances)
+    order = np.argsort(distances, kind="stable")
+    order = order[distances[order] >= 0]
+    leaves = np.ones(n)
+    children = np.zeros(n)
+    for vertex in order[::-1]:
+        if children[vertex]:
+            leaves[vertex] = children[vertex]
+        if predecessors[vertex] >= 0:
+            children[predecessors[vertex]] += leaves[vertex]
+
+    sources = np.flatnonzero(distances == 0)
+    turn = 2 * np.pi / max(leaves[sources].sum(), 1)
+    free = np.zeros(n + 1)  # where the next child's sector begins, in leaves; the last entry is for the sources
+    middle = np.zeros(n)
+    for vertex in order:
+        parent = predecessors[vertex] if predecessors[vertex] >= 0 else n
+        free[vertex] = free[parent]
+        middle[vertex] = free[parent] + leaves[vertex] / 2
+        free[parent] += leaves[vertex]
+
+    radius = distances + (0.0 if len(sources) < 2 else 0.6)
+    angle = middle * turn
+    positions = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    lost = np.flatnonzero(distances < 0)
+    lowest = radius.max(initial=0.0) + 1.0
+    width = max(2 * lowest, 1.0)
+    positions[lost] = np.stack(
+        [np.linspace(-width / 2, width / 2, len(lost) + 2)[1:-1], np.full(len(lost), -lowest)], 1
+    )
+    return positions
 
 
 def _draw_vertices(axes: Axes, positions: np.ndarray, distances: np.ndarray, ids: list[Any]) -> None:

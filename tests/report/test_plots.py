@@ -11,7 +11,7 @@ from matplotlib.text import Text
 
 from rapids_bfs import InputError, as_graph, bfs, compare, plot_levels, plot_sizes
 from rapids_bfs.comparison.runner import Comparison, EngineRuns, Run
-from rapids_bfs.report.layout import radial
+from rapids_bfs.report.search_plot import radial
 from rapids_bfs.testing import graphs
 from rapids_bfs.trace import Level, Trace
 
