@@ -1,11 +1,11 @@
-"""What the host and the kernels of `bit_parallel` agree on."""
+"""Constants and parameters shared by the host and the kernels of `bit_parallel`."""
 
 from .parameters import Parameters
 
 BITS = 64  # of a word
 WIDTHS = (1, 4, 16)  # words per vertex: 64, 256 or 1024 sources at once
 PIECE = 128  # edges that a group takes at a time
-STATE_BYTES = 2048  # what the blocks share, at most
+STATE_BYTES = 2048  # of `State`, at most
 SIZE_OF_PIECE = "sizeof(Piece<Vertex, Offset>) == 2 * sizeof(Offset)"
 
 BATCH = Parameters(

@@ -1,10 +1,11 @@
-"""What the host and the kernel of `betweenness` on a GPU agree on. Words of sources and pieces are those of `batch`."""
+"""Constants and parameters shared by the host and the kernel of `betweenness` on a GPU. Words of sources and pieces are
+those of `batch`."""
 
 from .batch import BITS, PIECE, SIZE_OF_PIECE
 from .parameters import Parameters
 
 FRONTS = 4  # levels whose fronts are kept
-STATE_BYTES = 1024  # what the blocks share, at most
+STATE_BYTES = 1024  # of `State`, at most
 
 BATCH = Parameters(
     "Batch",

@@ -1,10 +1,10 @@
-"""What the host and the kernel of `deterministic` agree on; also see `whole_search`."""
+"""Constants and parameters shared by the host and the kernel of `deterministic`; see also `whole_search`."""
 
 from .parameters import Parameters
 from .whole_search import ARRAYS, COMMON, SIZES
 
 UNROLL = 4  # edges or vertices that a lane has in flight
-# What the grid did between two barriers, by number in the records of the first MAX_PHASES phases.
+# The kinds of phases, by their numbers in the records of the first MAX_PHASES phases.
 PHASES = (
     *("begin", "seed", "single block", "claim", "write", "append", "large siblings", "first edges", "merge", "sweep"),
     *("reorder", "cluster"),

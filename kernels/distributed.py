@@ -1,4 +1,4 @@
-"""What the host and the kernels of `cuda/distributed` agree on, besides `whole_search.SEARCH`."""
+"""Constants and parameters shared by the host and the kernels of `cuda/distributed`, besides `whole_search.SEARCH`."""
 
 from .parameters import Parameters
 from .whole_search import BITMAPS, SIZES

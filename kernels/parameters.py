@@ -1,7 +1,7 @@
-"""What a host passes to a kernel, declared once.
+"""The parameters of kernels, each declared once.
 
-From a declaration come the structure in the host's memory, the types that Numba compiles for, and what the compiler of
-the CUDA C++ checks: that its structure has these fields, in this order and of these types, and these constants.
+A declaration gives the structure in the host's memory, the types that Numba compiles for, and assertions for the
+compiler of the CUDA C++: its structure has these fields, in this order and of these types, and these constants.
 """
 
 import ctypes
@@ -24,11 +24,11 @@ class Parameters:
     """A structure of pointers, then of integers of 64 bits. The kernels say what the fields mean."""
 
     structure: str  # in C++, a template of the types of vertices and offsets
-    pointers: dict[str, str]  # what each points to, as C++ says it
+    pointers: dict[str, str]  # the type of their elements, in C++
     numbers: tuple[str, ...]
     constants: dict[str, int]
     elements: dict[str, str] = field(default_factory=dict)  # the fields that are elements of an array in C++
-    sizes: tuple[str, ...] = ()  # what else the host relies on, as C++ says it
+    sizes: tuple[str, ...] = ()  # further conditions that the host relies on, in C++
     inherited: int = 0  # how many fields are those of its base in C++, which lies first
 
     @property
@@ -36,7 +36,7 @@ class Parameters:
         return (*self.pointers, *self.numbers)
 
     def in_memory(self) -> type[ctypes.Structure]:
-        """The structure as the host fills it in."""
+        """The structure that the host fills in."""
         fields = [(name, ctypes.c_void_p if name in self.pointers else ctypes.c_int64) for name in self.names]
         return type(self.structure, (ctypes.Structure,), {"_fields_": fields})
 

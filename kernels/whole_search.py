@@ -1,4 +1,4 @@
-"""What the host and the kernels of `direction_optimizing` agree on, in CUDA C++ and in Numba-CUDA.
+"""Constants and parameters shared by the host and the kernels of `direction_optimizing`, in CUDA C++ and Numba-CUDA.
 
 `deterministic` shares its constants and sizes.
 """
@@ -10,11 +10,11 @@ from .parameters import Parameters
 NUMBER_SHIFT, LEVELS_SHIFT = 32, 1
 GROUP = 4  # in-neighbours that lie together in memory
 TILE = 32  # bitmap words that a warp sweeps at a time, at most
-TILES = 4  # tiles that it looks through at a time, at most
-LIST = 1536  # vertices of them that it has on its list, at most
+TILES = 4  # tiles that it takes at a time, at most
+LIST = 1536  # vertices of these tiles on its list, at most
 RECENT = 2048  # vertices that a block of a cluster remembers, twice that if neighbours are in its queue
 BITMAPS = 8  # of visited vertices, in turn
-STATE_BYTES = 1024  # what the blocks share, at most
+STATE_BYTES = 1024  # of `State`, at most
 
 # Constants and sizes that every kernel of this kind has.
 COMMON = {

@@ -1,10 +1,10 @@
 """Connected components as a label for each vertex, directions aside, by trees of pointers to smaller vertices.
 
 Each vertex points to one of its own component that is no larger; a root points to itself. An edge joins two trees: the
-larger root is made to point into the other tree. The first edges of all vertices join most of the graph already, so
-the most frequent root among some vertices is that of the largest component; where each edge is there in both
-directions its vertices need not look at their other edges. One thread; O(n + m) but for the height of the trees,
-which is kept small.
+larger root is made to point into the other tree. The first edges of all vertices join most of the graph already, so the
+most frequent root among some vertices is that of the largest component; where each edge exists in both directions, the
+vertices of that component can skip their other edges. One thread; O(n + m) but for the height of the trees, which is
+kept small.
 
 Source: M. Sutton, T. Ben-Nun, A. Barak, Optimizing parallel graph connectivity computation via subgraph sampling,
 IPDPS 2018.
@@ -22,7 +22,8 @@ SAMPLE = 1024  # vertices
 def label(offsets, targets, symmetric, labels):
     """Fill ``labels[n]`` with the component of each vertex; return how many components there are.
 
-    They are numbered from 0 in the order of their first vertices. ``symmetric``: is each edge there in both directions?
+    They are numbered from 0 in the order of their first vertices. ``symmetric``: does each edge exist in both
+    directions?
     """
     n = len(labels)
     for vertex in range(n):
@@ -82,7 +83,7 @@ def number(roots, vertices, numbers, labels):
 
 @serial
 def _join(pointers, one, other):
-    """Make one tree of those of two vertices."""
+    """Join the trees of two vertices."""
     one, other = pointers[one], pointers[other]
     while one != other:
         high, low = max(one, other), min(one, other)

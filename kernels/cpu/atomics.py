@@ -1,7 +1,7 @@
 """Operations on array elements that Numba's CPU target lacks: atomic ones, and prefetch.
 
-An atomic returns the element's value from before it. The order is relaxed: a BFS level ends with the end of a
-job, and that orders everything. Those that `team` makes its jobs of are ordered.
+An atomic returns the old value of the element. The order is relaxed, since a level ends with a job, whose end orders
+all accesses. The operations by which `team` begins and ends jobs are ordered.
 """
 
 from llvmlite import ir

@@ -1,21 +1,21 @@
-"""Betweenness: shortest paths through each vertex or arc, the sources shared out over the cores.
+"""Betweenness: shortest paths through each vertex or arc, with the sources distributed over the cores.
 
 A thread takes a source, counts the shortest paths to every vertex in the order of a search, and goes back in that
 order: a vertex gets from each neighbour one level below its share of that neighbour's dependency. Both passes go over
-out-edges; the first marks those that lead a level down, and the second looks at the marked ones alone.
+out-edges; the first marks those that lead a level down, and the second reads only the marked ones.
 
-Work: two passes over the edges that a source reaches. Nothing is shared between threads. The sources are dealt out to
-rows of ``sums``, which threads take: the same number of rows gives the same bits, whoever adds them up.
+Work: two passes over the edges that a source reaches. Threads share nothing. The sources are distributed over the
+rows of ``sums``, which threads take: the same number of rows gives the same bits, whichever threads take them.
 
 ===========================  =================================================================================
-``offsets[n + 1], targets``  out-edges; an arc that is there twice counts as two paths
+``offsets[n + 1], targets``  out-edges; a duplicate arc counts as another path
 ``is_target[n]``             vertices to which paths are counted
-``values[n]``                shortest paths from the source; once the vertex has been dealt with on the way back,
+``values[n]``                shortest paths from the source; once the vertex is done on the way back,
                              what it passes on: (dependency + 1 if it is a target) / paths. 0 before and after
 ``above[words]``             bitmap of the vertices at the level being expanded and above. 0 before and after
 ``down[words]``              bitmap of the edges that lead a level down. 0 before and after
 ``queue[n]``                 vertices in the order in which they were found
-``sums[rows, n]``            what a row's sources contribute; ``[rows, m]`` for arcs
+``sums[rows, n]``            the contributions of a row's sources; ``[rows, m]`` for arcs
 ===========================  =================================================================================
 
 Source: U. Brandes, A faster algorithm for betweenness centrality, J. Mathematical Sociology 25(2), 2001; for arcs and
@@ -129,6 +129,6 @@ def _fill_rows(arguments, thread):
 
 @serial
 def betweenness(offsets, targets, sources, is_target, endpoints, edges, sums, team, threads):
-    """Add to ``sums[rows, n]`` (``[rows, m]`` if ``edges``) what the sources contribute."""
+    """Add the contributions of the sources to ``sums[rows, n]`` (``[rows, m]`` if ``edges``)."""
     next_row = np.zeros(1, np.int64)
     _fill_rows(team, threads, (offsets, targets, sources, is_target, endpoints, edges, sums, next_row))

@@ -1,12 +1,12 @@
 """A path between two vertices, by two searches towards each other.
 
 The smaller frontier is expanded, a level at a time, until an edge leads from one search into the other. On graphs whose
-frontiers grow by a factor each search goes half as deep, which is about the square root of the edges that one search
-would look at. One thread; the work, clearing included, is that of the vertices and edges visited, whatever n is.
+frontiers grow by a factor each search goes half as deep, and reads about the square root of the edges that one search
+would read. One thread; the work, clearing included, is proportional to the vertices and edges visited, not to n.
 
 ====================  ==========================================================================
 ``side[n]``           which search has found a vertex (uint8); `UNSEEN` everywhere before and after
-``parents[n]``        the vertex before, in the search that found it; else anything
+``parents[n]``        the previous vertex, in the search that found it; undefined for others
 ``queues[2, n]``      the vertices found by each search, in the order of discovery
 ====================  ==========================================================================
 

@@ -1,13 +1,13 @@
 """Bit-parallel BFS: many sources at once, on all cores.
 
 Each vertex has a row of bits, one a source, 64 to a word. A level joins the rows of neighbours, so that an edge is
-looked at once for all the sources that get there at the same level; in a small world these are most of them.
+read once for all the sources that reach it at the same level; in a small world these are most of them.
 
-*Top-down*: threads take blocks of the frontier, the vertices that any source reached at the last level, and OR the
-row of each into its neighbours', but for what these have seen. A second pass settles the vertices found. *Bottom-up*:
-threads take blocks of all vertices; each that misses a source looks for it among the rows of its in-neighbours, and
-stops when it has found all that are still in flight. A row belongs to one thread, so nothing here is atomic. A level
-with few edges runs on the calling thread alone.
+*Top-down*: threads take blocks of the frontier, the vertices that any source reached at the last level, and OR the row
+of each into its neighbours', without the sources that these have seen. A second pass records the vertices found.
+*Bottom-up*: threads take blocks of all vertices; each that misses a source looks for it among the rows of its
+in-neighbours, and stops when it has found all that are still in flight. A row belongs to one thread, so nothing here is
+atomic. A level with few edges runs on the calling thread alone.
 
 A level notes what it found in one of two forms. *Distances* are bit-sliced: word ``w`` of ``planes[p]`` holds bit p
 of the distances of 64 sources, so a vertex writes a word or two per level whatever the number of sources; `write`
@@ -15,7 +15,7 @@ turns them into rows of distances. *Counts* of the vertices that each source rea
 vertical counters: adding a row is eight steps of a carry over whole rows.
 
 =======================================  =====================================================================
-``rank[n]``                              a vertex's number here; the arrays below go by it
+``rank[n]``                              a vertex's number, by which the arrays below are indexed
 ``active``                               vertices with in-edges; the others' numbers follow theirs
 ``offsets[n + 1], targets[m]``           out-edges
 ``in_offsets[n + 1], in_targets[m]``     in-edges (the same arrays if the graph is symmetric)
@@ -27,10 +27,10 @@ vertical counters: adding a row is eight steps of a carry over whole rows.
 ``buffers[threads, CAPACITY]``           vertices won, on their way into the queue
 ``under_way[threads * width]``           a row per thread: sources that reached any vertex at this level
 ``wanted[width]``                        a row: sources that reached any vertex at the last level
-``planes[:, n * width]``                 bits of the distances; no plane if nobody asks
+``planes[:, n * width]``                 bits of the distances; no plane if they are not wanted
 ``tallies[threads, TALLIES * width]``    vertical counters
-``counts[threads, 64 * width]``          vertices by source; of length 0 if nobody asks
-``counters[COUNTERS]``                   what the threads share: the next block to take, the end of the queue, sums
+``counts[threads, 64 * width]``          vertices by source; of length 0 if they are not wanted
+``counters[COUNTERS]``                   shared by the threads: the next block to take, the end of the queue, sums
 =======================================  =====================================================================
 
 Sources: M. Then et al., The more the merrier: efficient multi-source graph traversal, PVLDB 8(4), 2014;
@@ -61,7 +61,7 @@ from .vectors import (
 )
 
 ALPHA = 4  # bottom-up when the frontier has more than 1/ALPHA of the edges into vertices that miss a source
-SERIAL_EDGES = 1 << 13  # with less to do than this, one thread does it
+SERIAL_EDGES = 1 << 13  # edges; one thread does a level with fewer
 BLOCK = 64  # vertices that a thread takes at a time
 CAPACITY = 1024  # vertices in a thread's buffer
 CLEARED = 1 << 15  # elements that a thread sets to zero at a time
@@ -125,7 +125,7 @@ def _spill(queue, buffer, held, counters):
 
 @borrowing(serial)
 def _note(b, valid, level, vertex, new, tally, held, counts):
-    """Write down that the sources in ``new`` reached the vertex; return the rows held in the tally."""
+    """Record that the sources in ``new`` reached the vertex; return the number of rows in the tally."""
     for plane in range(len(b.planes)):
         if level >> plane & 1:
             planes = b.planes[plane]
@@ -156,8 +156,8 @@ def _empty(tally, counts):
 
 
 @borrowing(shared)
-def _settle(arguments, thread):
-    """Note what the vertices in ``queue[:end]`` found, a block at a time; return their out-edges."""
+def _record(arguments, thread):
+    """Record the sources that reached the vertices in ``queue[:end]``, a block at a time; return their out-edges."""
     b, valid, queue, end, level, upcoming = arguments
     counts, tally = b.counts[thread], b.tallies[thread]
     under_way = no_words(valid)
@@ -288,7 +288,7 @@ def _start(b, sources, queue):
 
 @borrowing(serial)
 def _end_level(b, level, summary, threads):
-    """Gather what the threads found: the sources that are in flight, and the summary's sums."""
+    """Gather the results of all threads: the sources that are in flight, and the summary's sums."""
     width = len(b.wanted)
     b.wanted[:] = 0
     for thread in range(threads):
@@ -318,7 +318,7 @@ def _level_top_down(b, valid, level, queue, size, upcoming_queue, frontier, upco
         store_row(frontier, queue[position], nothing)
     size = b.counters[TAIL]
     b.counters[NEXT_BLOCK] = 0
-    return size, _settle(team, threads, (b, valid, upcoming_queue, size, level, upcoming))
+    return size, _record(team, threads, (b, valid, upcoming_queue, size, level, upcoming))
 
 
 @borrowing(serial)

@@ -48,8 +48,8 @@ def by_type(function, **options):
 
 
 def for_kernels(function, *, nogil=False, **options):
-    """``function`` as `by_type` compiles it, without what lets Python call it, which takes half of the time: Python
-    must not."""
+    """``function`` as `by_type` compiles it, without the wrapper for calls from Python, which takes half of the
+    time."""
     return by_type(function, **{"_nrt": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True} | options)
 
 
@@ -82,7 +82,7 @@ def parallel(function):
 
 
 class Kernel:
-    """A function that Numba's threads run, and its twin that one thread runs; compiled kernels may call it."""
+    """A function that Numba's threads run, and its twin for one thread; compiled kernels may call it."""
 
     def __init__(self, function, **options):
         self._on_threads = compiled(function, nogil=True, **options)
@@ -139,7 +139,7 @@ def set_num_threads(number):
 
 
 def _uninterrupted(function, *arguments, **named):
-    """Call ``function`` where no interrupt can stop it half-way; return or raise what it does."""
+    """Call ``function`` where no interrupt can stop it half-way, and return its value or raise its exception."""
     if threading.current_thread() is not threading.main_thread() or global_compiler_lock.is_locked():  # by this thread
         return function(*arguments, **named)
     outcome = SimpleQueue()
@@ -178,5 +178,5 @@ def _after_fork_in_child():
     _threads_lost = _threads_lost or threading_layer._backend_init_process_lock is not None  # set first at the start
 
 
-if hasattr(os, "register_at_fork"):  # as everywhere but on Windows
+if hasattr(os, "register_at_fork"):  # missing on Windows only
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)

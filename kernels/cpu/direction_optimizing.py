@@ -1,10 +1,10 @@
 """Direction-optimizing BFS, by a team of threads.
 
-A level with few edges is one step of the textbook queue, on the calling thread: grids and paths have no others. Of
-any other, threads take blocks until none is left, as `team` has it; there are as many as the level deserves.
+A level with few edges is one step of the textbook queue, on the calling thread: grids and paths have only such
+levels. Threads of the `team` take the blocks of any other; their number grows with the work of the level.
 
-*Top-down*: threads take blocks of the frontier from a queue; a neighbour is won by whoever sets its bit in the
-bitmap ``visited``. It goes to a buffer of that thread's own, and from there its distance, predecessor and place in
+*Top-down*: threads take blocks of the frontier from a queue; the thread that sets a neighbour's bit in the
+bitmap ``visited`` wins it. It goes to that thread's own buffer, and from there its distance, predecessor and place in
 the queue are written many at a time: an atomic waits for the writes before it. *Bottom-up*: threads take blocks of
 64-vertex words; each unvisited vertex looks for a neighbour in the frontier's bitmap and stops at the first. It
 looks at its ``hub`` first, the in-neighbour with the most out-edges; on skewed graphs few need to look further. A
@@ -17,13 +17,13 @@ one bit test per edge into an unvisited vertex. A distance and a predecessor are
 ``offsets[n + 1], targets[m]``        out-edges
 ``most``                              out-edges that a vertex has, at most
 ``in_offsets[n + 1], in_targets[m]``  in-edges (the same arrays if the graph is symmetric)
-``hub[n]``                            the in-neighbour to look at first
+``hub[n]``                            the in-neighbour to probe first
 ``sourceless[words]``                 bitmap of the vertices without in-edges, which no level can find
 ``visited[words]``                    bitmap of the vertices found so far, and of the sourceless ones
 ``frontier[words], found[words]``     bitmaps of the level being expanded and of the next
 ``queue[n]``                          vertices in the order in which they were found; the frontier is a run of it
 ``buffers[threads, 2, CAPACITY]``     vertices won and their predecessors, on their way into the arrays
-``counters[COUNTERS]``                what the threads share: the next block to take, the end of the queue
+``counters[COUNTERS]``                shared by the threads: the next block to take, the end of the queue
 ``notes[n + 1]``                      when each level ended, and its direction, if wanted
 ====================================  ========================================================================
 
@@ -44,18 +44,18 @@ from .compiled import borrowing, serial
 from .team import shared
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges, and than the bitmaps have words
-MANY, ALPHA_OF_MANY = 8, 64  # so many threads go bottom-up earlier: top-down they take the same cache lines in turns
+MANY, ALPHA_OF_MANY = 8, 64  # this many threads go bottom-up earlier, since top-down they contend for cache lines
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
-# Portions of work: there are no more threads than portions, and only one for fewer than `FEW`, which it has done about
-# when the others come.
+# Portions of work: there are no more threads than portions, and only one for fewer than `FEW`, which it finishes before
+# the others wake up.
 FEW = 2
 EDGES = 1 << 12  # of the frontier, top-down
 WORDS = 1 << 9  # bottom-up
 WORDS_READ = 1 << 12  # where bits are only read
 QUEUE_BLOCK = 64  # frontier vertices that a thread takes at a time
-BLOCKS = 8  # that a thread takes of a level, if they are smaller then
+BLOCKS = 8  # of a level for each thread, if that makes blocks smaller
 WORD_BLOCK = 64  # bitmap words that a thread takes at a time
-BATCH = 4  # in-neighbours that a vertex looks at at a time
+BATCH = 4  # in-neighbours that are probed at a time
 CAPACITY = 1024  # vertices in a thread's buffer
 
 NEXT_BLOCK, TAIL, COUNTERS = 0, 8, 16  # elements of `counters`, a cache line apart
@@ -117,16 +117,16 @@ def _top_down(arguments, thread):
                 if s.visited[word] & bit or fetch_or(s.visited, word, bit) & bit:
                     continue
                 if held == CAPACITY:
-                    edges += _settle(s, level, buffer, held)
+                    edges += _flush(s, level, buffer, held)
                     held = 0
                 buffer[0, held] = neighbor
                 buffer[1, held] = vertex
                 held += 1
-    return edges + _settle(s, level, buffer, held)
+    return edges + _flush(s, level, buffer, held)
 
 
 @borrowing(serial)
-def _settle(s, level, buffer, held):
+def _flush(s, level, buffer, held):
     """Write and enqueue the vertices in the buffer (row 0: vertices, row 1: predecessors); return their out-edges."""
     tail = fetch_add(s.counters, TAIL, held)
     edges = 0
@@ -145,7 +145,7 @@ def _settle(s, level, buffer, held):
 def _first_hit(frontier, in_targets, start, stop):
     """The first of the edges ``start..stop - 1`` whose end is in the frontier, or -1.
 
-    They are tested `BATCH` at a time: loads that do not wait for each other cost less than a branch guessed wrong.
+    They are tested `BATCH` at a time: independent loads cost less than a mispredicted branch.
     """
     edge = np.int64(start)
     while edge + BATCH <= stop:
@@ -255,7 +255,7 @@ def _to_queue(arguments, thread):
 
 @borrowing(shared)
 def _mark_unreached(s, thread):
-    """Write -1 wherever no level has written, a block of words at a time."""
+    """Write -1 at the vertices that no level reached, a block of words at a time."""
     want_predecessors = len(s.predecessors) > 0
     while True:
         start = fetch_add(s.counters, NEXT_BLOCK, WORD_BLOCK)
@@ -337,7 +337,7 @@ def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
     """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return how many vertices are reached.
 
     ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``
-    (-1: none). At sourceless vertices other than the sources nothing is written: what stands there must be -1.
+    (-1: none). Nothing is written at sourceless vertices other than the sources: there the arrays must hold -1.
 
     Unless their length is 0, ``notes[0]`` is when the first level begins and ``notes[level]`` when that one ends, in
     ticks of the clock, and in the lowest bit whether it was bottom-up. There are at most n levels.
@@ -349,7 +349,7 @@ def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
     if target >= 0 and s.visited[word_of(target)] & bit_of(target):
         if s.distances[target] == 0:  # a source
             depth_limit = 0
-        target = -1  # its bit says nothing, and no level can find it
+        target = -1  # its bit is always set, and no level can find it
     frontier, found = s.frontier, s.found
     begin, end = 0, len(sources)
     edges = _edges_from(s, begin, end)  # of the frontier, when top-down

@@ -1,4 +1,4 @@
-"""Numba's cache on disk, in the user's cache folder, made so that a bad disk costs no more than compiling again.
+"""Numba's cache on disk, in the user's cache folder, designed so that a bad disk costs no more than compiling again.
 
 Numba itself keeps compiled code beside the source, where ``pip uninstall`` leaves it behind, and takes it although
 a function that was compiled into it has changed in another file. It raises an exception if no folder is writable, if a
@@ -29,7 +29,7 @@ _announced = False
 
 
 def keep_on_disk(dispatcher):
-    """Cache on disk what ``dispatcher`` compiles, if its source is a file; else warn once."""
+    """Cache the functions that ``dispatcher`` compiles on disk, if their source is a file; else warn once."""
     try:
         dispatcher._cache = Cache(dispatcher.py_func)
     except (RuntimeError, OSError) as error:  # RuntimeError: Numba finds no such folder
@@ -38,7 +38,7 @@ def keep_on_disk(dispatcher):
 
 @functools.cache
 def folder():
-    """Where compiled code is kept: NUMBA_CACHE_DIR, else the user's cache folder."""
+    """The folder for compiled code: NUMBA_CACHE_DIR, else the user's cache folder."""
     if config.CACHE_DIR:
         return config.CACHE_DIR
     from platformdirs import user_cache_dir
@@ -48,7 +48,7 @@ def folder():
 
 @functools.cache
 def _kernels_stamp():
-    """A hash of the functions that any other may have had compiled into it."""
+    """A hash of the functions that may be compiled into any other."""
     sources = sorted(Path(__file__).parent.rglob("*.py"))
     return hashlib.sha256(b"\0".join(source.read_bytes() for source in sources)).digest()
 
@@ -87,7 +87,7 @@ class Cache(FunctionCache):
 
     def load_overload(self, signature, target):
         try:
-            rtsys.initialize(target)  # all that compiled code needs of what Numba's own `load_overload` sets up
+            rtsys.initialize(target)  # the only part of the setup in Numba's `load_overload` that compiled code needs
             with self._guard_against_spurious_io_errors():
                 found = self._load_overload(signature, target)
         except Exception:  # unpickling a damaged file can raise anything

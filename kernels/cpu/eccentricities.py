@@ -1,7 +1,7 @@
 """Bounds of eccentricities, from distances and from neighbours. One thread, O(n) for all vertices.
 
 Let e be the eccentricity of s. A vertex v from which s is ``to`` away has an eccentricity of at most e + to, and of at
-least to; one that is ``from`` away from s has one of at least e - from, since what is farthest from s is at least
+least to; one that is ``from`` away from s has one of at least e - from, since the vertex farthest from s is at least
 that far from v. The bounds of s itself meet. All components are bounded at once, each by a source of its own.
 
 ``labels[n]`` is the component of each vertex; ``lower[n]`` and ``upper[n]`` are the bounds of its eccentricity.

@@ -23,7 +23,7 @@ def expand(offsets, targets, begin, end, level, visited, distances, predecessors
     want_predecessors = len(predecessors) > 0
     tail = end
     for head in range(begin, end):
-        if tail == len(queue):  # once all are found no edge tells anything new
+        if tail == len(queue):  # all vertices are found
             break
         vertex = queue[head]
         if head + LATER < tail:

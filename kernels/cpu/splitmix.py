@@ -1,4 +1,4 @@
-"""splitmix64: random bits by counting, and its finaliser, a hash of 64 bits, one to one.
+"""splitmix64: random bits from a counter, and its finaliser, a bijective hash of 64 bits.
 
 Source: G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
 """

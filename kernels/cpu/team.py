@@ -1,16 +1,16 @@
-"""A team: threads that help a kernel with a part of its work, and that nobody waits for unless they have come.
+"""A team: threads that help with the work of a kernel. The caller waits only for helpers that have begun.
 
-A *job* is a function that takes tiles of work from a shared counter until none is left. `together` opens a job, does
-it on the calling thread, and closes it. Helpers that are awake meanwhile enter it and take tiles too; those that come
-later find it closed. So the caller waits for nobody but the helpers that are inside, each at its last tile, and a
-helper whose core another process has taken costs nothing. Numba's threading layers give every thread a share and wait
-for all of them: on a busy machine, that is for milliseconds.
+A *job* is a function that takes tiles of work from a shared counter until none is left. `together` opens a job, does it
+on the calling thread, and closes it. Helpers that are awake meanwhile enter it and take tiles too; those that come
+later find it closed. So the caller waits only for the helpers that are inside, each at its last tile, and a helper that
+has lost its core to another process costs nothing. Numba's threading layers give every thread a share and wait for all
+of them: on a busy machine, that is for milliseconds.
 
-A helper that has nothing to do looks out for the next job for some microseconds, then it sleeps. Callers and helpers
-sleep on locks of Python's C API, which take no GIL and exist on every system.
+An idle helper polls for the next job for some microseconds, then it sleeps. Callers and helpers sleep on locks of
+Python's C API, which take no GIL and exist on every system.
 
-A team has one job at a time. A caller that finds it at work, for another Python thread, does its job alone; so does a
-caller in the child of a fork, where the helpers are missing.
+A team has one job at a time. A caller that finds it busy with the job of another Python thread does its own job alone;
+so does a caller in the child of a fork, where the helpers are missing.
 
 The team is an array of int64:
 
@@ -18,13 +18,13 @@ The team is an array of int64:
 ``team[STATE]``            number of the job in units of `JOB`, with a bit that is set while it is `RESERVED`, `OPEN`,
                            or `WAITED_FOR` by a caller that sleeps, and how many helpers are inside
 ``team[SIZE]``             threads wanted for the job, the caller among them
-``team[FUNCTION, DATA]``   addresses: what a helper calls, and its arguments, which live as long as the caller waits
+``team[FUNCTION, DATA]``   addresses: the helpers' function, and its arguments, which live while the caller waits
 ``team[RESTED]``           when the team may next be asked
 ``team[DONE]``             the address of the lock that the caller sleeps on
 ``team[CLOSED]``           1: helpers return
-``team[SUM]``              what those inside have returned
-``team[CAME, FAILED]``     how many helpers have come, and for how many threads there was no memory
-``team[LANE * thread]``    from the first helper's on: the address of the lock that it sleeps on, and whether it does
+``team[SUM]``              the sum of the values that helpers have returned
+``team[CAME, FAILED]``     the number of helpers that have come, and of threads without memory
+``team[LANE * thread]``    from the first helper's on: the address of the lock that it sleeps on, and whether it sleeps
 =========================  ==========================================================================================
 """
 
@@ -46,11 +46,11 @@ LOCK, ASLEEP = 0, 1  # in a helper's lane
 INSIDE = (1 << 14) - 1
 OPEN, WAITED_FOR, RESERVED, JOB = 1 << 14, 1 << 15, 1 << 16, 1 << 17
 FAN = 4  # sleeping helpers that one thread wakes
-PATIENCE = int(0.05 * TICKS_PER_MS)  # how long a thread looks out before it sleeps
+PATIENCE = int(0.05 * TICKS_PER_MS)  # how long an idle thread polls before it sleeps
 
-LOSS = int(0.02 * TICKS_PER_MS)  # what a caller may lose by waiting for helpers
-REST = 20  # times what it lost, until it asks for help again
-NO_MEMORY = -(1 << 63)  # what a job returns that raises an exception
+LOSS = int(0.02 * TICKS_PER_MS)  # the time that a caller may lose by waiting for helpers
+REST = 20  # times the lost time, until the caller asks for help again
+NO_MEMORY = -(1 << 63)  # the value of a job that raises an exception
 
 LONG, POINTER = ir.IntType(64), cgutils.voidptr_t
 JOB_TYPE = ir.FunctionType(LONG, [POINTER, LONG])
@@ -61,7 +61,7 @@ _free = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyThread_release_lock", ctype
 
 
 def new(helpers):
-    """A team with room for so many helpers, none of which is there yet. Its locks are never freed."""
+    """A team with lanes for ``helpers`` threads, which have yet to come. Its locks are never freed."""
     team = np.zeros((helpers + 1) * LANE, np.int64)
     for place in (DONE, *range(LANE + LOCK, len(team), LANE)):
         team[place] = _new_lock() or 0
@@ -138,9 +138,9 @@ def _wake(team, first, size):
 
 @serial
 def _wait_for_helpers(team, began):
-    """Close the job that ``began`` then, and wait until nobody is inside.
+    """Close the job that began at ``began``, and wait until no helper is inside.
 
-    Alone, the caller would have taken as many times as long as helpers came. If it lost by waiting, the team rests.
+    Alone, the caller would have taken longer by the number of helpers. If it lost time by waiting, the team rests.
     """
     done = ticks()
     ordered_add(team, STATE, -OPEN)
@@ -183,7 +183,7 @@ def shared(function, **options):
     """``together(team, threads, arguments)``, for kernels, which shares ``function(arguments, thread)`` with the team.
 
     It returns the sum of what each thread that came returns, an integer. ``thread`` < ``threads`` is a thread's own.
-    No exception but for want of memory may leave ``function``.
+    ``function`` may raise no exception but for lack of memory.
     """
     work = for_kernels(function, **options)
 
@@ -234,7 +234,7 @@ def _next_job(team, last, lane):
             state = load(team, STATE)
             wanted = (state & OPEN and state // JOB != last) or load(team, CLOSED)
             if wanted and ordered_exchange(team, lane + ASLEEP, 0):
-                continue  # nobody has released the lock
+                continue  # the lock has not been released
             _sleep_on(team[lane + LOCK])
             until = ticks() + PATIENCE
     return -1

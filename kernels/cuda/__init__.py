@@ -31,7 +31,7 @@ FILES = {
     "two_kernel": "published/two_kernel.cu",
     "validation": "graph/validation.cu",
 }
-# The kernels of each file: a name for each, and the template instance that it stands for.
+# The kernels of each file: their names, and the template instances.
 KERNELS = {
     "answer": {"translate": "translate<{vertex}, {offset}>"},
     "betweenness": {"betweenness": "betweenness<{vertex}, {offset}>"},
@@ -140,9 +140,9 @@ OPTIONS = ("-std=c++17", "-default-device")  # without the second, NVRTC 12 refu
 
 def source(name: str) -> str:
     """The text of a file of `FILES`, with the text of what it includes in place of each ``#include "..."``, and
-    then what checks its parameters.
+    then the assertions about its parameters.
 
-    One text without includes needs no search path, and a cache that goes by the text notices every change.
+    One text without includes needs no search path, and a cache keyed by the text notices every change.
     """
     checks = PARAMETERS[name].checks() if name in PARAMETERS else ""
     return _text(FILES[name], set()) + checks

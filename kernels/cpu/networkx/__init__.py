@@ -1,1 +1,1 @@
-"""Kernels for what NetworkX alone asks."""
+"""Kernels for functions of NetworkX alone."""

@@ -1,4 +1,4 @@
-"""Searches whose order counts: the order in which a sequential queue discovers, and what follows from it.
+"""Searches whose order counts: the order in which a sequential queue discovers vertices, and results that depend on it.
 
 ``offsets[n + 1], targets[m]``: out-edges; ``in_offsets, in_targets``: in-edges. A ``queue`` holds vertices in the
 order of discovery. Nothing here is atomic: a search belongs to one thread, and several run side by side.
@@ -33,7 +33,7 @@ def _search_next(arguments, thread):
 def search_each(offsets, targets, sources, depth_limit, distances, predecessors, queues, reached, team, threads):
     """Search from each of ``sources[k]`` alone, as `sequential.search`: row i of the arrays [k, n] is that of source i.
 
-    ``reached[k]`` is how much of a queue is filled. O(k (n + m)).
+    ``reached[k]`` is the number of vertices in a queue. O(k (n + m)).
     """
     next_source = np.zeros(1, np.int64)
     _search_next(

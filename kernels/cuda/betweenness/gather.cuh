@@ -44,10 +44,10 @@ __device__ inline bool join(const Batch<Vertex, Offset>& b, const Offset* offset
     return true;
 }
 
-// The compiler may fuse either product with the sum, and not the same one wherever this is inlined: it is said which.
+// The compiler could fuse either product with the sum, and choose differently at each inlining: the intrinsics decide.
 __device__ inline double product(Pair a, Pair b) { return __fma_rn(a.low, b.low, __dmul_rn(a.high, b.high)); }
 
-// Pass on what a place has: its dependencies add up to `sum` for each path. Returns what this is worth to the vertex,
+// Store what a place passes on: its dependencies add up to `sum` for each path. Returns what it adds to the vertex,
 // over the sources of this lane.
 template <typename Vertex, typename Offset>
 __device__ inline double pass_on(const Batch<Vertex, Offset>& b, Vertex place, Word bits, bool target, Pair paths,
@@ -58,7 +58,7 @@ __device__ inline double pass_on(const Batch<Vertex, Offset>& b, Vertex place, W
     return product(paths, sum) + ends;
 }
 
-// What an item came to, in the lane that holds it; nothing in those of pieces that were not the last.
+// The result of an item, in the lane that holds it; empty for pieces that were not the last.
 struct Outcome {
     Word found = 0;    // forward: the sources that reached the place
     double worth = 0;  // backward: the sum of its dependencies

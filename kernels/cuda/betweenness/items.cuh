@@ -4,7 +4,7 @@
 
 #include "batch.cuh"
 
-// What a lane holds: a place or a piece of it, and the sources that it is about.
+// An item of a lane: a place or a piece of it, and its sources.
 template <typename Vertex, typename Offset>
 struct Item {
     Vertex place = 0;
@@ -14,7 +14,7 @@ struct Item {
     int slot = -1;  // of a piece: where it is in the arrays of partials
 };
 
-// An item, or an arc of it that brings something: the place whose row is to be read, and for which sources.
+// An item, or an arc of it that adds something: the place whose row is to be read, and the sources.
 template <typename Vertex>
 struct alignas(16) Hit {
     Word bits;

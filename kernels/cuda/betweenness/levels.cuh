@@ -1,4 +1,4 @@
-// The levels: expanding few arcs, settling what was found, emptying fronts, and the end of a phase.
+// The levels: expanding few arcs, recording the places found, emptying fronts, and the end of a phase.
 #pragma once
 
 #include "items.cuh"

@@ -14,7 +14,7 @@
 // per arc to find the neighbours whose word meets the item's, then the whole warp per row. A vertex with more arcs is
 // cut into pieces that are items of their own; the last that is done adds up their sums in order.
 //
-//   offsets[n + 1], targets[m]        out-edges; an arc that is there twice counts as two paths
+//   offsets[n + 1], targets[m]        out-edges; a duplicate arc counts as another path
 //   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric)
 //   pieces, in_pieces[count]          runs of at most PIECE arcs of the vertices that have more
 //   sources[k]                        bit i % 64 of word i / 64 stands for sources[i]

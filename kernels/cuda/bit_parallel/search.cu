@@ -15,7 +15,7 @@
 // vertical counters in registers, eight bits deep; they go to shared memory when they are full, and when the phase is
 // over.
 //
-//   rank[n]                           a vertex's number here, by degree; all but the distances go by it
+//   rank[n]                           a vertex's number by degree, which indexes all but the distances
 //   offsets[n + 1], targets[m]        out-edges
 //   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric); hubs first
 //   heavy[heavies]                    vertices with more than PIECE in-edges

@@ -8,7 +8,7 @@ constexpr int MAX_LEVELS = 1 << 20;  // before the grid meets again, so that the
 constexpr int CHUNK = GROUP;         // a thread for each edge of a chunk
 constexpr int HERE = -1;             // no place in `targets`
 
-// Who works on a small frontier.
+// The threads that work on a small frontier.
 struct Block {
     static constexpr bool IS_CLUSTER = false;
     static constexpr int SIZE = THREADS < 128 ? THREADS : 128;  // threads of a block: more would slow each other down

@@ -1,1 +1,1 @@
-"""What a search in one cooperative launch is built from; the same parts as in ``kernels/cuda/common``."""
+"""Building blocks of a search in one cooperative launch, the same as in ``kernels/cuda/common``."""

@@ -68,7 +68,7 @@ def load_four_read_only(typingctx, pointer, group):
 
 @intrinsic
 def reduce_or(typingctx, pointer, index, value):
-    """An atomic union in global memory, which nobody waits for.
+    """An atomic OR in global memory without a result, so that no thread waits for it.
 
     In kernels with barriers of a cluster the assembler waits for `atomic_or`, whether its result is used or not.
     """
@@ -185,9 +185,9 @@ def prefetch(typingctx, pointer, index):
 
 @intrinsic
 def no_unroll(typingctx, value):
-    """``value``, which a loop counts with that is not to be unrolled.
+    """``value``, for the counter of a loop that the compiler must not unroll.
 
-    Where a loop seldom runs, the code beside it is fetched sooner then.
+    If the loop seldom runs, the code beside it is fetched sooner.
     """
 
     def generate(context, builder, signature, arguments):
@@ -240,7 +240,7 @@ def cluster_size(typingctx):
 
 @intrinsic
 def map_shared_rank(typingctx, pointer, rank):
-    """Where another block of the cluster has what ``pointer`` points to in this block's shared memory."""
+    """The address in another block of the cluster that corresponds to ``pointer`` in this block's shared memory."""
 
     def generate(context, builder, signature, arguments):
         pointer, rank = arguments

@@ -52,11 +52,6 @@ warp_inclusive_scan, warp_inclusive_scan_32 = scanner(np.int64), scanner(np.int3
 
 
 @inlined
-def warp_sum(value):
-    """The sum over the lanes, in every lane."""
-    return from_lane(warp_inclusive_scan(value), WARP - 1)
-
-
-@inlined
 def warp_sum_32(value):
+    """The sum over the lanes, in every lane."""
     return from_lane(warp_inclusive_scan_32(value), WARP - 1)

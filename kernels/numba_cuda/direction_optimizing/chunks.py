@@ -82,8 +82,8 @@ def chunk_queue(reserve):
     def append_chunks(s, block, queue, where, filled, level, begin, count, wanted, vertex, first, degree):
         """Append the chunks of the vertices that this warp wants, ``count`` per lane, to the queue of its block.
 
-        Where there is room says ``reserve``, with ``where`` and ``filled``, which is returned as it is then. What finds
-        no room goes to the queue of the whole grid from ``begin`` on instead, unless it is there already (``begin``
+        ``reserve`` allocates their places, with ``where`` and ``filled``, whose new value is returned. Chunks without
+        room go to the queue of the whole grid from ``begin`` on instead, unless it is there already (``begin``
         is negative), and then small levels stop before this one.
         """
         lane = lane_id()

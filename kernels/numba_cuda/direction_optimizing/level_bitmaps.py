@@ -61,7 +61,7 @@ def recorded_words(s):
 
 @inlined
 def reset_for_next_search(s, warp, warps):
-    """Leave the first bitmap as the next search begins with it: a warp what only that warp read in `record`."""
+    """Reset the first bitmap for the next search: each warp the words that only it read in `record`."""
     words = s.n + WARP - 1 >> 5
     width = recorded_words(s)
     word = np.int64(warp) * width + lane_id()

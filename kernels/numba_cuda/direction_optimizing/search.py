@@ -43,7 +43,7 @@ from .queue import append_to_queue
 from .small_levels import cluster_levels, single_block_levels
 from .top_down import expand
 
-# Which thread this is, and what its block works with.
+# The thread, and the shared memory of its block.
 Work = namedtuple(
     "Work",
     (
@@ -242,7 +242,7 @@ def finish(s, work, ring, level, phase, with_isolated, given_up):
 
 @inlined
 def work_of(s, memory, result, reached):
-    """What this thread works with. ``memory`` holds the words of the warps, then their lists."""
+    """The `Work` of this thread. ``memory`` holds the words of the warps, then their lists."""
     warp_of_block, warps_of_block = np.int32(cuda.threadIdx.x >> 5), np.int32(cuda.blockDim.x >> 5)
     warp = np.int32(warp_of_block * cuda.gridDim.x + cuda.blockIdx.x)
     warps = np.int32(cuda.gridDim.x * warps_of_block)

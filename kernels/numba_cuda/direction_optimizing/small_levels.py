@@ -1,4 +1,4 @@
-"""Small levels: one block, or the blocks of its cluster, going on without the others."""
+"""Small levels: one block, or the blocks of its cluster, continue without the others."""
 
 from collections import namedtuple
 
@@ -46,8 +46,8 @@ from .parameters import EXPLORED, LEVEL, TAILS, TARGET_LEVEL
 from .phase import of_phase
 from .queue import append_vertex
 
-MAX_LEVELS = 1 << 20  # that a block does before the others see at the barrier that it is alive
-SINGLE_BLOCK_THREADS = 128  # of a block without a cluster: others would be in their way
+MAX_LEVELS = 1 << 20  # of a block before it meets the others at the barrier, whose spins are limited
+SINGLE_BLOCK_THREADS = 128  # of a block without a cluster: more would be slower
 GOLDEN = np.uint32(0x9E3779B9)  # 2^32 over the golden ratio
 
 # Which chunks of a level a block expands: from `begin` to `stop`, in its own queue. If they are divided evenly, `until`
