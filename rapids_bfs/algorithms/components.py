@@ -1,4 +1,4 @@
-"""`connected_components`: the components of a graph, directions ignored."""
+"""`connected_components`: the components of a graph, directions ignored; and its strong components."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core.cuda.arrays import moved
+from .._core.cuda.arrays import CPU, moved
 from ..engines import components
+from ..graph import Graph
+from ..kernels.cpu.networkx.components import strong_components as search_in_depth
 from ..loading import as_graph
 
 
@@ -40,4 +42,26 @@ def connected_components(graph: Any) -> np.ndarray:
     """
     graph = as_graph(graph)
     labels: np.ndarray = moved(components(graph)[0], graph.answers_on)
+    return labels
+
+
+def strong_components(graph: Graph) -> np.ndarray:
+    """The strongly connected component of each vertex, numbered as by `connected_components`.
+
+    The host finds them by Tarjan's depth-first search, on one thread.
+
+    Examples
+    --------
+    >>> strong_components(as_graph([(0, 1), (1, 2), (2, 1), (3, 0)]))
+    array([0, 1, 1, 2], dtype=int32)
+    """
+    here, n = graph.to(CPU), graph.num_vertices
+    members, starts = np.empty(n, np.int64), np.empty(n + 1, np.int64)
+    count = search_in_depth(here.offsets, here.targets, members, starts, False)
+    found = np.empty(n, here.targets.dtype)
+    found[members] = np.repeat(np.arange(count), np.diff(starts[: count + 1]))
+    _, firsts = np.unique(found, return_index=True)
+    rank = np.empty(count, here.targets.dtype)
+    rank[np.argsort(firsts)] = np.arange(count)
+    labels: np.ndarray = moved(rank[found], graph.device)
     return labels

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .searcher import Searcher, of_graph, of_matrix
-
-FORMATS = ("coo", "csc", "csr")  # the formats of matrices that cuGraph takes
+from .prepared import as_library_of, is_graph, is_matrix
+from .searcher import searcher_of
 
 
 def bfs(
@@ -73,16 +72,14 @@ def bfs(
     if start is None and i_start is None:
         raise TypeError("must specify 'start' or 'i_start', but not both")
     start = i_start if start is None else start
-    module = type(G).__module__
-    if module == "cugraph.structure.graph_classes":
-        if directed is not None:
-            raise TypeError("'directed' cannot be specified for a Graph-type input")
-        return of_graph(G).frame(start, depth_limit, return_predecessors)
-    if module.startswith("cudf.") and type(G).__name__ == "DataFrame":
-        return Searcher.of_edges(G, directed is not False).frame(start, depth_limit, return_predecessors)
-    if module.startswith(("scipy.sparse", "cupyx.scipy.sparse")) and G.format in FORMATS:
-        return of_matrix(G, start, depth_limit, directed is not False, return_predecessors)
-    raise TypeError(f"obj of type {type(G)} is not supported.")
+    if is_graph(G) and directed is not None:
+        raise TypeError("'directed' cannot be specified for a Graph-type input")
+    searcher = searcher_of(G, directed)
+    if not is_matrix(G):
+        return searcher.frame(start, depth_limit, return_predecessors)
+    with searcher.traversal.lock, searcher.search(start, depth_limit, return_predecessors) as found:
+        pass
+    return tuple(as_library_of(G, array) for array in found)
 
 
 def bfs_edges(

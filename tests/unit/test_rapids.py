@@ -22,7 +22,8 @@ from rapids_bfs.adapters import EXPORTERS, IMPORTERS, cudf, cudf_edges, export, 
 from rapids_bfs.adapters.cudf import matches as is_cudf
 from rapids_bfs.adapters.pylibcudf import NamedTable, _device_type, _names
 from rapids_bfs.comparison.baselines import Baseline, EdgeInput
-from rapids_bfs.cugraph.searcher import Searcher, _on_host
+from rapids_bfs.cugraph.prepared import _on_host
+from rapids_bfs.cugraph.searcher import Searcher
 from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.rapids.base import RapidsTraversal
 from rapids_bfs.engines.rapids.pylibcugraph import PyLibCuGraph
@@ -193,7 +194,7 @@ class TestDropIn:
         ("start", "vertices", "lost"),
         [
             ("c", [2], None),
-            (["c", "a", "c"], [0, 2], None),
+            (["c", "a", "c"], [2, 0, 2], None),
             (["c", "z"], None, "'z' is not a vertex of"),
             ([], None, "at least one start"),
         ],
@@ -211,10 +212,10 @@ class TestDropIn:
         searcher = object.__new__(Searcher)
         searcher.names, searcher.graph = pd.DataFrame({"0": ["a", "b", "c"]}), generate("path:3")
         if lost is None:
-            assert searcher._sources(start).tolist() == vertices
+            assert searcher.vertices_at(start).tolist() == vertices
         else:
             with pytest.raises(InputError, match=lost):
-                searcher._sources(start)
+                searcher.vertices_at(start)
 
     def test_memory_is_of_cupys_pool_where_rmm_has_none(self, monkeypatch):
         class Driver:

@@ -1,0 +1,83 @@
+"""What lies at the ends of walks of so many edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core.csr import csr_for
+from .._core.cuda.arrays import moved
+from ..graph import Graph
+
+MANY_WALKS = 1 << 26  # that are extended at a time, unless those from a single vertex are more
+WALK_BYTES = 8 * 8  # of a walk that is extended: its start, its end and the keys that are sorted
+
+
+def walk_ends(graph: Graph, vertices: np.ndarray, hops: int) -> tuple[Any, Any]:
+    """The distinct vertices at the ends of the walks of exactly ``hops`` edges from each of k vertices.
+
+    Unlike a path, a walk may come back: two edges lead from a vertex of an undirected graph to itself.
+
+    Parameters
+    ----------
+    graph : Graph
+    vertices : int64 array of k, on the host
+        A vertex may occur more than once.
+    hops : int
+        At least 1.
+
+    Returns
+    -------
+    position, end : int64 arrays of one length, on the graph's device
+        For each start its position in ``vertices`` and an end, both ascending.
+
+    Raises
+    ------
+    InputError
+        If they do not fit in the memory.
+
+    Examples
+    --------
+    >>> from rapids_bfs import as_graph
+    >>> walk_ends(as_graph([(0, 1), (1, 2), (2, 0)]), np.array([0, 1]), 2)
+    (array([0, 1]), array([2, 0]))
+    """
+    csr = csr_for(graph.targets)
+    starts = moved(np.asarray(vertices, np.int64), graph.device)
+    found: list[tuple[Any, Any]] = []
+    waiting = [(0, starts)]  # the position of the first, and some starts
+    held = 0
+    while waiting:
+        first, some = waiting.pop()
+        ends = _ends(graph, csr, some, hops, held)
+        if ends is None:  # too many walks at once
+            half = len(some) // 2
+            waiting += [(first + half, some[half:]), (first, some[:half])]
+            continue
+        found.append((first + ends[0], ends[1]))
+        held += 16 * len(ends[0])
+    position, end = (csr.xp.concatenate(arrays) for arrays in zip(*found, strict=True))
+    return position, end
+
+
+def _ends(graph: Graph, csr: Any, starts: Any, hops: int, held: int) -> tuple[Any, Any] | None:
+    """`walk_ends` from a few vertices; None if there are several, and more than `MANY_WALKS` walks from them.
+
+    ``held`` are the bytes of what was found before.
+    """
+    xp, n = csr.xp, max(graph.num_vertices, 1)
+    position, at = xp.arange(len(starts), dtype=np.int64), starts
+    for _ in range(hops):
+        begins = graph.offsets[at].astype(np.int64)
+        bounds = xp.zeros(len(at) + 1, np.int64)
+        xp.cumsum(graph.offsets[at + 1] - begins, out=bounds[1:])
+        walks = int(bounds[-1])
+        if walks > MANY_WALKS and len(starts) > 1:
+            return None
+        csr.require(WALK_BYTES * walks + held, f"{walks:,} walks of {graph.name}")
+        row = csr.sources_of(bounds, xp.empty(walks, np.int64))
+        targets = graph.targets[(begins - bounds[:-1])[row] + xp.arange(walks)]
+        keys = xp.unique(position[row] * n + targets)
+        position, at = keys // n, keys % n
+    return position, at
