@@ -51,6 +51,10 @@ class Distances:
         return self._distance_at(self.graph.vertex_of(id))
 
     @abstractmethod
+    def distances_on_host(self) -> np.ndarray:
+        """The distances of all vertices (int32, n), on the host, in the order of the ids; -1 for unreached vertices."""
+
+    @abstractmethod
     def vertices_to(self, vertex: int) -> np.ndarray:
         """The vertices along a shortest path from a source to this one, including both; none if it was not reached.
 
@@ -191,6 +195,9 @@ class BFSResult(Distances):
 
     def _distance_at(self, vertex: int) -> int:
         return int(self.distances[vertex])
+
+    def distances_on_host(self) -> np.ndarray:
+        return to_host(self.distances)
 
     def as_dict(self) -> dict[Any, int]:
         """The distances of the reached vertices by id, nearest first, as NetworkX returns them."""

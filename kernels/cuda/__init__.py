@@ -22,6 +22,7 @@ FILES = {
     "frontier_mask": "published/frontier_mask.cu",
     "frontier_mask_texture": "published/frontier_mask_texture.cu",
     "distributed": "distributed/search.cu",
+    "distributed_batch": "distributed/batch.cu",
     "distributed_build": "distributed/build.cu",
     "distributed_components": "distributed/components.cu",
     "distributed_persistent": "distributed/one_launch.cu",
@@ -95,6 +96,11 @@ KERNELS = {
                 "copy_to_host",
             )
         },
+    },
+    "distributed_batch": {
+        "expand": "expand<{vertex}, {offset}>",
+        "settle": "settle<{vertex}>",
+        "note": "note<{vertex}>",
     },
     "distributed_build": {
         "to_global_ids": "to_global_ids<{vertex}, long long>",

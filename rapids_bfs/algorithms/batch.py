@@ -12,11 +12,12 @@ from .._core.arguments import elements, quoted, whole_number
 from .._core.cuda.arrays import CUDA, finish, moved, on_device, to_host
 from .._core.formatting import counted
 from .._core.memory import available_bytes, available_device_bytes, require_bytes, require_device_bytes
-from ..engines import BatchTraversal, Options, Summary, require
+from ..engines import BatchTraversal, Summary, batch_traversal
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import Vertices
+from ..loading import as_graph
 from ..result import same_answers
-from .bfs import as_searchable, checked_depth_limit
+from .bfs import checked_depth_limit
 
 DISTANCE_BYTES = 4
 FRAME_BYTES = 2 * 2 * 8 + DISTANCE_BYTES  # per distance: two vertices and their ids
@@ -28,13 +29,13 @@ OnBatch = Callable[[slice, np.ndarray], None]
 class BatchResult:
     """Results of searches from k sources, in the order of the sources.
 
-    Distances are on the graph's device, everything else is on the host.
+    Distances are on the graph's device, or on the host if that is distributed; everything else is on the host.
 
     Attributes
     ----------
-    graph : Graph
+    graph : Graph or DistributedGraph
     sources : int64 array of k
-        The vertices that the searches started from.
+        The vertices that the searches started from; those of a distributed graph have other numbers.
     distances : int32 array of k x n, or None
         Edges on a shortest path from the source; -1 for unreached vertices.
     reached : int64 array of k, or None
@@ -49,7 +50,7 @@ class BatchResult:
         The largest distance searched.
     """
 
-    graph: Graph
+    graph: Any
     sources: np.ndarray
     distances: np.ndarray | None = None
     reached: np.ndarray | None = None
@@ -84,7 +85,7 @@ class BatchResult:
             require_bytes(FRAME_BYTES * rows, f"a frame of {counted(rows, 'distance')}")
             columns = {
                 "source": ids(np.repeat(self.sources, n)),
-                "vertex": ids(np.tile(np.arange(n), len(self.sources))),
+                "vertex": ids(np.tile(self.graph.at_places(np.arange(n)), len(self.sources))),
                 "distance": to_host(self.distances).ravel(),
             }
         elif self.reached is not None:
@@ -109,7 +110,8 @@ def bfs_batch(
     Parameters
     ----------
     graph : Graph or anything that `as_graph` takes
-        A directed graph is searched along its out-edges; distances to the sources are those in ``graph.reverse``.
+        A directed graph is searched along its out-edges; distances to the sources are those in ``graph.reverse``. The
+        devices of a distributed graph search from 64 sources at a time.
     sources : list, set or array of vertex ids, optional
         Default: every vertex. An id may occur more than once.
     keep : {"distances", "summary"}
@@ -143,7 +145,7 @@ def bfs_batch(
     >>> int(bfs_batch("karate", keep="summary").eccentricity.max())
     5
     """
-    graph = as_searchable(graph)
+    graph = as_graph(graph)
     vertices = vertices_of_sources(graph, sources)
     limit = checked_depth_limit(depth_limit)
     if not isinstance(keep, str) or keep not in ("distances", "summary"):
@@ -156,25 +158,21 @@ def bfs_batch(
         batch_size = whole_number(batch_size, "batch_size", 1)
     if keep == "summary":
         return summary(graph, vertices, engine, limit, batch_size)
-    traversal = _prepared(graph, engine, limit)
+    traversal = batch_traversal(graph, engine, limit)
     with traversal.current():
+        distances = None
         if on_batch is None:
-            return _distances(traversal, vertices, limit, batch_size)
-        _hand_over(traversal, vertices, limit, batch_size, on_batch)
-        return BatchResult(graph, vertices, depth_limit=limit)
-
-
-def _prepared(graph: Graph, engine: str, limit: int | None) -> BatchTraversal:
-    spec = require(engine)
-    spec.require(graph, Options(limit, predecessors=False))
-    return spec.batch_traversal(graph)
+            distances = _distances(graph, traversal, vertices, limit, batch_size)
+        else:
+            _hand_over(graph, traversal, vertices, limit, batch_size, on_batch)
+        return BatchResult(graph, vertices, distances, depth_limit=limit)
 
 
 def summary(
-    graph: Graph, vertices: np.ndarray, engine: str, limit: int | None = None, size: int | None = None
+    graph: Any, vertices: np.ndarray, engine: str, limit: int | None = None, size: int | None = None
 ) -> BatchResult:
     """`bfs_batch` with ``keep="summary"``, from vertices (int64) rather than ids."""
-    traversal = _prepared(graph, engine, limit)
+    traversal = batch_traversal(graph, engine, limit)
     with traversal.lock, traversal.current():
         batches = _batches(len(vertices), size or traversal.batch_size)
         found = [Summary.of(0), *(traversal.summary(vertices[rows], limit) for rows in batches)]
@@ -182,17 +180,25 @@ def summary(
     return BatchResult(graph, vertices, **columns, depth_limit=limit)
 
 
-def _distances(traversal: BatchTraversal, vertices: np.ndarray, limit: int | None, size: int | None) -> BatchResult:
+def _distances(
+    graph: Vertices, traversal: BatchTraversal, vertices: np.ndarray, limit: int | None, size: int | None
+) -> np.ndarray:
     k, n = len(vertices), traversal.graph.num_vertices
     distances = _empty(traversal, k, f"distances of {n:,} vertices from {k:,} sources (keep='summary' needs none)")
     with traversal.lock:
         for rows in _batches(k, size or traversal.batch_size):
             traversal.distances(vertices[rows], limit, distances[rows])
-    return BatchResult(traversal.graph.owner, vertices, moved(distances, traversal.graph.device), depth_limit=limit)
+    answer: np.ndarray = moved(distances, graph.answers_on)
+    return answer
 
 
 def _hand_over(
-    traversal: BatchTraversal, vertices: np.ndarray, limit: int | None, size: int | None, on_batch: OnBatch
+    graph: Vertices,
+    traversal: BatchTraversal,
+    vertices: np.ndarray,
+    limit: int | None,
+    size: int | None,
+    on_batch: OnBatch,
 ) -> None:
     n = traversal.graph.num_vertices
     if size is None:
@@ -205,7 +211,7 @@ def _hand_over(
         found = distances[: rows.stop - rows.start]
         with traversal.lock:  # released while the user's function runs, since that may wait for another thread's batch
             traversal.distances(vertices[rows], limit, found)
-        on_batch(rows, moved(found, traversal.graph.device))
+        on_batch(rows, moved(found, graph.answers_on))
 
 
 def _on_device(traversal: BatchTraversal) -> bool:
@@ -233,13 +239,14 @@ def _batches(k: int, size: int) -> list[slice]:
     return [slice(begin, min(begin + size, k)) for begin in range(0, k, size)]
 
 
-def vertices_of_sources(graph: Graph, sources: Iterable[Hashable] | None) -> np.ndarray:
+def vertices_of_sources(graph: Any, sources: Iterable[Hashable] | None) -> np.ndarray:
     """The vertices (int64) with these ids, in their order; all vertices if None.
 
     Raises `InputError` if ``sources`` are not several ids, or one is not a vertex.
     """
     if sources is None:
-        return np.arange(graph.num_vertices)
+        every: np.ndarray = graph.at_places(np.arange(graph.num_vertices)).astype(np.int64, copy=False)
+        return every
     ids: Any = to_host(sources) if on_device(sources) else sources
     try:
         several = elements(ids)
@@ -247,4 +254,5 @@ def vertices_of_sources(graph: Graph, sources: Iterable[Hashable] | None) -> np.
         several = None
     if several is None or getattr(ids, "ndim", 1) != 1:
         raise InputError(f"expected a list of vertex ids, not {quoted(ids)}")
-    return graph.vertices_of(several)
+    vertices: np.ndarray = graph.vertices_of(several)
+    return vertices

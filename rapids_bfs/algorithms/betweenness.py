@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.arguments import quoted
-from ..engines import Betweenness, registered, require, resolve
-from ..errors import InputError
-from ..graph import Graph
+from .. import engines
+from ..loading import as_graph
 from .batch import vertices_of_sources
-from .bfs import as_searchable
 
 
 def betweenness(
@@ -57,20 +54,10 @@ def betweenness(
     >>> betweenness([("a", "b"), ("b", "c"), ("c", "d")])
     array([0., 2., 2., 0.])
     """
-    graph = as_searchable(graph)
+    graph = as_graph(graph)
+    engine_ready = engines.betweenness(graph, engine)
     vertices = vertices_of_sources(graph, sources)
     is_target = np.zeros(graph.num_vertices, bool)
     is_target[vertices_of_sources(graph, targets)] = True
-    engine_ready = _prepared(graph, engine)
     with engine_ready.lock:
         return engine_ready.scores(vertices, is_target, endpoints, edges)
-
-
-def _prepared(graph: Graph, engine: str) -> Betweenness:
-    names = [engine]
-    if engine == "auto":
-        names = [name for name in registered() if resolve(name).unavailable() is None]
-    for name in names:
-        if found := require(name).betweenness(graph):
-            return found
-    raise InputError(f"engine {quoted(engine)} has no betweenness: use the engine 'cpu'")

@@ -145,19 +145,6 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
     return plot_search(graph.name, ids, edges, result.distances, result.predecessors)
 
 
-def as_searchable(graph: Any) -> Any:
-    """``graph`` itself if it is a `Graph`, else `as_graph` of it. Raises `InputError` if that is distributed."""
-    if isinstance(graph, Graph):
-        return graph
-    made = as_graph(graph)
-    if not isinstance(made, Graph):
-        raise InputError(
-            f"{made.name} is distributed over {made.num_devices} devices, and only bfs searches it there:"
-            " use graph.to('cpu')"
-        )
-    return made
-
-
 def checked_depth_limit(depth_limit: int | None) -> int | None:
     """``depth_limit`` as an int; None where no distance, an int32, is as large.
 

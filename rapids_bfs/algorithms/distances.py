@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .._core.cuda.arrays import CPU, to_host
-from ..engines import Options, components, search
-from ..graph import Graph
+from .._core.cuda.arrays import to_host
+from .._core.dtypes import index_dtype
+from ..engines import Options, bound_neighbors, components, search
 from ..kernels.cpu import eccentricities
+from ..loading import as_graph
 from .batch import summary, vertices_of_sources
-from .bfs import as_searchable
 
 # Maps the lower and upper bounds of all eccentricities to a mask of the vertices that are still open.
 IsOpen = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -57,14 +57,15 @@ def eccentricity(graph: Any, vertices: Iterable[Hashable] | None = None, *, engi
     >>> eccentricity([("a", "b"), ("b", "c"), ("c", "d")], ["a", "b"])
     array([3, 2], dtype=int32)
     """
-    graph = as_searchable(graph)
+    graph = as_graph(graph)
     if vertices is None:
         return bounds(graph, lambda lower, upper: lower < upper, engine)[0]
-    some = vertices_of_sources(graph, vertices)
+    some = graph.places_of(vertices_of_sources(graph, vertices))
     wanted = np.zeros(graph.num_vertices, bool)
     wanted[some] = True
     found, _ = bounds(graph, lambda lower, upper: wanted & (lower < upper), engine)
-    return found.take(some)
+    answer: np.ndarray = found.take(some)
+    return answer
 
 
 def diameter(graph: Any, *, engine: str = "auto") -> int:
@@ -78,7 +79,7 @@ def diameter(graph: Any, *, engine: str = "auto") -> int:
     >>> diameter("karate")
     5
     """
-    return int(bounds(as_searchable(graph), diameter_is_open, engine)[0].max(initial=-1))
+    return int(bounds(as_graph(graph), diameter_is_open, engine)[0].max(initial=-1))
 
 
 def radius(graph: Any, *, engine: str = "auto") -> int:
@@ -91,7 +92,7 @@ def radius(graph: Any, *, engine: str = "auto") -> int:
     >>> radius("karate")
     3
     """
-    upper = bounds(as_searchable(graph), radius_is_open, engine)[1]
+    upper = bounds(as_graph(graph), radius_is_open, engine)[1]
     return int(upper.min()) if len(upper) else -1
 
 
@@ -105,8 +106,9 @@ def center(graph: Any, *, engine: str = "auto") -> np.ndarray:
     >>> center("karate")
     array([ 0,  1,  2,  3,  8, 13, 19, 31])
     """
-    searched: Graph = as_searchable(graph)
-    return searched.to(CPU).ids_of(central(searched, engine=engine))
+    searched: Any = as_graph(graph)
+    ids: np.ndarray = searched.ids_of(searched.at_places(central(searched, engine=engine)))
+    return ids
 
 
 def periphery(graph: Any, *, engine: str = "auto") -> np.ndarray:
@@ -119,18 +121,19 @@ def periphery(graph: Any, *, engine: str = "auto") -> np.ndarray:
     >>> periphery("karate")
     array([14, 15, 16, 18, 20, 22, 23, 26, 29])
     """
-    searched: Graph = as_searchable(graph)
-    return searched.to(CPU).ids_of(peripheral(searched, engine=engine))
+    searched: Any = as_graph(graph)
+    ids: np.ndarray = searched.ids_of(searched.at_places(peripheral(searched, engine=engine)))
+    return ids
 
 
-def central(graph: Graph, *, engine: str) -> np.ndarray:
-    """The vertices of the smallest eccentricity."""
+def central(graph: Any, *, engine: str) -> np.ndarray:
+    """The places of the vertices of the smallest eccentricity."""
     _, upper = bounds(graph, center_is_open, engine)
     return np.flatnonzero(upper == upper.min(initial=graph.num_vertices))
 
 
-def peripheral(graph: Graph, *, engine: str) -> np.ndarray:
-    """The vertices of the largest eccentricity."""
+def peripheral(graph: Any, *, engine: str) -> np.ndarray:
+    """The places of the vertices of the largest eccentricity."""
     lower, _ = bounds(graph, periphery_is_open, engine)
     return np.flatnonzero(lower == lower.max(initial=-1))
 
@@ -151,8 +154,8 @@ def center_is_open(lower: np.ndarray, upper: np.ndarray) -> Any:
     return (lower < upper) & (lower <= upper.min(initial=len(upper)))
 
 
-def bounds(graph: Graph, is_open: IsOpen, engine: str) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds (int32) of all eccentricities, with no vertex left open.
+def bounds(graph: Any, is_open: IsOpen, engine: str) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper bounds (int32) of all eccentricities, in the order of the ids, with no vertex left open.
 
     Searches tighten the bounds of all vertices for as long as that pays. Batches of searches then determine the
     eccentricities that are still open.
@@ -172,24 +175,23 @@ def bounds(graph: Graph, is_open: IsOpen, engine: str) -> tuple[np.ndarray, np.n
 
 
 class Bounds:
-    """Bounds of the eccentricities of all vertices.
+    """Bounds of the eccentricities of all vertices. A vertex is named by its place in the order of the ids.
 
     Attributes
     ----------
-    lower, upper : int32 arrays of n
+    lower, upper : int32 arrays of n, on the host
     """
 
-    def __init__(self, graph: Graph, engine: str) -> None:
+    def __init__(self, graph: Any, engine: str) -> None:
         self.graph, self.engine = graph, engine
         n = graph.num_vertices
-        self.here = here = graph.to(CPU)
-        self.degrees = here.degrees
+        self.degrees = to_host(graph.degrees)
         self.lower = np.zeros(n, np.int32)
         if graph.directed:
-            self.labels, count = np.zeros(n, here.targets.dtype), min(n, 1)
+            self.labels, count = np.zeros(n, index_dtype(n)), min(n, 1)
             self.upper = np.full(n, n - 1, np.int32)
         else:
-            self.labels, count = components(here)
+            self.labels, count = components(graph)
             self.upper = (np.bincount(self.labels, minlength=count)[self.labels] - 1).astype(np.int32)
         self.chosen, self.farthest = np.empty(count, np.int64), np.empty(count, np.int32)
 
@@ -203,8 +205,10 @@ class Bounds:
         away, back = self._distances(self.graph, first), self._distances(self.graph.reverse, first)
         return bool((away >= 0).all() and (back >= 0).all())
 
-    def _distances(self, graph: Graph, sources: np.ndarray) -> np.ndarray:
-        return to_host(search(graph, sources, Options(predecessors=False), self.engine).distances)
+    def _distances(self, graph: Any, places: np.ndarray) -> np.ndarray:
+        sources = graph.at_places(places).astype(np.int64, copy=False)
+        found: np.ndarray = search(graph, sources, Options(predecessors=False), self.engine).distances_on_host()
+        return found
 
     def tighten(self, *, highest: bool) -> None:
         """Search from one vertex of each component: the one with the highest upper bound or the lowest lower bound."""
@@ -219,12 +223,13 @@ class Bounds:
         """Those ``count`` vertices whose bounds are farthest apart; among equals, the ones of largest degree."""
         count = min(count, len(vertices))
         apart = (self.upper - self.lower)[vertices].astype(np.int64)
-        rank = -(apart * (self.here.num_arcs + 1) + self.degrees[vertices])
+        rank = -(apart * (self.graph.num_arcs + 1) + self.degrees[vertices])
         return vertices[np.argpartition(rank, count - 1)[:count]]
 
     def search_from(self, vertices: np.ndarray) -> None:
         """Search from each of these vertices: their bounds become their eccentricities."""
-        found: Any = summary(self.graph, vertices, self.engine).eccentricity
+        sources = self.graph.at_places(vertices).astype(np.int64, copy=False)
+        found: Any = summary(self.graph, sources, self.engine).eccentricity
         self.lower[vertices] = self.upper[vertices] = found
         if not self.graph.directed:
-            eccentricities.spread(self.here.offsets, self.here.targets, vertices, self.lower, self.upper)
+            bound_neighbors(self.graph, vertices, self.lower, self.upper)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -22,9 +23,11 @@ from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph, Vertices
 from ..validation import verdict_of
+from .batch import DistributedBatch
 from .build import OWN, Partition, Plan, build
 from .communicators import Communicator
 from .components import components_of
+from .eccentricities import bound_neighbors
 from .gathered import GATHERED, deep_from, gather
 from .launchers import Launcher, PerRank
 from .level_synchronous import prepare
@@ -205,6 +208,37 @@ class DistributedGraph(Vertices):
     def answers_on(self) -> str:
         return CPU
 
+    def in_order(self, by_rank: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
+        """The values that each rank has by local id, as one array in the order of the ids."""
+        values = np.empty(self.num_vertices, dtype)
+        for rank, mine in enumerate(by_rank):
+            values[self.places_of(self.partitioning.own_global_ids(rank))] = mine
+        return values
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """The out-degree of each vertex (int64, n), on the host, in the order of the ids. It is kept."""
+        n = self.num_vertices
+        require_bytes(16 * n, f"the degrees of {counted(n, 'vertex', 'vertices')}")
+        return self.in_order(self.launcher.collect(_degrees, each=[self.partitions]), np.int64)
+
+    @property
+    def reverse(self) -> DistributedGraph:
+        """The graph with every edge reversed, which shares its memory; an undirected graph itself."""
+        return self._reverse if self.directed else self
+
+    @cached_property
+    def _reverse(self) -> DistributedGraph:
+        partitions = self.launcher.map(_reversed, each=[self.partitions])
+        return DistributedGraph(
+            partitions,
+            self.launcher,
+            labels=self._labels,
+            name=self.name,
+            columns=self.columns,
+            frame=self.frame,
+        )
+
     @cached_property
     def _global_ids(self) -> np.ndarray:
         """The global id of each vertex of ``to("cpu")``, if there are labels."""
@@ -295,6 +329,21 @@ def _targets(partition: Partition, communicator: Communicator, vertex: int) -> n
     return to_host(partition.targets[begin:end])
 
 
+def _degrees(partition: Partition, communicator: Communicator) -> np.ndarray:
+    return np.diff(to_host(partition.offsets))
+
+
+def _reversed(partition: Partition, communicator: Communicator) -> Partition:
+    rows = {
+        "offsets": partition.in_offsets,
+        "targets": partition.in_targets,
+        "in_offsets": partition.offsets,
+        "in_targets": partition.targets,
+    }
+    arcs = tuple(communicator.allgather_object(len(partition.in_targets)))
+    return replace(partition, **rows, arcs=arcs, cache={})
+
+
 def _rows(partition: Partition, communicator: Communicator) -> tuple[np.ndarray, np.ndarray]:
     return to_host(partition.offsets), to_host(partition.targets)
 
@@ -336,12 +385,31 @@ def _build(communicator: Communicator, source: EdgeSource, plan: Plan) -> Partit
 def _search(
     graph: DistributedGraph, sources: np.ndarray, options: engines.Options, engine: str = "auto"
 ) -> DistributedResult:
+    _require_own(graph, engine)
+    return searched(graph, sources, options)
+
+
+@engines.batch_traversal.register(DistributedGraph)
+def _batch_traversal(graph: DistributedGraph, engine: str, depth_limit: int | None) -> DistributedBatch:
+    _require_own(graph, engine)
+    return DistributedBatch(graph)
+
+
+@engines.betweenness.register(DistributedGraph)
+def _betweenness(graph: DistributedGraph, engine: str) -> NoReturn:
+    raise InputError(
+        f"{graph.name} is distributed over {graph.num_devices} devices, which do not compute betweenness: use "
+        "graph.to('cpu')"
+    )
+
+
+def _require_own(graph: DistributedGraph, engine: str) -> None:
+    """Raise `InputError` unless this is our engine, which searches on the graph's devices."""
     if engine_name(engine) not in ("auto", OWN[graph.device]):
         raise InputError(
             f"{graph.name} is distributed over {graph.device} memory, which {OWN[graph.device]!r} searches, not "
             f"{quoted(engine)}"
         )
-    return searched(graph, sources, options)
 
 
 @engines.prepare.register(DistributedGraph)
@@ -367,5 +435,6 @@ def _compile_for(graph: DistributedGraph, spec: engines.EngineSpec, options: eng
 
 
 verdict_of.register(DistributedGraph, validate_distributed)
+engines.bound_neighbors.register(DistributedGraph)(bound_neighbors)
 engines.components.register(DistributedGraph)(components_of)
 engines.path_between.register(DistributedGraph)(engines.path_by_search)

@@ -103,6 +103,12 @@ class DistributedResult(Distances):
     def _distance_at(self, vertex: int) -> int:
         return self._at(vertex)[0]
 
+    def distances_on_host(self) -> np.ndarray:
+        n = self.graph.num_vertices
+        require_bytes(8 * n, f"distances of {n:,} vertices on the host")
+        distances: np.ndarray = self.graph.in_order(self._each(_distances), np.int32)
+        return distances
+
     def as_dict(self) -> dict[Any, int]:
         """The distances of reached vertices by their ids, the nearest first. The edges are not gathered."""
         return self._of(self.graph.ids).as_dict()
@@ -209,6 +215,10 @@ def frame_of_partition(partition: Partition, answer: Answer, communicator: Commu
 
 def _fetch(partition: Partition, answer: Answer, communicator: Communicator) -> tuple[np.ndarray, np.ndarray | None]:
     return to_host(answer.distances), None if answer.predecessors is None else to_host(answer.predecessors)
+
+
+def _distances(partition: Partition, answer: Answer, communicator: Communicator) -> np.ndarray:
+    return to_host(answer.distances)
 
 
 def _at(partition: Partition, answer: Answer, communicator: Communicator, vertex: int) -> tuple[int, int]:

@@ -14,6 +14,9 @@ from .base import Options as Options
 from .base import Summary as Summary
 from .base import Traversal as Traversal
 from .base import kernel_limit as kernel_limit
+from .operations import batch_traversal as batch_traversal
+from .operations import betweenness as betweenness
+from .operations import bound_neighbors as bound_neighbors
 from .operations import compile_for as compile_for
 from .operations import components as components
 from .operations import default_engines as default_engines

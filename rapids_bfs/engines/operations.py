@@ -8,10 +8,12 @@ from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
+from .._core.arguments import quoted
 from .._core.cuda.arrays import CPU, CUDA
+from ..errors import InputError
 from ..graph import Graph
-from .base import Options, Traversal
-from .registry import EngineSpec, require
+from .base import BatchTraversal, Betweenness, Options, Traversal
+from .registry import EngineSpec, registered, require, resolve
 
 MANY = 1 << 12  # edges each way of the graph of `compile_for`: engines may search a tiny graph in another way
 ORIGIN = np.array([0])
@@ -75,6 +77,26 @@ def default_engines(graph: Any) -> tuple[str, ...] | None:
 
 
 @by_kind
+def batch_traversal(graph: Any, engine: str, depth_limit: int | None) -> BatchTraversal:
+    """An engine's preparation for searches of ``graph`` from many sources at once."""
+    spec = require(engine)
+    spec.require(graph, Options(depth_limit, predecessors=False))
+    return spec.batch_traversal(graph)
+
+
+@by_kind
+def betweenness(graph: Any, engine: str) -> Betweenness:
+    """An engine's preparation for counting shortest paths of ``graph``; "auto" is the first engine that can."""
+    names = [engine]
+    if engine == "auto":
+        names = [name for name in registered() if resolve(name).unavailable() is None]
+    for name in names:
+        if found := require(name).betweenness(graph):
+            return found
+    raise InputError(f"engine {quoted(engine)} has no betweenness: use the engine 'cpu'")
+
+
+@by_kind
 def components(graph: Any) -> tuple[np.ndarray, int]:
     """The connected component of each vertex, on the host, in the order of the vertices, and how many there are. They
     are numbered from 0 in the order of their first vertices."""
@@ -93,6 +115,16 @@ def path_between(graph: Any, source: int, target: int) -> np.ndarray:
     from .cpu.bidirectional import Bidirectional
 
     return Bidirectional.of(graph).path(source, target)
+
+
+@by_kind
+def bound_neighbors(graph: Any, places: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
+    """Tighten the bounds of eccentricities of the neighbours of the vertices at these places, whose own bounds meet, in
+    an undirected graph: see `kernels.cpu.eccentricities.spread`. The bounds are in the order of the ids."""
+    from ..kernels.cpu import eccentricities
+
+    here = graph.to(CPU)
+    eccentricities.spread(here.offsets, here.targets, places, lower, upper)
 
 
 def path_by_search(graph: Any, source: int, target: int) -> np.ndarray:

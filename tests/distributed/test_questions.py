@@ -6,9 +6,26 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
 from strategies import edges_of, graphs
 
-from rapids_bfs import NoPathError, as_graph, bfs, connected_components, load, shortest_path
+from rapids_bfs import (
+    InputError,
+    NoPathError,
+    as_graph,
+    bfs,
+    bfs_batch,
+    center,
+    connected_components,
+    diameter,
+    eccentricity,
+    load,
+    periphery,
+    radius,
+    shortest_path,
+)
+from rapids_bfs.algorithms import distances
+from rapids_bfs.distributed import batch
 from rapids_bfs.distributed.build import Plan
 from rapids_bfs.distributed.graph import DistributedGraph, from_graph, from_source
 from rapids_bfs.distributed.launchers import Threads
@@ -107,3 +124,100 @@ def test_shortest_paths(data, both):
     else:
         with pytest.raises(NoPathError, match=r"^no path leads from .* to .* in "):
             shortest_path(graph, source, target)
+
+
+@st.composite
+def batches(draw):
+    graph, whole = draw(pairs())
+    ids = list(whole)
+    sources = draw(
+        st.lists(st.sampled_from(ids), min_size=1, max_size=4) | st.just(70 * ids[:1] + ids[-1:]) | st.none()
+    )
+    return graph, whole, sources, {"depth_limit": draw(st.none() | st.integers(0, 4))}
+
+
+@settings(max_examples=40)
+@given(batches())
+def test_searches_from_many_sources(drawn):
+    """Repeated sources, more than a word has bits, or all vertices."""
+    graph, whole, sources, options = drawn
+    found = bfs_batch(graph, sources, **options)
+    places = [list(whole).index(source) for source in (list(whole) if sources is None else sources)]
+    expected = scipy.sparse.csgraph.dijkstra(matrix_of(whole), indices=places, unweighted=True)
+    expected[expected > (options["depth_limit"] if options["depth_limit"] is not None else np.inf)] = np.inf
+    expected = np.where(np.isfinite(expected), expected, -1).astype(np.int32)
+    np.testing.assert_array_equal(found.distances, expected)
+    theirs = bfs_batch(whole, sources, **options)
+    assert_frame_equal(found.to_frame(), theirs.to_frame(), check_dtype=False)
+    summary = bfs_batch(graph, sources, keep="summary", **options)
+    expected_summary = bfs_batch(whole, sources, keep="summary", **options)
+    assert_frame_equal(summary.to_frame(), expected_summary.to_frame(), check_dtype=False)
+    handed = np.full_like(expected, -7)
+
+    def hand(rows, distances):
+        handed[rows] = distances
+
+    assert bfs_batch(graph, sources, on_batch=hand, batch_size=3, **options).distances is None
+    np.testing.assert_array_equal(handed, expected)
+
+
+def test_many_sources_of_wide_numbers(monkeypatch):
+    monkeypatch.setattr(Partitioning, "dtype", np.dtype(np.int64))
+    graph, whole = load("rmat:7", devices="cpu:3"), load("rmat:7")
+    np.testing.assert_array_equal(bfs_batch(graph, range(70)).distances, bfs_batch(whole, range(70)).distances)
+
+
+def test_each_source_is_sent_to_a_vertex_once(monkeypatch):
+    """By each rank, whatever the number of levels that lead there."""
+    sent = []
+    real = batch.BatchSearch.settle
+    monkeypatch.setattr(batch.BatchSearch, "settle", lambda search, *pairs: sent.append(pairs) or real(search, *pairs))
+    graph = load("rmat:8", devices="cpu:3")
+    bfs_batch(graph, range(64), keep="summary")
+    bits = sum(int(np.bitwise_count(words).sum()) for words, _ in sent)
+    assert bits <= 64 * 3 * len(graph)
+
+
+@pytest.mark.parametrize("engine", ["scipy", "cupy", "cpu:sequential", "nonsense"])
+def test_searches_of_many_sources_by_another_engine(engine):
+    with pytest.raises(InputError, match="'cpu' searches, not"):
+        bfs_batch(load("path:9", devices="cpu:2"), [0], engine=engine)
+
+
+@settings(max_examples=40)
+@given(st.data(), pairs())
+def test_eccentricities(data, both):
+    graph, whole = both
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            distances, "ROUND", data.draw(st.sampled_from([1, 8]))
+        )  # bounds are tightened in small graphs too
+        patch.setattr(distances, "WORTH", data.draw(st.sampled_from([1, 16])))
+        patch.setattr(distances, "FIRST_BATCH", data.draw(st.sampled_from([1, 64])))
+        lengths = scipy.sparse.csgraph.dijkstra(matrix_of(whole), unweighted=True)
+        expected = np.where(np.isfinite(lengths), lengths, 0).max(axis=1).astype(np.int32)
+        np.testing.assert_array_equal(eccentricity(graph), expected)
+        ids = np.array(list(whole))
+        assert (diameter(graph), radius(graph)) == (expected.max(), expected.min())
+        np.testing.assert_array_equal(center(graph), ids[expected == expected.min()])
+        np.testing.assert_array_equal(periphery(graph), ids[expected == expected.max()])
+        some = data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=5))
+        np.testing.assert_array_equal(eccentricity(graph, ids[some].tolist()), expected[some])
+
+
+@given(pairs())
+@settings(max_examples=30)
+def test_reversed(both):
+    graph, whole = both
+    assert edges_of(graph.reverse.to("cpu")) == edges_of(whole.reverse)
+    assert list(graph.reverse) == list(whole)
+    np.testing.assert_array_equal(graph.degrees, whole.degrees)
+    np.testing.assert_array_equal(graph.reverse.degrees, whole.reverse.degrees)
+    found = bfs(graph.reverse, next(iter(whole)))
+    np.testing.assert_array_equal(found.distances_on_host(), bfs(whole.reverse, next(iter(whole))).distances)
+
+
+def test_no_vertices():
+    graph = from_graph(as_graph(([], []), vertices=0), Threads(["cpu"] * 3))
+    assert (eccentricity(graph).tolist(), diameter(graph), radius(graph), center(graph).tolist()) == ([], -1, -1, [])
+    assert bfs_batch(graph).distances.shape == (0, 0)

@@ -8,8 +8,8 @@ import pytest
 from host_faults import Fault, assert_seen
 from oracle import random_graph
 
-from rapids_bfs import connected_components
-from rapids_bfs.distributed import components
+from rapids_bfs import bfs_batch, connected_components
+from rapids_bfs.distributed import batch, components
 from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.partitioning import Partitioning
@@ -18,7 +18,7 @@ from rapids_bfs.generators import generate
 
 @pytest.fixture(autouse=True)
 def on_device(monkeypatch):
-    for module in (components,):
+    for module in (batch, components):
         monkeypatch.setattr(module, "on_device", lambda array: True)
         monkeypatch.setattr(module, "launch", host_device.launch)
 
@@ -47,7 +47,43 @@ def test_components_of_wide_numbers():
         components_agree(4)
 
 
+def batches_agree(count=10):
+    """Of every vertex: more than a word has bits."""
+    for graph, whole in random_graphs(count):
+        np.testing.assert_array_equal(bfs_batch(graph).distances, bfs_batch(whole).distances)
+        found, expected = (bfs_batch(each, keep="summary", depth_limit=3) for each in (graph, whole))
+        np.testing.assert_array_equal(found.total, expected.total)
+        np.testing.assert_array_equal(found.reached, expected.reached)
+
+
+def test_many_sources():
+    batches_agree()
+    whole = generate("rmat:11")
+    graph = from_graph(whole, Threads(["cpu"] * 3))
+    np.testing.assert_array_equal(bfs_batch(graph, range(70)).distances, bfs_batch(whole, range(70)).distances)
+
+
+def test_many_sources_of_wide_numbers():
+    with mock.patch.object(Partitioning, "dtype", np.dtype(np.int64)):
+        batches_agree(4)
+
+
 FAULTS = {
+    "distributed_batch": {
+        "expand: the first edges of all": Fault(
+            "targets[offsets[vertex] + edge - starts[place]]", "targets[offsets[vertex]]", test_many_sources
+        ),
+        "expand: nothing is sent twice, not even other bits": Fault(
+            "word & ~atomicOr(sent + neighbor, word)", "atomicOr(sent + neighbor, word) ? 0 : word", test_many_sources
+        ),
+        "settle: what was reached is reached again": Fault(
+            "words[i] & ~reached[local_id]", "words[i]", test_many_sources
+        ),
+        "settle: only once": Fault(
+            "fresh[local_id] |= fresh_bits;", "fresh[local_id] = fresh_bits;", test_many_sources
+        ),
+        "note: the wrong row": Fault("distances[bit * own + vertex]", "distances[vertex]", test_many_sources),
+    },
     "distributed_components": {
         "an arc is skipped": Fault(
             "!symmetric || target < source", "!symmetric || target + 9 < source", test_components
