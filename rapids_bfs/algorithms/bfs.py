@@ -145,6 +145,16 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
     return plot_search(graph.name, ids, edges, result.distances, result.predecessors)
 
 
+def as_searchable(graph: Any) -> Graph:
+    """`as_graph` of ``graph``, in one piece. Raises `InputError` if it is distributed."""
+    made = as_graph(graph)
+    if not isinstance(made, Graph):
+        raise InputError(
+            f"{made.name} is distributed over {made.num_devices} devices, which do not answer this: use graph.to('cpu')"
+        )
+    return made
+
+
 def checked_depth_limit(depth_limit: int | None) -> int | None:
     """``depth_limit`` as an int; None where no distance, an int32, is as large.
 
