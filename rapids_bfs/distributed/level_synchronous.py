@@ -91,12 +91,14 @@ class LevelSynchronousSearch(ABC):
             communicator.ready()
             frontier = self._frontier(communicator)
             unexplored, reached, depth, bottom_up = sum(self.partition.arcs), frontier.vertices, 0, False
+            room = self.capacity * communicator.size**2  # pairs in all buckets: a level with more would overflow some
             steps = []
             while frontier.vertices and depth < request.depth_limit and not frontier.at_target:
                 begin, before = perf_counter(), frontier.vertices
                 if not bottom_up:
-                    bottom_up = sum(frontier.edges) * ALPHA > unexplored
-                    unexplored -= sum(frontier.edges)
+                    edges = sum(frontier.edges)
+                    bottom_up = edges * ALPHA > unexplored or edges > room
+                    unexplored -= edges
                     if not bottom_up:
                         self.top_down(depth + 1, frontier.edges, communicator)
                         frontier = self._frontier(communicator)

@@ -106,6 +106,24 @@ def test_without_room_a_level_goes_bottom_up(data, whole, size):
         assert_searched(from_graph(whole, threads(size)), whole, data.draw(searches(whole)))
 
 
+@pytest.mark.parametrize("size", [2, 5])
+def test_no_level_of_a_uniform_graph_is_expanded_in_vain(monkeypatch, size):
+    """A level whose pairs would overflow the buckets goes bottom-up at once."""
+    seen = []
+    frontier = search.LevelSynchronousSearch._frontier
+
+    def watched(self, communicator):
+        seen.append(frontier(self, communicator))
+        return seen[-1]
+
+    monkeypatch.setattr(search.LevelSynchronousSearch, "_frontier", watched)
+    graph = load("urand:15", devices=f"cpu:{size}")
+    for source in range(3):
+        assert_valid_bfs(graph, bfs(graph, source))
+    assert seen
+    assert not any(each.overflown for each in seen)
+
+
 @settings(max_examples=40)
 @given(
     st.data(),

@@ -3,7 +3,8 @@
 //
 // Global ids, local ids and the arrays of a rank are those of `search.cu`. *Top-down*: a rank marks the unmarked
 // neighbours of its frontier, and writes pairs (vertex, parent) into their owners' inboxes; after a barrier, owners
-// settle the pairs. If a segment of an inbox overflows, no rank settles anything and the level goes bottom-up.
+// settle the pairs. A level whose pairs may overflow the inboxes goes bottom-up at once; if a segment overflows all the
+// same, no rank settles anything and the level goes bottom-up then.
 // *Bottom-up*: each rank sweeps its own rows, see `bottom_up.cuh`, and meanwhile writes its slice of the next bitmap of
 // visited vertices into the windows of all ranks. All ranks choose the same direction, from the messages. See
 // `ranks.cuh` for windows, messages and barriers, and `level_bitmaps.cuh` for the distances of bottom-up levels.
@@ -249,6 +250,12 @@ __device__ __forceinline__ bool return_to_queue(const Search<Vertex, Offset>& s,
     return end_phase(s, x, w, p, 0);
 }
 
+// Has the frontier more edges than all inboxes have room for pairs? Then some inbox would probably overflow.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool may_overflow(const Ranks<Vertex, Offset>& x, long long edges) {
+    return edges > x.capacity * x.partitions * x.partitions;
+}
+
 // One level. Returns whether all ranks arrived at its end.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
@@ -256,7 +263,7 @@ __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, co
     bool bottom_up = !p.queued;
     ++p.level;
     if (p.queued) {
-        bottom_up = w.result->edges * s.alpha > p.unexplored;
+        bottom_up = w.result->edges * s.alpha > p.unexplored || may_overflow(x, w.result->edges);
         p.unexplored -= w.result->edges;
     }
     if (!bottom_up) {
