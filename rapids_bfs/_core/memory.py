@@ -7,6 +7,7 @@ from contextlib import ExitStack, suppress
 from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from ..errors import InputError
 from .cuda.arrays import require_device
 from .formatting import size
-from .rapids import driver_allocates, has_pool
+from .rapids import driver_allocates, has_pool, pool_bytes
 
 CGROUP = Path("/sys/fs/cgroup")
 ALIGNMENT = 256  # of arrays on a device
@@ -37,13 +38,13 @@ def available_bytes() -> int:
 
 
 def available_device_bytes() -> int:
-    """Bytes that CuPy can still allocate on its current device; infinite if they come from a pool of RMM's."""
+    """Bytes that CuPy can still allocate on its current device; where RMM allocates, no more than `pool_bytes`."""
     import cupy
 
+    free, total = cupy.cuda.Device().mem_info
     if has_pool():
-        return sys.maxsize
-    free: int = cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
-    return free
+        return pool_bytes(free, total)
+    return int(free + cupy.get_default_memory_pool().free_bytes())
 
 
 def new_arrays(length: int, *dtypes: Any) -> list[Any]:
@@ -73,7 +74,7 @@ class NextArrays:
     def __init__(self, length: int, *dtypes: Any) -> None:
         self.of = length, *dtypes
         self.few = length * sum(np.dtype(dtype).itemsize for dtype in dtypes) <= AHEAD_BYTES
-        self.ready: tuple[int, list[Any]] | None = None  # the current stream at the allocation, and the arrays
+        self.ready: tuple[Any, list[Any]] | None = None  # the current stream at the allocation, and the arrays
 
     def take(self) -> list[Any]:
         """New arrays, which CuPy's current stream may write."""
@@ -89,10 +90,11 @@ class NextArrays:
                 self.ready = _current_stream(), new_arrays(*self.of)
 
 
-def _current_stream() -> int:
+def _current_stream() -> tuple[int, int]:
+    """CuPy's current stream, and this thread: the handle of a per-thread default stream is the same in all threads."""
     import cupy
 
-    return int(cupy.cuda.get_current_stream().ptr)
+    return int(cupy.cuda.get_current_stream().ptr), get_ident()
 
 
 class PeakDeviceBytes:

@@ -57,6 +57,26 @@ def has_pool() -> bool:
     return bool(cupy.cuda.get_allocator() is allocators.rmm_cupy_allocator)
 
 
+def pool_bytes(free: int, total: int) -> int:
+    """How many bytes RMM's resource can still hand out, at most, on a device with so many free bytes.
+
+    A pool adds what it holds, in use or not: it does not say how much of that is free. A `LimitingResourceAdaptor`
+    sets a bound. A resource of another kind has the whole device. Managed memory has no bound.
+    """
+    mr = sys.modules["rmm"].mr
+    bound, held = sys.maxsize, None
+    resource = mr.get_current_device_resource()
+    while hasattr(resource, "get_upstream"):
+        if isinstance(resource, mr.LimitingResourceAdaptor):
+            bound = min(bound, resource.get_allocation_limit() - resource.get_allocated_bytes())
+        elif isinstance(resource, mr.PoolMemoryResource):
+            held = resource.pool_size()
+        resource = resource.get_upstream()
+    if isinstance(resource, mr.ManagedMemoryResource | mr.SystemMemoryResource):
+        return int(bound)
+    return int(min(bound, total if held is None else free + held))
+
+
 def driver_allocates() -> bool:
     """Does CuPy take its memory from RMM, and RMM, without a pool, from the driver at each allocation?"""
     rmm = sys.modules.get("rmm")

@@ -84,12 +84,8 @@ def _allocated(partition: Partition) -> tuple[Any, Any]:
 
 
 def _free_bytes(partition: Partition) -> float:
-    """Free bytes of the memory that has the partition; of the device if RMM's pool does not report its own."""
-    if not on_device(partition.targets):
-        return available_bytes()
-    import cupy
-
-    return float(min(available_device_bytes(), cupy.cuda.Device().mem_info[1]))
+    """Free bytes of the memory that has the partition."""
+    return available_device_bytes() if on_device(partition.targets) else available_bytes()
 
 
 def _to_rank_0(array: Any, whole: Any, lengths: Sequence[int], communicator: Communicator) -> None:

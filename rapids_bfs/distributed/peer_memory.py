@@ -23,6 +23,7 @@ from ..errors import TraversalError
 
 ALIGNMENT = 512
 GRANULARITY = 2 << 20  # of device memory: CUDA IPC gives other processes access to a whole block
+OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
 PEER_ACCESS_ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled, which CuPy does not name
 FOLDERS = ("/dev/shm", tempfile.gettempdir())  # for the files of leases
 PAUSE = 0.2  # seconds between two attempts to free memory that is in use
@@ -47,7 +48,7 @@ class DeviceMemory:
         self._users = {self.device}  # devices of this process
         self._leases: list[Lease] = []
         size = -(-max(nbytes, 1) // GRANULARITY) * GRANULARITY
-        self.address = runtime.malloc(size)
+        self.address = _malloc(size)
         job = partial(_free, self.address, self._users, self._leases)
         weakref.finalize(self, freeing().put, job).atexit = False
         runtime.memset(self.address, 0, size)
@@ -75,6 +76,20 @@ class DeviceMemory:
         """Remove the names of its lease files, once all ranks have opened it."""
         for lease in self._leases:
             lease.unlink()
+
+
+def _malloc(nbytes: int) -> int:
+    """The address of new memory of the current device, for which CuPy's pool gives up what nobody uses if need be."""
+    import cupy
+    from cupy.cuda import runtime
+
+    try:
+        return int(runtime.malloc(nbytes))
+    except runtime.CUDARuntimeError as error:
+        if error.status != OUT_OF_MEMORY:
+            raise
+    cupy.get_default_memory_pool().free_all_blocks()
+    return int(runtime.malloc(nbytes))
 
 
 class MappedMemory:

@@ -5,6 +5,7 @@ Kernels of all ranks write into each other's windows and synchronize there. The 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ FILE, KERNEL = "distributed_persistent", "search_partition"
 UNREACHED = -1  # the distance of a vertex that was not reached
 ALIGNMENT = 512  # of the arrays in a window, in bytes
 NANOSECONDS = 10**9
+QUEUES = 8  # of a device: kernels on more streams may wait for each other (CUDA_DEVICE_MAX_CONNECTIONS)
 Ranks: Any = RANKS.in_memory()
 
 
@@ -288,11 +290,14 @@ def search_together(
 def prepared(partition: Partition, communicator: Communicator) -> PersistentSearch | DeviceSearch:
     """The search of the partition: in one launch if all ranks have windows, otherwise by NCCL."""
     locations = communicator.allgather_object(Location.here())
+    on_device = Counter((each.process, each.ordinal) for each in locations)
     mine = locations[communicator.rank]
-    sharing = sum((each.process, each.ordinal) == (mine.process, mine.ordinal) for each in locations)
+    sharing = on_device[mine.process, mine.ordinal]
     device_partition = DevicePartition(partition, communicator, CuPyDevice(own_stream=sharing > 1))
     if communicator.size > MAX_PARTITIONS:
         return DeviceSearch(device_partition, f"one launch takes at most {MAX_PARTITIONS} partitions")
+    if max(on_device.values()) > QUEUES:
+        return DeviceSearch(device_partition, f"one launch takes at most {QUEUES} partitions on a device")
     layout = Layout.of(partition)
     windows = open_windows(communicator, layout.end)
     if isinstance(windows, str):

@@ -147,6 +147,23 @@ def test_memory_comes_in_blocks_of_its_own(cuda):
     assert {entry[2] for entry in cuda.log if entry[0] == "malloc"} == {2 * GRANULARITY}
 
 
+def test_the_pool_gives_up_what_nobody_uses(cuda):
+    """Where memory for a window is short, once; for another error, not at all."""
+
+    def of_rank_1():
+        return [name for name, rank, *_ in cuda.log if rank == 1 and name in ("malloc", "free_all_blocks")]
+
+    cuda.failing["malloc", 1] = 2, "cudaErrorMemoryAllocation: out of memory"
+    cuda.on_free_all_blocks = cuda.failing.clear
+    windows = opened(cuda, [0, 1], "ab")
+    assert of_rank_1() == ["malloc", "free_all_blocks", "malloc"]
+    assert not isinstance(windows[1], str)
+    cuda.log.clear()
+    cuda.failing["malloc", 1] = 719, "cudaErrorLaunchFailure: unspecified launch failure"
+    assert opened(cuda, [0, 1], "ab") == ["partition 1: cudaErrorLaunchFailure: unspecified launch failure"] * 2
+    assert of_rank_1() == ["malloc"]
+
+
 CALLS = ("malloc", "memset", "deviceSynchronize", "ipcGetMemHandle", "ipcOpenMemHandle", "deviceEnablePeerAccess")
 
 

@@ -31,6 +31,7 @@ class FakeCuda:
         self.mapped = {}  # by address there: its address here, the process, the device
         self.enabled = set()  # pairs of a device and one that it may access
         self.failing = {}  # by call and rank: the status and words of its error
+        self.on_free_all_blocks = lambda: None  # of CuPy's pool
         self.log = []
         self.mps = set()
         self.unlinked = set()  # pairs of devices that cannot have peer access
@@ -40,7 +41,9 @@ class FakeCuda:
 
     def install(self, monkeypatch):
         cuda = SimpleNamespace(runtime=self, Device=self.device)
-        monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
+        pool = SimpleNamespace(free_all_blocks=self._free_all_blocks)
+        cupy = SimpleNamespace(cuda=cuda, get_default_memory_pool=lambda: pool)
+        monkeypatch.setitem(sys.modules, "cupy", cupy)
         monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
         for module in (peer_memory, windows):
             monkeypatch.setattr(module, "process", lambda: self.thread.process)
@@ -73,6 +76,10 @@ class FakeCuda:
             self.log.append((name, getattr(self.thread, "rank", None), *arguments))
         if error := self.failing.get((name, getattr(self.thread, "rank", None))):
             raise CUDARuntimeError(*error)
+
+    def _free_all_blocks(self):
+        self._called("free_all_blocks")
+        self.on_free_all_blocks()
 
     def malloc(self, size):
         self._called("malloc", size)

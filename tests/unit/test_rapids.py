@@ -4,7 +4,9 @@ What needs a GPU is tested in `tests/rapids`.
 """
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import count
 from types import ModuleType, SimpleNamespace
 
 import networkx as nx
@@ -236,6 +238,48 @@ class TestDropIn:
         monkeypatch.delitem(sys.modules, "rmm")
         assert not rapids.driver_allocates()
 
+    def test_bytes_that_rmm_can_still_hand_out(self, monkeypatch):
+        """Of 80 bytes of which 30 are free, to resources above resources."""
+
+        class Resource:
+            def __init__(self, upstream=None, size=0):
+                self.size = size
+                if upstream is not None:
+                    self.get_upstream = lambda: upstream
+
+            def pool_size(self):
+                return self.size
+
+            def get_allocation_limit(self):
+                return self.size
+
+            def get_allocated_bytes(self):
+                return 5
+
+        names = (
+            "LimitingResourceAdaptor",
+            "PoolMemoryResource",
+            "ManagedMemoryResource",
+            "SystemMemoryResource",
+            "Other",
+        )
+        limit, pool, managed, system, other = (type(name, (Resource,), {}) for name in names)
+        rmm = ModuleType("rmm")
+        rmm.mr = SimpleNamespace(**{each.__name__: each for each in (limit, pool, managed, system)})
+        monkeypatch.setitem(sys.modules, "rmm", rmm)
+        for resource, expected in [
+            (other(), 80),
+            (pool(other(), 40), 70),
+            (other(pool(other(), 40)), 70),
+            (limit(pool(other(), 40), 25), 20),
+            (limit(pool(other(), 40), 100), 70),
+            (limit(other(), 25), 20),
+            (pool(managed(), 40), sys.maxsize),
+            (limit(system(), 25), 20),
+        ]:
+            rmm.mr.get_current_device_resource = lambda resource=resource: resource
+            assert rapids.pool_bytes(30, 80) == expected
+
     @pytest.mark.parametrize(("length", "allocations"), [(0, 1), (3, 1), (1 << 20, 1), (1 << 23, 2)])
     def test_small_arrays_share_an_allocation(self, monkeypatch, length, allocations):
         """Integers stand in for CuPy's pointers."""
@@ -280,6 +324,19 @@ class TestDropIn:
         assert arrays.take() == [2 if ahead else len(made)]
         assert arrays.take() == [len(made)]  # none twice
         assert set(made) == {(length, np.int32, np.int64)}
+
+    def test_arrays_allocated_ahead_are_for_the_same_thread(self, monkeypatch):
+        """Per-thread default streams have the same handle in all threads."""
+        cuda = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=2))
+        monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
+        made = count()
+        monkeypatch.setattr(memory, "new_arrays", lambda *of: [next(made)])
+        arrays = memory.NextArrays(9, np.int32)
+        with ThreadPoolExecutor(1) as other:
+            arrays.allocate_ahead()
+            assert other.submit(arrays.take).result() == [1]
+            other.submit(arrays.allocate_ahead).result()
+            assert other.submit(arrays.take).result() == [2]
 
     def test_no_memory_ahead_is_no_error(self, monkeypatch):
         def new_arrays(*of):

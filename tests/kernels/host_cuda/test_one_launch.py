@@ -52,9 +52,19 @@ def test_bottom_up():
 
 
 def test_top_down():
-    random_searches(6, in_one_launch(NEVER))
-    steps = assert_right(generate("rmat:8"), 3, [1, 9], 2, in_one_launch(NEVER)).trace
+    """All levels, with room for all pairs."""
+    with mock.patch.object(search, "MIN_CAPACITY", 1 << 12):
+        random_searches(6, in_one_launch(NEVER))
+        steps = assert_right(generate("rmat:8"), 3, [1, 9], 2, in_one_launch(NEVER)).trace
     assert {step.direction for step in steps} == {"top-down"}
+
+
+def test_more_pairs_than_there_is_room_for():
+    """A level with more edges than all inboxes have room for goes bottom-up at once, even if its pairs would fit."""
+    for room, last in [(100, "top-down"), (45, "bottom-up")]:
+        with mock.patch.multiple(search, CAPACITY_DIVISOR=1 << 20, MIN_CAPACITY=room):
+            steps = assert_right(generate("tree:255"), 2, [0], 1, in_one_launch(NEVER)).trace
+        assert [step.direction for step in steps][:7] == [*["top-down"] * 6, last]
 
 
 def test_back_to_top_down():
@@ -108,15 +118,22 @@ def test_the_trace_says_which_search_it_was():
     assert trace.engine == "cpu, distributed over 2 devices, one launch"
 
 
-@pytest.mark.parametrize("refused", [None, "another process is on GPU 0"])
-def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, refused):
+@pytest.mark.parametrize(
+    ("size", "windows", "refused"),
+    [
+        (3, host_windows, None),
+        (3, lambda *_: "another process is on GPU 0", "another process is on GPU 0"),
+        (9, host_windows, "one launch takes at most 8 partitions on a device"),
+    ],
+)
+def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, size, windows, refused):
     """What partitions prepare, on one device that they share."""
-    whole, size = generate("rmat:6"), 3
+    whole = generate("rmat:6")
     here = Location("host", "boot", "process", 1, 0, "0000:00:00.0")
     monkeypatch.setattr(Location, "here", lambda: here)
     monkeypatch.setattr(one_launch, "CuPyDevice", lambda own_stream: HostDevice(0, blocks=2 * size))
     monkeypatch.setattr(one_launch, "DevicePartition", lambda *given: DevicePartition(*given, SMALL))
-    monkeypatch.setattr(one_launch, "open_windows", (lambda *_: refused) if refused else host_windows)
+    monkeypatch.setattr(one_launch, "open_windows", windows)
     graph = from_graph(whole, Threads(["cpu"] * size))
     searches = graph.launcher.collect(one_launch.prepared, each=[graph.partitions])
     assert [each.transport for each in searches] == [f"NCCL ({refused})" if refused else "one launch"] * size
