@@ -27,6 +27,7 @@ from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.engines.gpu.launch import CompiledKernel
 from rapids_bfs.engines.gpu.level_synchronous import ALGORITHMS, Device
 from rapids_bfs.generators import generate
+from rapids_bfs.kernels.deterministic import UNROLL
 from rapids_bfs.kernels.whole_search import NUMBER_SHIFT
 
 # Kilobytes of shared memory that a block may have, by compute capability.
@@ -51,7 +52,10 @@ class Nothing(EmulatedDevice):
         self.arrays = weakref.WeakValueDictionary()
         self.launched = []
         self.asked = []  # bytes of shared memory
-        self.cooperative = []  # were the last launches?
+        self.cooperatively = []  # were the last launches?
+        self.grids = {}  # blocks, by kernel
+        self.clusters_asked = []  # sizes
+        self.largest_cluster = 16
         self.allocations = 0  # before one that fails; negative: none does
 
     def empty(self, length, dtype):
@@ -75,7 +79,7 @@ class Nothing(EmulatedDevice):
         return dict.fromkeys(("reset", "seed", "expand", "commit"), lambda *arguments: self.launched.append(None))
 
     def compiled(self, file, kernel, vertex, offset, threads, blocks):
-        return Kernel(self)
+        return Kernel(self, kernel)
 
     def synchronize(self):
         while self.launched:
@@ -85,20 +89,23 @@ class Nothing(EmulatedDevice):
 
 
 class Kernel(CompiledKernel):
-    def __init__(self, device):
+    def __init__(self, device, name):
         super().__init__(None, None)
-        self.device = device
+        self.device, self.name = device, name
 
     def resident_blocks(self, threads, shared):
         self.device.asked.append(shared)
         return 1
 
     def resident_clusters(self, cluster, threads, shared, stream):
-        return 1
+        self.device.clusters_asked.append(cluster)
+        return cluster <= self.device.largest_cluster
 
     def launcher(self, grid, threads, shared, stream, *arguments, cooperative=False, cluster=1):
+        self.device.grids[self.name] = grid
+
         def launch():
-            self.device.cooperative.append(cooperative)
+            self.device.cooperatively.append(cooperative)
             parameters = type(arguments[0]).from_buffer_copy(arguments[0])
             for name, kind in getattr(parameters, "_fields_", ()):
                 assert kind is not ctypes.c_void_p or self.device.has(getattr(parameters, name)), f"{name} is gone"
@@ -113,10 +120,12 @@ def with_types(graph, vertex, offset):
 
 @pytest.mark.parametrize("capability", SHARED_MEMORY)
 @pytest.mark.parametrize("types", [(np.int32, np.int32), (np.int32, np.int64), (np.int64, np.int64)])
-def test_shared_memory_is_what_the_device_has(capability, types):
+def test_shared_memory_is_what_the_device_has(capability, types, monkeypatch):
     """Of the kernel whose queue holds neighbours too, of that whose queue does not, and of the deterministic one."""
+    monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
     for spec in "grid:9", "complete:9":
         device = Nothing(SHARED_MEMORY[capability])
+        device.multiprocessors = 32
         search = DirectionOptimizing(with_types(generate(spec), *types), device)
         assert search.small_rows == (spec == "grid:9")
         assert search.deterministic.parameters.capacity > 500
@@ -149,9 +158,45 @@ def test_one_block_needs_no_cooperative_launch(arcs, monkeypatch):
     device = Nothing()
     search = DirectionOptimizing(generate("path:9"), device)
     for options in Options(), Options(deterministic=True):
-        device.cooperative.clear()
+        device.cooperatively.clear()
         search.run(SOURCES, options)
-        assert device.cooperative == [arcs == 0]
+        assert device.cooperatively == [arcs == 0]
+
+
+@pytest.mark.parametrize("name", ["deterministic", "batch", "summary", "betweenness"])
+def test_a_device_without_cooperative_launches_runs_one_block(name, monkeypatch):
+    """Blocks that wait for each other must all be resident, which an ordinary launch does not promise."""
+    monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
+    device = Nothing()
+    device.cooperative = False
+    OPERATIONS[name](MAKERS.get(name, DirectionOptimizing)(generate("path:9"), device))
+    waiting = {grid for kernel, grid in device.grids.items() if kernel.startswith(("search", "betweenness"))}
+    assert waiting == {1}
+    assert not any(device.cooperatively)
+
+
+@pytest.mark.parametrize(
+    ("largest", "multiprocessors", "asked", "granted"),
+    [
+        (16, 32, [16], 16),
+        (8, 32, [16, 8], 8),
+        (4, 32, [16, 8, 4], 4),
+        (2, 32, [16, 8, 4], 1),
+        (16, 16, [8], 8),
+        (16, 4, [], 1),
+    ],
+)
+def test_clusters_are_the_largest_that_the_device_grants(largest, multiprocessors, asked, granted, monkeypatch):
+    """A search's thresholds go by these."""
+    monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
+    device = Nothing()
+    device.largest_cluster, device.multiprocessors = largest, multiprocessors
+    search = DirectionOptimizing(generate("path:9"), device)
+    assert device.clusters_asked == asked
+    assert search.parameters.cluster_chunks == 8192 * granted // 16
+    device.clusters_asked.clear()
+    assert search.deterministic.parameters.cluster_edges <= UNROLL * deterministic.DEFAULT.threads * granted
+    assert device.clusters_asked == asked
 
 
 OPERATIONS = {
@@ -311,7 +356,13 @@ def test_cupy_searches_where_the_graph_is(there, thread, chosen, contexts, monke
         return SimpleNamespace(id=contexts.current - 10 if id is None else id)
 
     runtime = SimpleNamespace(deviceGetAttribute=lambda attribute, id: 7 + id)
-    names = "MultiProcessorCount", "MaxSharedMemoryPerBlockOptin", "L2CacheSize"
+    names = (
+        "MultiProcessorCount",
+        "MaxSharedMemoryPerBlockOptin",
+        "L2CacheSize",
+        "CooperativeLaunch",
+        "KernelExecTimeout",
+    )
     vars(runtime).update({f"cudaDevAttr{name}": 0 for name in names})
     monkeypatch.setitem(
         sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(Device=device, Stream=Stream, runtime=runtime))

@@ -134,8 +134,8 @@ class Brandes(Betweenness):
         grid = tuning.resident_blocks(kernel, device)
         items = self.graph.num_vertices + self.pieces << self.parameters.shift
         needed = -(-items * WARP // tuning.threads)
-        grid = max(1, min(grid, needed if tuning.grid is None else tuning.grid))
-        return kernel.launcher(grid, tuning.threads, 0, device.stream_handle, self.parameters, cooperative=True)
+        grid = max(1, min(grid, needed if tuning.grid is None else tuning.grid)) if device.cooperative else 1
+        return kernel.launcher(grid, tuning.threads, 0, device.stream_handle, self.parameters, cooperative=grid > 1)
 
 
 def _shift(sources: int) -> int:

@@ -173,7 +173,7 @@ class BitParallel(BatchTraversal):
         if name == "write":
             return kernel.launcher(self.device.resident_blocks, WRITE_THREADS, 0, stream, self.parameters)
         grid = blocks_of_grid(kernel, self.device, self.graph.num_arcs * width, tuning, 0)
-        return kernel.launcher(grid, tuning.threads, 0, stream, self.parameters, cooperative=True)
+        return kernel.launcher(grid, tuning.threads, 0, stream, self.parameters, cooperative=grid > 1)
 
     def _launch(self, sources: np.ndarray, depth_limit: int | None, *names: str) -> None:
         self.sources[: len(sources)] = self.numbered.rank[sources]

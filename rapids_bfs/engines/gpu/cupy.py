@@ -106,6 +106,8 @@ class CuPyDevice(Device):
         self.multiprocessors = self.attribute("MultiProcessorCount")
         self.most_shared_bytes = self.attribute("MaxSharedMemoryPerBlockOptin")
         self.l2_bytes = self.attribute("L2CacheSize")
+        self.cooperative = bool(self.attribute("CooperativeLaunch"))
+        self.time_limit = bool(self.attribute("KernelExecTimeout"))
         self.resident_blocks = 8 * self.multiprocessors
 
     def attribute(self, name: str) -> int:

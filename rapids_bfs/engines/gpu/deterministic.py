@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._core.csr import host as csr
 from ..._core.cuda.arrays import CPU
+from ...errors import TraversalError
 from ...graph import Graph
 from ...kernels.deterministic import SEARCH, UNROLL
 from ...kernels.whole_search import STATE_BYTES
@@ -16,7 +17,7 @@ from ...trace import Step
 from ..base import Options
 from .launch import addresses, copy, fill
 from .level_synchronous import Device, Needs, require_buffers
-from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles
+from .persistent import MOST_LEVELS, STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles
 
 FILE = "deterministic"
 MAX_WARPS = 64  # of a multiprocessor
@@ -122,13 +123,13 @@ class Deterministic:
         edges = UNROLL * threads * 2 * offset.itemsize  # of a block of a cluster
         shared = max(capacity * entry, bytes_of_tiles(threads), edges)
         kernel = tuning.compiled(device, FILE, "search", vertex, offset)
-        self.host.use(kernel, tuning, shared)
+        cluster = self.host.use(kernel, tuning, shared)
 
         parameters = self.parameters
         for name in ("alpha", "wide", "share", "chunk", "large", "patience"):
             setattr(parameters, name, getattr(tuning, name))
         parameters.single_block_edges = parameters.capacity = capacity
-        parameters.cluster_edges = min(tuning.cluster_edges, UNROLL * threads * tuning.cluster)
+        parameters.cluster_edges = min(tuning.cluster_edges, UNROLL * threads * cluster)
 
     def search(self, sources: np.ndarray, options: Options) -> list[Step] | None:
         """Search, wait, and return the levels if they are traced."""
@@ -136,4 +137,9 @@ class Deterministic:
             fill(self.distances, 0xFF, self.device.stream_handle)
         self.stale = bool(np.count_nonzero(self.isolated[sources]))
         self.host.search(sources, options)
+        if self.host.cut_short:
+            raise TraversalError(
+                f"{self.graph.name} has more than {MOST_LEVELS:,} levels, and this device ends long kernels, as those"
+                " with a display do: use engine='cpu'"
+            )
         return self.host.steps() if options.trace else None

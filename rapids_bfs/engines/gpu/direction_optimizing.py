@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,9 +20,9 @@ from ...result import BFSResult
 from ..base import DEFAULT as PLAIN
 from ..base import Options
 from .deterministic import Deterministic
-from .launch import CompiledKernel, addresses, copy, fill
-from .level_synchronous import Device, DeviceTraversal, Needs, require_buffers
-from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles
+from .launch import CompiledKernel, address, addresses, copy, fill
+from .level_synchronous import BlockQueue, Device, DeviceTraversal, Needs, require_buffers
+from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles, one_block_suffices
 
 FILE = "direction_optimizing"
 UNREACHED = -1  # the distance of a vertex that was not reached
@@ -91,6 +92,9 @@ class DirectionOptimizing(DeviceTraversal):
                 fill(self.arrays[name], byte, device.stream_handle)
             self.parameters = Search(**at, n=n, m=m, edge_bits=edge_bits, unreached=UNREACHED)
             self.host = OneLaunch(graph, device, self.parameters)
+            self.one_launch = device.cooperative or one_block_suffices(m)
+            # May a search be by levels? Then no kernel writes into an answer before it is complete.
+            self.indirect = device.time_limit or not self.one_launch
             self.tune(tuning)
             self._prepare(words)
             device.synchronize()
@@ -127,7 +131,7 @@ class DirectionOptimizing(DeviceTraversal):
         most = self.device.most_shared_bytes - STATIC_BYTES - recent
         capacity = min(tuning.capacity, most // chunk)
         shared = max(capacity * chunk + recent, bytes_of_tiles(tuning.threads))
-        self.host.use(self._kernel("search_small_rows" if small_rows else "search"), tuning, shared)
+        cluster = self.host.use(self._kernel("search_small_rows" if small_rows else "search"), tuning, shared)
 
         parameters = self.parameters
         parameters.alpha, parameters.beta = tuning.alpha, tuning.beta
@@ -137,12 +141,17 @@ class DirectionOptimizing(DeviceTraversal):
         parameters.passes = 2 if self.device.l2_bytes < n * vertex <= 2 * self.device.l2_bytes else 1
         parameters.capacity = capacity
         parameters.single_block_chunks = tuning.single_block_chunks * capacity // tuning.capacity
-        parameters.cluster_chunks = tuning.cluster_chunks * capacity // tuning.capacity
+        parameters.cluster_chunks = tuning.cluster_chunks * capacity * cluster // (tuning.capacity * tuning.cluster)
 
     @cached_property
     def next_arrays(self) -> NextArrays:
         """The distances and predecessors of results."""
         return NextArrays(self.graph.num_vertices, np.int32, self.graph.targets.dtype)
+
+    @cached_property
+    def by_levels(self) -> BlockQueue:
+        """The search for what this device cannot do in one launch: it has a launch for each level."""
+        return BlockQueue(self.graph, self.device)
 
     @cached_property
     def deterministic(self) -> Deterministic:
@@ -154,16 +163,27 @@ class DirectionOptimizing(DeviceTraversal):
             if options.deterministic and options.predecessors:  # distances alone are the same in any search
                 self.steps = self.deterministic.search(sources, options)
                 return self.deterministic.distances, self.deterministic.predecessors
-            predecessors = self.predecessors_address if options.predecessors else None
-            self._write_to(self.distances_address, predecessors, UNREACHED, fresh=False)
-            self.parameters.source = int(sources[0])
-            self.host.search(sources, options, self.tuning.spin)
-            self.steps = self.host.steps() if options.trace else None
-        return self.distances, self.predecessors if options.predecessors else None
+            found = self.distances, self.predecessors if options.predecessors else None
+            if self.one_launch:
+                predecessors = self.predecessors_address if options.predecessors else None
+                self._write_to(self.distances_address, predecessors, UNREACHED, fresh=self.indirect)
+                self.parameters.source = int(sources[0])
+                self.host.search(sources, options, self.tuning.spin)
+                self.steps = self.host.steps() if options.trace else None
+            if not self.one_launch or self.host.cut_short:
+                found = self._search_by_levels(sources, options)
+        return found
+
+    def _search_by_levels(self, sources: np.ndarray, options: Options) -> Found:
+        search = self.by_levels
+        search.search(sources, options)
+        self.steps = search.steps
+        return search.distances, search.predecessors if options.predecessors else None
 
     def run(self, sources: np.ndarray, options: Options = PLAIN, *, own: bool = False) -> BFSResult:
         """See `Traversal.run`. On the device a search writes straight into the arrays that its result is to own."""
-        if not own or options.deterministic or options.trace or options.check or self.graph.device != CUDA:
+        plain = not (options.deterministic or options.trace or options.check or self.indirect)
+        if not (own and plain and self.graph.device == CUDA):
             return super().run(sources, options, own=own)
         n = self.graph.num_vertices
         with self.device.current():
@@ -198,11 +218,29 @@ class DirectionOptimizing(DeviceTraversal):
         predecessor -1. ``followed``: the body queues more work on the device's stream; the search waits for that too.
         """
         finish()
+        if self.indirect:
+            return self._copied_into(distances, predecessors, unreached, sources, options)
         tree = None if predecessors is None else predecessors.data.ptr
         self._write_to(distances.data.ptr, tree, unreached, fresh=distances is not self.distances)
         self.parameters.source = int(sources[0])
         spin = self.tuning.spin and not followed
         return self.host.searching(sources, options, spin, (distances, predecessors))
+
+    @contextmanager
+    def _copied_into(
+        self, distances: Any, predecessors: Any, unreached: int, sources: np.ndarray, options: Options
+    ) -> Iterator[None]:
+        """`search_into`, but the answer of `search` is copied, before the body runs."""
+        with self.device.working():
+            for there, found in zip((distances, predecessors), self.search(sources, options), strict=True):
+                if there is not None and there is not found:
+                    answer = self.device.found(found)
+                    if there is distances and unreached != UNREACHED:
+                        answer = answer.copy()
+                        answer[answer < 0] = unreached
+                    copy(there.data.ptr, address(answer), answer.nbytes, self.device.stream_handle)
+            yield
+            self.device.synchronize()
 
     def _write_to(self, distances: int, predecessors: int | None, unreached: int, *, fresh: bool) -> None:
         """Let the next search write to the arrays at these addresses; ``fresh``: they may hold anything."""

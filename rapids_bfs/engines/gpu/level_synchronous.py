@@ -41,6 +41,8 @@ class Device(ABC):
     multiprocessors: int
     most_shared_bytes: int  # of a block
     l2_bytes: int
+    cooperative: bool = True  # can it launch blocks that wait for each other?
+    time_limit: bool = False  # does the driver end kernels that run for seconds, since the device has a display?
     small_rows: ClassVar[bool] = False  # does it have the kernel `search_small_rows`?
     context: Any  # the driver's
     stream_handle: int  # the driver's

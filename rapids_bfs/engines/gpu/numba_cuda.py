@@ -100,6 +100,8 @@ class NumbaDevice(Device):
         self.multiprocessors = device.MULTIPROCESSOR_COUNT
         self.most_shared_bytes = device.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
         self.l2_bytes = device.L2_CACHE_SIZE
+        self.cooperative = bool(device.COOPERATIVE_LAUNCH)
+        self.time_limit = bool(device.KERNEL_EXEC_TIMEOUT)
         self.resident_blocks = 8 * self.multiprocessors
         self.context = primary_context(device.id)
         with self.current():

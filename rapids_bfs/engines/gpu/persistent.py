@@ -23,6 +23,8 @@ SMALL_ARCS = 1 << 14  # a graph with fewer is searched by one block
 NUMBERS_OF_SEARCHES = 1 << (63 - NUMBER_SHIFT)  # after which the numbers in `status` begin again
 SPINS = 20_000  # polls of the status before the host waits in the driver
 MOST_THREADS = 1024  # of a block
+SMALLEST_CLUSTER = 4  # blocks
+MOST_LEVELS = 1 << 17  # of a launch that the driver ends after some seconds: a level takes some microseconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,13 +82,14 @@ class OneLaunch:
         self.running = False  # may a search run that `finish` has not waited for?
         self.written: Any = None  # the arrays that it writes, kept from being freed
         self.options: Options | None = None  # of the search before, for which most parameters are set
+        self.bounded = False  # does the launch end before the levels that they ask for?
         self._allocate_sources(1)
 
-    def use(self, kernel: CompiledKernel, tuning: SearchTuning, shared: int) -> None:
+    def use(self, kernel: CompiledKernel, tuning: SearchTuning, shared: int) -> int:
         """Launch this kernel from now on, with ``shared`` bytes of dynamic shared memory a block.
 
         After a search with more than ``tuning.deep`` levels the grid is launched in clusters, if the device has room
-        for one.
+        for one. Returns the blocks of a cluster, as many of `cluster_sizes` as the device grants; 1 without clusters.
         """
         graph, device, threads = self.graph, self.device, tuning.threads
         grid = blocks_of_grid(kernel, device, graph.num_arcs, tuning, shared)
@@ -94,11 +97,12 @@ class OneLaunch:
         rest = threads, shared, device.stream_handle, self.parameters
         self.deep = tuning.deep
         self.launch_shallow = self.launch_deep = kernel.launcher(grid, *rest, cooperative=grid > 1)
-        if tuning.cluster > 1 and grid > tuning.cluster:
-            clusters = kernel.resident_clusters(tuning.cluster, threads, shared, device.stream_handle)
+        for cluster in cluster_sizes(tuning.cluster, grid):
+            clusters = kernel.resident_clusters(cluster, threads, shared, device.stream_handle)
             if clusters:
-                grid = clusters * tuning.cluster
-                self.launch_deep = kernel.launcher(grid, *rest, cooperative=True, cluster=tuning.cluster)
+                self.launch_deep = kernel.launcher(clusters * cluster, *rest, cooperative=True, cluster=cluster)
+                return cluster
+        return 1
 
     def search(self, sources: np.ndarray, options: Options, spin: bool = True) -> None:
         """Search, and wait until it is done."""
@@ -175,7 +179,8 @@ class OneLaunch:
             parameters.target = options.target
             if options.target in sources:
                 limit = 0
-        parameters.depth_limit = limit
+        self.bounded = self.device.time_limit and limit > MOST_LEVELS
+        parameters.depth_limit = MOST_LEVELS if self.bounded else limit
         parameters.trace = self._trace_buffer() if options.trace else None
         self.options = options
 
@@ -204,6 +209,11 @@ class OneLaunch:
         """The number of levels of that search."""
         return int(self.status[0] % (1 << NUMBER_SHIFT) >> LEVELS_SHIFT)
 
+    @property
+    def cut_short(self) -> bool:
+        """Did that search end because a launch on this device may not run for longer?"""
+        return self.bounded and self.levels >= MOST_LEVELS
+
     def _trace_buffer(self) -> int:
         if self.trace is None:
             with self.device.active():
@@ -219,7 +229,8 @@ class OneLaunch:
 def blocks_of_grid(
     kernel: CompiledKernel, device: Device, arcs: int, tuning: LaunchTuning, shared: int, sharing: int = 1
 ) -> int:
-    """The number of blocks of a grid: as many as the device holds, or one if there are few arcs; at most `tuning.grid`.
+    """The number of blocks of a grid: as many as the device holds, or one if there are few arcs or the device has no
+    cooperative launches; at most `tuning.grid`.
 
     ``sharing`` such grids run on the device at the same time.
     """
@@ -228,7 +239,23 @@ def blocks_of_grid(
         raise InputError(f"this device cannot run {sharing} blocks of {tuning.threads} threads: use more devices")
     if tuning.grid is not None:
         return min(grid, tuning.grid)
-    return 1 if arcs < SMALL_ARCS else grid
+    return 1 if one_block_suffices(arcs) or not device.cooperative else grid
+
+
+def one_block_suffices(arcs: int) -> bool:
+    """Are there so few arcs that one block searches them as fast as a grid?"""
+    return arcs < SMALL_ARCS
+
+
+def cluster_sizes(most: int, grid: int) -> list[int]:
+    """The sizes of clusters to ask a device for: ``most`` blocks, half as many, and so on, fewer than the grid has.
+
+    Every device with clusters takes 8 blocks if enough multiprocessors of one GPC are there, and large ones take 16.
+    """
+    sizes = [most]
+    while sizes[-1] >= 2 * SMALLEST_CLUSTER:
+        sizes.append(sizes[-1] // 2)
+    return [size for size in sizes if 1 < size < grid]
 
 
 def bytes_of_tiles(threads: int) -> int:

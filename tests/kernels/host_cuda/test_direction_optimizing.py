@@ -1,5 +1,6 @@
 """The fast search of CUDA C++ and its host, run on the host, against SciPy."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ from tunings import CLUSTER, TUNINGS
 
 from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options
-from rapids_bfs.engines.gpu import direction_optimizing
+from rapids_bfs.engines.gpu import deterministic, direction_optimizing
 from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.errors import TraversalError
@@ -222,6 +223,19 @@ def test_every_row_is_long(monkeypatch, types):
     search_graphs("to and fro", range(10), types)
 
 
+def assert_written(search, sources, options):
+    """A search into arrays that hold garbage writes every element; the distance where it found nothing is 2**30."""
+    n = search.graph.num_vertices
+    distances, predecessors = (search.device.empty(n, np.int32) for _ in range(2))
+    predecessors[:] = n
+    as_cupy = [SimpleNamespace(data=SimpleNamespace(ptr=each.ctypes.data)) for each in (distances, predecessors)]
+    with search.device.current(), search.search_into(*as_cupy, 1 << 30, np.array(sources), options):
+        pass
+    expected = expected_distances(search.graph, sources, options.depth_limit, options.target)
+    np.testing.assert_array_equal(distances, np.where(expected < 0, 1 << 30, expected))
+    np.testing.assert_array_equal(predecessors == -1, expected <= 0)
+
+
 @pytest.mark.parametrize("name", TUNINGS)
 def test_arrays_that_nobody_wrote(name):
     """A search writes every element of the arrays of its result, and what it is to say where it found nothing."""
@@ -232,15 +246,30 @@ def test_arrays_that_nobody_wrote(name):
         search = search_of(graph, TUNINGS[name])
         sources, options = random_options(rng, n)
         options = Options(**options | {"predecessors": True})
-        distances, predecessors = (search.device.empty(n, np.int32) for _ in range(2))
-        predecessors[:] = n
-        as_cupy = [SimpleNamespace(data=SimpleNamespace(ptr=each.ctypes.data)) for each in (distances, predecessors)]
-        with search.device.current(), search.search_into(*as_cupy, 1 << 30, np.array(sources), options):
-            pass
-        expected = expected_distances(graph, sources, options.depth_limit, options.target)
-        np.testing.assert_array_equal(distances, np.where(expected < 0, 1 << 30, expected))
-        np.testing.assert_array_equal(predecessors == -1, expected <= 0)
+        assert_written(search, sources, options)
         assert_right(search, sources)
+
+
+@pytest.mark.parametrize(("cooperative", "time_limit"), [(False, False), (False, True), (True, True)])
+def test_what_a_device_cannot_do_in_one_launch_goes_by_levels(cooperative, time_limit, monkeypatch):
+    """A device that launches no blocks that wait for each other, or ends kernels that take longer than two levels."""
+    monkeypatch.setattr(one_launch, "MOST_LEVELS", 2)
+    emulate(monkeypatch, deterministic)
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        graph = random_graph(rng, most_vertices=60, most_edges=90) if seed % 4 else generate("path:30")
+        device = HostDevice(seed, blocks=4)
+        device.cooperative, device.time_limit = cooperative, time_limit
+        search = DirectionOptimizing(graph, device, TUNINGS["dense"])
+        for _ in range(3):
+            sources, options = random_options(rng, graph.num_vertices)
+            result = search.run(np.array(sources), Options(**options))
+            assert_answer(result, sources, result.depth_limit, result.target)
+            assert_written(search, sources, Options(**options | {"predecessors": True}))
+        depth = int(expected_distances(graph, [0]).max())
+        too_deep = time_limit and depth >= 2
+        with pytest.raises(TraversalError, match=r"2 levels.*engine='cpu'") if too_deep else nullcontext():
+            assert_answer(search.run(np.array([0]), Options(deterministic=True)), [0])
 
 
 def isolated_and_not():
