@@ -14,6 +14,8 @@ TILES = 4  # tiles that it takes at a time, at most
 LIST = 1536  # vertices of these tiles on its list, at most
 RECENT = 2048  # vertices that a block of a cluster remembers, twice that if neighbours are in its queue
 BITMAPS = 8  # of visited vertices, in turn
+# The arrays of an answer: those of the last search, or others, which may hold anything, or -1 in all of `predecessors`.
+OWN, FRESH, CLEARED = range(3)
 STATE_BYTES = 1024  # of `State`, at most
 
 # Constants and sizes that every kernel of this kind has.
@@ -56,7 +58,7 @@ SEARCH = Parameters(
         *("single_block_chunks", "cluster_chunks", "capacity", "edge_bits", "shrinking_levels", "tile", "number"),
         *("fresh", "unreached", "passes"),
     ),
-    constants=COMMON | {"RECENT": RECENT, "BITMAPS": BITMAPS},
+    constants=COMMON | {"RECENT": RECENT, "BITMAPS": BITMAPS, "CLEARED": CLEARED},
     sizes=(
         *SIZES,
         *(

@@ -20,6 +20,7 @@ from .rapids import driver_allocates, has_pool, pool_bytes
 CGROUP = Path("/sys/fs/cgroup")
 ALIGNMENT = 256  # of arrays on a device
 SHARED_BYTES = 1 << 26  # an allocation takes some microseconds, which larger searches do not notice
+CLEARED_BYTES = 1 << 20  # of an array; a search clears smaller ones in no time
 AHEAD_BYTES = 1 << 27  # of the arrays of one answer; larger ones would take too much memory while they are unused
 
 
@@ -71,23 +72,35 @@ class NextArrays:
     device is still busy with this one. Not for use by several threads at a time.
     """
 
-    def __init__(self, length: int, *dtypes: Any) -> None:
+    def __init__(self, length: int, *dtypes: Any, clears_last: bool = False) -> None:
+        """``clears_last``: store -1 in the last array if it is large and allocated ahead; ``last_is_clear`` says so."""
         self.of = length, *dtypes
-        self.few = length * sum(np.dtype(dtype).itemsize for dtype in dtypes) <= AHEAD_BYTES
+        nbytes = [length * np.dtype(dtype).itemsize for dtype in dtypes]
+        self.few = sum(nbytes) <= AHEAD_BYTES
+        self.clears_last = clears_last and nbytes[-1] >= CLEARED_BYTES
+        self.last_is_clear = False  # of the arrays that `take` returned
         self.ready: tuple[Any, list[Any]] | None = None  # the current stream at the allocation, and the arrays
 
     def take(self) -> list[Any]:
         """New arrays, which CuPy's current stream may write."""
         ready, self.ready = self.ready, None
         if ready is not None and ready[0] == _current_stream():
+            self.last_is_clear = self.clears_last
             return ready[1]
+        self.last_is_clear = False
         return new_arrays(*self.of)
 
     def allocate_ahead(self) -> None:
-        """Allocate the next arrays; called while the device is busy. If memory is short, the next `take` raises."""
+        """Allocate the next arrays; called while the device is busy. If memory is short, the next `take` raises.
+
+        The last array is cleared by CuPy's current stream, to which the memory belongs, while the host goes on.
+        """
         if self.few:
             with suppress(MemoryError):
-                self.ready = _current_stream(), new_arrays(*self.of)
+                arrays = new_arrays(*self.of)
+                if self.clears_last:
+                    arrays[-1].data.memset_async(0xFF, arrays[-1].nbytes)
+                self.ready = _current_stream(), arrays
 
 
 def _current_stream() -> tuple[int, int]:

@@ -87,7 +87,8 @@ class Searcher(Prepared):
             if not return_predecessors:
                 found[1].fill(self.none)
                 predecessors = None
-            with traversal.search_into(distances, predecessors, unreached, sources, options, followed=followed):
+            how = {"cleared": self.next_arrays.last_is_clear, "followed": followed}
+            with traversal.search_into(distances, predecessors, unreached, sources, options, **how):
                 if followed:
                     self._translate(None if self.narrow else distances, predecessors, ids, *found)
                 self.next_arrays.allocate_ahead()
@@ -96,7 +97,7 @@ class Searcher(Prepared):
     @cached_property
     def next_arrays(self) -> NextArrays:
         """The distances and predecessors of answers."""
-        return NextArrays(self.graph.num_vertices, self.dtype, self.dtype)
+        return NextArrays(self.graph.num_vertices, self.dtype, self.dtype, clears_last=self.narrow)
 
     @cached_property
     def _translate(self) -> Callable[..., None]:

@@ -325,6 +325,24 @@ class TestDropIn:
         assert arrays.take() == [len(made)]  # none twice
         assert set(made) == {(length, np.int32, np.int64)}
 
+    @pytest.mark.parametrize(("clears_last", "length"), [(False, 1 << 18), (True, 1 << 18), (True, (1 << 18) - 1)])
+    def test_the_last_array_is_cleared_ahead_if_it_is_large(self, monkeypatch, clears_last, length):
+        """Not where it is allocated when it is needed."""
+        cuda = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=5))
+        monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
+        cleared = []
+        array = SimpleNamespace(nbytes=4 * length)
+        array.data = SimpleNamespace(memset_async=lambda *what: cleared.append(what))
+        monkeypatch.setattr(memory, "new_arrays", lambda *of: ["distances", array])
+        arrays = memory.NextArrays(length, np.int32, np.int32, clears_last=clears_last)
+        arrays.allocate_ahead()
+        large = clears_last and length == 1 << 18
+        assert cleared == [(0xFF, 4 * length)] * large
+        arrays.take()
+        assert arrays.last_is_clear == large
+        arrays.take()
+        assert not arrays.last_is_clear
+
     def test_arrays_allocated_ahead_are_for_the_same_thread(self, monkeypatch):
         """Per-thread default streams have the same handle in all threads."""
         cuda = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=2))

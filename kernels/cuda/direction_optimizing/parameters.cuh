@@ -10,6 +10,7 @@
 #include "../common/warp.cuh"
 
 constexpr int BITMAPS = 8;  // of visited vertices, in turn
+constexpr int CLEARED = 2;  // all predecessors are -1, distances may be anything
 constexpr int SKIP = -2;    // no distance
 constexpr int MORE = -2;    // no neighbour: there are more than are here
 
@@ -44,7 +45,7 @@ struct Search : SearchArrays<Vertex, Offset> {
     long long shrinking_levels;     // small and shrinking frontiers in a row before it is top-down again
     long long tile;                 // words that a warp sweeps at a time
     long long number;               // of this search
-    long long fresh;                // are `distances` and `predecessors` of no search before?
+    long long fresh;                // 0 if distances and predecessors are those of the last search; or CLEARED, or 1
     long long unreached;            // the distance where there is none; not SKIP
     long long passes;               // over the edges of a dense level that stores many predecessors
 };

@@ -37,7 +37,8 @@
 // bottom-up level at most one bit test per edge into an unvisited vertex, and reading and writing a bitmap. Distances
 // and predecessors are written once per vertex and search. Isolated vertices hold their answer from the start; where
 // the last search began at one, as `State::stale` says, they are reset. Otherwise their distances are rewritten only
-// where whole runs are written at the end, which is faster than leaving gaps; their predecessors only if `fresh`.
+// where whole runs are written at the end, which is faster than leaving gaps; their predecessors only if `fresh`,
+// and no others if they are CLEARED.
 // Synchronisation: one grid-wide barrier per level, two in a dense one that goes top-down, one barrier of the block or
 // of the cluster per small level; the host waits once.
 //
@@ -311,7 +312,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const bool with_isolated = done && (s.fresh || ring.newest > ring.oldest);
         if (done || (dense && ring.is_full())) {
             const int unreached = done ? static_cast<int>(s.unreached) : SKIP;
-            write_distances(s, ring, unreached, with_isolated, s.predecessors != nullptr, w.warp, w.warps);
+            const bool clear = s.predecessors && s.fresh != CLEARED;
+            write_distances(s, ring, unreached, with_isolated, clear, w.warp, w.warps);
             ring.oldest = ring.newest;
         }
         if (done) return end_search(s, w, p, with_isolated);

@@ -15,7 +15,7 @@ from ..._core.cuda.arrays import CUDA, aligned, finish
 from ..._core.memory import NextArrays, new_arrays
 from ...errors import InputError
 from ...graph import Graph
-from ...kernels.whole_search import BITMAPS, GROUP, RECENT, SEARCH, STATE_BYTES
+from ...kernels.whole_search import BITMAPS, CLEARED, FRESH, GROUP, OWN, RECENT, SEARCH, STATE_BYTES
 from ...result import BFSResult
 from ..base import DEFAULT as PLAIN
 from ..base import Options
@@ -146,7 +146,7 @@ class DirectionOptimizing(DeviceTraversal):
     @cached_property
     def next_arrays(self) -> NextArrays:
         """The distances and predecessors of results."""
-        return NextArrays(self.graph.num_vertices, np.int32, self.graph.targets.dtype)
+        return NextArrays(self.graph.num_vertices, np.int32, self.graph.targets.dtype, clears_last=True)
 
     @cached_property
     def by_levels(self) -> BlockQueue:
@@ -166,7 +166,7 @@ class DirectionOptimizing(DeviceTraversal):
             found = self.distances, self.predecessors if options.predecessors else None
             if self.one_launch:
                 predecessors = self.predecessors_address if options.predecessors else None
-                self._write_to(self.distances_address, predecessors, UNREACHED, fresh=self.indirect)
+                self._write_to(self.distances_address, predecessors, UNREACHED, FRESH if self.indirect else OWN)
                 self.parameters.source = int(sources[0])
                 self.host.search(sources, options, self.tuning.spin)
                 self.steps = self.host.steps() if options.trace else None
@@ -187,11 +187,13 @@ class DirectionOptimizing(DeviceTraversal):
             return super().run(sources, options, own=own)
         n = self.graph.num_vertices
         with self.device.current():
+            cleared = False
             if options.predecessors:
                 distances, predecessors = self.next_arrays.take()
+                cleared = self.next_arrays.last_is_clear
             else:
                 (distances,), predecessors = new_arrays(n, np.int32), None
-            with self.search_into(distances, predecessors, UNREACHED, sources, options):
+            with self.search_into(distances, predecessors, UNREACHED, sources, options, cleared=cleared):
                 if options.predecessors:
                     self.next_arrays.allocate_ahead()
                 return BFSResult(
@@ -206,6 +208,7 @@ class DirectionOptimizing(DeviceTraversal):
         sources: np.ndarray,
         options: Options,
         *,
+        cleared: bool = False,
         followed: bool = False,
     ) -> AbstractContextManager[None]:
         """Search while the body of the ``with`` runs. The search is done when the ``with`` ends.
@@ -215,13 +218,15 @@ class DirectionOptimizing(DeviceTraversal):
         them. The device must be current.
 
         A vertex that no source reaches gets the distance ``unreached`` (-1 in the traversal's own array) and the
-        predecessor -1. ``followed``: the body queues more work on the device's stream; the search waits for that too.
+        predecessor -1. ``cleared``: all of ``predecessors`` are -1 already. ``followed``: the body queues more work on
+        the device's stream; the search waits for that too.
         """
         finish()
         if self.indirect:
             return self._copied_into(distances, predecessors, unreached, sources, options)
         tree = None if predecessors is None else predecessors.data.ptr
-        self._write_to(distances.data.ptr, tree, unreached, fresh=distances is not self.distances)
+        fresh = OWN if distances is self.distances else CLEARED if cleared else FRESH
+        self._write_to(distances.data.ptr, tree, unreached, fresh)
         self.parameters.source = int(sources[0])
         spin = self.tuning.spin and not followed
         return self.host.searching(sources, options, spin, (distances, predecessors))
@@ -242,8 +247,8 @@ class DirectionOptimizing(DeviceTraversal):
             yield
             self.device.synchronize()
 
-    def _write_to(self, distances: int, predecessors: int | None, unreached: int, *, fresh: bool) -> None:
-        """Let the next search write to the arrays at these addresses; ``fresh``: they may hold anything."""
+    def _write_to(self, distances: int, predecessors: int | None, unreached: int, fresh: int) -> None:
+        """Let the next search write to the arrays at these addresses; ``fresh`` says what they hold."""
         parameters = self.parameters
         parameters.distances, parameters.predecessors = distances, predecessors
         parameters.unreached, parameters.fresh = unreached, fresh

@@ -223,16 +223,22 @@ def test_every_row_is_long(monkeypatch, types):
     search_graphs("to and fro", range(10), types)
 
 
-def assert_written(search, sources, options):
-    """A search into arrays that hold garbage writes every element; the distance where it found nothing is 2**30."""
+def assert_written(search, sources, options, cleared=False):
+    """A search into arrays that hold garbage writes every element; the distance where it found nothing is 2**30.
+
+    If predecessors are said to be cleared, it does not write those of vertices that it does not reach.
+    """
     n = search.graph.num_vertices
     distances, predecessors = (search.device.empty(n, np.int32) for _ in range(2))
     predecessors[:] = n
     as_cupy = [SimpleNamespace(data=SimpleNamespace(ptr=each.ctypes.data)) for each in (distances, predecessors)]
-    with search.device.current(), search.search_into(*as_cupy, 1 << 30, np.array(sources), options):
+    with search.device.current(), search.search_into(*as_cupy, 1 << 30, np.array(sources), options, cleared=cleared):
         pass
     expected = expected_distances(search.graph, sources, options.depth_limit, options.target)
     np.testing.assert_array_equal(distances, np.where(expected < 0, 1 << 30, expected))
+    if cleared:
+        np.testing.assert_array_equal(predecessors == n, expected < 0)
+        predecessors[expected < 0] = -1
     np.testing.assert_array_equal(predecessors == -1, expected <= 0)
 
 
@@ -246,7 +252,8 @@ def test_arrays_that_nobody_wrote(name):
         search = search_of(graph, TUNINGS[name])
         sources, options = random_options(rng, n)
         options = Options(**options | {"predecessors": True})
-        assert_written(search, sources, options)
+        for cleared in (False, True, False):
+            assert_written(search, sources, options, cleared)
         assert_right(search, sources)
 
 
