@@ -131,44 +131,44 @@ def _count_next(arguments, thread):
         if i >= len(bounds) - 1:
             return 0
         _mark(vertices[bounds[i] : bounds[i + 1]], inside)
+        count = 0
         for place in range(bounds[i], bounds[i + 1]):
-            vertex, count = vertices[place], 0
+            vertex = vertices[place]
             for edge in range(offsets[vertex], offsets[vertex + 1]):
                 neighbor = targets[edge]
                 count += (inside[word_of(neighbor)] & bit_of(neighbor)) != 0
-            counts[place] = count
+        counts[i] = count
         _unmark(vertices[bounds[i] : bounds[i + 1]], inside)
 
 
 @serial
 def count_arcs(offsets, targets, visited, next_piece, bounds, vertices, counts, team, threads):
-    """Fill ``counts``: of the arcs of each vertex of a piece, how many lead to a vertex of the same piece."""
+    """Fill ``counts[k]``: how many arcs lead from a vertex of a piece to another of the same piece."""
     _count_next(team, threads, (offsets, targets, visited, next_piece, bounds, vertices, counts))
 
 
 @shared
 def _write_next(arguments, thread):
-    offsets, targets, visited, next_piece, bounds, vertices, starts, tails, heads = arguments
+    offsets, targets, visited, next_piece, bounds, vertices, arc_bounds, tails, heads = arguments
     inside = visited[thread]
     while True:
         i = fetch_add(next_piece, 0, 1)
         if i >= len(bounds) - 1:
             return 0
         _mark(vertices[bounds[i] : bounds[i + 1]], inside)
+        arc, end = arc_bounds[i], arc_bounds[i + 1]
         for place in range(bounds[i], bounds[i + 1]):
-            vertex, arc, end = vertices[place], starts[place], starts[place + 1]
-            for each in range(arc, end):
-                tails[each] = vertex
+            vertex = vertices[place]
             for edge in range(offsets[vertex], offsets[vertex + 1]):
                 if arc == end:
                     break
                 neighbor = targets[edge]
-                heads[arc] = neighbor  # the next overwrites one from outside: no branch that is hard to predict
-                arc += (inside[word_of(neighbor)] & bit_of(neighbor)) != 0
+                tails[arc], heads[arc] = vertex, neighbor  # the next overwrites one that leads outside, without a
+                arc += (inside[word_of(neighbor)] & bit_of(neighbor)) != 0  # branch that is hard to predict
         _unmark(vertices[bounds[i] : bounds[i + 1]], inside)
 
 
 @serial
-def write_arcs(offsets, targets, visited, next_piece, bounds, vertices, starts, tails, heads, team, threads):
-    """Write the arcs that `count_arcs` counts, those of ``vertices[place]`` from ``starts[place]`` on."""
-    _write_next(team, threads, (offsets, targets, visited, next_piece, bounds, vertices, starts, tails, heads))
+def write_arcs(offsets, targets, visited, next_piece, bounds, vertices, arc_bounds, tails, heads, team, threads):
+    """Write the arcs that `count_arcs` counts, those of piece i from ``arc_bounds[i]`` on."""
+    _write_next(team, threads, (offsets, targets, visited, next_piece, bounds, vertices, arc_bounds, tails, heads))

@@ -8,6 +8,7 @@ from ..batch import BATCH, WIDTHS
 from ..brandes import BATCH as BRANDES
 from ..deterministic import SEARCH as DETERMINISTIC
 from ..distributed import EXCHANGE, RANKS
+from ..neighborhoods import NEIGHBORHOODS
 from ..whole_search import SEARCH
 
 # The files that are compiled, each with what it includes.
@@ -28,6 +29,7 @@ FILES = {
     "distributed_persistent": "distributed/one_launch.cu",
     "distributed_validation": "distributed/validation.cu",
     "predecessors": "graph/predecessors.cu",
+    "neighborhoods": "neighborhoods/search.cu",
     "random_edges": "graph/random_edges.cu",
     "two_kernel": "published/two_kernel.cu",
     "validation": "graph/validation.cu",
@@ -123,6 +125,9 @@ KERNELS = {
         "count_loops": "count_loops<{vertex}, {offset}>",
     },
     "predecessors": {"find_predecessors": "find_predecessors<{vertex}, {offset}>"},
+    "neighborhoods": {
+        kernel: f"{kernel}<{{vertex}}, {{offset}}>" for kernel in ("search", "gather", "count_arcs", "write_arcs")
+    },
     "random_edges": {
         "rmat": "rmat<{vertex}>",
         "uniform": "uniform<{vertex}>",
@@ -139,6 +144,7 @@ PARAMETERS = {
     "direction_optimizing": SEARCH,
     "distributed": EXCHANGE,
     "distributed_persistent": RANKS,
+    "neighborhoods": NEIGHBORHOODS,
 }
 TYPES = {4: "int", 8: "long long"}  # by the bytes of an integer
 OPTIONS = ("-std=c++17", "-default-device")  # without the second, NVRTC 12 refuses generic lambdas

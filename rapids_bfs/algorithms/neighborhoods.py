@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from .._core.arguments import index_of, quoted, whole_number
-from .._core.cuda.arrays import CUDA, moved, to_host
+from .._core.cuda.arrays import CUDA, to_host
 from .._core.dtypes import INT32_LIMIT
 from .._core.formatting import counted
 from .._core.memory import require_bytes, require_device_bytes
@@ -24,7 +25,6 @@ from .bfs import as_searchable
 DIRECTIONS = ("out", "in", "all")
 KEY = "neighborhoods"  # among `Graph.traversals`, with the direction
 Batch = TypeVar("Batch", bound="_ByCenter")
-MANY_ARCS = 1 << 24  # of the ego graphs in one batch, unless one alone has more
 
 
 class _ByCenter:
@@ -281,8 +281,9 @@ def iter_ego_graphs(
 ) -> Iterator[EgoGraphs]:
     """`ego_graphs` in batches, for results that do not fit in the memory.
 
-    Each batch has the next centres in their order, and at most 2**24 arcs unless it has a single centre. Parameters and
-    errors are those of `neighborhoods`; arguments are checked at once.
+    Each batch has the next centres in their order. Its arcs are at most 2**24 on the CPU, and take at most a quarter of
+    the free memory on a device, unless it has a single centre. Parameters and errors are those of `neighborhoods`;
+    arguments are checked at once.
 
     Examples
     --------
@@ -314,8 +315,7 @@ def _found(
         with search.lock:
             bounds, vertices, distances = search.search(centers[first:], hops)
         last = first + len(bounds) - 1
-        arrays = (moved(array, graph.device) for array in (vertices, distances))
-        yield search, Neighborhoods(graph, centers[first:last], hops, bounds, *arrays)
+        yield search, Neighborhoods(graph, centers[first:last], hops, bounds, vertices, distances)
         if last == len(centers):
             return
         first = last
@@ -324,24 +324,31 @@ def _found(
 def _prepared(graph: Graph, direction: str) -> NeighborhoodSearch:
     key = f"{KEY}, {direction}"
     found: NeighborhoodSearch | None = graph.traversals.get(key)
-    return graph.traversals.setdefault(key, OnCpu(graph.for_engines, direction)) if found is None else found
+    return graph.traversals.setdefault(key, _prepare(graph.for_engines, direction)) if found is None else found
+
+
+def _prepare(graph: Graph, direction: str) -> NeighborhoodSearch:
+    if graph.device == CUDA:
+        from ..engines.gpu.cupy import prepared
+        from ..engines.gpu.neighborhoods import Neighborhoods as OnDevice
+
+        return prepared(partial(OnDevice, direction=direction), graph)
+    return OnCpu(graph, direction)
 
 
 def _with_arcs(search: NeighborhoodSearch, found: Neighborhoods) -> Iterator[EgoGraphs]:
     """The ego graphs of these neighbourhoods, in batches."""
     with search.lock:
-        starts = search.count_arcs(found.offsets, to_host(found.vertices))
-    ends = to_host(starts[found.offsets])
+        bounds = search.count_arcs(found.offsets, found.vertices)
     first = 0
     while first < len(found) or first == 0:
-        last = int(np.searchsorted(ends, ends[first] + MANY_ARCS, side="right")) - 1
+        last = int(np.searchsorted(bounds, bounds[first] + search.most_arcs, side="right")) - 1
         last = min(max(last, first + 1), len(found))
-        part, offsets = _part(found, first, last), ends[first : last + 1] - ends[first]
-        begin, end = found.offsets[[first, last]].tolist()
+        part, offsets = _part(found, first, last), bounds[first : last + 1] - bounds[first]
         _require(found.graph, 2 * int(offsets[-1]) * found.vertices.dtype.itemsize, "an ego graph")
         with search.lock:
-            arcs = search.write_arcs(part.offsets, to_host(part.vertices), starts[begin : end + 1] - starts[begin])
-        yield EgoGraphs(part, offsets, *(moved(array, found.graph.device) for array in arcs))
+            arcs = search.write_arcs(part.offsets, part.vertices, offsets)
+        yield EgoGraphs(part, offsets, *arcs)
         if last == len(found):
             return
         first = last

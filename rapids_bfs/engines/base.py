@@ -156,13 +156,28 @@ class NeighborhoodSearch(Preparation, ABC):
         """Bounds (int64), vertices and distances (int32) of what is within ``hops`` of the first of these vertices
         (int64), for as many of them as there is room, at least one."""
 
+    @property
     @abstractmethod
-    def count_arcs(self, bounds: np.ndarray, vertices: np.ndarray) -> np.ndarray:
-        """Where the arcs of each of these vertices to others of the same centre begin (int64), and where all end."""
+    def most_arcs(self) -> int:
+        """How many arcs are written at a time, unless those of a single centre are more."""
 
     @abstractmethod
-    def write_arcs(self, bounds: np.ndarray, vertices: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def count_arcs(self, bounds: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+        """Where the arcs from vertices of each centre to others of the same centre begin, and where all end (int64, on
+        the host)."""
+
+    @abstractmethod
+    def write_arcs(
+        self, bounds: np.ndarray, vertices: np.ndarray, arc_bounds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The sources and targets of the arcs that `count_arcs` has counted."""
+
+
+def bounds_of(sizes: np.ndarray) -> np.ndarray:
+    """Where pieces of these sizes begin, one after the other, and where the last ends (int64)."""
+    bounds = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=bounds[1:])
+    return bounds
 
 
 class Engine(ABC):

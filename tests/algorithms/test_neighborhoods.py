@@ -90,7 +90,7 @@ def test_batches_are_parts_of_the_whole(question, pieces, arcs):
     whole = ego_graphs(graph, centers, hops, direction=direction)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(on_cpu, "PIECES", pieces)
-        patch.setattr(module, "MANY_ARCS", arcs)
+        patch.setattr(on_cpu, "MOST_ARCS", arcs)
         parts = list(iter_ego_graphs(graph.replace(), centers, hops, direction=direction))
         joined = ego_graphs(graph.replace(), centers, hops, direction=direction)
         near = neighborhoods(graph.replace(), centers, hops, direction=direction)

@@ -30,6 +30,8 @@ BENIGN = {
     "bit_parallel: expand": "a row is read while others OR into it: who reads too little does an atomic in vain,"
     " and the stamp decides who lists the vertex",
     "bit_parallel: sweep": "a heavy vertex's row is read while others OR into it: who reads too little looks in vain",
+    "neighborhoods: append": "a bit is read while others set it: who reads 0 too late loses the atomic OR; threads that"
+    " reset a word all store 0",
     "betweenness: expand": "a word is read while others OR into it: who reads too little does an atomic in vain, and"
     " whoever finds it 0 lists the place",
     "csr: mark": "threads that mark a vertex store the same",
@@ -50,7 +52,7 @@ def search(threads):
     """Every engine and algorithm on small graphs; what is made of them on the device, and validation there."""
     import numpy as np
 
-    from rapids_bfs import bfs, bfs_batch, load, validate
+    from rapids_bfs import bfs, bfs_batch, ego_graphs, load, validate
     from rapids_bfs.engines import Options, registered, resolve
     from rapids_bfs.engines.gpu import betweenness, bit_parallel, direction_optimizing
     from rapids_bfs.engines.gpu import deterministic as gpu_deterministic
@@ -99,6 +101,9 @@ def search(threads):
             found = brandes.scores(sources, is_target, True, edges)
             wanted = expected.scores(sources, is_target, True, edges)
             np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-10)
+        ego, near = ego_graphs(graph, sources, 2), ego_graphs(there, sources, 2)
+        np.testing.assert_array_equal(near.neighborhoods.offsets, ego.neighborhoods.offsets)
+        np.testing.assert_array_equal(near.offsets, ego.offsets)
         expected = bfs(graph, [0, far], engine="cpu:sequential").predecessors
         traversal = registered()["cupy"].prepare(graph, "direction-optimizing")
         for each in deterministic:

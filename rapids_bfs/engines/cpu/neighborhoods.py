@@ -13,10 +13,11 @@ from ..._core.threads import pool
 from ...graph import Graph
 from ...kernels.cpu import neighborhoods
 from ...kernels.cpu.bits import words
-from ..base import NeighborhoodSearch
+from ..base import NeighborhoodSearch, bounds_of
 from .search import keep_freed_memory
 
 PIECES = 1 << 17  # vertices that a thread's row holds beyond the n of its last piece
+MOST_ARCS = 1 << 24
 FEW_EDGES = 1 << 14  # that one thread has looked at before others are awake
 FEW_VERTICES = 1 << 17  # that one thread has copied before others are awake
 
@@ -46,27 +47,33 @@ class Neighborhoods(NeighborhoodSearch):
             pieces=np.empty((0, 3), np.int64),
         )
 
+    @property
+    def most_arcs(self) -> int:
+        return MOST_ARCS
+
     def search(self, centers: np.ndarray, hops: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         s = self.searches = self.searches._replace(pieces=np.empty((len(centers), 3), np.int64))
         found = neighborhoods.search(s, centers, hops, *self._team(self._looks(len(centers), hops), FEW_EDGES))
-        bounds = _bounds_of(s.pieces[:found, 2] - s.pieces[:found, 1])
+        bounds = bounds_of(s.pieces[:found, 2] - s.pieces[:found, 1])
         vertices, distances = np.empty(bounds[-1], s.vertices.dtype), np.empty(bounds[-1], np.int32)
         neighborhoods.gather(s, _first(), bounds, vertices, distances, *self._team(len(vertices), FEW_VERTICES))
         return bounds, vertices, distances
 
     def count_arcs(self, bounds: np.ndarray, vertices: np.ndarray) -> np.ndarray:
-        counts = np.empty(len(vertices), np.int64)
-        team = self._team(int(len(vertices) * self._degree), FEW_EDGES)
+        counts = np.empty(len(bounds) - 1, np.int64)
         graph, visited = self.here, self.searches.visited
+        team = self._team(int(len(vertices) * self._degree), FEW_EDGES)
         neighborhoods.count_arcs(graph.offsets, graph.targets, visited, _first(), bounds, vertices, counts, *team)
-        return _bounds_of(counts)
+        return bounds_of(counts)
 
-    def write_arcs(self, bounds: np.ndarray, vertices: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        tails, heads = np.empty((2, int(starts[-1])), vertices.dtype)
-        team = self._team(int(len(vertices) * self._degree), FEW_EDGES)
+    def write_arcs(
+        self, bounds: np.ndarray, vertices: np.ndarray, arc_bounds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        tails, heads = np.empty((2, int(arc_bounds[-1])), vertices.dtype)
         graph, visited = self.here, self.searches.visited
+        team = self._team(int(len(vertices) * self._degree), FEW_EDGES)
         neighborhoods.write_arcs(
-            graph.offsets, graph.targets, visited, _first(), bounds, vertices, starts, tails, heads, *team
+            graph.offsets, graph.targets, visited, _first(), bounds, vertices, arc_bounds, tails, heads, *team
         )
         return tails, heads
 
@@ -83,13 +90,6 @@ class Neighborhoods(NeighborhoodSearch):
 
     def _team(self, things: int, few: int) -> tuple[np.ndarray, int]:
         return pool.team(things, few, self.threads)
-
-
-def _bounds_of(sizes: np.ndarray) -> np.ndarray:
-    """Where pieces of these sizes begin, one after the other, and where the last ends."""
-    bounds = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=bounds[1:])
-    return bounds
 
 
 def _first() -> np.ndarray:
