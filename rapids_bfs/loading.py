@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from . import adapters
 from ._core.arguments import checked_directed, checked_name, file_path, quoted, whole_number
@@ -23,6 +23,7 @@ from .graph import Graph, Vertices
 if TYPE_CHECKING:
     from .distributed.graph import DistributedGraph
 
+LOCAL = "local"  # ``devices=`` of a graph in one piece, in this process
 PATTERN_OPTIONS = {"source", "target", "directed", "vertices", "name"}  # accepted for several files as one graph
 
 
@@ -49,7 +50,9 @@ class _FileOptions(_Options, total=False):
 
 
 @overload
-def as_graph(graph: Any = None, *, devices: None = None, **options: Unpack[_ObjectOptions]) -> Graph: ...
+def as_graph(
+    graph: Any = None, *, devices: Literal["local"] | None = None, **options: Unpack[_ObjectOptions]
+) -> Graph: ...
 @overload
 def as_graph(
     graph: Any = None, *, devices: int | str | Sequence[int], **options: Unpack[_ObjectOptions]
@@ -103,7 +106,9 @@ def as_graph(
     devices : int, str or list of int, optional
         Distribute the graph over this number of GPUs, over "all", over the GPUs with these ordinals, or with "cpu:4"
         over four partitions in host memory, one thread each. "auto" takes the fewest GPUs that hold the graph, and
-        makes a plain `Graph` for one. Results of `bfs` are distributed too.
+        makes a plain `Graph` for one. Results of `bfs` are distributed too. By default a Dask frame is distributed over
+        the workers of the current `distributed.Client`; "local" makes a plain `Graph` in this process, as any
+        ``device`` does.
     edge_data : list of str, or dict of arrays, optional
         What the edges carry, for `Graph.edge_data` and `Graph.filter`: names of columns of a table or a file, or of
         attributes of NetworkX's edges; or columns by name, with an entry for each edge in the order that they are given
@@ -141,6 +146,8 @@ def as_graph(
     }
     if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
         raise InputError("as_graph takes either a graph, or both offsets= and targets=")
+    local = _is_local(devices)
+    devices = None if local else devices
     _check_place(device, adjacency, devices)
     if devices is not None:
         given = {"offsets": offsets, "targets": targets} if graph is None else {}
@@ -150,10 +157,15 @@ def as_graph(
     if graph is None:
         made = adapters.call(from_csr, offsets, targets, **options)
     else:
-        made = adapters.call(_importer(graph), graph, **options)
+        made = adapters.call(_importer(graph, local, here=local or device is not None), graph, **options)
     if adjacency == PINNED:
         return with_pinned_adjacency(made)
+    made = made.whole if local else made
     return made if device is None else made.to(device)
+
+
+def _is_local(devices: Any) -> bool:
+    return isinstance(devices, str) and devices == LOCAL
 
 
 def _check_place(device: str | None, adjacency: str, devices: Any) -> None:
@@ -169,18 +181,27 @@ def _check_place(device: str | None, adjacency: str, devices: Any) -> None:
         require_device()
 
 
-def _importer(graph: Any) -> Callable[..., Any]:
-    """The function that makes a graph of an object other than a path, on the object's device."""
+def _importer(graph: Any, local: bool, here: bool) -> Callable[..., Any]:
+    """The function that makes a graph of an object other than a path, on the object's device. A frame of pandas becomes
+    one on the workers of the current Dask cluster, unless the graph is to be ``here``, in one piece."""
     if isinstance(graph, Vertices):
         return _itself
     module = adapters.importer_of(graph)
     if module == "dask":
-        from .adapters.dask import is_on_devices
+        from .adapters.dask import client_here, is_on_devices
 
         if is_on_devices(graph):
+            if local:
+                raise InputError(
+                    "a frame of dask_cudf becomes a graph on its workers: give frame.compute() for one here"
+                )
             from .distributed.frames import from_dask_cudf
 
             return from_dask_cudf
+        if not here and client_here() is not None:
+            from .distributed.frames import from_dask_pandas
+
+            return from_dask_pandas
     return adapters.importer(graph, module)
 
 
@@ -189,7 +210,9 @@ def _itself(graph: Any, *, directed: bool | None = None) -> Any:
 
 
 @overload
-def load(graph: str | os.PathLike[str], *, devices: None = None, **options: Unpack[_FileOptions]) -> Graph: ...
+def load(
+    graph: str | os.PathLike[str], *, devices: Literal["local"] | None = None, **options: Unpack[_FileOptions]
+) -> Graph: ...
 @overload
 def load(
     graph: str | os.PathLike[str], *, devices: int | str | Sequence[int], **options: Unpack[_FileOptions]
@@ -213,6 +236,7 @@ def load(
     if adjacency == PINNED:
         return with_pinned_adjacency(load(graph, **options))
     device = CPU if device is None else device
+    devices = None if _is_local(devices) else devices
     name = file_path(graph)
     if devices is not None:
         return _distributed(name, devices, **options)
@@ -249,7 +273,7 @@ def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
         _refuse_options(graph, **options)
         return distributed.drawn(graph, devices)
     if isinstance(devices, str) and devices == "auto":
-        whole = as_graph(graph, **options)
+        whole = as_graph(graph, devices="local", **options)
         count = distributed.fewest(whole.nbytes * (2 if whole.directed else 1), whole.num_vertices)
         return whole.to(CUDA if count else CPU) if count <= 1 else from_graph(whole, distributed.launcher_for(count))
     launcher = distributed.launcher_for(devices)
@@ -259,4 +283,5 @@ def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
             edges, plan = found
             return from_source(edges, launcher, plan, columns=edges.columns)
     make: Any = load if isinstance(graph, str | os.PathLike) else as_graph
-    return from_graph(make(graph, **options), launcher)
+    whole = make(graph, devices=LOCAL, **options)
+    return from_graph(whole, launcher)

@@ -143,19 +143,12 @@ def dask_cluster():
     dask, distributed = (pytest.importorskip(name) for name in ("dask", "distributed"))
     options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "memory_limit": 0}
 
-    class WithoutNCCL(distributed.WorkerPlugin):
-        def setup(self, worker):
-            from processes import stand_in_for_nccl
-
-            stand_in_for_nccl()
-
     with (
         # After 15 seconds, which a start takes on a busy machine, a cluster would do without the worker for good.
         dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
         distributed.LocalCluster(n_workers=WORKERS, **options) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
-        client.register_plugin(WithoutNCCL())
         yield client
 
 

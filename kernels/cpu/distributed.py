@@ -292,6 +292,16 @@ def enqueue(offsets, fresh, queue):
 
 
 @serial
+def hash_strings(offsets, content, hashes):
+    """A hash of each string ``content[offsets[i]:offsets[i + 1]]``, the same in every process: FNV-1a, 64 bits."""
+    for i in range(len(hashes)):
+        hash = np.uint64(0xCBF29CE484222325)
+        for place in range(offsets[i], offsets[i + 1]):
+            hash = (hash ^ np.uint64(content[place])) * np.uint64(0x100000001B3)
+        hashes[i] = np.int64(hash)
+
+
+@serial
 def check(in_offsets, in_targets, base, distances, predecessors, stopped_at, confirmed, above):
     """Check the rules of Graph500 on the in-edges of this rank's vertices; ``distances`` has those of all global ids.
 

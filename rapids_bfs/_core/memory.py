@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
@@ -24,12 +26,27 @@ CLEARED_BYTES = 1 << 20  # of an array; a search clears smaller ones in no time
 AHEAD_BYTES = 1 << 27  # of the arrays of one answer; larger ones would take too much memory while they are unused
 
 
+_left: ContextVar[Callable[[], int] | None] = ContextVar("_left", default=None)
+
+
+@contextmanager
+def limited(left: Callable[[], int] | None) -> Iterator[None]:
+    """A context in which `available_bytes` is at most ``left()``, unless that is None; in this thread alone."""
+    token = _left.set(left)
+    try:
+        yield
+    finally:
+        _left.reset(token)
+
+
 def available_bytes() -> int:
     """Bytes that this process can still allocate: the free memory of the machine, or of its container if that is
-    less."""
+    less, or what `limited` leaves."""
     import psutil
 
     available = int(psutil.virtual_memory().available)
+    if left := _left.get():
+        available = min(available, left())
     try:
         limit = (CGROUP / "memory.max").read_text().strip()
         used = int((CGROUP / "memory.current").read_text())

@@ -84,6 +84,25 @@ class Pool:
             with suppress(RuntimeError):  # the system has no more threads; jobs do not wait for this one
                 helper.start()
 
+    @contextmanager
+    def limited(self, threads: int) -> Iterator[None]:
+        """A context in which at most ``threads`` threads work for this Python thread.
+
+        This takes no lock. Numba keeps the number per Python thread: if an interrupt prevents its restoration, that
+        thread loses speed, and no answer becomes wrong.
+        """
+        if threads_lost():
+            yield
+            return
+        self._start_numbas()
+        allowed = self.size
+        try:
+            set_num_threads(min(threads, allowed))
+            yield
+        finally:
+            if not threads_lost():  # as after a fork in the body
+                set_num_threads(allowed)
+
     def _start_numbas(self) -> None:
         try:
             start_threads()
@@ -105,9 +124,6 @@ class Pool:
     def work_on(self, things: int | None = None, few: int = FEW) -> Iterator[int]:
         """``with pool.work_on(things) as threads``: this number of Numba's threads runs the kernels with parallel loops
         that this Python thread calls in the body: one for fewer than ``few`` items, else all.
-
-        This takes no lock. Numba stores the number per Python thread: if an interrupt prevents its restoration, that
-        thread is slower, and its answers stay right.
         """
         if threads_lost():
             yield 1
@@ -116,12 +132,8 @@ class Pool:
         allowed = self.size
         spared = allowed // SPARE if allowed == numba.config.NUMBA_DEFAULT_NUM_THREADS else 0
         threads = 1 if things is not None and things < few else allowed - spared
-        try:
-            set_num_threads(threads)
+        with self.limited(threads):
             yield threads
-        finally:
-            if not threads_lost():  # after a fork in the body
-                set_num_threads(allowed)
 
 
 def _require_main_interpreter() -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .._core.csr.host import BLOCK
 from .._core.dtypes import INT32_LIMIT
 from ..errors import InputError
 from ..graph import Graph
 from ._edge_data import Asked
+from ._edge_list import EdgeList
+from ._ids import require_one_type
 from ._objects import array_of
-from ._tables import choose_columns, from_arrow_table
+from ._tables import Columns, EdgeTable, choose_columns, from_arrow_table, is_number
 from .arrow import from_arrow
 
 FRAME = "dask"  # `Graph.frame` of graphs from this module
@@ -57,7 +62,7 @@ def from_dask(
         graph.frame = FRAME
         return graph
     frame, columns = edge_columns(obj, source, target, name)
-    parts = dask.compute(*(dask.delayed(_edges)(part, columns, name) for part in frame.to_delayed()))
+    parts = dask.compute(*(dask.delayed(edges_of)(part, columns, name) for part in frame.to_delayed()))
     try:
         table = pa.concat_tables(parts, promote_options="permissive")
     except pa.ArrowException as error:
@@ -73,10 +78,41 @@ def client_here() -> Any:
     return client if hasattr(client, "gather") else None
 
 
-def _edges(part: Any, columns: tuple[str, str], name: str) -> pa.Table:
+def edges_of(part: Any, columns: tuple[str, str], name: str) -> pa.Table:
     """The ids in one partition, as an Arrow table."""
     ids = (_ids(part.iloc[:, side], f"{name}, column {columns[side]!r}") for side in range(2))
     return pa.table([*ids], names=columns)
+
+
+def checked_edges(part: Any, columns: tuple[str, str], where: str) -> pa.Table:
+    """A partition of pandas as a table of its edges, whose ids are int32, int64, or strings in a dictionary.
+
+    Raises `InputError` naming the first that is no vertex id.
+    """
+    table = edges_of(part, columns, where)
+    edges = EdgeTable(where, columns, tuple(table.schema.types), table.num_rows, lambda: _batches(table))
+    checked = [*edges.checked()]
+    types = [type.value_type if pa.types.is_dictionary(type) else type for type in edges.plain_types]
+    for type, column in zip(types, columns, strict=True):
+        if not (is_number(type) or pa.types.is_large_string(type)):
+            raise InputError(
+                f"{where}, column {column!r}: on a cluster ids are integers or strings, not {type}: cast them, or give "
+                "devices='local'"
+            )
+    if not checked:
+        return pa.table([pa.array([], pa.int64())] * 2, columns)
+    if not all(map(is_number, types)):
+        require_one_type([str(type).removeprefix("large_") for type in types], columns, where)
+        return pa.table([pa.chunked_array(ids) for ids in zip(*checked, strict=True)], columns)
+    pairs = EdgeList(table.num_rows, edges.numbers, columns, where).checked()
+    source, target = (np.concatenate(ids) for ids in zip(*pairs, strict=True))
+    type = pa.int32() if max(source.max(), target.max()) < INT32_LIMIT else pa.int64()
+    return pa.table([pa.array(source).cast(type), pa.array(target).cast(type)], columns)
+
+
+def _batches(table: pa.Table) -> Iterator[Columns]:
+    for batch in table.to_batches(max_chunksize=BLOCK):
+        yield batch.column(0), batch.column(1)
 
 
 def _ids(series: Any, where: str) -> pa.Array:

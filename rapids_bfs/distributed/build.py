@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from .._core.formatting import counted
 from ..adapters._edge_list import vertex_ids
 from ..errors import InputError
 from .communicators import Communicator
-from .ids import CompactIds, HashedIds
+from .ids import CompactIds, HashedIds, StringIds
 from .partitioning import Partitioning
 from .sources import EdgeSource
 
@@ -85,6 +86,13 @@ class Partition:
         arrays = {id(each): each for each in (self.offsets, self.targets, self.in_offsets, self.in_targets)}
         return sum(each.nbytes for each in arrays.values())
 
+    def local_id(self, id: int | str) -> int:
+        """The local id of the vertex with this label; -1 if this rank has none."""
+        if isinstance(id, str) != (self.labels.dtype == object):
+            return -1
+        local_ids = csr_for(self.labels).xp.flatnonzero(self.labels == id)
+        return int(local_ids[0]) if len(local_ids) else -1
+
     @property
     def ids(self) -> Any:
         """The ids of its vertices, indexed by local id."""
@@ -95,16 +103,17 @@ class Partition:
 
 def build(source: EdgeSource, communicator: Communicator, plan: Plan) -> Partition:
     """This rank's partition of the graph that the edges of all ranks form."""
-    builder = Builder(source, communicator, plan)
-    with builder.csr.working():
-        return _built(builder, communicator, plan)
+    with csr_on(plan.device).working():
+        source, strings = source.numbered(communicator)
+        builder = Builder(source, communicator, plan)
+        return _built(builder, communicator, plan) if strings is None else builder.named(strings)
 
 
 def _built(builder: Builder, communicator: Communicator, plan: Plan) -> Partition:
     builder.require_memory()
     rows, highest, symmetric = builder.scan()
-    directed = not symmetric if plan.directed is None else plan.directed
-    builder.mirror = not directed and not symmetric
+    directed = builder.directed(symmetric)
+    builder.require_rows(rows, highest + 1 if plan.vertices is None else plan.vertices, directed)
     if plan.vertices is None and highest >= 2 * rows:  # the ids below the highest cannot all occur
         return builder.hashed(directed)
     cyclic = Partitioning.of(highest + 1 if plan.vertices is None else plan.vertices, communicator.size)
@@ -142,12 +151,30 @@ class Builder:
 
     def require_memory(self) -> None:
         """Raise `InputError` if the graph cannot fit, judging by its numbers of vertices and edges where the plan has
-        them. On the CPU all ranks share the memory."""
-        n, edges = self.plan.vertices or 0, self.plan.edges or 0
-        needed = 16 * n + 2 * edges * np.dtype(index_dtype(n)).itemsize
-        sharing = 1 if self.plan.device == CPU else self.communicator.size
-        over = counted(self.communicator.size, "device")
-        self.csr.require(needed // sharing, f"{self.plan.name} distributed over {over}")
+        them."""
+        self._require(2 * (self.plan.edges or 0), self.plan.vertices or 0)
+
+    def require_rows(self, rows: int, n: int, directed: bool) -> None:
+        """Raise `InputError` if the graph of these edges cannot fit; ids below ``n`` may all occur."""
+        n = min(n, 2 * rows) if self.plan.vertices is None else n
+        self._require(rows * (2 if directed or self.mirror else 1), n)
+
+    def _require(self, arcs: int, n: int) -> None:
+        """Raise `InputError` unless there is memory for so many arcs and vertices of all ranks. On the host, ranks in
+        one process share it."""
+        needed = 16 * n + arcs * np.dtype(index_dtype(n)).itemsize
+        name, over = self.plan.name, counted(self.communicator.size, "device")
+        if self.plan.device == CPU and self.communicator.one_process:
+            self.csr.require(needed, f"{name} distributed over {over}")
+        else:
+            rank = self.communicator.names[self.communicator.rank]
+            self.csr.require(needed // self.communicator.size, f"{name} distributed over {over}: {rank}")
+
+    def directed(self, symmetric: bool) -> bool:
+        """Will the graph be directed? Decides `mirror` too."""
+        directed = not symmetric if self.plan.directed is None else self.plan.directed
+        self.mirror = not directed and not symmetric
+        return directed
 
     def blocks(self) -> Iterator[Pairs]:
         """The edges of this rank, at most `BLOCK` at a time."""
@@ -235,6 +262,16 @@ class Builder:
         labels = HashedIds.of(self.in_step(), self.communicator, self.csr)
         degrees = self.degrees(labels.global_ids, labels.partitioning, directed)
         return self.assemble(labels.global_ids, labels.partitioning, degrees, labels.own)
+
+    def named(self, strings: StringIds) -> Partition:
+        """This rank's partition if ids are strings, which the source has as global ids."""
+        self.highest = self.communicator.size * strings.partitioning.stride - 1
+        rows, _, symmetric = self.scan()
+        directed = self.directed(symmetric)
+        self.require_rows(rows, strings.partitioning.n, directed)
+        to_global = methodcaller("astype", strings.partitioning.dtype, copy=False)
+        degrees = self.degrees(to_global, strings.partitioning, directed)
+        return self.assemble(to_global, strings.partitioning, degrees, strings.own)
 
     def assemble(
         self, to_global: ToGlobal, partitioning: Partitioning, degrees: list[Any], labels: Any = None

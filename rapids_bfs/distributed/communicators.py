@@ -62,6 +62,7 @@ class Communicator(ABC):
     size: int
     names: Sequence[str]  # of all ranks, for messages
     timeout: float = TIMEOUT
+    one_process = False  # are all ranks in one process, which has one memory on the host?
     stops: AbortCallbacks  # called when the ranks of this process are stopped
 
     @abstractmethod
@@ -169,6 +170,8 @@ class Meeting:
 
 class MeetingCommunicator(Communicator):
     """A communicator whose ranks meet: threads of one process, with arrays on the host or on devices."""
+
+    one_process = True
 
     def __init__(self, meeting: Meeting, rank: int) -> None:
         self.meeting = meeting

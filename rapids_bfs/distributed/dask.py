@@ -16,10 +16,12 @@ import weakref
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from time import monotonic
 from typing import Any
 
 from .._core.cuda.arrays import CPU
+from .._core.cuda.driver import no_device
 from .._core.forks import generation
 from ..errors import InputError, TraversalError
 from . import workers as remote
@@ -27,6 +29,8 @@ from .communicators import TIMEOUT
 from .launchers import GRACE, Launcher, PerRank, said
 from .workers import SEVERITY, Outcome, Rank
 
+PACKAGE = __name__.partition(".")[0]
+VERSION = f"__import__({remote.__name__!r}).__version__"  # of the package; evaluated by workers that may lack it
 TICK = 2.0  # seconds without an answer after which we check which workers are alive
 _turns = threading.Lock()  # collectives of two graphs on the same workers could deadlock
 
@@ -45,7 +49,9 @@ class DaskLauncher(Launcher):
         self._connected = False  # True while the ranks are connected and none has failed
         self._epoch = 0  # how many times they have connected
         self._names = [f"partition {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
-        self._rank_futures = self._tasks(Rank, [(self.token, rank, self._names, timeout) for rank in range(self.size)])
+        self._values(lambda: self._outcomes({rank: self._equipped(rank) for rank in range(self.size)}))
+        places = device, self.workers, self._names, timeout
+        self._rank_futures = self._tasks(Rank, [(self.token, rank, *places) for rank in range(self.size)])
         self._finish(remote.exists, [()] * self.size, timeout)
 
     @classmethod
@@ -77,10 +83,10 @@ class DaskLauncher(Launcher):
         return self._called(function, arguments, each)
 
     def hold(self, function: Callable[..., Any], futures: Sequence[Sequence[Any]]) -> OnWorkers:
-        """Store ``function(*values)`` on each rank, where ``futures[rank]`` has the values on its worker. The function
-        gets no communicator."""
+        """Store ``function(*values)`` on each rank, where ``futures[rank]`` are done on its worker, and each value is a
+        `workers.Stored`. The function gets no communicator. The futures are to be kept as long as the values."""
         handle = OnWorkers(self)
-        self._finish(remote.hold, [(handle.key, function, *values) for values in futures])
+        self._finish(remote.hold, [(handle.key, function, *(future.key for future in mine)) for mine in futures])
         return handle
 
     def taken(self, handle: OnWorkers) -> list[Any]:
@@ -101,6 +107,21 @@ class DaskLauncher(Launcher):
             self.client.submit(function, *given, pure=False, workers=[worker], allow_other_workers=False)
             for worker, given in zip(self.workers, arguments, strict=True)
         ]
+
+    async def _equipped(self, rank: int) -> Outcome:
+        """An `InputError` if the worker cannot be a rank. It imports what ranks need, which may take seconds."""
+        worker, here = self.workers[rank], import_module(PACKAGE).__version__
+        asked = await self.client.run(asyncio.to_thread, eval, VERSION, workers=[worker], on_error="return")
+        version = asked[worker]
+        if isinstance(version, Exception):
+            reason = f"worker {worker} cannot import {PACKAGE} ({said(version)}): install {here} there"
+        elif version != here:
+            reason = f"worker {worker} has {PACKAGE} {version}, and this process has {here}: install the same"
+        elif self.device == CPU or not (missing := (await self.client.run(no_device, workers=[worker]))[worker]):
+            return Outcome(None)
+        else:
+            reason = f"worker {worker} has no GPU for its part of the graph: {missing}"
+        return Outcome(reason, InputError)
 
     def _finish(
         self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]], patience: float = math.inf

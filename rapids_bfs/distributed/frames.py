@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._core.cuda.arrays import CUDA
-from ..adapters.dask import FRAME, client_here, edge_columns
+from .._core.csr.host import Pairs
+from .._core.cuda.arrays import CPU, CUDA
+from ..adapters.dask import FRAME, checked_edges, client_here, edge_columns
 from ..errors import InputError
 from .build import Plan, build
 from .dask import DaskLauncher
 from .graph import DistributedGraph
-from .sources import LocalEdges
+from .sources import EdgeSource, LocalEdges, StringEdges
+from .workers import Stored
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NUMBERS = "iuf"  # kinds of dtypes that vertex ids may have
 START = "client = distributed.Client(dask_cuda.LocalCUDACluster())"
+
+
+def from_dask_pandas(
+    obj: Any,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    name: str = "frame",
+    edge_data: Any = None,
+) -> DistributedGraph:
+    """A graph with a rank on each worker of the current cluster, from a frame of edges with partitions of pandas, whose
+    ids are integers or strings.
+
+    ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two.
+    """
+    if edge_data is not None:
+        raise InputError(f"{name}: edges on the workers of a cluster carry no data: give devices='local' too")
+    frame, columns = edge_columns(obj, source, target, name)
+    return _distributed(frame, columns, CPU, Plan(CPU, vertices, directed, name=name), _computed_tables)
 
 
 def from_dask_cudf(
@@ -33,25 +59,92 @@ def from_dask_cudf(
     ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two.
     """
     frame, columns = edge_columns(obj, source, target, name)
-    client = client_here()
-    if client is None:
+    if client_here() is None:
         raise InputError(f"{name}: a frame of dask_cudf becomes a graph on the workers of a cluster: first {START}")
+    return _distributed(frame, columns, device, Plan(device, vertices, directed, name=name), _persisted)
+
+
+Held = tuple[list[Any], Callable[..., EdgeSource]]  # futures, and the function of their values that makes a source
+
+
+def _distributed(
+    frame: Any, columns: tuple[str, str], device: str, plan: Plan, compute: Callable[..., Held]
+) -> DistributedGraph:
+    client = client_here()
     launcher = DaskLauncher.shared(client, sorted(client.nthreads()), device)
-    edges = launcher.hold(partial(source_of, columns, name), _by_worker(client, frame, launcher.workers))
-    plan = Plan(device, vertices, directed, name=name)
+    futures, make_source = compute(client, frame, columns, plan)
+    edges = launcher.hold(make_source, _by_worker(client, futures, launcher.workers))
     partitions = launcher.map(build, plan, each=[edges])
-    return DistributedGraph(partitions, launcher, name=name, columns=columns, frame=FRAME)
+    return DistributedGraph(partitions, launcher, name=plan.name, columns=columns, frame=FRAME)
 
 
-def _by_worker(client: Any, frame: Any, workers: Sequence[str]) -> list[list[Any]]:
-    """Each worker's partitions of a frame, as futures, computed if necessary. Raises what computing one raised."""
-    from distributed import futures_of, wait
+def _persisted(client: Any, frame: Any, columns: tuple[str, str], plan: Plan) -> Held:
+    """The frame's partitions as they are, computed if necessary."""
+    from distributed import futures_of
 
-    futures = futures_of(client.persist(frame))
+    return _done(futures_of(client.persist(frame))), partial(source_of, columns, plan.name)
+
+
+def _computed_tables(client: Any, frame: Any, columns: tuple[str, str], plan: Plan) -> Held:
+    """The frame's partitions as tables of edges, see `checked_edges`."""
+    from dask import delayed
+
+    name = plan.name
+    tables = [
+        delayed(checked_edges)(part, columns, f"{name}, partition {index}")
+        for index, part in enumerate(frame.to_delayed())
+    ]
+    futures = _done(client.compute(tables))
+    kinds = {kind for kind in client.gather(client.map(_kind, futures, pure=False)) if kind}
+    if len(kinds) > 1:
+        raise InputError(
+            f"{name}: its partitions hold ids of several types, {' and '.join(sorted(kinds))}: cast them to one"
+        )
+    if kinds != {STRINGS}:
+        return futures, partial(_numbers_of, columns)
+    if plan.vertices is not None:
+        raise InputError(f"{name}: a number of vertices can only be given with integer ids")
+    return futures, partial(_strings_of, columns)
+
+
+INTEGERS, STRINGS = "integers", "strings"
+
+
+def _kind(table: pa.Table) -> str | None:
+    """The kind of a table's ids; None if it is empty."""
+    if not table.num_rows:
+        return None
+    return INTEGERS if table.schema.types[0] in ("int32", "int64") else STRINGS
+
+
+def _numbers_of(columns: tuple[str, str], *tables: Stored) -> LocalEdges:
+    def blocks() -> Iterator[Pairs]:
+        for stored in tables:
+            table = stored()
+            if table.num_rows:
+                source, target = (column.to_numpy() for column in table.columns)
+                yield source, target
+
+    return LocalEdges(blocks, columns)
+
+
+def _strings_of(columns: tuple[str, str], *tables: Stored) -> StringEdges:
+    return StringEdges(lambda: (table for table in (stored() for stored in tables) if table.num_rows), columns)
+
+
+def _done(futures: list[Any]) -> list[Any]:
+    """Futures, once all are done. Raises what computing one of them raised."""
+    from distributed import wait
+
     wait(futures)
     for future in futures:
         if future.status == "error":
             raise future.exception()
+    return futures
+
+
+def _by_worker(client: Any, futures: Sequence[Any], workers: Sequence[str]) -> list[list[Any]]:
+    """The futures whose values each worker has."""
     held: dict[str, list[Any]] = {worker: [] for worker in workers}
     where = client.who_has(futures)
     for future in futures:
@@ -59,14 +152,17 @@ def _by_worker(client: Any, frame: Any, workers: Sequence[str]) -> list[list[Any
     return list(held.values())
 
 
-def source_of(columns: tuple[str, str], name: str, *partitions: Any) -> LocalEdges:
-    """The edges in a worker's partitions of the frame, which are not copied."""
-    blocks = []
-    for index, partition in enumerate(partitions):
-        where = (f"{name}, column {column!r}, partition {index} of this worker" for column in columns)
-        source, target = (_numbers(partition.iloc[:, side], each) for side, each in enumerate(where))
-        blocks.append((source, target))
-    return LocalEdges(lambda: blocks, columns)
+def source_of(columns: tuple[str, str], name: str, *partitions: Stored) -> LocalEdges:
+    """The edges in a worker's partitions of a frame of cuDF, which are not copied."""
+
+    def blocks() -> Iterable[Pairs]:
+        for index, stored in enumerate(partitions):
+            partition = stored()
+            where = (f"{name}, column {column!r}, partition {index} of this worker" for column in columns)
+            source, target = (_numbers(partition.iloc[:, side], each) for side, each in enumerate(where))
+            yield source, target
+
+    return LocalEdges(blocks, columns)
 
 
 def _numbers(ids: Any, where: str) -> Any:

@@ -185,9 +185,11 @@ class DistributedGraph(Vertices):
         if self.partitioning.cyclic:
             vertex = self.ids._find(id)
             return vertex if vertex < 0 else int(self.partitioning.global_ids(np.array([vertex]))[0])
-        if not is_integer(id) or not 0 <= id < 1 << 63:
+        if is_integer(id) and 0 <= id < 1 << 63:
+            id = int(id)
+        elif not isinstance(id, str):
             return -1
-        return int(max(self.launcher.collect(_find, int(id), each=[self.partitions])))
+        return int(max(self.launcher.collect(_find, id, each=[self.partitions])))
 
     def places_of(self, global_ids: np.ndarray) -> np.ndarray:
         """The vertices of ``to("cpu")`` with these global ids; -1 stays -1."""
@@ -314,10 +316,9 @@ def _ids(partition: Partition, communicator: Communicator) -> np.ndarray:
     return to_host(partition.ids)
 
 
-def _find(partition: Partition, communicator: Communicator, id: int) -> int:
-    xp = csr_for(partition.labels).xp
-    local_ids = xp.flatnonzero(partition.labels == id)
-    return partition.base + int(local_ids[0]) if len(local_ids) else -1
+def _find(partition: Partition, communicator: Communicator, id: int | str) -> int:
+    local_id = partition.local_id(id)
+    return -1 if local_id < 0 else partition.base + local_id
 
 
 def _targets(partition: Partition, communicator: Communicator, vertex: int) -> np.ndarray:

@@ -1,26 +1,33 @@
 """Ids that are not 0..n-1. Each rank stores the ids of its own vertices.
 
-If ids are close together, the distribution is cyclic over all ids up to the largest, and a table skips those that do
-not occur. Otherwise a hash of the id chooses its rank, and each rank orders its ids ascending.
+If integers are close together, the distribution is cyclic over all of them up to the largest, and a table skips those
+that do not occur. Otherwise a hash of the id chooses its rank, and each rank orders its ids ascending. Strings are
+exchanged but once: every rank then knows the global ids of those in its own edges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core.csr.host import CHANGED, Pairs
 from .._core.formatting import counted
+from .._core.memory import require_bytes
 from ..errors import InputError
+from ..kernels.cpu.distributed import hash_strings
 from .communicators import Communicator
 from .partitioning import Partitioning
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 MULTIPLIER = np.int64(0x9E3779B97F4A7C15 - (1 << 64))  # of Fibonacci hashing
 BITS = 31  # of a hash
+PER_STRING = 80  # bytes of a short string of Python's, and of a reference to it
 
 
 def owners(ids: Any, size: int) -> Any:
@@ -101,6 +108,77 @@ class HashedIds:
         if len(ids) and (int(local_ids.max()) == len(self.own) or not bool((self.own[local_ids] == ids).all())):
             raise InputError(CHANGED)
         return local_ids
+
+
+@dataclass
+class StringIds:
+    """Global ids of strings that a hash assigns to ranks; each rank stores its own.
+
+    ``global_ids`` are those of the distinct strings that `of` was given, in their order.
+    """
+
+    partitioning: Partitioning
+    own: np.ndarray  # of Python's strings, ascending
+    global_ids: np.ndarray
+
+    @classmethod
+    def of(cls, strings: pa.Array, communicator: Communicator) -> StringIds:
+        """From the distinct strings of each rank, of type ``large_string``. A collective."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        size, rank = communicator.size, communicator.rank
+        hashes = np.empty(len(strings), np.int64)
+        hash_strings(*_buffers(strings), hashes)
+        places, order = grouped(np.arange(len(strings)), owners(hashes, size), size, np)
+        received = _exchanged(communicator, [strings.take(pa.array(mine)) for mine in places])
+        everything = pa.chunked_array(received).combine_chunks().dictionary_encode()
+        require_bytes(PER_STRING * len(everything.dictionary), f"{len(everything.dictionary):,} strings as ids")
+        local_ids = pc.rank(everything.dictionary, "ascending", tiebreaker="first").to_numpy().astype(np.int64) - 1
+        partitioning = Partitioning(tuple(communicator.allgather_object(len(local_ids))), cyclic=False)
+        own = np.empty(len(local_ids), object)
+        own[local_ids] = everything.dictionary.to_numpy(zero_copy_only=False)
+        mine = (local_ids + rank * partitioning.stride).astype(partitioning.dtype)[everything.indices.to_numpy()]
+        ends = np.cumsum([len(some) for some in received])
+        answers = communicator.alltoallv_new(np.split(mine, ends[:-1]))
+        global_ids = np.empty(len(strings), partitioning.dtype)
+        global_ids[order] = np.concatenate(answers)
+        return cls(partitioning, own, global_ids)
+
+
+def exchanged(communicator: Communicator, pieces: Sequence[Any]) -> list[Any]:
+    """`Communicator.alltoallv_new` of arrays of ids, integers or strings."""
+    if pieces[0].dtype != object:
+        return communicator.alltoallv_new(pieces)
+    import pyarrow as pa
+
+    strings = [pa.array(piece, pa.large_string()) for piece in pieces]
+    return [received.to_numpy(zero_copy_only=False) for received in _exchanged(communicator, strings)]
+
+
+def _exchanged(communicator: Communicator, strings: Sequence[pa.Array]) -> list[pa.Array]:
+    """Send an array of strings to each rank. Returns those received."""
+    import pyarrow as pa
+
+    offsets, content = zip(*map(_buffers, strings), strict=True)
+    their_offsets = communicator.alltoallv_new([each - each[0] for each in offsets])
+    their_content = communicator.alltoallv_new(
+        [some[each[0] : each[-1]] for each, some in zip(offsets, content, strict=True)]
+    )
+    return [
+        pa.LargeStringArray.from_buffers(len(each) - 1, pa.py_buffer(each), pa.py_buffer(some))
+        for each, some in zip(their_offsets, their_content, strict=True)
+    ]
+
+
+def _buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """Where each string begins, and where the last ends, in the bytes of all of them in UTF-8."""
+    _, offsets, content = strings.buffers()
+    if not len(strings):
+        return np.zeros(1, np.int64), np.empty(0, np.uint8)
+    first, last = strings.offset, strings.offset + len(strings) + 1
+    content = np.empty(0, np.uint8) if content is None else np.frombuffer(content, np.uint8)
+    return np.frombuffer(offsets, np.int64)[first:last], content
 
 
 def _distinct(ids: Any, xp: ModuleType) -> Any:

@@ -9,14 +9,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._core.csr import csr_for
-from .._core.cuda.arrays import checked_device, to_host
+from .._core.cuda.arrays import checked_device, finish, to_host
 from .._core.memory import require_bytes
 from ..errors import InputError
 from ..result import NO_PREDECESSORS, BFSResult, Distances
 from ..trace import Level, Step, Trace, expansions
 from .build import Partition
 from .communicators import Communicator
-from .ids import grouped
+from .ids import exchanged, grouped
 from .launchers import PerRank
 from .level_synchronous import Answer
 
@@ -189,12 +189,13 @@ def rows(partition: Partition, answer: Answer, communicator: Communicator) -> tu
     stride = partition.partitioning.stride
     owner = xp.where(answer.predecessors < 0, partition.rank, answer.predecessors // stride)
     wanted, order = grouped(answer.predecessors % stride, owner, communicator.size, xp)
-    padded = xp.append(partition.labels, xp.zeros(stride - partition.own, partition.labels.dtype))
+    strings = partition.labels.dtype == object
+    padded = xp.append(partition.labels, xp.full(stride - partition.own, "" if strings else 0, partition.labels.dtype))
     names = xp.empty_like(partition.labels)
     names[order] = xp.concatenate(
-        communicator.alltoallv_new([padded[local_ids] for local_ids in communicator.alltoallv_new(wanted)])
+        exchanged(communicator, [padded[local_ids] for local_ids in communicator.alltoallv_new(wanted)])
     )
-    names[answer.predecessors < 0] = -1
+    names[answer.predecessors < 0] = None if strings else -1
     return partition.labels, answer.distances, names
 
 
@@ -210,7 +211,9 @@ def frame_of_partition(partition: Partition, answer: Answer, communicator: Commu
         return pd.DataFrame(columns)
     from ..adapters.cudf import frame_of
 
-    return frame_of({name: column.copy() for name, column in columns.items()})
+    frame = frame_of({name: column.copy() for name, column in columns.items()})
+    finish()  # the copies: Dask may hand the frame to any stream
+    return frame
 
 
 def _fetch(partition: Partition, answer: Answer, communicator: Communicator) -> tuple[np.ndarray, np.ndarray | None]:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .._core.csr import csr_on
 from .._core.csr.host import CHANGED, Pairs, edge_blocks
 from .._core.cuda.arrays import CUDA, to_device
@@ -18,6 +20,8 @@ from ..adapters.files import files_matching
 from ..errors import InputError
 from ..generators import DRAWN, SEED, Drawing, parsed
 from ..graph import Graph
+from .communicators import Communicator
+from .ids import StringIds
 
 MAX_GROUPS = 1 << 31  # more row groups than a Parquet file can have: their indices have 16 bits
 
@@ -31,6 +35,10 @@ class EdgeSource(ABC):
     def blocks(self, rank: int, size: int) -> Iterable[Pairs]:
         """The edges that rank ``rank`` of ``size`` reads: pairs of arrays of ids, on the device of the build."""
 
+    def numbered(self, communicator: Communicator) -> tuple[EdgeSource, StringIds | None]:
+        """The same edges between global ids, and these ids; (self, None) if ids are integers. A collective."""
+        return self, None
+
 
 @dataclass(frozen=True)
 class LocalEdges(EdgeSource):
@@ -41,6 +49,40 @@ class LocalEdges(EdgeSource):
 
     def blocks(self, rank: int, size: int) -> Iterable[Pairs]:
         return self.read()
+
+
+@dataclass(frozen=True)
+class StringEdges(EdgeSource):
+    """Edges between strings that a rank already has: ``read`` yields tables of two columns, dictionaries of strings."""
+
+    read: Callable[[], Iterable[Any]]
+    columns: tuple[str, str] = EdgeSource.columns
+
+    def blocks(self, rank: int, size: int) -> Iterator[Pairs]:
+        raise TypeError("strings are numbered first")
+
+    def numbered(self, communicator: Communicator) -> tuple[EdgeSource, StringIds]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        distinct = pa.array([], pa.large_string())
+        for table in self.read():
+            words = [distinct, *(chunk.dictionary for column in table.columns for chunk in column.chunks)]
+            distinct = pa.chunked_array(words).unique()
+        ids = StringIds.of(distinct, communicator)
+
+        def global_ids(column: Any) -> np.ndarray:
+            pieces = [np.empty(0, ids.global_ids.dtype)]
+            for chunk in column.chunks:
+                numbers = pc.index_in(chunk.dictionary, distinct).to_numpy(zero_copy_only=False)
+                pieces.append(ids.global_ids[numbers][chunk.indices.to_numpy(zero_copy_only=False)])
+            return np.concatenate(pieces)
+
+        def blocks() -> Iterator[Pairs]:
+            for table in self.read():
+                yield global_ids(table.column(0)), global_ids(table.column(1))
+
+        return LocalEdges(blocks, self.columns), ids
 
 
 @dataclass(frozen=True)

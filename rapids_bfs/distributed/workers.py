@@ -9,8 +9,12 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
+from .._core.cuda.arrays import CPU, CUDA
+from .._core.memory import limited
+from .._core.threads import pool
 from ..errors import InputError, TraversalError
 from . import nccl
+from .comms import Endpoint
 from .communicators import Aborted, Communicator, MeetingCommunicator
 from .launchers import said
 from .peer_memory import at_work
@@ -32,10 +36,18 @@ class Rank:
     pickled, so Dask neither moves nor spills it.
     """
 
-    def __init__(self, token: str, rank: int, names: Sequence[str], timeout: float) -> None:
+    def __init__(
+        self, token: str, rank: int, device: str, addresses: Sequence[str], names: Sequence[str], timeout: float
+    ) -> None:
+        from distributed import get_worker
+
+        self.worker = get_worker()
         self.rank = rank
+        self.device = device  # the kind of device that the rank uses, "cpu" or "cuda"
+        self.addresses = addresses  # of the workers of all ranks
         self.names = names
         self.timeout = timeout
+        self.endpoint = Endpoint(self.worker, token, rank)
         self.values: dict[str, Any] = {}
         self.forgotten: set[str] = set()  # keys forgotten since the last `store`
         self.communicator: Communicator | None = None
@@ -55,7 +67,7 @@ class Rank:
                 return Outcome(message, TraversalError)
             self._working = True
         try:
-            with at_work().working():
+            with at_work().working(), limited(memory_left(self.worker)), pool.limited(self.worker.state.nthreads):
                 return Outcome(work(*arguments))
         except BaseException as error:
             if isinstance(error, Aborted):
@@ -73,13 +85,15 @@ class Rank:
 
     def bootstrap(self) -> Any:
         """The identifier with which the ranks `connect`; called on rank 0."""
-        return nccl.unique_id() if len(self.names) > 1 else None
+        return nccl.unique_id() if len(self.names) > 1 and self.device == CUDA else None
 
     def connect(self, epoch: int, identifier: Any) -> None:
         """Leave the communicator of the previous epoch, and connect to the other ranks."""
         self.epoch, self.communicator = epoch, None
         if len(self.names) == 1:
             (self.communicator,) = MeetingCommunicator.group(self.names, self.timeout)
+        elif self.device == CPU:
+            self.communicator = self.endpoint.join(epoch, self.addresses, self.names, self.timeout)
         else:
             self.communicator = nccl.NcclCommunicator.connect(identifier, self.rank, self.names, self.timeout)
 
@@ -109,14 +123,49 @@ class Rank:
 _ranks: WeakValueDictionary[tuple[str, int], Rank] = WeakValueDictionary()
 
 
+def memory_left(worker: Any) -> Callable[[], int] | None:
+    """A function that returns how many bytes this worker may still take, or None if Dask sets no limit.
+
+    From its threshold ``pause`` on a worker starts no tasks, and results could not leave it. What Dask itself keeps
+    there and can spill to disk does not count.
+    """
+    manager = worker.memory_manager
+    if not manager.memory_limit:
+        return None
+
+    def left() -> int:
+        usable = manager.memory_limit * (manager.memory_pause_fraction or 1)
+        spilled = getattr(worker.data, "spilled_total", None)
+        spillable = 0 if spilled is None else worker.state.nbytes - spilled.memory
+        return max(int(usable - worker.monitor.get_process_memory() + spillable), 0)
+
+    return left
+
+
+class Stored:
+    """A value that Dask keeps on this worker, in memory or spilled to disk: a call returns it."""
+
+    def __init__(self, worker: Any, key: Any) -> None:
+        self.worker, self.key = worker, key
+
+    def __call__(self) -> Any:
+        async def value() -> Any:
+            return self.worker.data[self.key]
+
+        try:
+            return asyncio.run_coroutine_threadsafe(value(), self.worker.loop.asyncio_loop).result()
+        except KeyError:
+            raise TraversalError("Dask has moved a partition of the frame meanwhile: make the graph again") from None
+
+
 def exists(rank: Rank) -> Outcome:
     """A task that succeeds once the rank exists."""
     return Outcome(None)
 
 
-def hold(rank: Rank, key: str, function: Callable[..., Any], *values: Any) -> Outcome:
-    """Store ``function(*values)`` under ``key``."""
-    return rank.guarded(lambda: rank.store(key, function(*values)))
+def hold(rank: Rank, key: str, function: Callable[..., Any], *keys: Any) -> Outcome:
+    """Store ``function(*values)`` under ``key``, where the values are what Dask has on this worker under ``keys``."""
+    return rank.guarded(lambda: rank.store(key, function(*(Stored(rank.worker, each) for each in keys))))
 
 
 def itself(value: Any) -> Any:

@@ -4,18 +4,19 @@ import gc
 import os
 import time
 import tracemalloc
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import edge_lists, edges_of
 from test_dask_launcher import eventually, kept_there
 
-from rapids_bfs import InputError, as_graph, bfs
+from rapids_bfs import Graph, InputError, as_graph, bfs, validate
 from rapids_bfs.adapters import importer_of
 
 dask = pytest.importorskip("dask")
@@ -70,10 +71,12 @@ def test_the_graph_is_that_of_the_frame_in_one_piece(data, drawn, kind, directed
     assert graph.device == "cpu"
 
 
-def test_on_a_cluster(dask_client):
+@pytest.mark.parametrize("here", [{"devices": "local"}, {"device": "cpu"}], ids=str)
+def test_on_a_cluster_it_comes_here_if_that_is_asked_for(dask_client, here):
     whole, frame = frames({"u": ["a", "b", "b"], "v": ["b", "c", "d"], "w": [1, 2, 3]}, [1, 1, 2])
     with dask_client.as_current(), dask.config.set(scheduler=dask_client):
-        graph = as_graph(frame)
+        graph = as_graph(frame, **here)
+        assert isinstance(graph, Graph)
         same_graph(graph, as_graph(whole, source="u", target="v"))
         result = bfs(graph, "a").to_frame()
         assert result.compute()["distance"].tolist() == [0, 1, 2, 2]
@@ -157,6 +160,107 @@ def wait_for_file(begun, go):
     begun.touch()
     while not go.exists():
         time.sleep(0.02)
+
+
+class TestOnWorkers:
+    """Frames of pandas that become graphs on the workers of a cluster."""
+
+    @pytest.fixture(autouse=True)
+    def cluster(self, dask_client):
+        with dask_client.as_current(), dask.config.set({"scheduler": dask_client, "dataframe.convert-string": False}):
+            yield
+
+    @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(
+        st.data(),
+        edge_lists(min_vertices=1, max_vertices=20, max_edges=60),
+        st.sampled_from(sorted(IDS)),
+        st.sampled_from([None, True, False]),
+    )
+    def test_the_graph_is_that_of_the_frame_in_one_piece(self, data, drawn, kind, directed):
+        _, source, target = drawn
+        columns = {"w": np.zeros(len(source)), "dst": IDS[kind](target), "src": IDS[kind](source)}
+        cuts = sorted(data.draw(st.lists(st.integers(0, len(source)), max_size=4)))
+        whole, frame = frames(columns, cuts)
+        graph = as_graph(frame, directed=directed)
+        expected = as_graph(whole, source="src", target="dst", directed=directed)
+        assert graph.num_devices == 3
+        assert graph.columns == ("src", "dst")
+        assert (graph.num_vertices, graph.num_edges, graph.directed) == (
+            *(expected.num_vertices, expected.num_edges, expected.directed),
+        )
+        assert edges_by_id(graph.to("cpu")) == edges_by_id(expected)
+        if not expected.num_vertices:
+            return
+        sought = expected.ids_of(np.array([data.draw(st.integers(0, expected.num_vertices - 1))])).tolist()[0]
+        result, wanted = bfs(graph, sought), bfs(expected, sought)
+        assert validate(graph, result)
+        assert result.as_dict() == wanted.as_dict()
+        assert sorted(graph.neighbors(sought)) == sorted(expected.neighbors(sought))
+        found = result.to_frame().compute()
+        assert dict(zip(found["vertex"], found["distance"], strict=True)) == {
+            id: wanted.distance_to(id) for id in expected
+        }
+        for vertex, before in zip(found["vertex"], found["predecessor"], strict=True):
+            if result.distance_to(vertex) > 0:
+                assert result.distance_to(before) == result.distance_to(vertex) - 1
+            else:
+                assert before is None or before == -1
+
+    def test_partitions_that_are_there_are_used_where_they_are(self, dask_client):
+        frame = frames({"u": np.arange(40), "v": np.roll(np.arange(40), 1)}, [5, 9, 20])[1].persist()
+        graph = as_graph(frame, source="u", target="v")
+        assert graph.num_vertices == 40
+        assert bfs(graph, 0).depth == 39
+
+    @pytest.mark.parametrize(
+        ("columns", "cuts", "says"),
+        [
+            ({"u": [0, None, 2], "v": [1, 2, 3]}, [1], r"partition 1, column 'u', row 0 \(from 0\): null is not"),
+            ({"u": [0, 1, 2], "v": [1, 2, -3]}, [1, 2], r"partition 2, column 'v', row 0 \(from 0\): -3 is negative"),
+            ({"u": [0, 1], "v": [1, 0.5]}, [], r"column 'v', row 1 \(from 0\): 0.5 is fractional"),
+            ({"u": ["a", 1, "c"], "v": ["b", 2, "a"]}, [1, 2], "integers and strings: cast them to one"),
+            ({"u": ["a", "b"], "v": [1, 2]}, [1], "never the same vertex"),
+            ({"u": pd.to_datetime(["2026-01-01"] * 2), "v": pd.to_datetime(["2026-01-02"] * 2)}, [], "devices='local'"),
+            ({"u": [[1], [2]], "v": [1, 2]}, [1], "Arrow has no type for these ids"),
+        ],
+    )
+    def test_what_is_no_table_of_edges(self, columns, cuts, says):
+        with pytest.raises(InputError, match=says):
+            as_graph(frames(columns, cuts)[1], source="u", target="v")
+
+    def test_vertices(self):
+        frame = frames({"u": [0, 1], "v": [1, 0]}, [1])[1]
+        assert as_graph(frame, vertices=5).num_vertices == 5
+        with pytest.raises(InputError, match="the id 1 is past the last of 1 vert"):
+            as_graph(frame, vertices=1)
+        with pytest.raises(InputError, match="only be given with integer ids"):
+            as_graph(frames({"u": ["a"], "v": ["b"]}, [])[1], vertices=5)
+
+    def test_data_of_edges_come_here(self):
+        frame = frames({"u": [0, 1], "v": [1, 2], "w": [5, 6]}, [1])[1]
+        with pytest.raises(InputError, match="carry no data: give devices='local'"):
+            as_graph(frame, edge_data=["w"])
+        assert as_graph(frame, edge_data=["w"], devices="local").edge_data["w"].tolist() == [5, 6]
+
+    def test_ids_that_are_none(self):
+        words = as_graph(frames({"u": ["a", "b"], "v": ["b", "é"]}, [1])[1])
+        numbers = as_graph(frames({"u": [7, 10**15], "v": [10**15, 8]}, [1])[1])
+        assert "é" in words
+        assert 7 in numbers
+        for id in ("z", 7, None, ("a",), 1.5, float("nan")):
+            assert id not in words
+        for id in ("7", 6, -1, None, (7,), 1 << 70):
+            assert id not in numbers
+        with pytest.raises(InputError, match="'z' is not a vertex"):
+            bfs(words, "z")
+
+
+def edges_by_id(graph):
+    """The edges as pairs of ids, and how often each is there."""
+    sources, targets = graph.to("edges")
+    pairs = zip(sources.tolist(), targets.tolist(), strict=True)
+    return Counter(pairs if graph.directed else map(frozenset, pairs))
 
 
 class TestDistributed:

@@ -35,6 +35,10 @@ def power(communicator):
     return 10**communicator.rank
 
 
+def largest(*stored):
+    return max(value() for value in stored)
+
+
 def total(mine, theirs, communicator):
     return int(sum(communicator.allgather_object(mine.sum() + theirs)))
 
@@ -259,7 +263,7 @@ class TestCalls:
             [dask_client.submit(int, value, workers=[worker], pure=False) for value in (rank, 7)]
             for rank, worker in enumerate(launcher.workers)
         ]
-        kept = launcher.hold(max, futures)
+        kept = launcher.hold(largest, futures)
         taken = launcher.taken(kept)
         assert dask_client.gather(taken) == [7, 7, 7]
         assert [next(iter(dask_client.who_has(each).values()))[0] for each in taken] == list(launcher.workers)
