@@ -7,6 +7,7 @@ from itertools import count
 
 import numpy as np
 import pytest
+from certificates import security
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -120,9 +121,8 @@ def test_what_is_sent_arrives(loop, data):
                     np.testing.assert_array_equal(theirs[other], pieces[other][rank])
 
 
-def test_over_tls(loop):
-    pytest.importorskip("cryptography")
-    with Group(loop, 2, security=distributed.Security.temporary()) as group:
+def test_over_tls(loop, tmp_path):
+    with Group(loop, 2, security=security(tmp_path)) as group:
         assert all(link.comm.peer_address.startswith("tls:") for link in group.communicators[0].links.values())
         assert group.each(lambda communicator: communicator.allgather_object(communicator.rank)) == [[0, 1]] * 2
 
