@@ -201,9 +201,7 @@ class Engine(ABC):
         """
         if not isinstance(graph, Graph):
             return f"{self.name} searches a graph in one piece: use graph.to('cpu')"
-        if (
-            options is DEFAULT and sources == 1
-        ):  # there is nothing to refuse; the checks take a tenth of the time of a tiny search
+        if options is DEFAULT and sources == 1:  # saves a tenth of the time of a tiny search
             return None
         asked = (
             options.depth_limit is not None,
