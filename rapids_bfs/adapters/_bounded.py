@@ -20,11 +20,21 @@ class BoundedText(io.RawIOBase):
 
     Raises `InputError` at a line over `LONGEST_LINE`, at blank lines and comments over `LONGEST_PADDING` in a row, and
     at a NUL. A line is a comment if its first byte other than a blank is in ``comments``. ``seen`` says whether any
-    of ``watched``, two bytes at most each, has been read so far.
+    of ``watched``, two bytes at most each, has been read so far. Where lines are long and blank ones mean something,
+    the reader of the format gives bounds of its own.
     """
 
-    def __init__(self, stream: IO[bytes], comments: bytes = b"", watched: Sequence[bytes] = ()) -> None:
+    def __init__(
+        self,
+        stream: IO[bytes],
+        comments: bytes = b"",
+        watched: Sequence[bytes] = (),
+        longest_line: int | None = None,
+        longest_padding: int | None = None,
+    ) -> None:
         self._stream = stream
+        self._longest_line = LONGEST_LINE if longest_line is None else longest_line
+        self._longest_padding = LONGEST_PADDING if longest_padding is None else longest_padding
         self._content = re.compile(rb"[\r\n][ \t]*[^\s" + re.escape(comments) + rb"]")
         self._watched = watched
         self._last = b"\n"  # the last byte that was read
@@ -79,11 +89,13 @@ class BoundedText(io.RawIOBase):
         self._require_short_line(self._line)
         joined = self._last + data
         self._padding = 0 if self._content.search(joined) else self._padding + len(data)
-        if self._padding > LONGEST_PADDING:
-            raise InputError(f"there are more than {LONGEST_PADDING:,} bytes of blank lines and comments in a row")
+        if self._padding > self._longest_padding:
+            raise InputError(
+                f"there are more than {self._longest_padding:,} bytes of blank lines and comments in a row"
+            )
         self._last = data[-1:]
         self.seen = self.seen or any(part in joined for part in self._watched)
 
     def _require_short_line(self, length: int) -> None:
-        if length > LONGEST_LINE:
-            raise InputError(f"a line is longer than {LONGEST_LINE:,} bytes")
+        if length > self._longest_line:
+            raise InputError(f"a line is longer than {self._longest_line:,} bytes")

@@ -49,6 +49,14 @@ class File:
     def __str__(self) -> str:
         return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(self.path))
 
+    def beside(self, suffix: str) -> File:
+        """The file of this name with another suffix, which need not exist."""
+        return File(self.path.with_suffix(suffix))
+
+    @property
+    def exists(self) -> bool:
+        return self.path.is_file()
+
     def open(self) -> IO[bytes]:
         """The content as a stream of bytes, unpacked; gzip without Arrow, whose import takes longer than most files."""
         if self.packing == "gzip":

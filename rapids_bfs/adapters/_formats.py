@@ -41,21 +41,30 @@ def _begins(*magic: bytes) -> Sniffer:
     return lambda head, size: head.startswith(magic)
 
 
-def _is_serialized(head: bytes, size: int) -> bool:
-    """Are there as many bytes as GAP's header says?"""
-    from ._gap import HEADER, expected_bytes
+def _looks_like(pattern: bytes) -> Sniffer:
+    return lambda head, size: re.match(pattern, head) is not None
 
-    if len(head) < HEADER.size or head[0] > 1:
-        return False
-    directed, edges, vertices = HEADER.unpack_from(head)
-    return min(edges, vertices) >= 0 and size == expected_bytes(directed, edges, vertices)
+
+def _is_serialized(weighted: bool) -> Sniffer:
+    """Are there as many bytes as GAP's header says?"""
+
+    def is_serialized(head: bytes, size: int) -> bool:
+        from ._gap import HEADER, expected_bytes
+
+        if len(head) < HEADER.size or head[0] > 1:
+            return False
+        directed, edges, vertices = HEADER.unpack_from(head)
+        return min(edges, vertices) >= 0 and size == expected_bytes(directed, edges, vertices, weighted)
+
+    return is_serialized
 
 
 @dataclass(frozen=True)
 class Format:
     """A file format: ``read_<key>(file, **options)`` and ``write_<key>(graph, stream)`` in one of our modules.
 
-    ``sniff`` tells its files by their content; it is None for text without a mark, which goes by its suffix.
+    ``sniff`` tells its files by their content; it is None for text without a mark, which goes by its suffix. A graph
+    in several files is written to a stream for each of its ``parts``.
     """
 
     name: str
@@ -67,6 +76,7 @@ class Format:
     labels: bool = False  # keeps ids that are strings
     isolated: bool = True  # keeps vertices without edges, if ids are 0..n-1
     data: bool = False  # keeps edge data
+    parts: tuple[str, ...] = ()  # the suffixes of a graph's files, if there are several
 
     @property
     def read(self) -> Callable[..., Graph]:
@@ -101,7 +111,13 @@ FORMATS = (
     ),
     Format("NumPy", "npz", "_npz", (".npz",), _begins(b"PK\x03\x04", b"PK\x05\x06"), labels=True, data=True),
     Format("Matrix Market", "matrix_market", "_matrix_market", (".mtx",), _begins(b"%%MatrixMarket"), text=True),
-    Format("GAP's serialized graph", "serialized", "_gap", (".sg",), _is_serialized),
+    Format("GAP's serialized graph", "serialized", "_gap", (".sg",), _is_serialized(weighted=False)),
+    Format("GAP's weighted graph", "weighted", "_gap", (".wsg",), _is_serialized(weighted=True)),
+    Format("DIMACS", "dimacs", "_dimacs", (".gr", ".col"), _looks_like(rb"(\s*c[^\n]*\n)*\s*p [a-z]+ "), text=True),
+    Format("GraphML", "graphml", "_xml", (".graphml",), _looks_like(rb"\s*<([^[]{,999}<)?graphml\b"), labels=True),
+    Format("GEXF", "gexf", "_xml", (".gexf",), _looks_like(rb"\s*<([^[]{,999}<)?gexf\b"), labels=True),
+    Format("METIS", "metis", "_metis", (".graph",), text=True),
+    Format("LDBC's graph", "ldbc", "_ldbc", (".e", ".v"), labels=True, parts=(".e", ".v", ".properties")),
     Format("CSV", "csv", "_csv", (".csv",), text=True, labels=True, isolated=False, data=True),
     Format("TSV", "tsv", "_csv", (".tsv",), text=True, labels=True, isolated=False, data=True),
     Format("an edge list", "snap", "_text", (".txt", ".edges", ".edgelist", ".snap", ".ssv"), text=True, labels=True),
@@ -111,12 +127,6 @@ FORMATS = (
 ADJACENCY = "an adjacency list: read it with nx.read_adjlist, or nx.read_multiline_adjlist, and pass as_graph the graph"
 DOT = rb'\s*(strict\s+)?(di)?graph(\s+("[^"]*"|\w+))?\s*\{'
 ELSEWHERE = (  # formats of other libraries: name and reader, suffixes, first bytes of the content
-    (
-        "GraphML: read it with nx.read_graphml and pass as_graph the graph",
-        (".graphml",),
-        rb"\s*<([^[]{,999}<)?graphml\b",
-    ),
-    ("GEXF: read it with nx.read_gexf and pass as_graph the graph", (".gexf",), rb"\s*<([^[]{,999}<)?gexf\b"),
     ("GML: read it with nx.read_gml and pass as_graph the graph", (".gml",), rb"(Creator .*\s+)?graph\s*\["),
     (
         "Pajek: read it with nx.read_pajek and pass as_graph the graph",
@@ -152,7 +162,7 @@ def format_of(file: File) -> Format:
         if without_packing(file.path).suffix.lower() in suffixes or (start and re.match(start, head)):
             raise InputError(f"{file} is {what}")
     by_suffix = format_of_suffix(file.path)
-    if by_suffix and by_suffix.sniff and by_suffix.key != "serialized":
+    if by_suffix and by_suffix.sniff and by_suffix.module != "_gap":
         raise InputError(f"{file} has the suffix of {by_suffix.name}, but not its content")
     if by_suffix and by_suffix.key != "snap":
         return _unpacked(file, by_suffix)

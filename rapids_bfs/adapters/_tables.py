@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -263,6 +263,14 @@ def to_arc_table(graph: Graph) -> pa.Table:
         for held in graph.edge_data.values()
     ]
     return pa.table([*ends, *data], names=[*graph.columns, *graph.edge_data])
+
+
+def write_rows(table: pa.Table, stream: IO[bytes], delimiter: str = "\t") -> None:
+    """Write the rows as text, without a header and quotes."""
+    from pyarrow import csv as arrow_csv
+
+    options = arrow_csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
+    arrow_csv.write_csv(table, stream, options)
 
 
 def from_arrow_table(

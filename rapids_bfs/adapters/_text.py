@@ -22,7 +22,16 @@ from ..graph import Graph
 from ._csv import INTEGER, NUMBER, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids
 from ._file import File, refuse_isolated
 from ._formats import ADJACENCY
-from ._tables import Columns, EdgeTable, from_edge_table, isolated, to_arc_table, to_edge_table, with_all_vertices
+from ._tables import (
+    Columns,
+    EdgeTable,
+    from_edge_table,
+    isolated,
+    to_arc_table,
+    to_edge_table,
+    with_all_vertices,
+    write_rows,
+)
 
 SIGNS = ("#", "%")  # of comments
 COMMENTS = "".join(SIGNS).encode()
@@ -94,9 +103,14 @@ def read_snap(file: File, *, vertices: int | None = None, directed: bool | None 
 
 def read_gap(file: File, *, directed: bool | None = None) -> Graph:
     """A graph from GAP's edge list: its vertices are 0..max, whether they have edges or not."""
+    return with_all_vertices(read_integers(file, directed))
+
+
+def read_integers(file: File, directed: bool | None) -> Graph:
+    """A graph from an edge list whose ids are integers; its vertices are those with edges."""
     start = _start(file)
     start.type = pa.int64()
-    return with_all_vertices(_read(file, start, None, directed))
+    return _read(file, start, None, directed)
 
 
 def _read(file: File, start: Start, vertices: int | None, directed: bool | None) -> Graph:
@@ -188,7 +202,7 @@ def write_snap(graph: Graph, stream: IO[bytes]) -> None:
                     "list cannot hold; .parquet, .arrow and .csv can"
                 )
     stream.write(f"{header}\n".encode())
-    _write(table, stream)
+    write_rows(table, stream)
 
 
 def write_gap(graph: Graph, stream: IO[bytes]) -> None:
@@ -197,11 +211,4 @@ def write_gap(graph: Graph, stream: IO[bytes]) -> None:
     refuse_isolated(graph, np.intersect1d(last, isolated(graph)), "GAP's edge list")
     if not graph.num_vertices:
         raise InputError("GAP's edge list cannot hold a graph without vertices")
-    _write(to_arc_table(graph), stream)
-
-
-def _write(table: pa.Table, stream: IO[bytes]) -> None:
-    from pyarrow import csv as arrow_csv
-
-    options = arrow_csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
-    arrow_csv.write_csv(table, stream, options)
+    write_rows(to_arc_table(graph), stream)

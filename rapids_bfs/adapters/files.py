@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,9 +34,11 @@ def read(
     ----------
     path
         Matrix Market (``.mtx``), Parquet, Arrow (``.arrow``, ``.feather``), CSV or TSV, edge lists of white-space
-        separated ids (SNAP's ``.txt``, GAP's ``.el``), GAP's ``.sg``, or NumPy's ``.npz`` from `Graph.save` or
-        `scipy.sparse.save_npz`. Text may be compressed with gzip, bzip2 or Zstandard. Ids start at 0, even in Matrix
-        Market files, which count from 1: row 1 is vertex 0. Weights and other columns are ignored. A pattern such as
+        separated ids (SNAP's ``.txt``, GAP's ``.el``), GAP's ``.sg`` and ``.wsg``, NumPy's ``.npz`` from `Graph.save`
+        or `scipy.sparse.save_npz`, DIMACS (``.gr``, ``.col``), METIS (``.graph``), LDBC Graphalytics (``.e`` with
+        ``.v``), or small GraphML and GEXF. Text may be compressed with gzip, bzip2 or Zstandard. Ids start at 0, even
+        in Matrix Market, DIMACS and METIS files, which count from 1: row 1 is vertex 0, while LDBC's ids are kept.
+        Weights and other columns are ignored. A pattern such as
         ``"edges/*.parquet"`` reads one graph from several Parquet files with the same columns.
     source, target : str, optional
         The columns of a table that hold the edges; for a CSV or TSV also the index of a column, from 0. Default: a pair
@@ -115,12 +117,22 @@ def save(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> 
             f"{target}: {format.name} keeps no edge data; {others} do: or leave them out, "
             "graph.replace(edge_data=None).save(...)"
         )
-    with replacing(check_output(target, force)) as stream:
+    paths = [check_output(path, force) for path in _files_of(target, format)]
+    with ExitStack() as opened:
+        streams = [opened.enter_context(replacing(path)) for path in paths]
         try:
-            with _packed(stream, PACKED.get(target.suffix.lower())) as unpacked:
-                format.write(graph, unpacked)
+            if format.parts:
+                format.write(graph._with(name=target.stem), *streams)
+            else:
+                with _packed(streams[0], PACKED.get(target.suffix.lower())) as unpacked:
+                    format.write(graph, unpacked)
         except InputError as error:
             raise InputError(f"{target}: {error}") from None
+
+
+def _files_of(target: Path, format: Format) -> list[Path]:
+    """The files that hold a graph in this format."""
+    return [target.with_suffix(suffix) for suffix in format.parts] or [target]
 
 
 def _packed(stream: IO[bytes], packing: str | None) -> Any:
@@ -142,7 +154,9 @@ def check_graph_output(path: str | os.PathLike[str], force: bool = False, *, iso
         raise InputError(
             f"{target}: {format.name} would lose the vertices without edges of {isolated}; {KEEP} keep them"
         )
-    return check_output(path, force)
+    for each in _files_of(target, format):
+        check_output(each, force)
+    return target
 
 
 def _format_to_write(path: str | os.PathLike[str]) -> tuple[Path, Format]:

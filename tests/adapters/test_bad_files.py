@@ -102,8 +102,6 @@ def test_bad_files(tmp_path: Path, case: str) -> None:
 
 
 ELSEWHERE = {
-    "nx.read_graphml": (".graphml", lambda path: nx.write_graphml(nx.path_graph(3), path)),
-    "nx.read_gexf": (".gexf", lambda path: nx.write_gexf(nx.path_graph(3), path)),
     "nx.read_gml": (".gml", lambda path: nx.write_gml(nx.path_graph(3), path)),
     "nx.read_pajek": (".net", lambda path: nx.write_pajek(nx.path_graph(3), path)),
     "nx.read_adjlist": (".adjlist", lambda path: nx.write_adjlist(nx.cycle_graph(3, nx.DiGraph), path)),

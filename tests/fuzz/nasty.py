@@ -109,6 +109,83 @@ def matrix(rng: Random) -> Case:
     return maybe_packed(rng, "a.mtx", encoded(rng, text))
 
 
+def numbers(rng: Random, most: int) -> list[str]:
+    """Up to ``most`` numbers 1..4, a few of which are any id."""
+    return [rng.choice(IDS) if rng.random() < 0.03 else str(rng.randint(1, 4)) for _ in range(rng.randint(0, most))]
+
+
+def count(rng: Random, plain: int) -> str:
+    return str(rng.choice(COUNTS) if rng.random() < 0.08 else plain)
+
+
+def dimacs(rng: Random) -> Case:
+    kind, sign, width = rng.choice((("sp", "a", 4), ("sp", "a", 4), ("edge", "e", 3), ("col", "e", 3), ("max", "a", 4)))
+    edges = rng.randint(0, 6)
+    lines = [f"p {kind} {count(rng, 4)} {count(rng, edges)}"]
+    for _ in range(edges):
+        fields = [
+            sign if rng.random() < 0.97 else rng.choice("nabe"),
+            *(str(rng.randint(1, 4)) for _ in range(width - 1)),
+        ]
+        if rng.random() < 0.05:
+            fields[rng.randrange(width)] = rng.choice(IDS)
+        lines.append(" ".join(fields[: rng.choice((*(width,) * 20, width - 1))]))
+    for _ in range(rng.choice((0, 0, 1, 3))):
+        lines.insert(rng.randint(0, len(lines)), rng.choice(("c", "c hello", "", "c p sp 3 3", "c" + "x" * 10000)))
+    text = rng.choice(ENDS).join(lines) + rng.choice(("\n", ""))
+    return maybe_packed(rng, rng.choice(("a.gr", "a.col")), encoded(rng, text))
+
+
+def metis(rng: Random) -> Case:
+    neighbors: list[set[int]] = [set() for _ in range(4)]
+    for _ in range(rng.randint(0, 5)):
+        u, v = rng.sample(range(4), 2)
+        neighbors[u].add(v)
+        neighbors[v].add(u)
+    format = rng.choice(("", "", "1", "10", "011 2", "111 1", "100", "2", "11 30"))
+    lines = [f"{count(rng, 4)} {count(rng, sum(map(len, neighbors)) // 2)} {format}"]
+    before = {"10": 1, "011 2": 2, "111 1": 2, "100": 1}.get(format, 0)
+    weight = [" 7"] if format in ("1", "011 2", "111 1") else [""]
+    for row in neighbors:
+        fields = ["3"] * before + [f"{v + 1}{weight[0]}" for v in sorted(row)]
+        lines.append(" ".join(fields + (numbers(rng, 2) if rng.random() < 0.05 else [])))
+    for _ in range(rng.choice((0, 0, 1, 3))):
+        lines.insert(rng.randint(0, len(lines)), rng.choice(("%", "% 1 2", "", " ", "%" + "x" * 10000, "1" * 30)))
+    text = rng.choice(ENDS).join(lines) + rng.choice(("\n", "\n", "", "\n\n", " "))
+    return maybe_packed(rng, "a.graph", encoded(rng, text))
+
+
+def ldbc(rng: Random) -> Case:
+    if rng.random() < 0.5:
+        lines = [" ".join(ids(rng, 3)) for _ in range(rng.randint(0, 6))]
+        return case("a.e", encoded(rng, rng.choice(ENDS).join(lines) + "\n"))
+    lines = [str(id) if rng.random() < 0.97 else rng.choice(IDS) for id in range(9)]
+    return case("a.v", encoded(rng, rng.choice(ENDS).join(lines) + "\n"))
+
+
+def xml(rng: Random) -> Case:
+    """GraphML or GEXF whose attributes, elements and nesting may be anything."""
+    graphml = rng.random() < 0.5
+    nodes = [rng.choice(IDS) if rng.random() < 0.1 else str(rng.randrange(4)) for _ in range(rng.randint(0, 4))]
+    ends = [(rng.choice(nodes or ["0"]), rng.choice(nodes or ["0"])) for _ in range(rng.randint(0, 4))]
+    parts = [f'<node id="{id}"/>' for id in nodes] + [f'<edge source="{u}" target="{v}"/>' for u, v in ends]
+    if not graphml:
+        cut = len(nodes)
+        parts = ["<nodes>", *parts[:cut], "</nodes><edges>", *parts[cut:], "</edges>"]
+    extras = ("<a>" * 20000 + "</a>" * 20000, "<graph/>", "<data key='d0'>1</data>", "<hyperedge/>", "<port name='x'/>")
+    extras += ("<!-- -->", "&lt;", "&x;", "<![CDATA[1]]>", "<", '<node id="0"><graph id="g"/></node>', "<node/>", "\0")
+    for _ in range(rng.choice((0, 0, 1, 2))):
+        parts.insert(rng.randint(0, len(parts)), rng.choice(extras))
+    space = "http://graphml.graphdrawing.org/xmlns" if graphml else "http://www.gexf.net/1.2draft"
+    space = rng.choice((space, space, space, "", "http://www.gexf.net/1.3"))
+    direction = rng.choice(("directed", "undirected", "mixed", "mutual", ""))
+    attribute = "edgedefault" if graphml else "defaultedgetype"
+    root = "graphml" if graphml else "gexf"
+    start = rng.choice(("", "", '<?xml version="1.0" encoding="UTF-8"?>', '<?xml version="1.0" encoding="utf-16"?>'))
+    text = f'{start}<{root} xmlns="{space}"><graph {attribute}="{direction}">{"".join(parts)}</graph></{root}>'
+    return case(f"a.{root}", encoded(rng, text))
+
+
 def serialized(rng: Random) -> Case:
     header = [rng.choice((0, 1, 2, 255)), rng.choice(COUNTS), rng.choice(COUNTS)]
     if rng.random() < 0.6:
@@ -326,6 +403,10 @@ GRAMMAR = {
     "csv": (table,),
     "mtx": (matrix,),
     "sg": (serialized,),
+    "dimacs": (dimacs,),
+    "metis": (metis,),
+    "ldbc": (ldbc,),
+    "xml": (xml,),
     "npz": (archive, archive, archive, zip_bomb),
     "parquet": (columnar,),
     "arrow": (columnar,),

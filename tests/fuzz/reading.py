@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from valid import VERTICES
 
 import rapids_bfs
 from rapids_bfs import Graph, InputError
@@ -15,6 +16,9 @@ from rapids_bfs.adapters.result_files import read_table
 from rapids_bfs.result import from_frame
 
 AVAILABLE = 1 << 28  # bytes that `rapids_bfs` believes are free: taking more means that it did not check first
+
+VERTEX_FILE = ".v", "".join(f"{id}\n" for id in VERTICES)  # beside an edge file of LDBC's
+EDGE_FILE = ".e", "0 1\n3 8\n"
 
 RESULTS_OF = {  # graphs that files of results may belong to, by the name of the file
     "strings": rapids_bfs.as_graph([("a", "b"), ("b", "c")]),
@@ -32,6 +36,8 @@ def read(path: Path) -> str:
     try:
         if graph is not None:
             return check_frame(graph, read_table(path, graph), path)
+        if other := {".e": VERTEX_FILE, ".v": EDGE_FILE}.get(path.suffix):
+            path.with_suffix(other[0]).write_text(other[1])
         made = rapids_bfs.read(path)
     except InputError as error:
         check_message(str(error), path)
