@@ -16,6 +16,7 @@ from .adapters.csr import from_csr
 from .adapters.files import read
 from .adapters.pinned import DEVICE, PINNED, with_pinned_adjacency
 from .data import BUNDLED, load_bundled
+from .data.datasets import is_dataset
 from .errors import InputError
 from .generators import generate
 from .graph import Graph, Vertices
@@ -225,12 +226,17 @@ def load(
     devices: int | str | Sequence[int] | None = None,
     **options: Any,
 ) -> Any:
-    """Load a bundled graph, a generator such as "rmat:20", or a file; an existing file takes precedence over a name.
+    """Load a bundled graph, a dataset such as "gap:road", a generator such as "rmat:20", or a file; an existing file
+    takes precedence over a name.
 
     The graph is on ``device``, "cpu" (the default) or "cuda"; random graphs are generated there. With
     ``adjacency="pinned"`` a graph on "cuda" is built on the host and keeps its adjacency in pinned host memory, where
     there is more room. With ``devices`` instead it is distributed, see `rapids_bfs.as_graph`; each device generates its
     own partition of a random graph. For a file, ``options`` are those of `rapids_bfs.read`.
+
+    A dataset is downloaded once, which needs the extra ``datasets``, into the user's cache folder, or that of the
+    environment variable RAPIDS_BFS_DATASETS. Its adjacency is kept there and mapped into memory by the next call: do
+    not change the files while such a graph is in use. ``rapids-bfs datasets`` lists the names.
     """
     _check_place(device, adjacency, devices)
     if adjacency == PINNED:
@@ -244,6 +250,10 @@ def load(
         kind = name.partition(":")[0]
         if name in BUNDLED:
             return load_bundled(name, **options).to(device)
+        if is_dataset(name):
+            from .data.downloads import load_dataset
+
+            return load_dataset(name, **options).to(device)
         if ":" in name and kind.isalpha() and not Path(name).suffix:
             _refuse_options(name, **options)
             return generate(name, device=device)

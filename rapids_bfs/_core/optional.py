@@ -8,12 +8,13 @@ from typing import Any
 from ..errors import InputError
 
 
-def needed(module: str, what: str) -> Any:
-    """Import ``module``. Raises `InputError` saying that ``what`` needs its package and how to install that."""
+def needed(module: str, what: str, install: str = "") -> Any:
+    """Import ``module``. Raises `InputError` saying that ``what`` needs its package and how to install that, by default
+    by its own name."""
     package = module.partition(".")[0]
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] != package:
             raise
-        raise InputError(f"{what} needs {package}, which is not installed: pip install {package}") from None
+        raise InputError(f"{what} needs {package}, which is not installed: pip install {install or package}") from None

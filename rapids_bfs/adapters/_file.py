@@ -26,6 +26,8 @@ PACKINGS = {  # the first bytes of packed files, by Arrow's names
     "bz2": re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
 }
+TAR = "tar"  # the packing of a file in an archive, see `_archive`
+IS_TAR = re.compile(rb"[\s\S]{257}ustar")
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}  # by the last suffix
 
 
@@ -39,6 +41,11 @@ def without_packing(path: Path) -> Path:
     return path.with_suffix("") if path.suffix.lower() in PACKED else path
 
 
+def one_line(path: Path) -> str:
+    """A path as messages show it."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
+
+
 @dataclass(frozen=True)
 class File:
     """A file to read, packed by one of `PACKINGS` or not; as a string, its path in one line."""
@@ -47,7 +54,7 @@ class File:
     packing: str = ""
 
     def __str__(self) -> str:
-        return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(self.path))
+        return one_line(self.path)
 
     def beside(self, suffix: str) -> File:
         """The file of this name with another suffix, which need not exist."""
@@ -81,6 +88,11 @@ class File:
         return self.path.stat().st_size
 
     @property
+    def unpacked_size(self) -> int:
+        """Roughly how many bytes of content there are."""
+        return 5 * self.size if self.packing else self.size
+
+    @property
     def state(self) -> State:
         """Inode, size and time of modification: a change of the file changes one of them."""
         found = self.path.stat()
@@ -94,8 +106,7 @@ class File:
     def about_lines(self) -> int:
         """Roughly how many lines of text there are, judged by the first."""
         head = self.head()
-        unpacked = 5 * self.size if self.packing else self.size
-        return unpacked * (head.count(b"\n") + 1) // max(len(head), 1)
+        return self.unpacked_size * (head.count(b"\n") + 1) // max(len(head), 1)
 
 
 def file_at(path: str | os.PathLike[str]) -> File:

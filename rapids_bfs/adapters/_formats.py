@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from ..errors import InputError
 from ..graph import Graph
-from ._file import File, without_packing
+from ._file import TAR, File, without_packing
 
 OPTIONS = {
     "source": "source column",
@@ -177,7 +177,9 @@ def format_of(file: File) -> Format:
 
 
 def _unpacked(file: File, format: Format) -> Format:
-    if file.packing and not format.text:
+    if file.packing == TAR and not (format.text or format.parts):
+        raise InputError(f"{file} is {format.name} in an archive: unpack it first")
+    if file.packing not in ("", TAR) and not format.text:
         raise InputError(f"{file} is {format.name} compressed with {file.packing}: decompress it first")
     return format
 

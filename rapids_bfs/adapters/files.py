@@ -13,7 +13,18 @@ from .._core.arguments import checked_name, file_path, flag
 from ..errors import InputError
 from ..graph import Graph
 from ._edge_data import asked_for
-from ._file import KEEP, PACKED, File, check_output, file_at, file_errors, packing_of, replacing, without_packing
+from ._file import (
+    IS_TAR,
+    KEEP,
+    PACKED,
+    File,
+    check_output,
+    file_at,
+    file_errors,
+    packing_of,
+    replacing,
+    without_packing,
+)
 from ._formats import FORMATS, Format, format_of, format_of_suffix, known_suffixes, refuse_options
 
 
@@ -36,9 +47,9 @@ def read(
         Matrix Market (``.mtx``), Parquet, Arrow (``.arrow``, ``.feather``), CSV or TSV, edge lists of white-space
         separated ids (SNAP's ``.txt``, GAP's ``.el``), GAP's ``.sg`` and ``.wsg``, NumPy's ``.npz`` from `Graph.save`
         or `scipy.sparse.save_npz`, DIMACS (``.gr``, ``.col``), METIS (``.graph``), LDBC Graphalytics (``.e`` with
-        ``.v``), or small GraphML and GEXF. Text may be compressed with gzip, bzip2 or Zstandard. Ids start at 0, even
-        in Matrix Market, DIMACS and METIS files, which count from 1: row 1 is vertex 0, while LDBC's ids are kept.
-        Weights and other columns are ignored. A pattern such as
+        ``.v``), or small GraphML and GEXF. Text may be compressed with gzip, bzip2 or Zstandard. Of a tar archive, the
+        text with its name is read, else the only one that may be a graph. Ids start at 0, even in Matrix Market, DIMACS
+        and METIS files, which count from 1: row 1 is vertex 0. Weights and other columns are ignored. A pattern such as
         ``"edges/*.parquet"`` reads one graph from several Parquet files with the same columns.
     source, target : str, optional
         The columns of a table that hold the edges; for a CSV or TSV also the index of a column, from 0. Default: a pair
@@ -77,6 +88,10 @@ def read(
         file = File(file.path, packing_of(file.head()))
         if not file.head():
             raise InputError(f"{file} is empty")
+        if IS_TAR.match(file.head()):
+            from ._archive import member_of
+
+            file = member_of(file)
         format = format_of(file)
     refuse_options(options, format.options, f"{file} is {format.name}, which has")
     with file_errors(file, format.name):

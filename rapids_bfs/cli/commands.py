@@ -32,6 +32,7 @@ from .streams import (
     STANDARD,
     GraphInput,
     check_outputs,
+    datasets_named,
     devices_of,
     engines_named,
     output_path,
@@ -479,6 +480,30 @@ def info() -> None:
     from .info import info_tables
 
     show(info_tables())
+
+
+@app.command()
+def datasets(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="A collection, the beginning of names, or one name.", autocompletion=datasets_named
+        ),
+    ] = "",
+) -> None:
+    """List the real graphs that are known by name, and which of them are on disk.
+
+    Vertices and edges are as the publisher counts them. Of one graph its address, terms, citation and file are shown.
+
+    Examples
+
+      rapids-bfs datasets snap
+
+      rapids-bfs datasets gap:road
+    """
+    from .info import datasets_table
+
+    show(datasets_table(name))
 
 
 def _parse_id(graph: Graph, text: str) -> Hashable:

@@ -1,4 +1,4 @@
-"""The tables of ``rapids-bfs info``."""
+"""The tables of ``rapids-bfs info`` and ``rapids-bfs datasets``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from rich.table import Table
 from rich.text import Text
 
 from .._core import machine
+from .._core.arguments import quoted
 from .._core.cuda.driver import pip_install
 from .._core.cuda.peer_access import obstacle_of_all
 from .._core.formatting import size
 from ..data import BUNDLED
+from ..data.datasets import COLLECTIONS, Dataset, dataset, datasets
 from ..engines import registered
+from ..errors import InputError
 from ..report.console import line
 from ..report.table import reasons_why
+
+KINDS = {True: "directed", False: "undirected", None: ""}
 
 
 def info_tables() -> Group:
@@ -43,6 +48,43 @@ def info_tables() -> Group:
     for name, (_, description) in BUNDLED.items():
         graphs.add_row(name, description)
     return Group(engines, *reasons_why(missing), about, packages, graphs)
+
+
+def datasets_table(name: str) -> Group:
+    """The datasets whose names begin with ``name``; all that is known of one, if it is the name of that one."""
+    if ":" in name and name.partition(":")[2] and len(begin := _beginning(name)) < 2:
+        return Group(_dataset_table(begin[0] if begin else dataset(name)))
+    if not (found := _beginning(name)):
+        raise InputError(f"no dataset begins with {quoted(name)}: there are {', '.join(COLLECTIONS)}")
+    table = _plain_table("dataset", "vertices", "edges", "", "on disk")
+    for each in found:
+        counts = ["" if count is None else f"{count:,}" for count in (each.vertices, each.edges)]
+        table.add_row(line(each.name), *counts, KINDS[each.directed], size(each.kept) if each.kept else "")
+    for column in (1, 2, 4):
+        table.columns[column].justify = "right"
+    return Group(table)
+
+
+def _beginning(name: str) -> list[Dataset]:
+    return [each for each in datasets() if each.name == name] or [
+        each for each in datasets() if each.name.startswith(name)
+    ]
+
+
+def _dataset_table(found: Dataset) -> Table:
+    table = _plain_table(found.name, "")
+    for what, said in (
+        ("vertices", "" if found.vertices is None else f"{found.vertices:,}"),
+        ("edges", "" if found.edges is None else f"{found.edges:,}"),
+        ("direction", KINDS[found.directed]),
+        ("from", found.url),
+        ("terms", found.terms),
+        ("to cite", found.citation),
+        ("kept as", str(found.download)),
+        ("on disk", size(found.kept) if found.kept else "nothing yet"),
+    ):
+        table.add_row(what, line(said or "not stated"))
+    return table
 
 
 def _plain_table(*columns: str) -> Table:

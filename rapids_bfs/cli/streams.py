@@ -80,11 +80,20 @@ def output_path(text: str) -> Path:
 
 
 def graphs_named(start: str) -> list[str]:
-    """A shell's completions of ``start``, besides files: bundled graphs and generators."""
+    """A shell's completions of ``start``, besides files: bundled graphs, generators, and datasets."""
     from ..data import BUNDLED
     from ..generators import DRAWN, REGULAR
 
-    return [name for name in (*BUNDLED, *(f"{kind}:" for kind in (*DRAWN, *REGULAR))) if name.startswith(start)]
+    names = (*BUNDLED, *(f"{kind}:" for kind in (*DRAWN, *REGULAR)))
+    return [name for name in names if name.startswith(start)] + datasets_named(start)
+
+
+def datasets_named(start: str) -> list[str]:
+    """A shell's completions of ``start``: collections of datasets, or after a colon the datasets of one."""
+    from ..data.datasets import COLLECTIONS, datasets
+
+    names = [each.name for each in datasets()] if ":" in start else [f"{collection}:" for collection in COLLECTIONS]
+    return [name for name in names if name.startswith(start)]
 
 
 def parts_named(start: str) -> list[str]:

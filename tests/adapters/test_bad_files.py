@@ -14,7 +14,6 @@ import re
 import struct
 import subprocess
 import sys
-import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -114,18 +113,8 @@ ELSEWHERE = {
     "pandas.read_hdf": (".h5", lambda path: write(path, b"\x89HDF\r\n\x1a\n" + bytes(99))),
     "the file that it links to": (".html", lambda path: write(path, "<!DOCTYPE html>\n<p>0, 1</p>\n")),
     "unpickle it": (".pkl", lambda path: write(path, pickle.dumps(nx.path_graph(3)))),
-    "unpack it first": (".tar", lambda path: tarfile.open(path, "w").close() or write(path, tar_of("0 1\n"))),
     "decompress it first": (".txt.xz", lambda path: write(path, lzma.compress(b"0 1\n"))),
 }
-
-
-def tar_of(content: str) -> bytes:
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w") as archive:
-        member = tarfile.TarInfo("out.txt")
-        member.size = len(content)
-        archive.addfile(member, io.BytesIO(content.encode()))
-    return stream.getvalue()
 
 
 @pytest.mark.parametrize("reader", ELSEWHERE)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections import Counter
 from itertools import pairwise
@@ -96,6 +98,22 @@ def serialized(*parts: tuple[list[int], list[int]]) -> bytes:
     offsets, targets = parts[0]
     header = struct.pack("<?qq", len(parts) == 2, len(targets), len(offsets) - 1)
     return header + b"".join(np.array(o, "<i8").tobytes() + np.array(t, "<i4").tobytes() for o, t in parts)
+
+
+def archive(files: dict[str, str | bytes], **others: bytes) -> bytes:
+    """A tar archive of files, and of members of other types, each named by its type: DIRTYPE, SYMTYPE, ..."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as made:
+        for kind, target in others.items():
+            member = tarfile.TarInfo(kind)
+            member.type, member.linkname = getattr(tarfile, kind), target.decode()
+            made.addfile(member)
+        for name, content in files.items():
+            data = content.encode() if isinstance(content, str) else content
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            made.addfile(member, io.BytesIO(data))
+    return stream.getvalue()
 
 
 APART = """

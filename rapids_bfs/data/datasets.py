@@ -1,0 +1,117 @@
+"""Real graphs by name, such as "gap:road": the table of them, datasets.toml, and where they are kept."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from .._core.arguments import quoted
+from ..errors import InputError
+
+COLLECTIONS = ("gap", "suitesparse", "snap", "dimacs10", "ldbc", "cugraph")
+FOLDER = "RAPIDS_BFS_DATASETS"  # the environment variable with the folder of datasets
+ANY = re.compile(r"[A-Za-z0-9][\w.+-]*/[A-Za-z0-9][\w.+-]*", re.ASCII)  # GROUP/NAME in SuiteSparse's collection
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A graph that its publisher offers. None, or an empty string, is what the publisher does not state."""
+
+    name: str  # "gap:road"
+    url: str
+    file: str  # that the download is kept as
+    vertices: int | None = None
+    edges: int | None = None  # as the publisher counts them
+    directed: bool | None = None
+    columns: tuple[str, str] | None = None  # of the edges, in a table with more
+    sha256: str | None = None
+    terms: str = ""
+    citation: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """Where the download is kept, and the adjacency that was read from it."""
+        collection, _, name = self.name.partition(":")
+        return folder().joinpath(collection, *name.split("/"))
+
+    @property
+    def download(self) -> Path:
+        return self.folder / self.file
+
+    @property
+    def adjacency(self) -> Path:
+        return self.folder / "adjacency.npz"
+
+    @property
+    def kept(self) -> int:
+        """Bytes of both on disk."""
+        return sum(path.stat().st_size for path in (self.download, self.adjacency) if path.is_file())
+
+
+def folder() -> Path:
+    """The folder of all datasets: that of the environment variable RAPIDS_BFS_DATASETS, else in the user's cache."""
+    if given := os.environ.get(FOLDER):
+        return Path(given).expanduser().absolute()
+    from platformdirs import user_cache_path
+
+    return Path(user_cache_path("rapids_bfs", appauthor=False), "datasets")
+
+
+def is_dataset(name: str) -> bool:
+    """Does ``name`` begin like that of a dataset?"""
+    return name.partition(":")[0] in COLLECTIONS and ":" in name
+
+
+def datasets() -> list[Dataset]:
+    """All datasets of the table."""
+    return [*_table().values()]
+
+
+def dataset(name: str) -> Dataset:
+    """The dataset of this name; of SuiteSparse any. Raises `InputError` if there is none."""
+    if found := _table().get(name):
+        return found
+    collection, _, rest = name.partition(":")
+    if collection == "suitesparse" and ANY.fullmatch(rest):
+        return _made(collection, rest, {})
+    known = [each for each in _table() if each.startswith(f"{collection}:")]
+    alike = next((each for each in known if _plain(each) == _plain(name)), None)
+    if alike is not None:
+        return _table()[alike]
+    near = get_close_matches(name, known, 3, 0.5)
+    hint = f"; there is {', '.join(near)}" if near else ""
+    if collection == "suitesparse":
+        hint += ": give GROUP/NAME, as https://sparse.tamu.edu does"
+    raise InputError(f"{quoted(name)} is not among the datasets{hint}; 'rapids-bfs datasets' lists them")
+
+
+def _plain(name: str) -> str:
+    """``name`` as RAPIDS might spell it: email_Eu_core is email-Eu-core."""
+    return name.lower().replace("_", "-")
+
+
+@cache
+def _collections() -> dict[str, Any]:
+    return tomllib.loads((resources.files(__package__) / "datasets.toml").read_text("utf-8"))
+
+
+@cache
+def _table() -> dict[str, Dataset]:
+    made = [_made(key, name, row) for key, each in _collections().items() for name, row in each["graphs"].items()]
+    return {each.name: each for each in made}
+
+
+def _made(collection: str, name: str, row: dict[str, Any]) -> Dataset:
+    """The dataset of a row of the table, whose collection says what the row does not."""
+    said = {key: value for key, value in _collections()[collection].items() if key != "graphs"} | row
+    url = said.pop("url").format(name=name)
+    file = said.pop("file", url.rpartition("/")[2]).format(name=name)
+    columns = said.pop("columns", None)
+    return Dataset(f"{collection}:{name}", url, file, columns=tuple(columns) if columns else None, **said)

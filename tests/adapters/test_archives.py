@@ -1,0 +1,107 @@
+"""Graphs in tar archives: the right file is read, where it is, within bounds."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import os
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from graph_files import GENERAL, archive, arcs, check_message, read_apart, write
+
+from rapids_bfs import InputError, load, read
+
+ROAD = GENERAL + "3 3 2\n1 2\n3 1\n"
+PACKINGS: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".zst": lambda data: pa.compress(data, "zstd", asbytes=True),
+}
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_as_suitesparse_packs_them(tmp_path: Path, packing: str) -> None:
+    members = {"road/road_coord.mtx": "x", "road/README.txt": "0 1\n", "road/road.mtx": ROAD, "road/road_b.mtx": "y"}
+    data = PACKINGS[packing](archive(members, DIRTYPE=b"", SYMTYPE=b"/etc/passwd"))
+    graph = read(write(tmp_path / f"road.tar{packing}", data))
+    assert sorted(arcs(graph)) == [(0, 1), (2, 0)]
+    assert graph.name == "road"
+    assert os.listdir(tmp_path) == [f"road.tar{packing}"]
+
+
+@pytest.mark.parametrize("order", [(".properties", ".v", ".e"), (".e", ".properties", ".v")])
+def test_as_ldbc_packs_them(tmp_path: Path, order: tuple[str, ...]) -> None:
+    load("karate").save(tmp_path / "club.e")
+    members = {f"./club{suffix}": (tmp_path / f"club{suffix}").read_bytes() for suffix in order}
+    path = write(tmp_path / "club.tar.zst", PACKINGS[".zst"](archive(members | {"club-BFS": "0 0\n"})))
+    assert arcs(read(path)) == arcs(load("karate"))
+    assert not read(path).directed
+
+
+def test_a_table_in_an_archive(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tar.gz", gzip.compress(archive({"b.csv": "u,v\na,b\nb,c\n"})))
+    assert sorted(arcs(read(path))) == [("a", "b"), ("b", "c")]
+
+
+BAD = {
+    "no graph": ({"README": "hi"}, "has no graph called a, and none has a known suffix"),
+    "several": ({"b.mtx": ROAD, "c.txt": "0 1\n"}, r"and any of 'b\.mtx', 'c\.txt' may be: unpack the one"),
+    "damaged": ({"a.mtx": GENERAL + "3 3 1\n1 9\n"}, "a.tar, a.mtx, line 4: '9' is not one of the rows"),
+    "no vertices": ({"a.e": "0 1\n"}, "a.tar, a.v does not exist: LDBC's graphs"),
+    "NumPy": ({"a.npz": b"PK\3\4"}, "is NumPy in an archive: unpack it first"),
+    "Parquet": ({"a.txt": b"PAR1"}, "is Parquet in an archive: unpack it first"),
+    "another": ({"a.mtx": archive({"b.mtx": ROAD})}, "is a tar archive: unpack it first"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_archives(tmp_path: Path, case: str) -> None:
+    members, message = BAD[case]
+    with pytest.raises(InputError, match=message) as error:
+        read(write(tmp_path / "a.tar", archive(members)))
+    check_message(error)
+
+
+def test_an_archive_that_is_cut_short(tmp_path: Path) -> None:
+    whole = gzip.compress(archive({"a.mtx": GENERAL + "3 3 9000\n" + "1 2\n" * 9000}))
+    for length in (100, len(whole) - 30):
+        with pytest.raises(InputError, match=r"a\.tar\.gz"):
+            read(write(tmp_path / "a.tar.gz", whole[:length]))
+
+
+def test_a_checksum_that_is_wrong(tmp_path: Path) -> None:
+    """That of gzip stands behind everything in the archive."""
+    whole = bytearray(gzip.compress(archive({"a.mtx": ROAD})))
+    whole[-8] ^= 1
+    with pytest.raises(InputError, match=r"a\.tar\.gz.*CRC"):
+        read(write(tmp_path / "a.tar.gz", bytes(whole)))
+
+
+def test_names_lead_to_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A member is read from the archive, whatever its name, and nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    outside = write(tmp_path / "outside.mtx", GENERAL + "9 9 0\n")
+    os.mkdir(tmp_path / "in")
+    for name in ("../outside.mtx", str(outside)):
+        path = write(tmp_path / "in" / "outside.tar", archive({name: ROAD}))
+        assert read(path).num_edges == 2
+    assert os.listdir(tmp_path / "in") == ["outside.tar"]
+
+
+def test_a_bomb_takes_little(tmp_path: Path) -> None:
+    """Gigabytes of another file, or of a header, before the graph."""
+    zeros = gzip.compress(bytes(1 << 24), 9) * 128  # 2 GiB
+    paths = []
+    for name, kind in (("file", tarfile.REGTYPE), ("header", tarfile.XHDTYPE), ("name", tarfile.GNUTYPE_LONGNAME)):
+        member = tarfile.TarInfo("x")
+        member.size, member.type = 1 << 31, kind
+        content = gzip.compress(member.tobuf(tarfile.GNU_FORMAT)) + zeros + gzip.compress(archive({"a.mtx": ROAD}))
+        paths.append(write(tmp_path / f"{name}.tar.gz", content))
+    told, peak = read_apart(*paths)
+    assert all("unpacks to more than 100 times its size" in line for line in told), told
+    assert peak < 900, f"{peak} MiB"

@@ -1,0 +1,288 @@
+"""Real graphs by name: the table, and what a download and the adjacency kept of it go through."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from graph_files import GENERAL, archive
+
+import rapids_bfs
+from rapids_bfs import InputError, bfs, load
+from rapids_bfs.cli import run_command
+from rapids_bfs.data import datasets, downloads
+from rapids_bfs.data.datasets import COLLECTIONS, Dataset, dataset
+
+EDGES = gzip.compress(b"# Undirected graph\n0 1\n1 2\n7 2\n")
+ROAD = gzip.compress(archive({"road/road_coord.mtx": "x", "road/road.mtx": GENERAL + "3 3 2\n1 2\n3 1\n"}))
+
+
+class Handler(BaseHTTPRequestHandler):
+    """What is asked for decides how it is sent."""
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)  # type: ignore[attr-defined]
+        content = ROAD if self.path.endswith(".tar.gz") else EDGES
+        how = self.path.split("/")[1]
+        if how == "missing":
+            self.send_error(404)
+            return
+        if how == "moved":
+            self.send_response(302)
+            self.send_header("Location", self.path.replace("moved", "plain"))
+            self.end_headers()
+            return
+        if how == "silent":
+            time.sleep(1)
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if how == "broken":
+            self.wfile.write(content[:-5])
+        elif how == "slow":
+            for byte in content:
+                self.wfile.write(bytes([byte]))
+                self.wfile.flush()
+        else:
+            self.wfile.write(content)
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
+    monkeypatch.setenv(datasets.FOLDER, str(tmp_path / "kept"))
+    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    made.asked = []  # type: ignore[attr-defined]
+    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield made
+    made.shutdown()
+    thread.join()
+    made.server_close()
+
+
+def served(server: ThreadingHTTPServer, how: str, file: str = "edges.txt.gz", **more: object) -> Dataset:
+    url = f"http://127.0.0.1:{server.server_port}/{how}/{file}"
+    return Dataset("snap:edges", url, file, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("how", ["plain", "moved", "slow"])
+def test_a_download(server: ThreadingHTTPServer, how: str) -> None:
+    found = served(server, how, sha256=hashlib.sha256(EDGES).hexdigest())
+    graph = downloads.load(found)
+    assert (graph.name, graph.num_edges, graph.directed) == ("snap:edges", 3, False)
+    assert sorted(os.listdir(found.folder)) == ["adjacency.npz", "edges.txt.gz"]
+    assert found.kept == sum(path.stat().st_size for path in found.folder.iterdir())
+    asked = len(server.asked)  # type: ignore[attr-defined]
+    again = downloads.load(found, name="mine")
+    assert again.name == "mine"
+    assert list(again) == list(graph) == [0, 1, 2, 7]
+    assert len(server.asked) == asked  # type: ignore[attr-defined]
+
+
+def test_an_archive_of_several_files(server: ThreadingHTTPServer) -> None:
+    graph = downloads.load(served(server, "plain", "road.tar.gz"))
+    assert (graph.num_vertices, graph.num_edges, graph.directed) == (3, 2, True)
+    assert downloads.load(served(server, "plain", "road.tar.gz"), directed=False).num_arcs == 4
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        ("missing", r"127\.0\.0\.1:\d+ answers 404 Not Found"),
+        ("broken", "the connection broke off"),
+        ("silent", r"127\.0\.0\.1:\d+ does not answer"),
+        ("wrong", "its SHA-256 is not the one that its publisher states"),
+    ],
+)
+def test_a_download_that_fails(
+    server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch, how: str, reason: str
+) -> None:
+    """One line names the address, the file and the folder, and nothing is left there."""
+    monkeypatch.setattr(downloads, "TIMEOUT", 0.2 if how == "silent" else 30)
+    found = served(server, how, sha256="0" * 64 if how == "wrong" else None)
+    with pytest.raises(InputError, match=rf"^snap:edges cannot be downloaded \({reason}\): put a copy of ") as error:
+        downloads.load(found)
+    message = str(error.value)
+    assert message.endswith(f"put a copy of {found.url} as {found.file} into {found.folder}")
+    assert len(message.splitlines()) == 1
+    assert not list(found.folder.iterdir())
+
+
+def test_without_a_network(server: ThreadingHTTPServer) -> None:
+    found = replace(served(server, "plain"), url="http://127.0.0.1:9/edges.txt.gz")
+    with pytest.raises(InputError, match=r"\(there is no connection to 127\.0\.0\.1:9\): put a copy of http"):
+        downloads.load(found)
+    found.download.write_bytes(EDGES)
+    assert downloads.load(found).num_edges == 3
+
+
+def test_without_pooch(server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(InputError, match=r"pip install 'rapids-bfs\[datasets\]', or put a copy of http.* into .*snap"):
+        downloads.load(served(server, "plain"))
+
+
+class FullDisk:
+    """A file on a disk without space."""
+
+    def __init__(self, file: object) -> None:
+        self.file = file
+
+    def __enter__(self) -> FullDisk:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.file, name)
+
+    def write(self, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_no_space_for_the_download(server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pooch.downloaders
+
+    def full(*args: str) -> FullDisk:
+        return FullDisk(open(*args))
+
+    monkeypatch.setattr(pooch.downloaders, "open", full, raising=False)
+    found = served(server, "plain")
+    with pytest.raises(InputError, match=r"cannot be downloaded \(No space left on device\)"):
+        downloads.load(found)
+    assert not list(found.folder.iterdir())
+
+
+def test_no_space_for_the_adjacency(server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The graph is there all the same."""
+
+    def full(arrays: object, stream: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(downloads, "write_arrays", full)
+    found = served(server, "plain")
+    with pytest.warns(UserWarning, match=r"No space left on device: the next load reads the download again"):
+        assert downloads.load(found).num_edges == 3
+    assert os.listdir(found.folder) == ["edges.txt.gz"]
+
+
+TWO = """
+import sys
+from rapids_bfs.data import downloads
+from rapids_bfs.data.datasets import Dataset
+print(downloads.load(Dataset("snap:edges", sys.argv[1], "edges.txt.gz")).num_edges)
+"""
+
+
+def test_two_processes_at_once(server: ThreadingHTTPServer) -> None:
+    found = served(server, "slow")
+    started = [
+        subprocess.Popen([sys.executable, "-c", TWO, found.url], stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    assert [each.communicate()[0] for each in started] == ["3\n", "3\n"]
+    assert sorted(os.listdir(found.folder)) == ["adjacency.npz", "edges.txt.gz"]
+
+
+def test_the_kept_adjacency_is_mapped(server: ThreadingHTTPServer) -> None:
+    found = served(server, "plain")
+    first, second = downloads.load(found), downloads.load(found)
+    base = second.targets
+    while isinstance(base, np.ndarray):
+        base = base.base  # type: ignore[assignment]
+    assert type(base).__name__ in ("memoryview", "mmap")
+    assert np.array_equal(first.targets, second.targets)
+    assert np.array_equal(first.labels, second.labels)
+    assert rapids_bfs.read(found.adjacency).num_edges == 3  # it is an archive as any other
+    assert bfs(second, 0).distances.tolist() == [0, 1, 2, 3]
+
+
+def test_a_kept_adjacency_that_is_damaged_or_old_is_made_again(server: ThreadingHTTPServer) -> None:
+    found = served(server, "plain")
+    downloads.load(found)
+    whole = found.adjacency.read_bytes()
+    for at in range(0, len(whole), 7):
+        found.adjacency.unlink()
+        found.adjacency.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        graph = downloads.load(found)
+        graph.check()
+    found.adjacency.unlink()
+    found.adjacency.write_bytes(whole[: len(whole) // 2])
+    assert downloads.load(found).num_edges == 3
+    found.download.write_bytes(gzip.compress(b"0 1\n"))
+    assert downloads.load(found).num_edges == 1
+    found.download.unlink()
+    assert downloads.load(found).num_edges == 1  # the adjacency suffices
+
+
+def test_strings_as_ids_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(datasets.FOLDER, str(tmp_path))
+    found = dataset("cugraph:cyber")
+    found.folder.mkdir(parents=True)
+    found.download.write_text("idx,srcip,dstip\n0,10.0.0.1,10.0.0.2\n1,10.0.0.2,10.0.0.3\n")
+    for _ in range(2):
+        assert list(load("cugraph:cyber")) == ["10.0.0.1", "10.0.0.2", "10.0.0.3"]
+
+
+@pytest.mark.parametrize("devices", [None, "cpu:2"])
+def test_the_name_works_wherever_a_graph_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, devices: str | None
+) -> None:
+    monkeypatch.setenv(datasets.FOLDER, str(tmp_path))
+    found = dataset("cugraph:karate_disjoint")  # as cuGraph's module spells it
+    found.folder.mkdir(parents=True)
+    found.download.write_text("0 1 1.0\n1 2 1.0\n")
+    assert load(found.name, devices=devices).num_edges == 2
+    assert rapids_bfs.as_graph(found.name, directed=True).num_arcs == 4
+    for option in ({"vertices": 7}, {"source": "u"}):
+        with pytest.raises(InputError, match=r"karate-disjoint is a dataset, which has no .* to choose"):
+            load(found.name, **option)
+
+
+def test_the_table() -> None:
+    assert tuple(tomllib.loads(Path(datasets.__file__).with_suffix(".toml").read_text())) == COLLECTIONS
+    for found in datasets.datasets():
+        assert re.fullmatch(r"https://[\w.-]+/[\w./+-]+", found.url)
+        assert re.fullmatch(r"[\w.+-]+\.(tar\.gz|tar\.zst|txt\.gz|txt|csv)", found.file)
+        assert found.vertices is None or found.vertices > 0
+        assert found.citation
+        assert found.sha256 is None or re.fullmatch("[0-9a-f]{64}", found.sha256)
+        assert datasets.folder() in found.download.parents
+    folders = [found.folder for found in datasets.datasets()]
+    assert len(folders) == len(set(folders))
+    assert dataset("suitesparse:HB/1138_bus").url == "https://sparse.tamu.edu/MM/HB/1138_bus.tar.gz"
+    for name in ("gap:rod", "suitesparse:../x", "suitesparse:a/../b", "suitesparse:a", "ldbc:"):
+        with pytest.raises(InputError, match="is not among the datasets"):
+            dataset(name)
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv(datasets.FOLDER, str(tmp_path))
+    found = dataset("ldbc:example-directed")
+    found.folder.mkdir(parents=True)
+    found.download.write_bytes(bytes(2048))
+    assert run_command(["datasets", "ldbc"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert any(re.fullmatch(r" *ldbc:example-directed +10 +17 +directed +2.00 KiB *", row) for row in rows)
+    assert run_command(["datasets", "gap:road"]) == 0
+    assert "https://sparse.tamu.edu/MM/GAP/GAP-road.tar.gz" in capsys.readouterr().out
+    assert run_command(["datasets", "nothing"]) == 2
+    assert "there are gap, suitesparse" in capsys.readouterr().err
