@@ -449,8 +449,8 @@ def warmup(
         list[str] | None,
         typer.Option(
             metavar="PART",
-            help="Compile this part alone; repeatable: bfs, validate, shortest_path, neighborhoods, "
-            "connected_components, eccentricity, betweenness, bfs_batch, networkx (all but validate).",
+            help="Compile this part alone; repeatable: bfs, validate, shortest_path, shortest_path_dag, "
+            "neighborhoods, connected_components, eccentricity, betweenness, bfs_batch, networkx (all but validate).",
             autocompletion=parts_named,
         ),
     ] = None,
