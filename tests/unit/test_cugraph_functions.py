@@ -148,6 +148,18 @@ def test_betweenness_of_vertices(data):
     np.testing.assert_allclose(frame["betweenness_centrality"], [values[id] for id in ids], atol=1e-12)
 
 
+@pytest.mark.parametrize("normalized", [True, False])
+@pytest.mark.parametrize("endpoints", [True, False])
+@pytest.mark.parametrize("directed", [True, False])
+def test_sources_that_lie_on_paths_are_scaled_apart(directed, endpoints, normalized):
+    theirs = Graph(graph=as_graph(nx.cycle_graph(6, create_using=nx.DiGraph if directed else nx.Graph)))
+    graph = nx_graph_of(theirs, list(range(6)))
+    for sources in ([0], [0, 2], [1, 2, 4], list(range(5)), list(range(6))):
+        found = drop_in.betweenness_centrality(theirs, sources, normalized, endpoints=endpoints)
+        expected = sampled_betweenness(graph, sources, normalized, endpoints)
+        np.testing.assert_allclose(found["betweenness_centrality"], [expected[vertex] for vertex in range(6)])
+
+
 def simplified(theirs):
     """The graph without parallel edges, which `cugraph.Graph` drops."""
     return Graph(graph=theirs.graph.simple, names=theirs.names, dtype=theirs.dtype)
