@@ -49,7 +49,6 @@ KERNELS = {
         "count": "count<{vertex}, {offset}>",
         "place": "place<{vertex}, {offset}, long long>",
         "place_as_int": "place<{vertex}, {offset}, int>",
-        "sort_small_rows": "sort_small_rows<{vertex}, {offset}>",
         "expand": "expand<{vertex}, {offset}>",
         "pack": "pack<{vertex}, {offset}>",
         "distinct": "distinct<{vertex}, {offset}>",

@@ -39,7 +39,7 @@ def from_device_edges(
     The arrays may be of any library with ``__cuda_array_interface__`` or DLPack; int32 and int64 are not converted.
     Ids, ``vertices``, ``directed`` and ``edge_data`` as in `rapids_bfs.adapters.edges.from_edges`; labels are on the
     device. With ``keep_order``, or edge data, each adjacency has the order of the rows; without it, which is faster,
-    small ones ascend and others have no order.
+    each ascends.
     """
     if vertices is not None and vertices < 0:
         raise InputError(f"the number of vertices must be at least 0, not {vertices}")
@@ -83,7 +83,7 @@ def from_device_edges(
     if rank is not None:
         offsets = cupy.concatenate([offsets[labels], offsets[-1:]])
     if not keep_order:
-        device_csr.sort_small_rows(offsets, placed)
+        device_csr.ascending(offsets, placed, result=placed)  # or each build would give another order
     return Graph._trusted(
         offsets,
         placed,

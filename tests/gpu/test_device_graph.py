@@ -89,6 +89,18 @@ def test_edge_lists(dtype, directed):
         assert_same(ordered, expected, order=True)
 
 
+def test_two_graphs_of_the_same_edges_have_one_tree():
+    """Though their arcs are placed by atomics, in any order: every adjacency ascends, large ones too."""
+    edges = cupy.random.default_rng(1).integers(0, 1 << 12, (2, 1 << 18))
+    edges[0, :5000] = 7
+    one, other = (as_graph(tuple(edges), directed=True) for _ in range(2))
+    for graph in (one, other):
+        rows = np.split(graph.targets.get(), graph.offsets[1:-1].get())
+        assert all((np.diff(row) >= 0).all() for row in rows)
+    trees = [bfs(graph, 7, deterministic=True).predecessors.get() for graph in (one, other)]
+    np.testing.assert_array_equal(*trees)
+
+
 def test_an_array_of_pairs():
     pairs = np.random.default_rng(2).integers(0, 20, (50, 2))
     assert_same(as_graph(cupy.asarray(pairs), vertices=20), as_graph(pairs, vertices=20))

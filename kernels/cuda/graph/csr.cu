@@ -17,8 +17,6 @@
 #include "rows.cuh"
 #include "tally.cuh"
 
-constexpr int SMALL_ROW = 8;  // targets
-
 // What `summarize` computes; the host initialises it with the largest number, -1 and 0.
 struct Summary {
     long long lowest, highest;
@@ -99,22 +97,6 @@ __global__ void place(const Id* sources, const Id* targets, long long count, lon
             const bool wanted = inside && u != v;
             const Offset back = reserve(cursors, v, wanted);
             if (wanted) placed[back] = rank ? rank[u] : static_cast<Vertex>(u);
-        }
-    }
-}
-
-// Put the targets of small rows in ascending order, one thread per row. Vertices side by side in a grid then have
-// their neighbours in the same order, and the threads of a search that follow them find these side by side too.
-template <typename Vertex, typename Offset>
-__global__ void sort_small_rows(const Offset* offsets, long long n, Vertex* targets) {
-    for (long long row = thread_of_grid(); row < n; row += threads_of_grid()) {
-        const long long begin = offsets[row], end = offsets[row + 1];
-        if (end - begin > SMALL_ROW) continue;
-        for (long long i = begin + 1; i < end; ++i) {
-            const Vertex target = targets[i];
-            long long place = i;
-            for (; place > begin && targets[place - 1] > target; --place) targets[place] = targets[place - 1];
-            targets[place] = target;
         }
     }
 }

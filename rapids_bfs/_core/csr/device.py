@@ -92,12 +92,6 @@ def place(edges: Iterable[Pairs], counts: Any, *, mirror: bool = False, rank: An
     return cursors[:-1].astype(index_dtype(arcs), copy=False), placed  # each cursor is now where the next began
 
 
-def sort_small_rows(offsets: Any, targets: Any) -> None:
-    """Put the targets of each row of up to eight in ascending order, in place: searches of grids gain by it."""
-    n = len(offsets) - 1
-    launch("csr", "sort_small_rows", targets.dtype, offsets.dtype, n, offsets, n, targets)
-
-
 def place_in_order(sources: Any, targets: Any, counts: Any, *, mirror: bool = False, rank: Any = None) -> CSR:
     """As `place`, each adjacency in the order of the edges: by a sort of (source, row), 16 bytes of memory an edge."""
     if mirror:

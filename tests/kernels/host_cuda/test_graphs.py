@@ -102,16 +102,6 @@ def test_ids_are_renamed_as_they_are_placed():
             assert_same_rows(found, rows(sources, rank[targets], n))
 
 
-def test_small_rows_are_sorted():
-    for n, sources, targets in edges_of_every_kind():
-        offsets, targets = rows(sources, targets, n)
-        for offset, vertex in [(np.int32, np.int32), (np.int64, np.int64)]:
-            found = targets.astype(vertex)
-            device_csr.sort_small_rows(offsets.astype(offset), found)
-            for row, wanted in zip(*(np.split(each, offsets[1:-1]) for each in (found, targets)), strict=True):
-                np.testing.assert_array_equal(row, np.sort(wanted) if len(wanted) <= 8 else wanted)
-
-
 def test_graphs_are_changed():
     for n, sources, targets in edges_of_every_kind():
         offsets, targets = rows(sources, targets, n)
@@ -172,12 +162,6 @@ FAULTS = {
         ),
         "place: targets that are not renamed": Fault(
             "rank ? rank[v] : static_cast<Vertex>(v)", "static_cast<Vertex>(v)", test_ids_are_renamed_as_they_are_placed
-        ),
-        "sort: large rows": Fault("end - begin > SMALL_ROW", "false", test_small_rows_are_sorted),
-        "sort: all but the first": Fault(
-            "place > begin && targets[place - 1] > target",
-            "place > begin + 1 && targets[place - 1] > target",
-            test_small_rows_are_sorted,
         ),
         "expand: the row before": Fault(
             "sources[place] = static_cast<Vertex>(row);", "sources[place] = row - 1;", test_graphs_are_changed
