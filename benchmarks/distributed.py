@@ -1,6 +1,7 @@
 """Several GPUs: searches in one launch each, by NCCL and on one of them; and frames of Dask beside cugraph.dask."""
 
 import gc
+import os
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -116,7 +117,7 @@ def _edges(graph, spec, numbers) -> list[int]:
 def by_nccl(partition, communicator):
     """Let the partition be searched by NCCL from now on."""
     del partition.cache["search"]
-    partition.cache["search"] = DeviceSearch(DevicePartition(partition, communicator, CuPyDevice()), "to compare")
+    partition.cache["search"] = DeviceSearch(DevicePartition(partition, communicator, CuPyDevice()), NCCL)
 
 
 def _release() -> None:
@@ -149,26 +150,38 @@ COLUMNS = ("source", "target")
 CHECKED = 4  # answers
 
 
-def dask(graph="rmat:26", *, sources=16) -> Iterator[Record]:
+def dask(graph="rmat:26", *, sources=16, hosts=1) -> Iterator[Record]:
     """Each worker draws its share of the edges into two columns of a frame. The graph is undirected; ours keeps
     duplicate edges, cuGraph's drops them. First either makes and searches a small graph, which starts its communicator
     and compiles its kernels. Then a graph is made twice: once with a watch on memory, once timed. The peak is the
-    frame, and what the GPUs have less of, or RMM gave out, while the graph is made."""
+    frame, and what the GPUs have less of, or RMM gave out, while the graph is made.
+
+    With several ``hosts``, NCCL takes the workers for processes of so many hosts, which it connects by sockets."""
     from dask_cuda import LocalCUDACluster
     from distributed import Client
 
     with LocalCUDACluster(protocol="tcp", dashboard_address=None) as cluster, Client(cluster) as client:
+        if hosts > 1:
+            put_on_hosts(client, hosts)
         small, _ = _frame(client, "rmat:10")
         frame, edges = _frame(client, graph)
         frame_bytes = sum(dtype.itemsize for dtype in frame.dtypes)
         rows: Record = {}
         facts = {"workers": len(client.nthreads()), "device": CUDA, "links": links(), "nccl": nccl_version()}
+        facts["hosts"] = hosts
         reached: dict[int, int] = {}
         for name, measure in {"rapids_bfs": _ours, "cugraph.dask": _theirs}.items():
             say(name)
             row = rows[name] = measure(client, frame, small, sources, reached)
             row["peak_bytes_per_edge"] = row["peak_bytes"] / edges + frame_bytes
             yield {"graph": graph, "edges": edges, **facts, "rows": rows}
+
+
+def put_on_hosts(client, hosts) -> None:
+    """Let NCCL take the workers for processes of several hosts: neither memory nor links are shared."""
+    apart = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
+    for rank, worker in enumerate(sorted(client.nthreads())):
+        client.run(os.environ.update, apart | {"NCCL_HOSTID": f"host{rank % hosts}"}, workers=[worker])
 
 
 def _drawn(spec, rank, size) -> Any:

@@ -37,6 +37,9 @@ EXCHANGE = Parameters(
     constants={"COLUMNS": COLUMNS},
 )
 
+# The ranks that the kernels of a build can count for, see `cuda/distributed/build.cu`.
+MAX_RANKS = 256
+
 # A search in one launch on each rank, besides `whole_search.SEARCH`.
 MAX_PARTITIONS = 32
 TRACED = 1 << 20  # levels that a trace holds, at most

@@ -64,6 +64,7 @@ class Communicator(ABC):
     timeout: float = TIMEOUT
     one_process = False  # are all ranks in one process, which has one memory on the host?
     stops: AbortCallbacks  # called when the ranks of this process are stopped
+    transport: str = "copies"  # by which arrays on devices are exchanged
 
     @abstractmethod
     def allgather_object(self, value: Any) -> list[Any]:
@@ -120,6 +121,14 @@ def _like(array: Any, shape: tuple[int, ...]) -> Any:
     import cupy
 
     return cupy.empty(shape, array.dtype)
+
+
+def _copy(into: Any, array: Any) -> None:
+    """Copy an array, which may be on another device: both are contiguous, and have the same shape and type."""
+    if on_device(into) and into.device != array.device:
+        into.data.copy_from_device(array.data, array.nbytes)
+    else:
+        into[...] = array
 
 
 def no_answer(names: Sequence[str], timeout: float) -> str:
@@ -201,12 +210,12 @@ class MeetingCommunicator(Communicator):
         theirs = self._lent(slices[self.rank])
         for rank, slice in enumerate(theirs):
             if rank != self.rank:
-                slices[rank] = slice
+                _copy(slices[rank], slice)
         self._done(whole)
 
     def alltoallv(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
         for mine, theirs in zip(into, self._lent(pieces), strict=True):
-            mine[...] = theirs[self.rank]
+            _copy(mine, theirs[self.rank])
         self._done(into[0])
 
     def _lent(self, arrays: Any) -> list[Any]:

@@ -133,10 +133,10 @@ class DevicePartition:
 class DeviceSearch(LevelSynchronousSearch):
     """The buffers of one partition, and the kernels' parameters in two structures; each step changes a few fields."""
 
-    def __init__(self, device_partition: DevicePartition, reason: str) -> None:
-        """``reason`` says why the ranks do not search in one launch."""
+    def __init__(self, device_partition: DevicePartition, transport: str) -> None:
+        """``transport`` says how the ranks communicate, and why not in one launch."""
         super().__init__(device_partition.partition)
-        self.transport = f"NCCL ({reason})"
+        self.transport = transport
         self.device_partition, self.device, self.s = device_partition, device_partition.device, device_partition.s
         partition, words = device_partition.partition, device_partition.own_words
         dtype, partitions = partition.partitioning.dtype, partition.partitioning.size

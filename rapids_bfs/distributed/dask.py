@@ -26,7 +26,7 @@ from .._core.forks import generation
 from ..errors import InputError, TraversalError
 from . import workers as remote
 from .communicators import TIMEOUT
-from .launchers import GRACE, Launcher, PerRank, said
+from .launchers import GRACE, Launcher, PerRank, require_few_ranks, said
 from .workers import SEVERITY, Outcome, Rank
 
 PACKAGE = __name__.partition(".")[0]
@@ -57,6 +57,7 @@ class DaskLauncher(Launcher):
     @classmethod
     def shared(cls, client: Any, workers: Sequence[str], device: str) -> DaskLauncher:
         """The launcher that all graphs on these workers use: connecting its ranks takes longer than a search."""
+        require_few_ranks(len(workers), device)
         key = client.id, tuple(workers), device
         launcher = _shared.get(key)
         if launcher is None or any(future.status != "finished" for future in launcher._rank_futures):
@@ -155,8 +156,9 @@ class DaskLauncher(Launcher):
             try:
                 if not connected:
                     self._epoch += 1
-                    (identifier,) = self._on_workers("bootstrap", ranks=range(1))
-                    self._on_workers("connect", self._epoch, identifier)
+                    limit = 2 * self.timeout + GRACE  # for the end of an earlier call, and then to connect
+                    (identifier,) = self._on_workers("bootstrap", ranks=range(1), patience=limit)
+                    self._on_workers("connect", self._epoch, identifier, patience=limit)
                 found = self._on_workers("call", function, arguments, keys, key, report)
             except BaseException as error:
                 if not isinstance(error, Exception):
@@ -165,14 +167,16 @@ class DaskLauncher(Launcher):
             self._connected = True
             return found
 
-    def _on_workers(self, method: str, *arguments: Any, ranks: range | None = None) -> list[Any]:
+    def _on_workers(
+        self, method: str, *arguments: Any, ranks: range | None = None, patience: float = math.inf
+    ) -> list[Any]:
         """Call a method of the `Rank` on each worker at the same time, and return what it returns."""
 
         async def outcomes() -> list[Outcome]:
             if gone := [rank for rank, future in enumerate(self._rank_futures) if future.status != "finished"]:
                 return [self._lost(rank) for rank in gone]
             calls = {rank: self._call(rank, method, *arguments) for rank in ranks or range(self.size)}
-            return await self._outcomes(calls)
+            return await self._outcomes(calls, patience)
 
         return self._values(outcomes)
 

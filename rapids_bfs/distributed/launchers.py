@@ -22,6 +22,7 @@ from .._core.cuda.driver import driver
 from .._core.forks import generation, lock_of_process
 from .._core.formatting import counted
 from ..errors import InputError, TraversalError
+from ..kernels.distributed import MAX_RANKS
 from .communicators import TIMEOUT, Aborted, Communicator, MeetingCommunicator
 from .peer_memory import at_work
 
@@ -203,8 +204,10 @@ class Threads(Launcher):
         """The communicators of all ranks for one call."""
         if self.device == CPU or len(set(self.devices)) < self.size or self.size == 1:
             return MeetingCommunicator.group(self.names, self.timeout)
-        from .nccl import NcclCommunicator, Ranks
+        from .nccl import NcclCommunicator, Ranks, missing
 
+        if missing():  # one launch needs none, and copies serve to build the graph
+            return MeetingCommunicator.group(self.names, self.timeout)
         if self._nccl_ranks is None or self._nccl_ranks.failure is not None:
             ordinals = [ordinal(device) for device in self.devices]
             self._nccl_ranks = Ranks.shared(ordinals, self.names, self.timeout)
@@ -223,6 +226,12 @@ class Threads(Launcher):
 def ordinal(device: str) -> int:
     """The number of a device such as "cuda:1"."""
     return int(device.partition(":")[2])
+
+
+def require_few_ranks(count: int, device: str) -> None:
+    """Raise `InputError` if kernels cannot count for so many ranks."""
+    if device == CUDA and count > MAX_RANKS:
+        raise InputError(f"a graph is distributed over at most {MAX_RANKS} GPUs, not {count:,}: take fewer of them")
 
 
 def said(error: BaseException) -> str:
@@ -262,4 +271,5 @@ def device_names(devices: Any) -> list[str]:
         asked = f"no GPU {quoted(highest)}" if isinstance(ordinals, list) else f"not {quoted(devices)}"
         hint = "; 'cpu:4' distributes over 4 threads of the CPU" if there == 0 else ""
         raise InputError(f"this machine has {counted(there, 'GPU')}, {asked}{hint}")
+    require_few_ranks(len(ordinals), CUDA)
     return [f"{CUDA}:{each}" for each in ordinals]

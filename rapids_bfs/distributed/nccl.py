@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import platform
 import struct
 import threading
 import weakref
@@ -15,44 +16,47 @@ import numpy as np
 
 from .._core.cuda.arrays import finish
 from .._core.forks import generation
-from ..errors import InputError
 from .communicators import TIMEOUT, AbortCallbacks, Aborted, Communicator, Meeting, no_answer
+from .nccl_library import Handle, NcclError, library
+from .nccl_library import missing as missing
 
 CHECKS = 20  # times that the watchdog checks within the timeout
 NEVER = float("inf")
 BEGINNING = 1.0  # seconds after which a collective that still begins waits for other ranks, which an abort ends
+PAUSE = 2e-5  # seconds between two looks whether a collective has begun, at first; it doubles up to LONGEST_PAUSE
+LONGEST_PAUSE = 1e-3
 HEADER = struct.Struct("q")
 SMALL_BYTES = 1024  # bytes of an object and its header that one collective gathers; larger ones take a second
 
 
-def library() -> Any:
-    """CuPy's NCCL. Raises `InputError` if it is not installed."""
-    from cupy.cuda import nccl
-
-    if not getattr(nccl, "available", True):
-        raise InputError("several GPUs need NCCL, which is not installed: pip install nvidia-nccl-cu13 (or -cu12)")
-    return nccl
-
-
-def unique_id() -> tuple[int, ...]:
+def unique_id() -> bytes:
     """The identifier with which ranks in several processes `NcclCommunicator.connect`."""
-    identifier: tuple[int, ...] = library().get_unique_id()
-    return identifier
+    return library().unique_id()
+
+
+def not_joined(names: Sequence[str], timeout: float) -> str:
+    """The message when these ranks, which are on this host, waited ``timeout`` seconds for the others to join."""
+    return (
+        f"{', '.join(names)} on host {platform.node()} could not join the other ranks by NCCL within {timeout:g} s: "
+        "set NCCL_SOCKET_IFNAME to the network interface that connects the hosts, or see what NCCL_DEBUG=INFO prints"
+    )
 
 
 class Ranks:
     """NCCL's communicators of the ranks in this process, and a watchdog that aborts them when one waits too long.
 
-    After a failure they cannot be used again.
+    They may still be joining those of other processes: the first collective of each waits until it has joined. After a
+    failure they cannot be used again.
     """
 
-    def __init__(self, communicators: Mapping[int, Any], names: Sequence[str], timeout: float = TIMEOUT) -> None:
-        self.communicators = dict(communicators)
+    def __init__(self, handles: Mapping[int, Handle], names: Sequence[str], timeout: float = TIMEOUT) -> None:
+        self.handles = dict(handles)
+        self.joining = set(self.handles)
         self.names = tuple(names)
         self.timeout = timeout
         self.failure: str | None = None
-        self.calls = dict.fromkeys(self.communicators, 0)
-        self.deadlines = dict.fromkeys(self.communicators, NEVER)
+        self.calls = dict.fromkeys(self.handles, 0)
+        self.deadlines = dict.fromkeys(self.handles, NEVER)
         self.stops = AbortCallbacks()
         self._lock = threading.Lock()  # a condition's own ``with`` can be interrupted on the way in and out
         self._begun = threading.Condition(self._lock)
@@ -66,8 +70,7 @@ class Ranks:
         key = generation(), tuple(ordinals), timeout
         ranks = _shared.get(key)
         if ranks is None or ranks.failure is not None:
-            communicators = dict(enumerate(library().NcclCommunicator.initAll(list(ordinals))))
-            ranks = _shared[key] = cls(communicators, names, timeout)
+            ranks = _shared[key] = cls(dict(enumerate(library().join_all(ordinals))), names, timeout)
         return ranks
 
     @contextmanager
@@ -86,6 +89,20 @@ class Ranks:
                 self._beginning.discard(rank)
                 self._begun.notify_all()
 
+    def complete(self, rank: int) -> None:
+        """Wait until what this rank has called of NCCL has begun. To be called while it is `beginning`.
+
+        Raises `Aborted` after a failure, which the watchdog's is if it takes too long, and `NcclError`.
+        """
+        pause = PAUSE
+        while self.failure is None:  # read first: while a rank begins, nobody frees its handle
+            if not self.handles[rank].in_progress():
+                self.joining.discard(rank)
+                return
+            sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+        raise Aborted(self.failure)
+
     def fail(self, reason: str) -> None:
         """Abort all pending collectives. None begins meanwhile: an abort frees the communicator."""
         with self._lock:
@@ -93,12 +110,15 @@ class Ranks:
                 self.failure = reason
                 self.stops()
                 self._begun.wait_for(lambda: not self._beginning, BEGINNING)
-                for communicator in self.communicators.values():
-                    communicator.abort()
+                for handle in self.handles.values():
+                    handle.abort()
 
     def check(self) -> None:
         """Fail if a rank has been waiting for too long."""
         if monotonic() < min(self.deadlines.values()):
+            return
+        if joining := [rank for rank in sorted(self.joining) if self.deadlines[rank] < NEVER]:
+            self.fail(not_joined([self.names[rank] for rank in joining], self.timeout))
             return
         latest = max(self.calls.values())
         late = [rank for rank, calls in self.calls.items() if calls < latest]
@@ -121,39 +141,42 @@ def _watch(ranks: weakref.ref[Ranks], pause: float) -> None:
 
 
 class NcclCommunicator(Communicator):
-    """One of the ranks. Collectives on arrays are asynchronous: `wait` waits for them.
+    """One of the ranks, or a rank that still joins. Collectives on arrays are asynchronous: `wait` waits for them.
 
     The timeout counts from the first of them until `wait`. With a ``meeting``, all ranks are threads of this process
     and exchange small objects there; otherwise these go through NCCL too.
     """
 
+    transport = "NCCL"
+
     def __init__(self, ranks: Ranks, rank: int, meeting: Meeting | None = None) -> None:
         self.ranks, self.rank, self.meeting = ranks, rank, meeting
         self.names, self.size = ranks.names, len(ranks.names)
         self.timeout, self.stops = ranks.timeout, ranks.stops
-        self._communicator = ranks.communicators[rank]
-        self._nccl = library()
 
     @classmethod
     def group(cls, ranks: Ranks) -> list[NcclCommunicator]:
         """The communicator of each rank, all in this process."""
         meeting = Meeting(ranks.names, ranks.timeout)
         meeting.stops = ranks.stops
-        return [cls(ranks, rank, meeting) for rank in ranks.communicators]
+        return [cls(ranks, rank, meeting) for rank in ranks.handles]
 
     @classmethod
-    def connect(cls, identifier: tuple[int, ...], rank: int, names: Sequence[str], timeout: float) -> NcclCommunicator:
-        """The only rank of this process, on CuPy's current device. All ranks call this at the same time."""
-        return cls(Ranks({rank: library().NcclCommunicator(len(names), identifier, rank)}, names, timeout), rank)
+    def connect(cls, identifier: bytes, rank: int, names: Sequence[str], timeout: float) -> NcclCommunicator:
+        """The only rank of this process, on CuPy's current device. All ranks call this at the same time, and then a
+        collective, which waits until all have joined, at most ``timeout`` seconds."""
+        return cls(Ranks({rank: library().join(len(names), identifier, rank)}, names, timeout), rank)
 
-    def _call(self, begin: Callable[[Any, int], None]) -> None:
-        """Begin a collective on the communicator and the current stream."""
+    def _call(self, begin: Callable[[Handle, int], None]) -> None:
+        """Begin a collective on the current stream."""
         from cupy.cuda import get_current_stream
 
         try:
             with self.ranks.beginning(self.rank):
-                begin(self._communicator, get_current_stream().ptr)
-        except self._nccl.NcclError as error:
+                self.ranks.complete(self.rank)
+                begin(self.ranks.handles[self.rank], get_current_stream().ptr)
+                self.ranks.complete(self.rank)
+        except NcclError as error:
             raise self._stopped(error) from error
 
     def _stopped(self, error: Exception) -> Aborted:
@@ -200,25 +223,20 @@ class NcclCommunicator(Communicator):
         nbytes = whole.nbytes // self.size
         start = whole.data.ptr
 
-        def begin(communicator: Any, stream: int) -> None:
-            communicator.allGather(start + nbytes * self.rank, start, nbytes, self._nccl.NCCL_INT8, stream)
+        def begin(handle: Handle, stream: int) -> None:
+            handle.allgather(start + nbytes * self.rank, start, nbytes, stream)
 
         if nbytes:
             self._call(begin)
 
     def alltoallv(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
-        byte = self._nccl.NCCL_INT8
-
-        def begin(communicator: Any, stream: int) -> None:
-            self._nccl.groupStart()
-            try:
+        def begin(handle: Handle, stream: int) -> None:
+            with handle.library.group():
                 for peer, (mine, theirs) in enumerate(zip(pieces, into, strict=True)):
                     if mine.nbytes:
-                        communicator.send(mine.data.ptr, mine.nbytes, byte, peer, stream)
+                        handle.send(mine.data.ptr, mine.nbytes, peer, stream)
                     if theirs.nbytes:
-                        communicator.recv(theirs.data.ptr, theirs.nbytes, byte, peer, stream)
-            finally:
-                self._nccl.groupEnd()
+                        handle.receive(theirs.data.ptr, theirs.nbytes, peer, stream)
 
         self._call(begin)
 

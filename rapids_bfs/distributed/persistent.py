@@ -288,18 +288,20 @@ def search_together(
 
 
 def prepared(partition: Partition, communicator: Communicator) -> PersistentSearch | DeviceSearch:
-    """The search of the partition: in one launch if all ranks have windows, otherwise by NCCL."""
+    """The search of the partition: in one launch if all ranks have windows, otherwise level by level."""
     locations = communicator.allgather_object(Location.here())
     on_device = Counter((each.process, each.ordinal) for each in locations)
     mine = locations[communicator.rank]
     sharing = on_device[mine.process, mine.ordinal]
     device_partition = DevicePartition(partition, communicator, CuPyDevice(own_stream=sharing > 1))
-    if communicator.size > MAX_PARTITIONS:
-        return DeviceSearch(device_partition, f"one launch takes at most {MAX_PARTITIONS} partitions")
-    if max(on_device.values()) > QUEUES:
-        return DeviceSearch(device_partition, f"one launch takes at most {QUEUES} partitions on a device")
     layout = Layout.of(partition)
-    windows = open_windows(communicator, layout.end)
+    windows: Windows | str
+    if communicator.size > MAX_PARTITIONS:
+        windows = f"one launch takes at most {MAX_PARTITIONS} partitions"
+    elif max(on_device.values()) > QUEUES:
+        windows = f"one launch takes at most {QUEUES} partitions on a device"
+    else:
+        windows = open_windows(communicator, layout.end)
     if isinstance(windows, str):
-        return DeviceSearch(device_partition, windows)
+        return DeviceSearch(device_partition, f"{communicator.transport}: {windows}")
     return PersistentSearch(device_partition, communicator, windows, layout, sharing=sharing)

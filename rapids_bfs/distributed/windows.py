@@ -22,10 +22,10 @@ Found = TypeVar("Found")
 
 
 class Location(NamedTuple):
-    """The host, process and device of a rank."""
+    """The host, process and device of a rank. A host is what NCCL takes for one, see its variable NCCL_HOSTID."""
 
     host: str  # its name
-    boot: str  # the same in all containers of a host
+    boot: str  # what identifies it: the same in all containers of a host
     process: str
     pid: int
     ordinal: int  # of its device, in its process
@@ -38,6 +38,8 @@ class Location(NamedTuple):
 
         ordinal, host = int(Device().id), platform.node()
         boot = BOOT.read_text().strip() if BOOT.exists() else host
+        if named := os.environ.get("NCCL_HOSTID"):
+            host = boot = named
         return cls(host, boot, process(), os.getpid(), ordinal, pci_bus_id(ordinal))
 
 
@@ -82,7 +84,7 @@ def unfit(locations: Sequence[Location]) -> str | None:
     """One line that says why ranks at these locations cannot have windows; None if they can."""
     hosts = {location.boot: location.host for location in locations}
     if len(hosts) > 1:
-        return f"the partitions are on several hosts: {', '.join(sorted(hosts.values()))}"
+        return f"ranks on {len(hosts)} hosts ({', '.join(sorted(hosts.values()))})"
     if len({location.process for location in locations}) == 1:
         return None
     at: dict[str, tuple[int, Location]] = {}

@@ -96,6 +96,7 @@ class Rank:
             self.communicator = self.endpoint.join(epoch, self.addresses, self.names, self.timeout)
         else:
             self.communicator = nccl.NcclCommunicator.connect(identifier, self.rank, self.names, self.timeout)
+            self.communicator.barrier()  # it may be aborted while it joins
 
     def call(
         self,

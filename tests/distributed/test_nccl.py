@@ -2,18 +2,21 @@
 
 import ctypes
 import gc
+import platform
 import threading
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from rapids_bfs import TraversalError
+from rapids_bfs import InputError, TraversalError
 from rapids_bfs.distributed import communicators as communicator
-from rapids_bfs.distributed import nccl
+from rapids_bfs.distributed import nccl, nccl_library
 from rapids_bfs.distributed.communicators import Aborted
 from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.nccl import NcclCommunicator, Ranks
+from rapids_bfs.distributed.nccl_library import NcclError
 
 NAMES = [f"partition {rank} (cuda:{rank})" for rank in range(3)]
 
@@ -33,37 +36,39 @@ def on_device(array):
     return np.ascontiguousarray(array).view(OnDevice)
 
 
-class NcclError(RuntimeError):
-    pass
-
-
-class Communicator:
-    """One of a group, whose collectives take place when all have come, unless it is aborted."""
+class Handle:
+    """One of a group, whose collectives take place when all have come, unless it is aborted. It joins at once."""
 
     def __init__(self, rank, meeting):
         self.rank, self.meeting, self.calls = rank, meeting, []
+        self.library = SimpleNamespace(group=self.group)
+
+    def in_progress(self):
+        return False
 
     def abort(self):
         self.meeting.fail("aborted")
 
-    def allGather(self, source, target, nbytes, dtype, stream):
+    def allgather(self, source, target, nbytes, stream):
         assert source == target + nbytes * self.rank
         for rank, theirs in enumerate(self._meet(source)):
             if rank != self.rank:
                 ctypes.memmove(target + nbytes * rank, theirs, nbytes)
         self._meet(None)
 
-    def send(self, address, nbytes, dtype, peer, stream):
+    def send(self, address, nbytes, peer, stream):
         self.calls.append(("send", peer, address, nbytes))
 
-    def recv(self, address, nbytes, dtype, peer, stream):
-        self.calls.append(("recv", peer, address, nbytes))
+    def receive(self, address, nbytes, peer, stream):
+        self.calls.append(("receive", peer, address, nbytes))
 
-    def run_group(self):
+    @contextmanager
+    def group(self):
+        yield
         sent = {peer: (address, nbytes) for what, peer, address, nbytes in self.calls if what == "send"}
         everything = self._meet(sent)
         for what, peer, address, nbytes in self.calls:
-            if what == "recv":
+            if what == "receive":
                 theirs, length = everything[peer][self.rank]
                 assert length == nbytes
                 ctypes.memmove(address, theirs, nbytes)
@@ -80,15 +85,6 @@ class Communicator:
 @pytest.fixture
 def ranks(monkeypatch):
     """A function that makes the ranks of a group, in one process or each as if in its own."""
-    current = threading.local()
-
-    def stands_for_nccl():
-        return SimpleNamespace(
-            NCCL_INT8=0,
-            NcclError=NcclError,
-            groupStart=lambda: None,
-            groupEnd=lambda: current.communicator.run_group(),
-        )
 
     def cupy_empty(shape, dtype):
         return on_device(np.empty(shape, dtype))
@@ -100,27 +96,23 @@ def ranks(monkeypatch):
     )
     monkeypatch.setitem(__import__("sys").modules, "cupy", cupy)
     monkeypatch.setitem(__import__("sys").modules, "cupy.cuda", cupy.cuda)
-    monkeypatch.setattr(nccl, "library", stands_for_nccl)
     monkeypatch.setattr(communicator, "on_device", lambda array: isinstance(array, OnDevice))
     monkeypatch.setattr(communicator, "finish", lambda: None)
     monkeypatch.setattr(NcclCommunicator.wait, "__defaults__", (lambda: None,))
 
-    def make(together, timeout=300.0):
+    def make(together, timeout=300.0, kind=Handle):
         meeting = communicator.Meeting(NAMES, 300.0)
-        communicators = {rank: Communicator(rank, meeting) for rank in range(len(NAMES))}
+        handles = {rank: kind(rank, meeting) for rank in range(len(NAMES))}
         if together:
-            group = NcclCommunicator.group(Ranks(communicators, NAMES, timeout))
+            group = NcclCommunicator.group(Ranks(handles, NAMES, timeout))
         else:
-            group = [
-                NcclCommunicator(Ranks({rank: each}, NAMES, timeout), rank) for rank, each in communicators.items()
-            ]
+            group = [NcclCommunicator(Ranks({rank: each}, NAMES, timeout), rank) for rank, each in handles.items()]
 
         def run(function):
             """What ``function`` returns or raises on each rank."""
             outcomes = [None] * len(NAMES)
 
             def work(rank):
-                current.communicator = communicators[rank]
                 try:
                     outcomes[rank] = function(group[rank])
                 except Exception as error:
@@ -248,13 +240,12 @@ def test_graphs_on_the_same_devices_share_communicators(ranks, monkeypatch):
     """While one of them lives; those of a failed search serve nobody any more."""
     made = []
 
-    def communicators(ordinals):
+    def join_all(ordinals):
         made.append(ordinals)
         return [SimpleNamespace(abort=lambda: None) for _ in ordinals]
 
-    stands = nccl.library()
-    stands.NcclCommunicator = SimpleNamespace(initAll=communicators)
-    monkeypatch.setattr(nccl, "library", lambda: stands)
+    monkeypatch.setattr(nccl, "missing", lambda: None)
+    monkeypatch.setattr(nccl, "library", lambda: SimpleNamespace(join_all=join_all))
     graphs = [Threads(["cuda:0", "cuda:1"]) for _ in range(2)]
     first = [graph._group()[0].ranks for graph in graphs]
     assert first[0] is first[1]
@@ -267,6 +258,155 @@ def test_graphs_on_the_same_devices_share_communicators(ranks, monkeypatch):
     del again, first, graphs
     gc.collect()
     assert not list(nccl._shared)
+
+
+class Slow(Handle):
+    """Joins, and begins its collectives, after some looks at it."""
+
+    looks = 0
+
+    def in_progress(self):
+        self.looks += 1
+        return self.looks % 3 != 0
+
+
+class Alone(Handle):
+    """Rank 1 never joins, nor do then the others."""
+
+    def in_progress(self):
+        return True
+
+
+class Failing(Handle):
+    """Rank 1 fails while it joins; the others go on joining."""
+
+    def in_progress(self):
+        if self.rank == 1:
+            raise NcclError("NCCL: unhandled cuda error")
+        return True
+
+
+def gather(communicator):
+    whole = on_device(np.zeros(3, np.uint8))
+    communicator.allgather(whole)
+    communicator.wait()
+
+
+class TestJoining:
+    """The first collective waits until the rank has joined."""
+
+    def test_collectives_that_begin_late(self, ranks, together):
+        values = ["a", "b", "c"]
+        found = ranks(together, kind=Slow)(
+            lambda communicator: communicator.allgather_object(values[communicator.rank])
+        )
+        assert found == [values] * 3
+        assert ranks(together, kind=Slow)(gather) == [None] * 3
+
+    def test_a_rank_that_never_joins(self, ranks, together):
+        """All stop at the limit, and each process names its ranks, its host, and where to look."""
+        for rank, outcome in enumerate(ranks(together, timeout=0.5, kind=Alone)(gather)):
+            assert isinstance(outcome, Aborted)
+            names = NAMES if together else NAMES[rank : rank + 1]
+            assert str(outcome).startswith(f"{', '.join(names)} on host {platform.node()} could not join the other")
+            assert "within 0.5 s: set NCCL_SOCKET_IFNAME to" in str(outcome)
+            assert str(outcome).endswith("NCCL_DEBUG=INFO prints")
+
+    def test_a_rank_that_fails(self, ranks):
+        outcomes = ranks(True, kind=Failing)(gather)
+        assert {str(outcome) for outcome in outcomes} == {"partition 1 (cuda:1) failed: NCCL: unhandled cuda error"}
+
+    def test_an_abort_meanwhile(self, ranks, together):
+        """It ends joining at once, long before the limit."""
+
+        def join(communicator):
+            threading.Timer(0.2, communicator.abort, ["partition 7 is gone"]).start()
+            gather(communicator)
+
+        for outcome in ranks(together, kind=Alone)(join):
+            assert isinstance(outcome, Aborted)
+            assert str(outcome) == "partition 7 is gone"
+
+    def test_no_rank_is_asked_once_it_is_freed(self, ranks):
+        asked = []
+
+        class Freed(Alone):
+            freed = False
+
+            def in_progress(self):
+                asked.append(self.freed)
+                return True
+
+            def abort(self):
+                self.freed = True
+
+        ranks(True, timeout=0.3, kind=Freed)(gather)
+        assert asked
+        assert not any(asked)
+
+
+class FakeLibrary:
+    """NCCL's functions, as ctypes calls them: what each is given, and the states that they then have."""
+
+    def __init__(self, states=()):
+        self.calls, self.states = [], list(states)
+
+    def __getattr__(self, name):
+        def call(*given):
+            self.calls.append(name)
+            if name == "ncclCommInitRankConfig":
+                pointer, size, identifier, rank, config = given
+                pointer._obj.value = 1000 + rank
+                config = config._obj
+                self.config = config.size, config.magic, config.version, config.blocking
+                self.joined = size, bytes(identifier), rank
+                return 7
+            if name == "ncclCommGetAsyncError":
+                given[1]._obj.value = self.states.pop(0)
+            if name == "ncclGetErrorString":
+                return b"remote error"
+            return 0
+
+        call.argtypes = call.restype = None
+        setattr(self, name, call)
+        return call
+
+
+class TestLibrary:
+    def test_a_rank_joins_without_waiting(self):
+        functions = FakeLibrary(states=[7, 0])
+        handle = nccl_library.Library(functions).join(3, bytes(range(128)), 2)
+        assert functions.joined == (3, bytes(range(128)), 2)
+        assert functions.config == (24, 0xCAFEBEEF, 21400, 0)
+        assert [handle.in_progress(), handle.in_progress()] == [True, False]
+
+    def test_errors_are_raised(self):
+        handle = nccl_library.Library(FakeLibrary(states=[6])).join(3, bytes(128), 2)
+        with pytest.raises(NcclError, match=r"^NCCL: remote error$"):
+            handle.in_progress()
+
+    def test_a_handle_is_freed_once(self):
+        functions = FakeLibrary()
+        library = nccl_library.Library(functions)
+        first, second = library.join(2, bytes(128), 0), library.join(2, bytes(128), 1)
+        first.abort()
+        first.abort()
+        del first, second
+        gc.collect()
+        assert functions.calls.count("ncclCommAbort") == 2
+
+    @pytest.mark.parametrize(
+        ("platform", "says"), [("linux", "pip install nvidia-nccl-cu13"), ("win32", "NCCL is not available on Windows")]
+    )
+    def test_without_nccl(self, monkeypatch, platform, says):
+        cuda = SimpleNamespace(nccl=SimpleNamespace(available=False))
+        monkeypatch.setitem(__import__("sys").modules, "cupy", SimpleNamespace(cuda=cuda))
+        monkeypatch.setitem(__import__("sys").modules, "cupy.cuda", cuda)
+        monkeypatch.setattr(nccl_library.sys, "platform", platform)
+        with pytest.raises(InputError, match=says):
+            nccl_library.library()
+        group = Threads(["cuda:0", "cuda:1"])._group()
+        assert [type(each) for each in group] == [communicator.MeetingCommunicator] * 2
 
 
 class TestAborts:
@@ -287,11 +427,15 @@ class TestAborts:
             self.go.wait(300)
             calls.append("end")
 
-        fake = SimpleNamespace(allGather=all_gather, abort=lambda: calls.append("abort"))
+        fake = SimpleNamespace(allgather=all_gather, in_progress=lambda: False, abort=lambda: calls.append("abort"))
         return NcclCommunicator(Ranks({0: fake}, NAMES[:1]), 0)
 
     def begin(self, rank):
-        thread = threading.Thread(target=lambda: rank.allgather(on_device(np.zeros(3, np.uint8))))
+        def gather():
+            with pytest.raises(Aborted, match="it broke"):
+                rank.allgather(on_device(np.zeros(3, np.uint8)))
+
+        thread = threading.Thread(target=gather)
         thread.start()
         assert self.entered.wait(300)
         return thread

@@ -298,7 +298,7 @@ def test_places_that_do_not_fit():
     one = ("h", "b", "p", 0, "0000:00:00.0")
     assert unfit(places(one, one)) is None  # partitions on one device
     assert unfit(places(one, ("container", "b", "q", 0, "0000:01:00.0"))) is None
-    assert unfit(places(one, ("g", "c", "q", 0, "0000:01:00.0"))) == "the partitions are on several hosts: g, h"
+    assert unfit(places(one, ("g", "c", "q", 0, "0000:01:00.0"))) == "ranks on 2 hosts (g, h)"
     assert unfit(places(one, ("h", "b", "p", 1, "x"), ("h", "b", "q", 0, "0000:00:00.0"))) == (
         "partition 0 and partition 2 share GPU 0000:00:00.0 from two processes: start one worker a GPU"
     )

@@ -8,11 +8,22 @@ import pytest
 from oracle import expected_distances, random_graph, random_options
 from strategies import edges_of
 
-from rapids_bfs import TraversalError, as_graph, bfs, load, validate
+from rapids_bfs import (
+    TraversalError,
+    as_graph,
+    bfs,
+    bfs_batch,
+    connected_components,
+    eccentricity,
+    load,
+    shortest_path,
+    validate,
+)
 from rapids_bfs._core.cuda.driver import driver
 from rapids_bfs.distributed import gathered as alone
 from rapids_bfs.distributed import launchers as launch
 from rapids_bfs.distributed import level_synchronous as search
+from rapids_bfs.distributed import nccl
 from rapids_bfs.distributed import persistent as one_launch
 from rapids_bfs.distributed.build import Plan, build
 from rapids_bfs.distributed.gathered import GATHERED
@@ -102,6 +113,33 @@ def test_rank_0_searches_alone_what_is_deep(devices, spec):
     assert_right(graph, whole, [0, 17])
     assert (graph.transport == GATHERED) == (len(devices) > 1)
     assert_right(graph, whole, [5], depth_limit=90, predecessors=False)
+
+
+def test_more_than_searches(devices):
+    """Components, many sources, paths and bounds: on devices that are several ranks', and on several devices."""
+    for seed in range(6):
+        whole = random_graph(np.random.default_rng(seed), most_vertices=90, most_edges=150)
+        graph = from_graph(whole, on(devices))
+        np.testing.assert_array_equal(connected_components(graph), connected_components(whole))
+        np.testing.assert_array_equal(bfs_batch(graph).distances, bfs_batch(whole, engine="cpu").distances)
+        np.testing.assert_array_equal(eccentricity(graph), eccentricity(whole, engine="cpu"))
+        far = int(bfs(whole, 0, engine="cpu").distances.argmax())
+        assert len(shortest_path(graph, 0, far)) == len(shortest_path(whole, 0, far))
+    graph, whole = load("rmat:14", devices=devices), load("rmat:14")
+    np.testing.assert_array_equal(connected_components(graph), connected_components(whole))
+    sources = list(range(100))
+    found, expected = (bfs_batch(each, sources, keep="summary").total for each in (graph, whole))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("devices", [pytest.param([0, 1], marks=pytest.mark.gpus)] if SEVERAL else [])
+def test_without_nccl(devices, monkeypatch):
+    """Building exchanges arrays by copies between the devices, and searches are one launch."""
+    monkeypatch.setattr(nccl, "missing", lambda: "NCCL is not installed")
+    whole = load("rmat:12")
+    graph = from_graph(whole, on(devices))
+    assert_right(graph, whole, [1, 9])
+    assert "NCCL" not in graph.transport
 
 
 def test_wide_numbers(devices, monkeypatch):

@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 import window_checks
 
-from rapids_bfs import InputError, TraversalError, as_graph, bfs, compare, load, validate
+from rapids_bfs import (
+    InputError,
+    TraversalError,
+    as_graph,
+    bfs,
+    bfs_batch,
+    compare,
+    connected_components,
+    load,
+    validate,
+)
 from rapids_bfs._core.cuda.driver import NO_LINK, driver, links
 from rapids_bfs.distributed.dask import DaskLauncher
 from rapids_bfs.distributed.graph import from_graph
@@ -112,6 +122,45 @@ def test_workers_search_in_one_launch(client):
         assert "one launch" in result.trace.engine
         assert validate(graph, result)
         np.testing.assert_array_equal(result.to("cpu").distances, bfs(whole, source, engine="cpu").distances)
+
+
+@pytest.mark.gpus
+@pytest.mark.skipif(GPUS < 2, reason="there is one GPU")
+def test_workers_of_several_hosts():
+    """NCCL takes each worker for one of a host of its own, and connects them by sockets."""
+    with (
+        dask_cuda.LocalCUDACluster(protocol="tcp", dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        workers = sorted(client.nthreads())
+        apart = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
+        for number, worker in enumerate(workers):
+            client.run(os.environ.update, apart | {"NCCL_HOSTID": f"host{number}"}, workers=[worker])
+        whole = load("rmat:12")
+        graph = from_graph(whole, on_all(client))
+        for source in np.argsort(whole.degrees)[-3:].tolist():
+            result = bfs(graph, source, trace=True)
+            names = ", ".join(sorted(f"host{number}" for number in range(GPUS)))
+            assert f"NCCL: ranks on {GPUS} hosts ({names})" in result.trace.engine
+            assert validate(graph, result)
+            np.testing.assert_array_equal(result.to("cpu").distances, bfs(whole, source, engine="cpu").distances)
+        np.testing.assert_array_equal(connected_components(graph), connected_components(whole))
+        sources = list(range(70))
+        np.testing.assert_array_equal(bfs_batch(graph, sources).distances, bfs_batch(whole, sources).distances)
+
+
+@pytest.mark.gpus
+@pytest.mark.skipif(GPUS < 2, reason="there is one GPU")
+def test_workers_that_cannot_reach_each_other():
+    """A network interface that there is not: an error within the limit, and the next graph is made."""
+    with (
+        dask_cuda.LocalCUDACluster(protocol="tcp", dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        last = sorted(client.nthreads())[-1]
+        client.run(os.environ.update, {"NCCL_SOCKET_IFNAME": "nothere0"}, workers=[last])
+        with pytest.raises(TraversalError, match="NCCL"):
+            from_graph(load("rmat:8"), on_all(client, timeout=10.0))
 
 
 @linked

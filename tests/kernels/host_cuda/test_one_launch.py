@@ -136,7 +136,7 @@ def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, size, windows,
     monkeypatch.setattr(one_launch, "open_windows", windows)
     graph = from_graph(whole, Threads(["cpu"] * size))
     searches = graph.launcher.collect(one_launch.prepared, each=[graph.partitions])
-    assert [each.transport for each in searches] == [f"NCCL ({refused})" if refused else "one launch"] * size
+    assert [each.transport for each in searches] == [f"copies: {refused}" if refused else "one launch"] * size
     for partition, each in zip(graph.partitions, searches, strict=True):
         partition.cache["search"] = each
     graph._prepared = True

@@ -1,0 +1,82 @@
+"""Ranks on Dask workers that do not all connect: an error within the limit, and nobody waits for ever."""
+
+import os
+import time
+
+import pytest
+
+from rapids_bfs import InputError, TraversalError
+from rapids_bfs.distributed import frames
+from rapids_bfs.distributed.launchers import device_names, require_few_ranks
+from rapids_bfs.kernels import cuda
+from rapids_bfs.kernels.distributed import MAX_RANKS
+
+distributed = pytest.importorskip("distributed")
+
+from rapids_bfs.distributed import dask as on_dask  # noqa: E402
+from rapids_bfs.distributed import workers as remote  # noqa: E402
+from rapids_bfs.distributed.dask import DaskLauncher  # noqa: E402
+from rapids_bfs.distributed.peer_memory import at_work  # noqa: E402
+
+
+def be_impatient(token, hanging, path):
+    """Let this process's rank wait one second for others; the ``hanging`` one does not connect while a file exists."""
+    for (theirs, number), rank in list(remote._ranks.items()):
+        if theirs == token:
+            rank.timeout = 1.0
+            connect = rank.connect
+
+            def hang(*arguments, connect=connect):
+                deadline = time.monotonic() + 300
+                while os.path.exists(path) and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                connect(*arguments)
+
+            rank.connect = hang if number == hanging else connect
+
+
+def calls_at_work():
+    return len(at_work()._calls)
+
+
+def rank_of(communicator):
+    communicator.barrier()
+    return communicator.rank
+
+
+def test_a_rank_that_does_not_connect(dask_client, tmp_path, monkeypatch):
+    """It is named, and the others leave: device memory can be freed in their processes."""
+    monkeypatch.setattr(on_dask, "GRACE", 1.0)
+    launcher = DaskLauncher(dask_client, sorted(dask_client.nthreads()))
+    path = tmp_path / "hanging"
+    path.touch()
+    dask_client.run(be_impatient, launcher.token, 1, str(path))
+    launcher.timeout = 1.0
+    with pytest.raises(TraversalError, match=r"^partition 1 of 3 \(worker .*\) does not answer: restart it"):
+        launcher.collect(rank_of)
+    others = [worker for rank, worker in enumerate(launcher.workers) if rank != 1]
+    assert set(dask_client.run(calls_at_work, workers=others).values()) == {0}
+    path.unlink()
+    launcher.timeout = 45.0
+    deadline = time.monotonic() + 60
+    while any(dask_client.run(calls_at_work).values()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    dask_client.run(lambda: [setattr(rank, "timeout", 45.0) for rank in remote._ranks.values()])
+    assert launcher.collect(rank_of) == [0, 1, 2]
+
+
+def test_more_ranks_than_kernels_count_for(monkeypatch):
+    """They are refused before a frame is computed, in one line."""
+    workers = {f"tcp://10.0.0.1:{port}": 1 for port in range(MAX_RANKS + 1)}
+    client = type("Client", (), {"id": "a", "nthreads": lambda self: workers, "persist": None})()
+    monkeypatch.setattr(frames, "client_here", lambda: client)
+    monkeypatch.setattr(frames, "edge_columns", lambda *_: (None, ("src", "dst")))
+    with pytest.raises(InputError, match=r"^a graph is distributed over at most 256 GPUs, not 257: take fewer"):
+        frames.from_dask_cudf(None)
+    monkeypatch.setattr("rapids_bfs.distributed.launchers.driver", lambda: type("D", (), {"devices": ("H200",)})())
+    with pytest.raises(InputError, match="at most 256 GPUs"):
+        device_names([0] * (MAX_RANKS + 1))
+    assert f"MAX_PARTITIONS = {MAX_RANKS};" in cuda.source("distributed_build")
+    require_few_ranks(MAX_RANKS, "cuda")
+    require_few_ranks(MAX_RANKS + 1, "cpu")
