@@ -134,12 +134,9 @@ def _strings_of(columns: tuple[str, str], *tables: Stored) -> StringEdges:
 
 def _done(futures: list[Any]) -> list[Any]:
     """Futures, once all are done. Raises what computing one of them raised."""
-    from distributed import wait
-
-    wait(futures)
     for future in futures:
-        if future.status == "error":
-            raise future.exception()
+        if error := future.exception():
+            raise error
     return futures
 
 

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from programs import run
 
+import rapids_bfs
 from rapids_bfs import InputError, TraversalError
+from rapids_bfs._core.cuda.driver import no_device
 
 distributed = pytest.importorskip("distributed")
 
@@ -273,6 +275,39 @@ class TestCalls:
 
         with pytest.raises(InputError, match=r"stays there: copy it here by to\('cpu'\)"):
             pickle.dumps(launcher_of(dask_client))
+
+
+SET_VERSION = "__import__('sys').modules['rapids_bfs'].__dict__.update(__version__={!r})"
+HIDE = "__import__('sys').modules.update(rapids_bfs=None, hidden=__import__('rapids_bfs'))"
+SHOW = "__import__('sys').modules.update(rapids_bfs=__import__('sys').modules.pop('hidden'))"
+
+
+class TestWorkersThatCannotBeRanks:
+    """Each is named in one line before anything is sent. What a worker lacks is hidden there, by Python alone."""
+
+    @pytest.mark.parametrize(
+        ("hide", "show", "says"),
+        [
+            (HIDE, SHOW, r"cannot import rapids_bfs \(.*\): install "),
+            (SET_VERSION.format("0.0.7"), SET_VERSION.format(rapids_bfs.__version__), "has rapids_bfs 0.0.7, and this"),
+        ],
+        ids=["without the package", "another version"],
+    )
+    def test_the_package(self, dask_client, hide, show, says):
+        worker = sorted(dask_client.nthreads())[1]
+        launcher_of(dask_client)  # imports it everywhere
+        dask_client.run(eval, hide, workers=[worker])
+        try:
+            with pytest.raises(InputError, match=f"^worker {worker} {says}"):
+                launcher_of(dask_client)
+        finally:
+            dask_client.run(eval, show, workers=[worker])
+        assert launcher_of(dask_client).collect(exchanged, 1)
+
+    @pytest.mark.skipif(no_device() is None, reason="there is a GPU")
+    def test_no_gpu(self, dask_client):
+        with pytest.raises(InputError, match=r"^worker tcp://.* has no GPU for its part of the graph: there is"):
+            launcher_of(dask_client, device="cuda")
 
 
 class TestFailures:
