@@ -111,6 +111,8 @@ class BFSResult(Distances):
         The search stopped after the level that reached this vertex.
     trace : Trace or None
         A record of each level, if requested.
+    vertices : bool array of n, or None
+        The vertices that the search was allowed to enter, on the graph's device; None for all.
 
     Examples
     --------
@@ -129,6 +131,7 @@ class BFSResult(Distances):
     depth_limit: int | None = None
     target: int | None = None
     trace: Trace | None = None
+    vertices: Any = None
 
     def __eq__(self, other: object) -> bool:
         """Are these of the same graph (the same object), with equal answers? Traces may differ."""
@@ -188,9 +191,15 @@ class BFSResult(Distances):
         """The result and its graph on "cpu" or "cuda": this result if it is there, else a copy."""
         if checked_device(device) == self.graph.device:
             return self
-        predecessors = None if self.predecessors is None else moved(self.predecessors, device)
+        predecessors, vertices = (
+            None if array is None else moved(array, device) for array in (self.predecessors, self.vertices)
+        )
         return replace(
-            self, graph=self.graph.to(device), distances=moved(self.distances, device), predecessors=predecessors
+            self,
+            graph=self.graph.to(device),
+            distances=moved(self.distances, device),
+            predecessors=predecessors,
+            vertices=vertices,
         )
 
     def _distance_at(self, vertex: int) -> int:

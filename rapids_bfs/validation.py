@@ -19,7 +19,7 @@ from ._core.cuda.arrays import CPU, CUDA, moved, on_device
 from ._core.cuda.kernels import launch
 from ._core.threads import pool
 from .errors import InputError
-from .graph import Graph
+from .graph import Graph, checked_mask
 from .kernels.cpu.compiled import parallel
 from .result import BFSResult
 
@@ -44,6 +44,7 @@ VALID_DISTANCES = "valid distances; there are no predecessors to check"
 
 # Each rule's name and the message about the first vertex that breaks it.
 RULES = {
+    "masked": "is masked, and has distance {distance} and predecessor {predecessor}",
     "distance-range": "has distance {distance}: distances are -1, or 0 up to one less than the number of vertices",
     "limit": "has distance {distance}, but the search stopped at {stopped_at}",
     "predecessor-range": "has predecessor {predecessor}, which is neither -1 nor a vertex",
@@ -66,6 +67,8 @@ def verdict_of(graph: Any, result: Any) -> Verdict:
     distances, predecessors, stopped_at = result.distances, result.predecessors, result.stopped_at
     if on_device(distances):
         graph = graph.to(CUDA)
+    if result.vertices is not None:
+        graph = graph.filter(vertices=result.vertices)
 
     def broken(rule: str, vertex: int, above: int | None = None) -> Verdict:
         text = RULES[rule].format(
@@ -119,6 +122,8 @@ def _require_fitting(graph: Graph, result: BFSResult) -> None:
         raise InputError(f"{quoted(outside[0])}, a source or target, is not one of the {n} vertices of {graph.name}")
     if result.depth_limit is not None:
         whole_number(result.depth_limit, "depth_limit")
+    if result.vertices is not None:
+        checked_mask(result.vertices, graph, n, "vertices")
 
 
 def _level_above(graph: Graph, distances: Any, vertex: int) -> int:
@@ -135,10 +140,13 @@ def _vertex_rules(result: BFSResult) -> Iterator[tuple[str, Any]]:
     """`vertex_rules` of all vertices of a result."""
     distances, predecessors = result.distances, result.predecessors
     n = len(distances)
+    if result.vertices is not None:
+        reached = distances != -1 if predecessors is None else (distances != -1) | (predecessors != -1)
+        yield "masked", reached & ~moved(result.vertices, CUDA if on_device(distances) else CPU)
     source = np.zeros_like(distances, bool)
     source[moved(np.asarray(result.sources, np.int64), CUDA if on_device(distances) else CPU)] = True
     outside = None if predecessors is None else (predecessors < -1) | (predecessors >= n)
-    return vertex_rules(distances, predecessors, source, outside, distances, n, result.stopped_at)
+    yield from vertex_rules(distances, predecessors, source, outside, distances, n, result.stopped_at)
 
 
 def vertex_rules(

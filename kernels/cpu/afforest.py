@@ -19,11 +19,11 @@ SAMPLE = 1024  # vertices
 
 
 @serial
-def label(offsets, targets, symmetric, labels):
+def label(offsets, targets, symmetric, allowed, labels):
     """Fill ``labels[n]`` with the component of each vertex; return how many components there are.
 
-    They are numbered from 0 in the order of their first vertices. ``symmetric``: does each edge exist in both
-    directions?
+    They are numbered from 0 in the order of their first vertices. ``symmetric``: is each edge there in both directions?
+    ``allowed[n]`` is a mask of the vertices that count, or has length 0; the others are labelled -1.
     """
     n = len(labels)
     for vertex in range(n):
@@ -31,16 +31,23 @@ def label(offsets, targets, symmetric, labels):
     for place in range(ROUNDS):
         for vertex in range(n):
             edge = offsets[vertex] + place
-            if edge < offsets[vertex + 1]:
+            if edge < offsets[vertex + 1] and _is_allowed(allowed, vertex, targets[edge]):
                 _join(labels, vertex, targets[edge])
         _flatten(labels)
     largest = _most_frequent(labels) if symmetric and n else -1
     for vertex in range(n):
         if labels[vertex] != largest:
             for edge in range(offsets[vertex] + ROUNDS, offsets[vertex + 1]):
-                _join(labels, vertex, targets[edge])
+                if _is_allowed(allowed, vertex, targets[edge]):
+                    _join(labels, vertex, targets[edge])
     _flatten(labels)
-    return _number(labels)
+    return _number(allowed, labels)
+
+
+@serial
+def _is_allowed(allowed, one, other):
+    """Does an edge between these vertices count?"""
+    return len(allowed) == 0 or (allowed[one] and allowed[other])
 
 
 @serial
@@ -119,11 +126,14 @@ def _most_frequent(labels):
 
 
 @serial
-def _number(roots):
-    """Replace each root by its number among the roots, in ascending order; return how many there are."""
+def _number(allowed, roots):
+    """Replace each root by its number among the roots that are allowed, in ascending order; return how many there are.
+    Others become -1."""
     count = 0
     for vertex in range(len(roots)):
-        if roots[vertex] == vertex:
+        if len(allowed) and not allowed[vertex]:
+            roots[vertex] = -1
+        elif roots[vertex] == vertex:
             roots[vertex] = count
             count += 1
         else:

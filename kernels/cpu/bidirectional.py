@@ -5,7 +5,7 @@ frontiers grow by a factor each search goes half as deep, and reads about the sq
 would read. One thread; the work, clearing included, is proportional to the vertices and edges visited, not to n.
 
 ====================  ==========================================================================
-``side[n]``           which search has found a vertex (uint8); `UNSEEN` everywhere before and after
+``side[n]``           which search has found a vertex (uint8); `UNSEEN`, or `MASKED`, before and after
 ``parents[n]``        the previous vertex, in the search that found it; undefined for others
 ``queues[2, n]``      the vertices found by each search, in the order of discovery
 ====================  ==========================================================================
@@ -16,7 +16,7 @@ shortest paths, is that of NetworkX's `bidirectional_shortest_path`.
 
 from .compiled import serial
 
-UNSEEN, FORWARD, BACKWARD = 0, 1, 2
+UNSEEN, FORWARD, BACKWARD, MASKED = 0, 1, 2, 3
 
 
 @serial
@@ -71,6 +71,6 @@ def _advance(offsets, targets, queue, begin, end, own, side, parents):
                 parents[neighbor] = vertex
                 queue[tail] = neighbor
                 tail += 1
-            elif found_by != own:
+            elif found_by != own and found_by != MASKED:
                 return vertex, neighbor, tail
     return -1, -1, tail

@@ -20,7 +20,7 @@ vertical counters: adding a row is eight steps of a carry over whole rows.
 ``offsets[n + 1], targets[m]``           out-edges
 ``in_offsets[n + 1], in_targets[m]``     in-edges (the same arrays if the graph is symmetric)
 ``valid``                                a tuple of words: the bits that stand for a source
-``seen[n * width]``                      rows: sources that have reached the vertex
+``seen[n * width]``                      rows: sources that have reached the vertex, or may not enter it
 ``frontier, upcoming[n * width]``        rows: sources that reached it at the last level, and at this one
 ``stamps[n]``                            the last level whose frontier the vertex was put in
 ``queues[2, n]``                         the frontier's vertices and the next one's, while top-down
@@ -322,8 +322,8 @@ def _level_top_down(b, valid, level, queue, size, upcoming_queue, frontier, upco
 
 
 @borrowing(serial)
-def search(b, valid, sources, depth_limit, summary, team, threads):
-    """Search from up to 64 * width ``sources``; return the number of levels.
+def search(b, valid, sources, masked, depth_limit, summary, team, threads):
+    """Search from up to 64 * width ``sources``, not entering the vertices ``masked``; return the number of levels.
 
     Bits of the distances are in ``planes``, if there are any; ``summary`` is complete if ``counts`` are there. A source
     may be given more than once.
@@ -332,6 +332,8 @@ def search(b, valid, sources, depth_limit, summary, team, threads):
     for rows in b.seen, b.frontier, b.upcoming:
         clear(rows, b.counters, team, threads)
     b.stamps[:] = 0
+    for vertex in masked:
+        store_row(b.seen, vertex, words_of(valid))
     frontier, upcoming = b.frontier, b.upcoming
     queue, upcoming_queue = b.queues[0], b.queues[1]
     size, edges = _start(b, sources, queue)
@@ -359,6 +361,8 @@ def search(b, valid, sources, depth_limit, summary, team, threads):
         frontier, upcoming = upcoming, frontier
         was_bottom_up = bottom_up
         _end_level(b, level, summary, threads)
+    for vertex in masked:
+        store_row(b.seen, vertex, no_words(valid))
     return level
 
 

@@ -19,7 +19,8 @@ one bit test per edge into an unvisited vertex. A distance and a predecessor are
 ``in_offsets[n + 1], in_targets[m]``  in-edges (the same arrays if the graph is symmetric)
 ``hub[n]``                            the in-neighbour to probe first
 ``sourceless[words]``                 bitmap of the vertices without in-edges, which no level can find
-``visited[words]``                    bitmap of the vertices found so far, and of the sourceless ones
+``masked[words]``                     bitmap of the vertices that the search does not enter, or of length 0
+``visited[words]``                    bitmap of the vertices found so far, of the sourceless and of the masked ones
 ``frontier[words], found[words]``     bitmaps of the level being expanded and of the next
 ``queue[n]``                          vertices in the order in which they were found; the frontier is a run of it
 ``buffers[threads, 2, CAPACITY]``     vertices won and their predecessors, on their way into the arrays
@@ -254,8 +255,9 @@ def _to_queue(arguments, thread):
 
 
 @borrowing(shared)
-def _mark_unreached(s, thread):
+def _mark_unreached(arguments, thread):
     """Write -1 at the vertices that no level reached, a block of words at a time."""
+    s, masked = arguments
     want_predecessors = len(s.predecessors) > 0
     while True:
         start = fetch_add(s.counters, NEXT_BLOCK, WORD_BLOCK)
@@ -263,6 +265,8 @@ def _mark_unreached(s, thread):
             break
         for word in range(start, min(start + WORD_BLOCK, len(s.visited))):
             bits = ~s.visited[word]
+            if len(masked):
+                bits |= masked[word]
             while bits:
                 vertex = np.uint64(word) * np.uint64(WORD) + lowest_one(bits)
                 bits &= bits - np.uint64(1)
@@ -304,9 +308,11 @@ def _deserved(threads, pieces, portion):
 
 
 @borrowing(serial)
-def _start(s, sourceless, sources):
+def _start(s, sourceless, masked, sources):
     """Put the sources into the queue."""
     _copy(sourceless, s.visited)
+    for word in range(len(masked)):
+        s.visited[word] |= masked[word]
     for i in range(len(sources)):
         source = sources[i]
         s.visited[word_of(source)] |= bit_of(source)
@@ -333,11 +339,12 @@ def _level_top_down(s, begin, end, level, edges, team, threads):
 
 
 @borrowing(serial)
-def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
+def search(s, sourceless, masked, sources, depth_limit, target, notes, team, threads):
     """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return how many vertices are reached.
 
     ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``
-    (-1: none). Nothing is written at sourceless vertices other than the sources: there the arrays must hold -1.
+    (-1: none). It does not enter ``masked`` vertices, of which none is a source; bits past the last vertex are 0.
+    Nothing is written at other sourceless vertices than the sources: there the arrays must hold -1.
 
     Unless their length is 0, ``notes[0]`` is when the first level begins and ``notes[level]`` when that one ends, in
     ticks of the clock, and in the lowest bit whether it was bottom-up. There are at most n levels.
@@ -345,7 +352,7 @@ def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
     n = len(s.distances)
     searchers, readers = _deserved(threads, len(s.visited), WORDS), _deserved(threads, len(s.visited), WORDS_READ)
     alpha = ALPHA_OF_MANY if searchers >= MANY else ALPHA
-    _start(s, sourceless, sources)
+    _start(s, sourceless, masked, sources)
     if target >= 0 and s.visited[word_of(target)] & bit_of(target):
         if s.distances[target] == 0:  # a source
             depth_limit = 0
@@ -387,5 +394,5 @@ def search(s, sourceless, sources, depth_limit, target, notes, team, threads):
         if len(notes):
             notes[level] = ticks() << 1 | direction
     s.counters[NEXT_BLOCK] = 0
-    _mark_unreached(team, readers, s)
+    _mark_unreached(team, readers, (s, masked))
     return reached

@@ -8,6 +8,7 @@ source as soon as it is done with its last.
 ``distances[k, n]``       a row per source; in `summarize` a row per thread
 ``queues[threads, n]``    vertices in the order of discovery
 ``visited[threads, w]``   bitmaps of vertices
+``masked[w]``             bitmap of the vertices that no search enters, or of length 0
 ``counts[threads, n]``    vertices of the thread's source by level; 0 before and after
 ``next_source[1]``        the next source to take
 ========================  =============================================================
@@ -22,7 +23,7 @@ from .team import shared
 
 NO_TARGET = -1
 
-Searches = namedtuple("Searches", "offsets targets queues visited counts next_source")
+Searches = namedtuple("Searches", "offsets targets queues visited masked counts next_source")
 
 
 @serial
@@ -30,7 +31,7 @@ def _search(b, sources, i, depth_limit, distances, thread):
     queue = b.queues[thread]
     return sequential.search(
         b.offsets, b.targets, sources[i : i + 1], depth_limit, NO_TARGET,
-        distances, queue[:0], queue, b.visited[thread],
+        distances, queue[:0], queue, b.visited[thread], b.masked,
     )  # fmt: skip
 
 

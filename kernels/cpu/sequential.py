@@ -5,7 +5,8 @@ A vertex enters the queue once; its predecessor is the first vertex in queue ord
 the tree that NetworkX builds. One thread, O(n + m).
 
 ``queue[n]``: vertices in the order of discovery; ``queue[head:tail]`` are discovered and not yet expanded.
-``visited[words]``: bitmap of the vertices that have been in the queue; it fits a cache where distances do not.
+``visited[words]``: bitmap of the vertices that have been in the queue, or are masked; it fits a cache where distances
+do not.
 Adjacencies of vertices soon to be at the head are prefetched.
 Source: E. F. Moore, The shortest path through a maze, 1959; Cormen et al., Introduction to Algorithms, 22.2.
 """
@@ -43,14 +44,17 @@ def expand(offsets, targets, begin, end, level, visited, distances, predecessors
 
 
 @serial
-def search(offsets, targets, sources, depth_limit, target, distances, predecessors, queue, visited):
+def search(offsets, targets, sources, depth_limit, target, distances, predecessors, queue, visited, masked):
     """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return the number of reached vertices.
 
-    The search ends below ``depth_limit`` and after the level that reaches ``target`` (-1: none).
+    The search ends below ``depth_limit`` and after the level that reaches ``target`` (-1: none). It does not enter the
+    vertices in ``masked[words]``, a bitmap that may have length 0; no source is one of them.
     """
     distances[:] = -1
     predecessors[:] = -1
     visited[:] = 0
+    for word in range(len(masked)):
+        visited[word] = masked[word]
     begin, end = 0, 0
     for source in sources:
         if distances[source] < 0:

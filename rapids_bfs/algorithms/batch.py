@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,12 @@ from .._core.arguments import elements, quoted, whole_number
 from .._core.cuda.arrays import CUDA, finish, moved, on_device, to_host
 from .._core.formatting import counted
 from .._core.memory import available_bytes, available_device_bytes, require_bytes, require_device_bytes
-from ..engines import BatchTraversal, Summary, batch_traversal
+from ..engines import BatchTraversal, Options, Summary, batch_traversal
 from ..errors import InputError
-from ..graph import Vertices
+from ..graph import Mask, Vertices
 from ..loading import as_graph
 from ..result import same_answers
-from .bfs import checked_depth_limit
+from .bfs import checked_depth_limit, require_unmasked
 
 DISTANCE_BYTES = 4
 FRAME_BYTES = 2 * 2 * 8 + DISTANCE_BYTES  # per distance: two vertices and their ids
@@ -48,6 +49,8 @@ class BatchResult:
         Sum of 1 / distance over the reached vertices other than the source.
     depth_limit : int or None
         The largest distance searched.
+    vertices : bool array of n, or None
+        The vertices that the searches were allowed to enter; None for all.
     """
 
     graph: Any
@@ -58,6 +61,7 @@ class BatchResult:
     eccentricity: np.ndarray | None = None
     harmonic: np.ndarray | None = None
     depth_limit: int | None = None
+    vertices: Any = None
 
     def __eq__(self, other: object) -> bool:
         """Are these of the same graph (the same object), with equal answers?"""
@@ -104,6 +108,7 @@ def bfs_batch(
     engine: str = "auto",
     on_batch: OnBatch | None = None,
     batch_size: int | None = None,
+    vertices: Mask | None = None,
 ) -> BatchResult:
     """Breadth-first search from each of many sources, many at a time.
 
@@ -125,6 +130,8 @@ def bfs_batch(
         valid until it returns. The result then has no distances.
     batch_size : int, optional
         Sources at a time. Default: the fastest size that fits in memory.
+    vertices : array of bool, or function of the graph that returns one, optional
+        One entry for each vertex: False keeps the searches out of it, see `bfs`. By default the others are the sources.
 
     Returns
     -------
@@ -146,7 +153,11 @@ def bfs_batch(
     5
     """
     graph = as_graph(graph)
-    vertices = vertices_of_sources(graph, sources)
+    mask = graph.mask(vertices)
+    places = vertices_of_sources(graph, sources)
+    if mask is not None and sources is None:
+        places = places[to_host(mask)]
+    require_unmasked(graph, mask, places)
     limit = checked_depth_limit(depth_limit)
     if not isinstance(keep, str) or keep not in ("distances", "summary"):
         raise InputError(f"keep must be 'distances' or 'summary', not {quoted(keep)}")
@@ -157,37 +168,49 @@ def bfs_batch(
     if batch_size is not None:
         batch_size = whole_number(batch_size, "batch_size", 1)
     if keep == "summary":
-        return summary(graph, vertices, engine, limit, batch_size)
-    traversal = batch_traversal(graph, engine, limit)
+        return summary(graph, places, engine, limit, batch_size, mask)
+    traversal, masked = batch_traversal(graph, engine, Options(limit, predecessors=False, vertices=mask))
+    search: Callable[..., None] = partial(traversal.distances, **masked)
     with traversal.current():
         distances = None
         if on_batch is None:
-            distances = _distances(graph, traversal, vertices, limit, batch_size)
+            distances = _distances(graph, traversal, search, places, limit, batch_size)
         else:
-            _hand_over(graph, traversal, vertices, limit, batch_size, on_batch)
-        return BatchResult(graph, vertices, distances, depth_limit=limit)
+            _hand_over(graph, traversal, search, places, limit, batch_size, on_batch)
+        return BatchResult(graph, places, distances, depth_limit=limit, vertices=mask)
 
 
 def summary(
-    graph: Any, vertices: np.ndarray, engine: str, limit: int | None = None, size: int | None = None
+    graph: Any,
+    places: np.ndarray,
+    engine: str,
+    limit: int | None = None,
+    size: int | None = None,
+    mask: Any = None,
 ) -> BatchResult:
     """`bfs_batch` with ``keep="summary"``, from vertices (int64) rather than ids."""
-    traversal = batch_traversal(graph, engine, limit)
+    traversal, masked = batch_traversal(graph, engine, Options(limit, predecessors=False, vertices=mask))
+    search: Callable[..., Summary] = partial(traversal.summary, **masked)
     with traversal.lock, traversal.current():
-        batches = _batches(len(vertices), size or traversal.batch_size)
-        found = [Summary.of(0), *(traversal.summary(vertices[rows], limit) for rows in batches)]
+        batches = _batches(len(places), size or traversal.batch_size)
+        found = [Summary.of(0), *(search(places[rows], limit) for rows in batches)]
     columns = {name: np.concatenate([getattr(each, name) for each in found]) for name in Summary._fields}
-    return BatchResult(graph, vertices, **columns, depth_limit=limit)
+    return BatchResult(graph, places, **columns, depth_limit=limit, vertices=mask)
 
 
 def _distances(
-    graph: Vertices, traversal: BatchTraversal, vertices: np.ndarray, limit: int | None, size: int | None
+    graph: Vertices,
+    traversal: BatchTraversal,
+    search: Callable[..., None],
+    places: np.ndarray,
+    limit: int | None,
+    size: int | None,
 ) -> np.ndarray:
-    k, n = len(vertices), traversal.graph.num_vertices
+    k, n = len(places), traversal.graph.num_vertices
     distances = _empty(traversal, k, f"distances of {n:,} vertices from {k:,} sources (keep='summary' needs none)")
     with traversal.lock:
         for rows in _batches(k, size or traversal.batch_size):
-            traversal.distances(vertices[rows], limit, distances[rows])
+            search(places[rows], limit, distances[rows])
     answer: np.ndarray = moved(distances, graph.answers_on)
     return answer
 
@@ -195,7 +218,8 @@ def _distances(
 def _hand_over(
     graph: Vertices,
     traversal: BatchTraversal,
-    vertices: np.ndarray,
+    search: Callable[..., None],
+    places: np.ndarray,
     limit: int | None,
     size: int | None,
     on_batch: OnBatch,
@@ -205,12 +229,12 @@ def _hand_over(
         available = available_device_bytes() if _on_device(traversal) else available_bytes()
         fitting = available // (2 * DISTANCE_BYTES * max(n, 1))
         size = max(1, min(traversal.batch_size, fitting))
-    size = min(size, max(len(vertices), 1))
+    size = min(size, max(len(places), 1))
     distances = _empty(traversal, size, f"distances of {n:,} vertices from {size:,} sources at once")
-    for rows in _batches(len(vertices), size):
+    for rows in _batches(len(places), size):
         found = distances[: rows.stop - rows.start]
         with traversal.lock:  # released while the user's function runs, since that may wait for another thread's batch
-            traversal.distances(vertices[rows], limit, found)
+            search(places[rows], limit, found)
         on_batch(rows, moved(found, graph.answers_on))
 
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from .._core.cuda.arrays import CPU, moved
 from ..engines import components
-from ..graph import Graph
+from ..graph import Graph, Mask
 from ..kernels.cpu.networkx.components import strong_components as search_in_depth
 from ..loading import as_graph
 
 
-def connected_components(graph: Any) -> np.ndarray:
+def connected_components(graph: Any, *, vertices: Mask | None = None) -> np.ndarray:
     """The connected component of each vertex; weakly connected components of a directed graph.
 
     The host finds them in one pass, which skips most edges of an undirected graph. Over several devices each joins the
@@ -22,6 +22,8 @@ def connected_components(graph: Any) -> np.ndarray:
     Parameters
     ----------
     graph : Graph or anything that `as_graph` takes
+    vertices : array of bool, or function of the graph that returns one, optional
+        One entry for each vertex: where it is False the vertex and its edges do not count, and its component is -1.
 
     Returns
     -------
@@ -33,7 +35,7 @@ def connected_components(graph: Any) -> np.ndarray:
     Raises
     ------
     InputError
-        If the graph cannot be made.
+        If the graph cannot be made, or the mask is none.
 
     Examples
     --------
@@ -41,7 +43,7 @@ def connected_components(graph: Any) -> np.ndarray:
     array([0, 0, 1, 1, 0], dtype=int32)
     """
     graph = as_graph(graph)
-    labels: np.ndarray = moved(components(graph)[0], graph.answers_on)
+    labels: np.ndarray = moved(components(graph, graph.mask(vertices))[0], graph.answers_on)
     return labels
 
 

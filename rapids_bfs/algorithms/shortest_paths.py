@@ -8,10 +8,12 @@ from typing import Any
 from .._core.arguments import quoted
 from ..engines import path_between
 from ..errors import NoPathError
+from ..graph import Mask
 from ..loading import as_graph
+from .bfs import require_unmasked
 
 
-def shortest_path(graph: Any, source: Hashable, target: Hashable) -> list[Any]:
+def shortest_path(graph: Any, source: Hashable, target: Hashable, *, vertices: Mask | None = None) -> list[Any]:
     """A shortest path from one vertex to another.
 
     On the CPU two searches meet in the middle; if frontiers grow quickly they visit a small part of the graph. Only the
@@ -23,6 +25,8 @@ def shortest_path(graph: Any, source: Hashable, target: Hashable) -> list[Any]:
     graph : Graph or anything that `as_graph` takes
         Searching a `Graph` again costs the search alone. Edges of a directed graph are followed forward.
     source, target : vertex ids
+    vertices : array of bool, or function of the graph that returns one, optional
+        One entry for each vertex: False keeps the path off it.
 
     Returns
     -------
@@ -37,7 +41,7 @@ def shortest_path(graph: Any, source: Hashable, target: Hashable) -> list[Any]:
     NoPathError
         If no path leads from the source to the target. It is an `InputError`.
     InputError
-        If the graph cannot be made, or the source or the target is not a vertex.
+        If the graph cannot be made, the source or the target is not a vertex or is masked, or the mask is none.
 
     Examples
     --------
@@ -45,7 +49,10 @@ def shortest_path(graph: Any, source: Hashable, target: Hashable) -> list[Any]:
     ['a', 'b', 'c']
     """
     graph = as_graph(graph)
-    path = path_between(graph, graph.vertex_of(source), graph.vertex_of(target))
+    ends = graph.vertex_of(source), graph.vertex_of(target)
+    mask = graph.mask(vertices)
+    require_unmasked(graph, mask, ends)
+    path = path_between(graph, *ends, mask)
     if not len(path):
         raise NoPathError(f"no path leads from {quoted(source)} to {quoted(target)} in {graph.name}")
     ids: list[Any] = graph.ids_of(path).tolist()

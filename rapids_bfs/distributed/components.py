@@ -25,7 +25,7 @@ from .communicators import Communicator
 FILE = "distributed_components"
 
 
-def components_of(graph: Any) -> tuple[np.ndarray, int]:
+def components_of(graph: Any, vertices: None = None) -> tuple[np.ndarray, int]:
     """`rapids_bfs.engines.components` of a distributed graph."""
     n, partitioning = graph.num_vertices, graph.partitioning
     dtype, slots = np.dtype(index_dtype(n)), partitioning.size * partitioning.stride

@@ -292,6 +292,14 @@ class DistributedGraph(Vertices):
                 self.transport = GATHERED
             self._prepared = True
 
+    def filter(self, **masks: Any) -> NoReturn:
+        """Raises `InputError`: a distributed graph is searched whole."""
+        raise InputError(f"{self.name} is distributed, and is searched without masks: use graph.to('cpu')")
+
+    def mask(self, vertices: Any) -> Any:
+        """None; raises `InputError` if there is a mask of vertices, as `filter` does."""
+        return None if vertices is None else self.filter()
+
     def check(self) -> None:
         """Do nothing: users have no access to the arrays of a distributed graph."""
 
@@ -391,9 +399,11 @@ def _search(
 
 
 @engines.batch_traversal.register(DistributedGraph)
-def _batch_traversal(graph: DistributedGraph, engine: str, depth_limit: int | None) -> DistributedBatch:
+def _batch_traversal(
+    graph: DistributedGraph, engine: str, options: engines.Options
+) -> tuple[DistributedBatch, dict[str, Any]]:
     _require_own(graph, engine)
-    return DistributedBatch(graph)
+    return DistributedBatch(graph), {}
 
 
 @engines.betweenness.register(DistributedGraph)

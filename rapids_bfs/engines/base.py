@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,7 +19,8 @@ from ..trace import Step, Trace
 
 @dataclass(frozen=True)
 class Options:
-    """The limits of a search, and the parts of its answer. ``target`` is a vertex, not an id."""
+    """The limits of a search, and the parts of its answer. ``target`` is a vertex, not an id. ``vertices`` is a mask on
+    the graph's device: of the vertices that the search may enter, sources and target among them."""
 
     depth_limit: int | None = None
     target: int | None = None
@@ -27,10 +28,11 @@ class Options:
     deterministic: bool = False
     trace: bool = False
     check: bool = False
+    vertices: Any = field(default=None, compare=False)
 
 
 DEFAULT = Options()
-OPTIONAL = ("depth_limit", "target", "deterministic", "several sources")  # what an engine may support
+OPTIONAL = ("depth_limit", "target", "deterministic", "several sources", "vertices")  # what an engine may support
 NO_LIMIT = np.iinfo(np.int64).max  # the limit that kernels take for none
 
 
@@ -82,7 +84,8 @@ class Traversal(Preparation, ABC):
         predecessors = placed(predecessors, device) if options.predecessors and predecessors is not None else None
         if own and device == CUDA:
             finish()
-        result = BFSResult(self.graph.owner, sources, distances, predecessors, options.depth_limit, options.target)
+        searched = options.depth_limit, options.target, None, options.vertices
+        result = BFSResult(self.graph.owner, sources, distances, predecessors, *searched)
         if not options.trace:
             return result
         return replace(result, trace=Trace.of(self.graph, distances, self.steps, result.stopped_at))
@@ -107,7 +110,10 @@ class Summary(NamedTuple):
 
 
 class BatchTraversal(Preparation, ABC):
-    """An engine's preparation for searches of one graph from many sources at once."""
+    """An engine's preparation for searches of one graph from many sources at once.
+
+    If the engine `masks`, both methods take ``vertices`` by name, as `Options` has it.
+    """
 
     batch_size: int  # sources that it searches from at once; its methods take any number
     searches_on: str = CPU  # besides the host, the device where it can write distances
@@ -187,6 +193,7 @@ class Engine(ABC):
     algorithms: ClassVar[tuple[str, ...]]  # the first is the default
     searches_on: str = CPU  # the device of the graphs that it searches: "cpu" or "cuda"
     supports: ClassVar[Collection[str]] = ()  # the features among `OPTIONAL` that the default algorithm has
+    masks: ClassVar[bool] = False  # does it skip masked vertices? Else it is given the graph without their edges
     checking: ClassVar[Collection[str]] = ()  # the algorithms that can verify each level
 
     def unavailable(self) -> str | None:
@@ -208,6 +215,7 @@ class Engine(ABC):
             options.target is not None,
             options.deterministic and options.predecessors,  # distances alone are the same in any search
             sources > 1,
+            options.vertices is not None,
         )
         for option, is_asked in zip(OPTIONAL, asked, strict=True):
             if is_asked and option not in self.supports:
@@ -245,14 +253,16 @@ class OneByOne(BatchTraversal):
         super().__init__(graph)
         self.traversal = traversal
 
-    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
+    def distances(
+        self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray, vertices: Any = None
+    ) -> None:
         for row, source in zip(distances, sources, strict=True):
-            row[:] = self._from(source, depth_limit)
+            row[:] = self._from(source, depth_limit, vertices)
 
-    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+    def summary(self, sources: np.ndarray, depth_limit: int | None, vertices: Any = None) -> Summary:
         summary = Summary.of(len(sources))
         for place, source in enumerate(sources):
-            distances = self._from(source, depth_limit)
+            distances = self._from(source, depth_limit, vertices)
             counts = np.bincount(distances[distances >= 0])
             levels = np.arange(len(counts))
             summary.reached[place] = counts.sum()
@@ -261,6 +271,7 @@ class OneByOne(BatchTraversal):
             summary.harmonic[place] = (counts[1:] / levels[1:]).sum()
         return summary
 
-    def _from(self, source: np.int64, depth_limit: int | None) -> np.ndarray:
-        result = self.traversal.run(np.array([source]), Options(depth_limit, predecessors=False))
+    def _from(self, source: np.int64, depth_limit: int | None, vertices: Any) -> np.ndarray:
+        options = Options(depth_limit, predecessors=False, vertices=vertices)
+        result = self.traversal.run(np.array([source]), options)
         return to_host(result.distances)

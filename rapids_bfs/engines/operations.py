@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial, wraps
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
 from .._core.arguments import quoted
-from .._core.cuda.arrays import CPU, CUDA
+from .._core.cuda.arrays import CPU, CUDA, to_host
 from ..errors import InputError
 from ..graph import Graph
 from .base import BatchTraversal, Betweenness, Options, Traversal
@@ -50,9 +51,12 @@ def search(graph: Any, sources: np.ndarray, options: Options, engine: str) -> An
     """`rapids_bfs.bfs` from vertices (int64, distinct) rather than ids."""
     spec = require(engine, options.deterministic)
     spec.require(graph, options, len(sources))
-    traversal = spec.traversal(graph)
+    searched = graph if options.vertices is None or spec.engine.masks else graph.filter(vertices=options.vertices)
+    traversal = spec.traversal(searched)
     with traversal.lock:
         result = traversal.run(sources, options, own=True)
+    if searched is not graph:
+        result = replace(result, graph=graph)
     if result.trace is not None:
         result.trace.engine = spec.name
     return result
@@ -77,11 +81,16 @@ def default_engines(graph: Any) -> tuple[str, ...] | None:
 
 
 @by_kind
-def batch_traversal(graph: Any, engine: str, depth_limit: int | None) -> BatchTraversal:
-    """An engine's preparation for searches of ``graph`` from many sources at once."""
+def batch_traversal(graph: Any, engine: str, options: Options) -> tuple[BatchTraversal, dict[str, Any]]:
+    """An engine's preparation for searches of ``graph`` from many sources at once, and the further arguments of its
+    methods."""
     spec = require(engine)
-    spec.require(graph, Options(depth_limit, predecessors=False))
-    return spec.batch_traversal(graph)
+    spec.require(graph, options)
+    if options.vertices is None:
+        return spec.batch_traversal(graph), {}
+    if spec.engine.masks:
+        return spec.batch_traversal(graph), {"vertices": options.vertices}
+    return spec.batch_traversal(graph.filter(vertices=options.vertices)), {}
 
 
 @by_kind
@@ -97,24 +106,26 @@ def betweenness(graph: Any, engine: str) -> Betweenness:
 
 
 @by_kind
-def components(graph: Any) -> tuple[np.ndarray, int]:
+def components(graph: Any, vertices: Any = None) -> tuple[np.ndarray, int]:
     """The connected component of each vertex, on the host, in the order of the vertices, and how many there are. They
-    are numbered from 0 in the order of their first vertices."""
+    are numbered from 0 in the order of their first vertices. Vertices that a mask leaves out have -1."""
     from ..kernels.cpu import afforest
 
     here = graph.to(CPU)
     labels = np.empty(here.num_vertices, here.targets.dtype)
-    return labels, afforest.label(here.offsets, here.targets, not here.directed, labels)
+    allowed = np.empty(0, bool) if vertices is None else np.array(to_host(vertices))
+    return labels, afforest.label(here.offsets, here.targets, not here.directed, allowed, labels)
 
 
 @by_kind
-def path_between(graph: Any, source: int, target: int) -> np.ndarray:
-    """The vertices of a shortest path, including both ends; empty if there is no path."""
+def path_between(graph: Any, source: int, target: int, vertices: Any = None) -> np.ndarray:
+    """The vertices of a shortest path, including both ends; empty if there is no path. Vertices that a mask leaves out
+    are on none."""
     if graph.device == CUDA:
-        return path_by_search(graph, source, target)
+        return path_by_search(graph, source, target, vertices)
     from .cpu.bidirectional import Bidirectional
 
-    return Bidirectional.of(graph).path(source, target)
+    return Bidirectional.of(graph).path(source, target, vertices)
 
 
 @by_kind
@@ -127,9 +138,10 @@ def bound_neighbors(graph: Any, places: np.ndarray, lower: np.ndarray, upper: np
     eccentricities.spread(here.offsets, here.targets, places, lower, upper)
 
 
-def path_by_search(graph: Any, source: int, target: int) -> np.ndarray:
+def path_by_search(graph: Any, source: int, target: int, vertices: Any = None) -> np.ndarray:
     """`path_between`, by a search from the source until it reaches the target."""
-    path: np.ndarray = search(graph, np.array([source], np.int64), Options(target=target), "auto").vertices_to(target)
+    options = Options(target=target, vertices=vertices)
+    path: np.ndarray = search(graph, np.array([source], np.int64), options, "auto").vertices_to(target)
     return path
 
 

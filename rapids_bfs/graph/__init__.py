@@ -6,3 +6,5 @@ from .edge_data import Dates as Dates
 from .edge_data import EdgeData as EdgeData
 from .graph import Graph as Graph
 from .graph import Vertices as Vertices
+from .masks import Mask as Mask
+from .masks import checked_mask as checked_mask

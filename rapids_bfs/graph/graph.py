@@ -380,7 +380,7 @@ class Graph(Labelled, Vertices):
 
     @cached_property
     def _reverse(self) -> Graph:
-        offsets, targets = self._csr.transpose(self.offsets, self.targets)
+        offsets, targets = self._csr.transpose(self.offsets, self.targets, in_order=bool(self.edge_data))
         return self._with(
             offsets=offsets.astype(self.offsets.dtype, copy=False),
             targets=targets.astype(self.targets.dtype, copy=False),
@@ -396,7 +396,7 @@ class Graph(Labelled, Vertices):
         """
         if not self.directed:
             return self
-        offsets, targets = self._csr.mirrored(self.offsets, self.targets)
+        offsets, targets = self._csr.mirrored(self.offsets, self.targets, in_order=bool(self.edge_data))
         data = self.edge_data if targets is self.targets else self.edge_data.taken(self._arcs("mirrored"))
         return self._with(offsets=offsets, targets=targets, directed=False, edge_data=data)
 
@@ -438,16 +438,17 @@ class Graph(Labelled, Vertices):
         Examples
         --------
         >>> from rapids_bfs import as_graph
-        >>> graph = as_graph(([0, 0, 1, 2], [1, 2, 2, 3]), edge_data={"time": [1, 5, 2, 9]})
-        >>> graph.filter(edges=graph.edge_data["time"] <= 5).neighbors(0)
-        [1, 2]
-        >>> graph.filter(vertices=lambda graph: graph.degrees != 1).num_edges
-        0
+        >>> edges = [0, 0, 1, 2], [1, 2, 2, 3]
+        >>> graph = as_graph(edges, edge_data={"time": [1, 5, 2, 9]})
+        >>> graph.filter(edges=graph.edge_data["time"] <= 2).neighbors(0)
+        [1]
+        >>> graph.filter(vertices=lambda graph: graph.degrees > 0).num_edges
+        3
         """
         if edges is not None:
             edges = checked_mask(edges, self, self.num_arcs, "arcs")
         if vertices is not None:
-            vertices = checked_mask(vertices, self, self.num_vertices, "vertices")
+            vertices = self.mask(vertices)
         kept = self._csr.Kept(self.offsets, self.targets, edges, vertices)
         filtered = self._with(
             offsets=kept.offsets(self.offsets),
@@ -457,6 +458,10 @@ class Graph(Labelled, Vertices):
         if not self.directed and edges is not None:
             filtered._require_both_arcs()
         return filtered
+
+    def mask(self, vertices: Mask | None) -> Any:
+        """A mask of the vertices as an array on the graph's device, or None. Raises `InputError` if it is none."""
+        return None if vertices is None else checked_mask(vertices, self, self.num_vertices, "vertices")
 
     def _require_both_arcs(self) -> None:
         """Raise `InputError` for an edge that has only one of its arcs."""

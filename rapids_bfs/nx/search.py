@@ -190,7 +190,16 @@ def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth:
     predecessors, order = np.empty((2, n), edges.targets.dtype)
     visited = np.empty(words(n), np.uint64)
     reached = sequential.search(
-        edges.offsets, edges.targets, sources, depth, ordered.NO_TARGET, distances, predecessors, order, visited
+        edges.offsets,
+        edges.targets,
+        sources,
+        depth,
+        ordered.NO_TARGET,
+        distances,
+        predecessors,
+        order,
+        visited,
+        visited[:0],
     )
     return OrderedBFS(graph, order[:reached], len(sources), distances, predecessors)
 

@@ -27,7 +27,9 @@ def corrupted(distances=None, predecessors=None, **fields):
     return result
 
 
+WITHOUT_3 = np.arange(7) != 3
 CORRUPTIONS = {
+    "masked": [corrupted({3: 3}, {3: 2}, vertices=WITHOUT_3), corrupted(predecessors={3: 2}, vertices=WITHOUT_3)],
     "distance-range": [corrupted({3: 7}), corrupted({4: -2})],
     "limit": [corrupted({3: 2}, {3: 2}, depth_limit=1)],
     "predecessor-range": [corrupted(predecessors={3: 7}), corrupted(predecessors={3: -2})],

@@ -19,13 +19,14 @@ NO_TARGET = -1
 def _search_next(arguments, thread):
     offsets, targets, sources, depth_limit, distances, predecessors, queues, reached, next_source = arguments
     visited = np.empty(distances.shape[1] // WORD + 1, np.uint64)
+    masked = visited[:0]
     while True:
         i = fetch_add(next_source, 0, 1)
         if i >= len(sources):
             return 0
         reached[i] = sequential.search(
             offsets, targets, sources[i : i + 1], depth_limit, NO_TARGET,
-            distances[i], predecessors[i], queues[i], visited,
+            distances[i], predecessors[i], queues[i], visited, masked,
         )  # fmt: skip
 
 

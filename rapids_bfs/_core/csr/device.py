@@ -21,6 +21,7 @@ from ..cuda.kernels import launch
 from ..dtypes import index_dtype
 from ..memory import require_device_bytes as require
 from ..rapids import driver_allocates
+from .device_filter import Kept as Kept
 
 BLOCK = 1 << 27  # arcs of a CSR that are read at a time
 PIECE = 1 << 28  # arcs that are sorted at once
@@ -117,6 +118,12 @@ def fill(blocks: Blocks, n: int, rows: int, *, mirror: bool = False) -> CSR:
     return place(blocks(), count(blocks(), n, rows, mirror=mirror), mirror=mirror)
 
 
+def _fill_in_order(sources: Any, targets: Any, n: int, *, mirror: bool = False) -> CSR:
+    """Offsets and targets of these edges, see `place_in_order`."""
+    counts = count([(sources, targets)], n, len(sources), mirror=mirror)
+    return place_in_order(sources, targets, counts, mirror=mirror)
+
+
 def sources_of(offsets: Any, targets: Any, first: int = 0, last: int | None = None) -> Any:
     """The sources of the arcs ``first`` up to ``last``."""
     size = (len(targets) if last is None else last) - first
@@ -132,8 +139,10 @@ def edge_blocks(offsets: Any, targets: Any) -> Iterator[Pairs]:
         yield sources_of(offsets, targets, first, first + len(block)), block
 
 
-def transpose(offsets: Any, targets: Any) -> CSR:
-    """The CSR of the reversed edges."""
+def transpose(offsets: Any, targets: Any, *, in_order: bool = False) -> CSR:
+    """The CSR of the reversed edges, on request ``in_order`` of the edges."""
+    if in_order:
+        return _fill_in_order(targets, sources_of(offsets, targets), len(offsets) - 1)
 
     def blocks() -> Iterator[Pairs]:
         return ((target, source) for source, target in edge_blocks(offsets, targets))
@@ -141,10 +150,13 @@ def transpose(offsets: Any, targets: Any) -> CSR:
     return fill(blocks, len(offsets) - 1, len(targets))
 
 
-def mirrored(offsets: Any, targets: Any) -> CSR:
-    """The CSR of the edges in both directions, self-loops once; the same arrays if they are symmetric."""
+def mirrored(offsets: Any, targets: Any, *, in_order: bool = False) -> CSR:
+    """The CSR of the edges in both directions, self-loops once, on request ``in_order`` of the edges; the same arrays
+    if they are symmetric."""
     if is_symmetric(offsets, targets):
         return offsets, targets
+    if in_order:
+        return _fill_in_order(sources_of(offsets, targets), targets, len(offsets) - 1, mirror=True)
     return fill(lambda: edge_blocks(offsets, targets), len(offsets) - 1, len(targets), mirror=True)
 
 

@@ -282,8 +282,9 @@ def degrees_of(n: int, blocks: Iterable[Pairs]) -> Degrees:
     return degrees
 
 
-def transpose(offsets: np.ndarray, targets: np.ndarray) -> CSR:
-    """The CSR of the reversed edges, of the same types. Each adjacency ascends, so transposing twice sorts."""
+def transpose(offsets: np.ndarray, targets: np.ndarray, *, in_order: bool = True) -> CSR:
+    """The CSR of the reversed edges, of the same types, always ``in_order``. Each adjacency ascends, so transposing
+    twice sorts."""
     degrees = degrees_of(len(offsets) - 1, _turned(offsets, targets))
     reversed_ = fill(degrees.out, _turned(offsets, targets))
     return reversed_[0].astype(offsets.dtype, copy=False), reversed_[1].astype(targets.dtype, copy=False)
@@ -320,8 +321,9 @@ def sources_of(offsets: np.ndarray, targets: np.ndarray) -> np.ndarray:
     return np.repeat(np.arange(len(offsets) - 1, dtype=targets.dtype), np.diff(offsets))
 
 
-def mirrored(offsets: np.ndarray, targets: np.ndarray) -> CSR:
-    """The CSR of the edges in both directions, self-loops once; the same arrays if they are symmetric."""
+def mirrored(offsets: np.ndarray, targets: np.ndarray, *, in_order: bool = True) -> CSR:
+    """The CSR of the edges in both directions, self-loops once, always ``in_order``; the same arrays if they are
+    symmetric."""
     degrees = degrees_of(len(offsets) - 1, edge_blocks(offsets, targets))
     if degrees.symmetric:
         return offsets, targets

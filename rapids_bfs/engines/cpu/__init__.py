@@ -13,6 +13,7 @@ class CPU(Engine):
     name = "cpu"
     algorithms = ("direction-optimizing", "sequential")
     supports = OPTIONAL
+    masks = True
 
     def unavailable(self) -> str | None:
         if numba.config.DISABLE_JIT:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from ..._core.cuda.arrays import CPU
+from ..._core.cuda.arrays import CPU, to_host
 from ..._core.memory import available_bytes, require_bytes
 from ..._core.threads import pool
 from ...graph import Graph
@@ -14,7 +15,7 @@ from ...kernels.cpu import betweenness, bit_parallel, parallel_over_sources
 from ...kernels.cpu.bits import WORD, words
 from ..base import BatchTraversal, Betweenness, OneByOne, Options, Summary, kernel_limit
 from .degree_order import numbered_by_degree
-from .search import DirectionOptimizing, Sequential
+from .search import NO_VERTICES, DirectionOptimizing, Sequential, masked
 
 WIDTHS = (1, 4, 16)  # words per vertex: 64, 256 or 1024 sources at once
 Valid = tuple[np.uint64, ...]  # a bit for each source
@@ -51,20 +52,22 @@ class ManySources(BatchTraversal):
             self.shares = np.bincount(distances[distances >= 0]) / here.num_vertices
 
     @cached_property
-    def one_by_one(self) -> BatchTraversal:
+    def one_by_one(self) -> OneByOne:
         return OneByOne(self.graph, DirectionOptimizing(self.graph))
 
     @cached_property
-    def parallel_over_sources(self) -> BatchTraversal:
+    def parallel_over_sources(self) -> ParallelOverSources:
         return ParallelOverSources(self.graph)
 
-    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
-        self.chosen(len(sources), depth_limit).distances(sources, depth_limit, distances)
+    def distances(
+        self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray, vertices: Any = None
+    ) -> None:
+        self.chosen(len(sources), depth_limit).distances(sources, depth_limit, distances, vertices)
 
-    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
-        return self.chosen(len(sources), depth_limit).summary(sources, depth_limit)
+    def summary(self, sources: np.ndarray, depth_limit: int | None, vertices: Any = None) -> Summary:
+        return self.chosen(len(sources), depth_limit).summary(sources, depth_limit, vertices)
 
-    def chosen(self, k: int, depth_limit: int | None = None) -> BatchTraversal:
+    def chosen(self, k: int, depth_limit: int | None = None) -> OneByOne | ParallelOverSources | BitParallel:
         """The traversal that searches from k sources."""
         if self.sharing(min(k, self.batch_size), depth_limit) >= SHARING:
             return self.bit_parallel
@@ -94,17 +97,21 @@ class ParallelOverSources(BatchTraversal):
             here.targets,
             queues=np.empty((self.threads, n), vertex),
             visited=np.empty((self.threads, words(n)), np.uint64),
+            masked=NO_VERTICES,
             counts=np.zeros((self.threads, n), np.int64),
             next_source=np.zeros(1, np.int64),
         )
 
-    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
-        limit = kernel_limit(depth_limit)
-        parallel_over_sources.search(self.searches, sources, limit, distances, *self._team(len(sources)))
+    def distances(
+        self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray, vertices: Any = None
+    ) -> None:
+        limit, searches = kernel_limit(depth_limit), self.searches._replace(masked=masked(vertices))
+        parallel_over_sources.search(searches, sources, limit, distances, *self._team(len(sources)))
 
-    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
-        limit, summary = kernel_limit(depth_limit), Summary.of(len(sources))
-        parallel_over_sources.summarize(self.searches, sources, limit, self.rows, summary, *self._team(len(sources)))
+    def summary(self, sources: np.ndarray, depth_limit: int | None, vertices: Any = None) -> Summary:
+        limit, searches = kernel_limit(depth_limit), self.searches._replace(masked=masked(vertices))
+        summary = Summary.of(len(sources))
+        parallel_over_sources.summarize(searches, sources, limit, self.rows, summary, *self._team(len(sources)))
         return summary
 
     def _team(self, k: int) -> tuple[np.ndarray, int]:
@@ -135,23 +142,26 @@ class BitParallel(BatchTraversal):
     def _bytes(self, width: int) -> int:
         return 8 * self.graph.num_vertices * (width * (ROWS + self.planes) + 1)
 
-    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
+    def distances(
+        self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray, vertices: Any = None
+    ) -> None:
+        ranks = self._masked(vertices)
         for begin in range(0, len(sources), self.batch_size):
             some = sources[begin : begin + self.batch_size]
             batch, valid = self._batch(len(some), True)
             team = self._team()
             bit_parallel.clear(batch.planes[: self.levels.bit_length()], self.counters, *team)
             self.levels = self.graph.num_vertices  # an interrupted search may leave any plane filled
-            self.levels = self._search(batch, valid, some, depth_limit, Summary.of(0))
+            self.levels = self._search(batch, valid, some, ranks, depth_limit, Summary.of(0))
             bit_parallel.write(batch, self.levels, distances[begin : begin + len(some)], *team)
 
-    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
-        whole = Summary.of(len(sources))
+    def summary(self, sources: np.ndarray, depth_limit: int | None, vertices: Any = None) -> Summary:
+        whole, ranks = Summary.of(len(sources)), self._masked(vertices)
         for begin in range(0, len(sources), self.batch_size):
             some = slice(begin, begin + self.batch_size)
             batch, valid = self._batch(len(sources[some]), False)
             part = Summary(*(column[some] for column in whole))
-            self._search(batch, valid, sources[some], depth_limit, part)
+            self._search(batch, valid, sources[some], ranks, depth_limit, part)
         return whole
 
     def _team(self) -> tuple[np.ndarray, int]:
@@ -159,11 +169,22 @@ class BitParallel(BatchTraversal):
         lanes = self.graph.num_vertices + self.graph.num_arcs
         return pool.team(lanes * (self.width + WIDTHS[1]), FEW_WORDS[self.width], self.threads)
 
+    def _masked(self, vertices: Any) -> np.ndarray:
+        """The vertices that a mask leaves out, by their numbers here."""
+        left_out = np.empty(0, np.int64) if vertices is None else np.flatnonzero(~to_host(vertices))
+        return self.numbered.rank[left_out]
+
     def _search(
-        self, batch: bit_parallel.Batch, valid: Valid, sources: np.ndarray, depth_limit: int | None, summary: Summary
+        self,
+        batch: bit_parallel.Batch,
+        valid: Valid,
+        sources: np.ndarray,
+        ranks: np.ndarray,
+        depth_limit: int | None,
+        summary: Summary,
     ) -> int:
-        limit = kernel_limit(depth_limit)
-        levels: int = bit_parallel.search(batch, valid, self.numbered.rank[sources], limit, summary, *self._team())
+        limit, rank = kernel_limit(depth_limit), self.numbered.rank
+        levels: int = bit_parallel.search(batch, valid, rank[sources], ranks, limit, summary, *self._team())
         return levels
 
     def _batch(self, k: int, distances: bool) -> tuple[bit_parallel.Batch, Valid]:

@@ -30,9 +30,11 @@ class Bidirectional:
         found: Bidirectional | None = traversals.get(KEY)
         return traversals.setdefault(KEY, cls(graph)) if found is None else found
 
-    def path(self, source: int, target: int) -> np.ndarray:
-        """The vertices of a shortest path, including both ends; empty if there is no path."""
-        queues = self.buffers[2]
+    def path(self, source: int, target: int, vertices: np.ndarray | None = None) -> np.ndarray:
+        """The vertices of a shortest path, including both ends, among those of a mask; empty if there is no path."""
+        side, parents, queues = self.buffers
+        if vertices is not None:
+            side = np.where(vertices, bidirectional.UNSEEN, bidirectional.MASKED).astype(np.uint8)
         with self.lock:
-            length = bidirectional.shortest_path(*self.edges, source, target, *self.buffers)
+            length = bidirectional.shortest_path(*self.edges, source, target, side, parents, queues)
             return queues[0, :length].copy()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
+from ..._core.csr.host_filter import bitmap
+from ..._core.cuda.arrays import to_host
 from ..._core.dtypes import index_dtype
 from ..._core.memory import require_bytes
 from ..._core.threads import pool
@@ -21,6 +24,7 @@ SMALL = 1 << 16  # edges; a smaller graph is searched before other threads are a
 NEAR = 1 << 12  # edges; probing fewer takes less time than the passes of the parallel kernel over all vertices
 NONE = -1
 NO_NOTES = np.empty(0, np.int64)
+NO_VERTICES = np.empty(0, np.uint64)
 
 
 @cache
@@ -30,6 +34,11 @@ def keep_freed_memory() -> None:
     The library keeps blocks up to the size of the largest that was freed: mallopt(3), M_MMAP_THRESHOLD, at most 32 MiB.
     """
     np.empty(30 << 20, np.uint8)
+
+
+def masked(vertices: Any) -> np.ndarray:
+    """The bitmap of the vertices that a mask leaves out; of length 0 if there is none."""
+    return NO_VERTICES if vertices is None else bitmap(~to_host(vertices))
 
 
 class Sequential(Traversal):
@@ -58,6 +67,7 @@ class Sequential(Traversal):
             self.predecessors if options.predecessors else self.predecessors[:0],
             self.queue,
             self.visited,
+            masked(options.vertices),
         )
         return options.predecessors
 
@@ -136,6 +146,7 @@ class DirectionOptimizing(Sequential):
         direction_optimizing.search(
             self.arrays if options.predecessors else self.without_tree,
             self.sourceless,
+            masked(options.vertices),
             sources,
             kernel_limit(options.depth_limit),
             NONE if options.target is None else options.target,

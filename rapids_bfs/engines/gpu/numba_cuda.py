@@ -33,7 +33,7 @@ class NumbaCUDA(Engine):
     name = "numba-cuda"
     # The simulator has no barrier over several blocks, no votes and shuffles of a warp, and no PTX.
     algorithms = tuple(ALGORITHMS) if simulated() else ("direction-optimizing", *ALGORITHMS)
-    supports = ("depth_limit", "target", "several sources")
+    supports = ("depth_limit", "target", "several sources", "vertices")
     checking = ALGORITHMS.keys()
 
     @property
