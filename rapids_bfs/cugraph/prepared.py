@@ -98,7 +98,7 @@ class Prepared:
             return self._named_vertices(start)
         if isinstance(start, int | np.integer):
             return np.array([self.graph.vertex_of(start)])
-        ids = _on_host(start)
+        ids = on_host(start)
         if not len(ids):
             raise InputError("at least one start is needed")
         if ids.dtype.kind not in "iu":
@@ -198,7 +198,7 @@ def _is_one(start: Any) -> bool:
     return isinstance(start, str) or not hasattr(start, "__len__")
 
 
-def _on_host(start: Any) -> np.ndarray:
+def on_host(start: Any) -> np.ndarray:
     """One id, or several of any array-like type, as a NumPy array."""
     if hasattr(start, "columns"):
         if not len(start.columns):

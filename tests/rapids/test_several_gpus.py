@@ -20,6 +20,7 @@ from rapids_bfs import (
     validate,
 )
 from rapids_bfs._core.cuda.driver import NO_LINK, driver, links
+from rapids_bfs.cugraph import dask as drop_in
 from rapids_bfs.distributed.dask import DaskLauncher
 from rapids_bfs.distributed.graph import from_graph
 
@@ -98,6 +99,36 @@ def test_side_by_side(client):
 
 def on_all(client, **options):
     return DaskLauncher(client, sorted(client.nthreads()), device="cuda", **options)
+
+
+@pytest.mark.gpus
+@pytest.mark.skipif(GPUS < 2, reason="there is one GPU")
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_drop_in(client, dtype):
+    """The same columns, types and distances as cuGraph's frames, and predecessors one level up."""
+    import cugraph.dask
+    from cugraph.dask.comms import comms
+
+    ends = (3 * np.random.default_rng(4).integers(0, 300, (2, 900))).astype(dtype)
+    edges = frame_of({"source": ends[0], "target": ends[1]})
+    comms.initialize(p2p=False)
+    try:
+        for directed in (False, True):
+            graph = cugraph.Graph(directed=directed)
+            graph.from_dask_cudf_edgelist(edges, source="source", destination="target")
+            for start, limit in ((int(ends[0, 0]), None), (int(ends[1, 7]), 2)):
+                theirs = cugraph.dask.bfs(graph, start, depth_limit=limit).compute().sort_values("vertex")
+                ours = drop_in.bfs(graph, start, depth_limit=limit)
+                assert isinstance(ours, dask_cudf.DataFrame)
+                ours = ours.compute().sort_values("vertex")
+                assert dict(ours.dtypes) == dict(theirs.dtypes)
+                for column in ("vertex", "distance"):
+                    assert ours[column].to_numpy().tolist() == theirs[column].to_numpy().tolist()
+                distances = dict(zip(*(ours[name].to_numpy().tolist() for name in ("vertex", "distance")), strict=True))
+                for vertex, before in zip(*(ours[each].to_numpy() for each in ("vertex", "predecessor")), strict=True):
+                    assert before < 0 or distances[before] + 1 == distances[vertex]
+    finally:
+        comms.destroy()
 
 
 @linked

@@ -67,7 +67,7 @@ def test_every_public_name_is_documented(site):
         inventory = InventoryFile.load(stream, "", lambda base, name: name)
     documented = {name for kind, names in inventory.items() if kind.startswith("py:") for name in names}
     public = [f"rapids_bfs.{name}" for name in rapids_bfs.__all__ if not name.startswith("_")]
-    public += [f"rapids_bfs.cugraph.{name}" for name in ("bfs", "bfs_edges")]
+    public += [f"rapids_bfs.cugraph.{name}" for name in ("bfs", "bfs_edges", "dask.bfs")]
     public += [f"rapids_bfs.engines.{name}" for name in ("Engine", "Traversal", "register")]
     public += [f"rapids_bfs.testing.{name}" for name in ("assert_valid_bfs", "assert_same_distances", "graphs")]
     assert [name for name in public if name not in documented] == []
