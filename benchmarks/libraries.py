@@ -142,8 +142,9 @@ def paths(graph, others):
 
 def hops(graph, others):
     sources = np.random.default_rng(3).integers(0, graph.num_vertices, ASKED).tolist()
-    ours = {"cpu": lambda: [rapids_bfs.bfs(graph, source, depth_limit=2, engine="cpu") for source in sources]}
-    return ours | others(igraph=lambda theirs: theirs.neighborhood(sources, 2))
+    return with_threads(lambda: rapids_bfs.neighborhoods(graph, sources, 2)) | others(
+        igraph=lambda theirs: theirs.neighborhood(sources, 2)
+    )
 
 
 def components(graph, others):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,8 @@ import numpy as np
 from .._core.arguments import index_of, quoted
 from .._core.cuda.arrays import CUDA, on_device, to_device, to_host
 from ..errors import InputError
+
+PLAIN = {int, np.int32, np.int64}  # types of integers that NumPy makes an array of at once
 
 
 class Ids:
@@ -69,6 +72,11 @@ class Labelled(Ids):
             if self.device == CUDA and not self.has_objects and ids.dtype.kind in "iu":
                 return self._vertices_on_device(to_device(ids))
             ids = to_host(ids).tolist()
+        if self.labels is None and isinstance(ids, list) and set(map(type, ids)) <= PLAIN:
+            with suppress(OverflowError):
+                vertices = np.array(ids, np.int64)  # a tenth of the time of a look at each
+                if not len(ids) or 0 <= vertices.min() <= vertices.max() < self.num_vertices:
+                    return vertices
         return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
 
     def _vertices_on_device(self, ids: Any) -> np.ndarray:

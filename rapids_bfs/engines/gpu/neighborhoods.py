@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,6 @@ from .persistent import WARP, LaunchTuning
 
 FILE = "neighborhoods"
 SHARE = 4  # one in so many free bytes is for rows and bitmaps, and one for the arcs of a batch
-UNKNOWN_BYTES = 1 << 32  # for either, where nobody knows how many are free
 Parameters: Any = NEIGHBORHOODS.in_memory()
 
 
@@ -124,8 +122,7 @@ class Neighborhoods(NeighborhoodSearch):
         return self.kernels[kernel]
 
     def _bytes_to_spend(self) -> int:
-        free = self.device.free_bytes()
-        return UNKNOWN_BYTES if free >= sys.maxsize else int(free) // SHARE
+        return int(self.device.free_bytes()) // SHARE
 
     def _grid(self, k: int) -> int:
         """How many blocks work on k centres: as many as the device runs at a time and the memory has rows for."""
