@@ -14,7 +14,7 @@ import secrets
 import threading
 import weakref
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
 from importlib import import_module
 from time import monotonic
@@ -32,7 +32,7 @@ from .workers import SEVERITY, Outcome, Rank
 PACKAGE = __name__.partition(".")[0]
 VERSION = f"__import__({remote.__name__!r}).__version__"  # of the package; evaluated by workers that may lack it
 TICK = 2.0  # seconds without an answer after which we check which workers are alive
-_turns = threading.Lock()  # collectives of two graphs on the same workers could deadlock
+_turns = threading.Lock()  # kernels of two graphs on the same GPUs could wait for each other
 
 
 class DaskLauncher(Launcher):
@@ -46,6 +46,7 @@ class DaskLauncher(Launcher):
         self.timeout = timeout
         self.token = secrets.token_hex(8)
         self._process = generation()
+        self._turns = threading.Lock() if device == CPU else _turns
         self._connected = False  # True while the ranks are connected and none has failed
         self._epoch = 0  # how many times they have connected
         self._names = [f"partition {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
@@ -151,7 +152,7 @@ class DaskLauncher(Launcher):
         """Call ``function`` on all ranks, which store the results under ``key``, if given. Returns the reports."""
         self._require_process()
         keys = [handle.key for handle in each]
-        with _turns:
+        with self._turns:
             connected, self._connected = self._connected, False  # unless the call succeeds
             try:
                 if not connected:
@@ -175,10 +176,23 @@ class DaskLauncher(Launcher):
         async def outcomes() -> list[Outcome]:
             if gone := [rank for rank, future in enumerate(self._rank_futures) if future.status != "finished"]:
                 return [self._lost(rank) for rank in gone]
-            calls = {rank: self._call(rank, method, *arguments) for rank in ranks or range(self.size)}
-            return await self._outcomes(calls, patience)
+            async with self._turn_of_client():
+                calls = {rank: self._call(rank, method, *arguments) for rank in ranks or range(self.size)}
+                return await self._outcomes(calls, patience)
 
         return self._values(outcomes)
+
+    def _turn_of_client(self) -> AbstractAsyncContextManager[Any]:
+        """A context that clients enter in turns, if their ranks share GPUs: kernels of two clients could wait for each
+        other. The scheduler ends the turn of a client that goes away."""
+        if self.device == CPU or self.size == 1:
+            return nullcontext()
+        from distributed import Semaphore
+
+        turns: AbstractAsyncContextManager[Any] = Semaphore(
+            max_leases=1, name=PACKAGE, scheduler_rpc=self.client.scheduler, loop=self.client.loop
+        )
+        return turns
 
     def _values(self, outcomes: Callable[[], Awaitable[list[Outcome]]]) -> list[Any]:
         """The values of the outcomes. If ranks failed, raises the failure that caused the others."""

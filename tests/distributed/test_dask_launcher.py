@@ -243,6 +243,27 @@ class TestCalls:
         launcher = DaskLauncher(dask_client, list(dask_client.nthreads())[:1])
         assert launcher.collect(exchanged, 2) == [([[0, 0]], [0])]
 
+    @pytest.mark.parametrize("device", ["cpu", "cuda"])
+    def test_clients_take_turns_where_their_ranks_share_gpus(self, dask_client, tmp_path, device):
+        """As they would on GPUs. The turn of a client ends with its call."""
+        begun, go = tmp_path / "begun", tmp_path / "go"
+        with distributed.Client(dask_client.scheduler.address, set_as_default=False) as other:
+            mine, theirs = launcher_of(dask_client), launcher_of(other)
+            mine.device = theirs.device = device
+            theirs.collect(exchanged, 1)
+            waiting = threading.Thread(target=mine.collect, args=(await_file, 0, str(begun), str(go)))
+            waiting.start()
+            eventually(begun.exists)
+            done = []
+            calling = threading.Thread(target=lambda: done.append(theirs.collect(exchanged, 1)))
+            calling.start()
+            calling.join(1 if device == "cuda" else 120)
+            assert len(done) == (device == "cpu")
+            go.touch()
+            for thread in (waiting, calling):
+                thread.join(120)
+            assert len(done) == 1
+
     def test_two_graphs_at_the_same_time(self, dask_client):
         launchers = [launcher_of(dask_client) for _ in range(2)]
         found = [[], []]
