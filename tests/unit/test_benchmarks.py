@@ -56,6 +56,7 @@ def test_help(name, capsys):
     "arguments",
     [
         ["batch-cpu", "rmat:6"],
+        ["filters-cpu", "rmat:8"],
         ["networkx", "--nodes", "40", "--small-nodes", "20"],
         ["cpu", "--only", "karate", "--seconds", "0.01", "--cores", "1"],
         ["engines", "rmat:6", "--engines", "cpu,scipy", "--sources", "2"],
