@@ -45,7 +45,8 @@ class ShortestPathDAG:
     Examples
     --------
     >>> from rapids_bfs import shortest_path_dag
-    >>> dag = shortest_path_dag({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": ["a"]}, "a")
+    >>> edges = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "a")]
+    >>> dag = shortest_path_dag(edges, "a")
     >>> dag.graph.neighbors("a"), dag.graph.neighbors("d")
     (['b', 'c'], [])
     >>> dag.path_counts
