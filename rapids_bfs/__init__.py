@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from .algorithms.betweenness import betweenness as betweenness
     from .algorithms.bfs import bfs as bfs
     from .algorithms.bfs import plot_levels as plot_levels
-    from .algorithms.bfs import validate as validate
     from .algorithms.components import connected_components as connected_components
     from .algorithms.distances import center as center
     from .algorithms.distances import diameter as diameter
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from .algorithms.neighborhoods import iter_neighborhoods as iter_neighborhoods
     from .algorithms.neighborhoods import neighborhoods as neighborhoods
     from .algorithms.shortest_paths import shortest_path as shortest_path
+    from .algorithms.validate import validate as validate
     from .comparison.records import Comparison as Comparison
     from .comparison.runner import compare as compare
     from .graph import Graph as Graph
@@ -83,7 +83,7 @@ _HOMES = {
     "read": "adapters.files",
     "shortest_path": "algorithms.shortest_paths",
     "shortest_path_dag": "algorithms.all_shortest_paths",
-    "validate": "algorithms.bfs",
+    "validate": "algorithms.validate",
 }
 
 __all__ = ["InputError", "NoPathError", "TraversalError", "__version__", *sorted(_HOMES)]

@@ -265,13 +265,7 @@ def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = N
         if names.count(column) > 1:
             raise InputError(f"{where} has {names.count(column)} columns {column!r}: leave one")
     n = graph.num_vertices
-    vertices = graph.vertices_of(table["vertex"].to_pylist())
-    rows = np.bincount(vertices, minlength=n)
-    if (rows != 1).any():
-        vertex = int(np.argmax(rows != 1))
-        id = graph.ids_of(np.array([vertex])).tolist()[0]
-        found = f"occurs {rows[vertex]} times" if rows[vertex] else "is missing"
-        raise InputError(f"{where} must hold each vertex of {graph.name} once: vertex {quoted(id)} {found}")
+    vertices = vertices_in(table, graph, where)
     if table["distance"].null_count:
         row = table["distance"].is_null().index(True).as_py()
         raise InputError(f"{where}, column 'distance', row {row} (from 0): null is not a distance")
@@ -286,6 +280,18 @@ def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = N
         predecessors[vertices[known]] = graph.vertices_of(id for id in ids if id not in none)
     sources = np.flatnonzero(distances == 0)
     return BFSResult(graph.to(CPU), sources, distances, predecessors, depth_limit).to(graph.device)
+
+
+def vertices_in(table: Any, graph: Graph, where: str) -> np.ndarray:
+    """The vertex of each row of an Arrow table. Raises `InputError` unless they are those of the graph, each once."""
+    vertices = graph.vertices_of(table["vertex"].to_pylist())
+    rows = np.bincount(vertices, minlength=graph.num_vertices)
+    if (rows != 1).any():
+        vertex = int(np.argmax(rows != 1))
+        id = graph.ids_of(np.array([vertex])).tolist()[0]
+        found = f"occurs {rows[vertex]} times" if rows[vertex] else "is missing"
+        raise InputError(f"{where} must hold each vertex of {graph.name} once: vertex {quoted(id)} {found}")
+    return vertices
 
 
 def _distances_in(column: np.ndarray, where: str) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
 from typing import IO
 
 import numpy as np
@@ -23,7 +24,7 @@ from ._text import read_integers
 
 EDGES, VERTICES, PROPERTIES = PARTS = (".e", ".v", ".properties")
 DIRECTED = re.compile(rb"^\s*graph\.\S+\.directed\s*[=:]\s*(true|false)\s*$", re.MULTILINE)
-ID = re.compile(r"\s*([0-9]{1,19})\s*", re.ASCII)
+ID = re.compile("[0-9]{1,19}", re.ASCII)
 
 
 def read_ldbc(file: File, *, directed: bool | None = None) -> Graph:
@@ -46,17 +47,7 @@ def read_ldbc(file: File, *, directed: bool | None = None) -> Graph:
 def _ids(file: File) -> np.ndarray:
     """The ids in ``file``, ascending (int64)."""
     require_bytes(24 * file.about_lines(), f"a graph of about {file.about_lines():,} vertices")
-    blocks = [np.empty(0, np.int64)]
-    try:
-        with file.text() as text, text.columns(names=[0, 1]) as frames:
-            for frame in frames:
-                if frame[0].dtype.kind != "i" or frame[0].min() < 0 or frame[1].notna().any():
-                    raise ValueError("a line is no id")
-                blocks.append(frame[0].to_numpy(np.int64))
-    except ValueError:
-        _refuse_id(file)
-        raise
-    ids = np.sort(np.concatenate(blocks))
+    ids = np.sort(np.concatenate([column for (column,) in _integers(file, "the id of a vertex")]))
     if (again := ids[1:] == ids[:-1]).any():
         twice = int(ids[1:][again][0])
         line = [number for number, text in _lines(file) if text.strip() == str(twice)][1:2]
@@ -64,16 +55,51 @@ def _ids(file: File) -> np.ndarray:
     return ids
 
 
+def read_reference(file: File, rows: int, value: str) -> pa.Table:
+    """The reference output of an algorithm: a vertex and its ``value`` on each line, in columns of int64.
+
+    Raises `InputError` if there are more lines than the ``rows`` of the graph, or one holds something else.
+    """
+    blocks = []
+    read = 0
+    for vertices, values in _integers(file, "a vertex and its value", "value"):
+        read += len(vertices)
+        if read > rows:
+            raise InputError(f"{file} has more lines than the graph has vertices, {rows:,}")
+        blocks.append(pa.table([vertices, values], ["vertex", value]))
+    return pa.concat_tables(blocks)
+
+
+def _integers(file: File, what: str, *more: str) -> Iterator[list[np.ndarray]]:
+    """The columns of integers from 0 on in ``file``, a block at a time: one, and one for each of ``more``.
+
+    Raises `InputError` naming the first line that holds something else than ``what``.
+    """
+    width = 1 + len(more)
+    yield [np.empty(0, np.int64)] * width
+    try:
+        with file.text() as text, text.columns(names=range(width + 1)) as frames:
+            for frame in frames:
+                *columns, none = (frame[place] for place in frame)
+                if none.notna().any() or any(column.dtype.kind != "i" or column.min() < 0 for column in columns):
+                    raise ValueError(f"a line is not {what}")
+                yield [column.to_numpy(np.int64) for column in columns]
+    except ValueError:
+        _refuse_line(file, what, width)
+        raise
+
+
 def _lines(file: File) -> enumerate[str]:
     return enumerate(io.TextIOWrapper(io.BufferedReader(file.text()), encoding="latin-1"), 1)
 
 
-def _refuse_id(file: File) -> None:
-    """Raise `InputError` naming the first line of ``file`` that is no id, if there is one."""
+def _refuse_line(file: File, what: str, width: int) -> None:
+    """Raise `InputError` naming the first line of ``file`` that is not ``width`` integers, if there is one."""
     for number, line in _lines(file):
-        found = ID.fullmatch(line)
-        if not line.isspace() and not (found and int(found[1]) < 1 << 63):
-            raise InputError(f"{file}, line {number}: {quoted(line.strip())} is not the id of a vertex, an integer")
+        fields = line.split()
+        if fields and not (len(fields) == width and all(ID.fullmatch(id) and int(id) < 1 << 63 for id in fields)):
+            kind = "an integer" if width == 1 else "integers"
+            raise InputError(f"{file}, line {number}: {quoted(line.strip())} is not {what}, {kind}")
 
 
 def _refuse_edge(edges: File, vertices: File, ids: np.ndarray) -> None:

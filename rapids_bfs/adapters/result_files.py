@@ -15,7 +15,11 @@ from .._core.formatting import counted
 from ..errors import InputError
 from ..graph import Graph
 from ._file import File, check_output, file_at, file_errors, replacing
+from ._ldbc import read_reference
 
+COMPONENT = "component"  # the column of a file of components
+REFERENCES = {"-BFS": "distance", "-WCC": COMPONENT}  # LDBC Graphalytics', by the end of their names
+LDBC_UNREACHED = (1 << 63) - 1
 SUFFIXES = (".parquet", ".arrow", ".feather", ".csv", ".tsv")
 
 
@@ -38,11 +42,14 @@ def save_table(table: pa.Table, path: Path, *, force: bool = False) -> None:
 
 
 def read_table(path: Path, graph: Graph) -> pa.Table:
-    """The result of a search in ``graph``, as a table that `save_table` wrote or any other with such columns.
+    """The result of a search in ``graph``, as a table that `save_table` wrote or any other with such columns; or what a
+    reference output of LDBC Graphalytics says.
 
     Raises `InputError` if there is none, if it has more rows than the graph has vertices, if ids are of another type
     than those of the graph, or a distance is no int32.
     """
+    if value := REFERENCES.get(path.name[-4:].upper()):
+        return _read_reference(path, graph, value)
     _require_suffix(path)
     file = file_at(path)
     types = {"vertex": pa.large_string() if graph.has_objects else pa.int64(), "distance": pa.int32()}
@@ -57,6 +64,18 @@ def read_table(path: Path, graph: Graph) -> pa.Table:
                     column = _integers(column, where)
                 table = table.set_column(place, name, _as_type(column, types[name], where))
         return table
+
+
+def _read_reference(path: Path, graph: Graph, value: str) -> pa.Table:
+    if graph.has_objects:
+        raise InputError(f"{path}: the ids of LDBC's outputs are integers, unlike those of {graph.name}")
+    file = file_at(path)
+    with file_errors(file, "an output of LDBC Graphalytics"):
+        table = read_reference(file, graph.num_vertices, value)
+    if value == COMPONENT:
+        return table
+    reached = pc.not_equal(table[value], LDBC_UNREACHED)
+    return table.set_column(1, value, pc.if_else(reached, table[value], -1))
 
 
 def _read(file: File, types: dict[str, pa.DataType], graph: Graph) -> pa.Table:
@@ -120,7 +139,7 @@ def _as_type(column: pa.ChunkedArray, type: pa.DataType, where: str) -> pa.Chunk
 
 def _require_suffix(path: Path) -> None:
     if path.suffix not in SUFFIXES:
-        raise InputError(f"{path}: the suffix of a result file is one of {', '.join(SUFFIXES)}")
+        raise InputError(f"{path}: the suffix of a result file is one of {', '.join(SUFFIXES)}, or LDBC's -BFS or -WCC")
 
 
 def _delimiter(path: Path) -> str:

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..graph import Graph, Mask
 from ..loading import as_graph
 from ..result import BFSResult
-from ..validation import Verdict, require_kinds, verdict_of
+from ..validation import require_kinds, verdict_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -121,33 +121,6 @@ def require_unmasked(graph: Any, mask: Any, vertices: Any) -> None:
     if len(left_out):
         id = graph.ids_of(left_out[:1]).tolist()[0]
         raise InputError(f"{quoted(id)} is masked: a search neither starts nor ends at a vertex that it may not enter")
-
-
-def validate(graph: Any, result: Any) -> Verdict:
-    """Check a result by these rules, in this order. The verdict names the first broken rule and its first vertex.
-
-    ``graph`` is what was searched: a `Graph`, or anything that `as_graph` takes.
-
-    ===================  ==========================================================================================
-    masked               a masked vertex was not reached
-    distance-range       a distance is -1 or in 0..n-1
-    limit                none is beyond the depth limit, or beyond the target at which the search stopped
-    predecessor-range    a predecessor is -1 or a vertex
-    source               a source has distance 0 and no predecessor
-    root                 nothing else has distance 0
-    reached              a vertex is reached exactly if it is a source or has a predecessor
-    tree-level           a reached vertex is one level below its predecessor (below some in-neighbour, if
-                         predecessors were not kept)
-    tree-edge            an edge leads from a vertex's predecessor to it
-    edge-level           an edge from u to v means distance(v) <= distance(u) + 1; undirected, both ways
-    edge-reach           no edge leads from a reached vertex to one that is not, unless the search stopped there
-    ===================  ==========================================================================================
-
-    The check runs where the result is, on one device or over several. On the host every edge of an undirected graph is
-    checked in both directions, in case its arrays have changed. If predecessors were not kept, the message says that
-    they were not checked. Raises `InputError` if the result's arrays do not fit the graph.
-    """
-    return verdict_of(as_graph(graph) if isinstance(result, BFSResult) else graph, result)
 
 
 def plot_levels(graph: Graph, result: BFSResult) -> Figure:

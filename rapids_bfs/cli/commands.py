@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable
-from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -36,15 +33,13 @@ from .streams import (
     devices_of,
     engines_named,
     output_path,
+    parsed_id,
     parts_named,
+    path_line,
     table_console,
     with_progress,
     write_output,
 )
-
-if TYPE_CHECKING:
-    from ..graph import Graph
-    from ..result import BFSResult
 
 
 class _Command(TyperCommand):
@@ -172,7 +167,7 @@ def compare(
     planned(source, num_sources, engines, baseline, seed, depth_limit)
     edges = given.edges()
     loaded = given.load() if edges is None else edges.graph
-    sources = [_parse_id(loaded, text) for text in source] if source else None
+    sources = [parsed_id(loaded, text) for text in source] if source else None
     comparison = with_progress(
         lambda progress: run_comparison(
             edges or loaded,
@@ -252,8 +247,8 @@ def run(
     loaded = given.load()
     result = bfs(
         loaded,
-        [_parse_id(loaded, text) for text in source],
-        target=None if target is None else _parse_id(loaded, target),
+        [parsed_id(loaded, text) for text in source],
+        target=None if target is None else parsed_id(loaded, target),
         depth_limit=depth_limit,
         engine=engine,
         deterministic=deterministic,
@@ -263,7 +258,7 @@ def run(
         write_output(out, lambda path: save_table(frame, path, force=force), ".csv")
     show(levels_table(loaded.name, loaded.num_vertices, result.level_sizes.tolist()), out=table_console(out))
     if target is not None:
-        show(line(_path(result, _parse_id(loaded, target))), out=table_console(out))
+        show(line(path_line(result, parsed_id(loaded, target))), out=table_console(out))
 
 
 @app.command(cls=_Command)
@@ -304,7 +299,7 @@ def trace(
     require(engine)
     checked_depth_limit(depth_limit)
     loaded = given.load()
-    ids = [_parse_id(loaded, text) for text in source or ()] or loaded.ids_of(sample_sources(loaded, 1)).tolist()
+    ids = [parsed_id(loaded, text) for text in source or ()] or loaded.ids_of(sample_sources(loaded, 1)).tolist()
     bfs(loaded, ids, engine=engine, depth_limit=depth_limit)  # compiles the kernels
     result = bfs(loaded, ids, engine=engine, depth_limit=depth_limit, trace=True, check=check)
     assert result.trace is not None
@@ -319,7 +314,12 @@ def trace(
 @app.command(cls=_Command)
 def validate(
     graph: GraphArgument,
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A file as 'run --out' writes it.")],
+    result: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RESULT", help="A file as 'run --out' writes it, or an output NAME-BFS or NAME-WCC of LDBC's."
+        ),
+    ],
     depth_limit: Annotated[int | None, typer.Option(metavar="D", help="The search stopped at this distance.")] = None,
     target: Annotated[str | None, typer.Option(metavar="ID", help="The search stopped at this vertex.")] = None,
     directed: Directed = None,
@@ -336,27 +336,20 @@ def validate(
       rapids-bfs run rmat:16 --source 5 --out result.parquet
 
       rapids-bfs validate rmat:16 result.parquet
+
+      rapids-bfs validate datagen-7_5-fb.e datagen-7_5-fb-WCC
     """
     from ..adapters import RESULT_COLUMNS
-    from ..adapters.result_files import read_table
     from ..algorithms.bfs import checked_depth_limit
-    from ..result import from_frame
-    from ..validation import verdict_of as check
+    from ..algorithms.validate import verdict_of_file
 
     limit = checked_depth_limit(depth_limit)
     loaded = GraphInput(graph, directed, source_column, target_column, not no_header).load()
-    table = read_table(result, loaded)
-    answer = from_frame(loaded, table, str(result), limit)
-    if target is not None:
-        answer = replace(answer, target=loaded.vertex_of(_parse_id(loaded, target)))
-    verdict = check(loaded, answer)
+    verdict, unread = verdict_of_file(loaded, result, limit, None if target is None else parsed_id(loaded, target))
     show(line(str(verdict), "green" if verdict else "red"))
-    if unread := [quoted(name) for name in table.column_names if name not in RESULT_COLUMNS]:
-        show(
-            line(
-                f"not checked: {shortened(', '.join(unread), 200)}; a result has {', '.join(RESULT_COLUMNS)}", "yellow"
-            )
-        )
+    if unread:
+        names = shortened(", ".join(map(quoted, unread)), 200)
+        show(line(f"not checked: {names}; a result has {', '.join(RESULT_COLUMNS)}", "yellow"))
     if not verdict:
         raise typer.Exit(1)
 
@@ -504,18 +497,3 @@ def datasets(
     from .info import datasets_table
 
     show(datasets_table(name))
-
-
-def _parse_id(graph: Graph, text: str) -> Hashable:
-    """The vertex id written as ``text``: the string itself if it is an id, else the number that it spells."""
-    if text in graph:
-        return text
-    return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
-
-
-def _path(result: BFSResult, target: Hashable) -> str:
-    """One line about the path to the vertex with this id."""
-    distance = result.distance_to(target)
-    if distance < 0:
-        return f"{target} was not reached"
-    return f"{target} is at distance {distance}: {' - '.join(map(str, result.path_to(target)))}"

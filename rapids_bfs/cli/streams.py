@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..comparison.baselines import EdgeInput
     from ..graph import Graph
+    from ..result import BFSResult
 
 STANDARD = Path("-")  # standard input or output instead of a file
 
@@ -111,6 +112,21 @@ def engines_named(start: str) -> list[str]:
     names = [name for name in registered() if ":" not in last]
     names += [f"{name}:{each}" for name, engine in registered().items() if ":" in last for each in engine.algorithms]
     return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
+
+
+def parsed_id(graph: Graph, text: str) -> Hashable:
+    """The vertex id written as ``text``: the string itself if it is an id, else the number that it spells."""
+    if text in graph:
+        return text
+    return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
+
+
+def path_line(result: BFSResult, target: Hashable) -> str:
+    """One line about the path to the vertex with this id."""
+    distance = result.distance_to(target)
+    if distance < 0:
+        return f"{target} was not reached"
+    return f"{target} is at distance {distance}: {' - '.join(map(str, result.path_to(target)))}"
 
 
 def devices_of(gpus: str | None) -> int | str | None:

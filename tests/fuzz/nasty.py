@@ -389,6 +389,9 @@ def result(rng: Random) -> Case:
     for row in rows:
         if rng.random() < 0.2:
             row[rng.randrange(3)] = rng.choice(IDS)
+    if rng.random() < 0.25:
+        lines = (rng.choice(GAPS[:4]).join(row[: rng.choice((2, 2, 2, 2, 3, 1))]) for row in rows)
+        return case(f"{word}-{rng.choice(('BFS', 'WCC'))}", encoded(rng, rng.choice(ENDS).join(lines) + "\n"))
     text = "\n".join(",".join(row[: len(header)]) for row in [header, *rows])
     if rng.random() < 0.7:
         return case(f"{word}.csv", encoded(rng, text + "\n"))

@@ -34,6 +34,9 @@ def read(path: Path) -> str:
     """Read a graph, or a result if the file is named so: "graph", "result" or "refused"; raises if it is not right."""
     graph = next((graph for word, graph in RESULTS_OF.items() if path.name.startswith(word)), None)
     try:
+        if graph is not None and path.name.endswith(("-BFS", "-WCC")):
+            rapids_bfs.validate(graph, path)
+            return "result"
         if graph is not None:
             return check_frame(graph, read_table(path, graph), path)
         if other := {".e": VERTEX_FILE, ".v": EDGE_FILE}.get(path.suffix):

@@ -173,6 +173,8 @@ VERTICES = range(9)  # the ids in the other of the two files of LDBC's graphs
 
 
 def results() -> Iterator[Case]:
+    yield case("result-BFS", f"5 3\n0 0\n1 1\n2 {2**63 - 1}\n")
+    yield case("result-WCC", "0 7\n1 7\n5 7\n2 7\n")
     for word, graph, source in (
         ("result", as_graph(([0, 1, 2], [1, 2, 5])), 0),
         ("strings", as_graph([("a", "b"), ("b", "c")]), "a"),
