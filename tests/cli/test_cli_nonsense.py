@@ -30,6 +30,7 @@ USUAL = {
     "validate": ["path:3", "r.csv"],
     "convert": ["karate", "o.npz", "--force"],
     "graph500": ["--scale=4", "--roots=1", "--engine=cpu"],
+    "datasets": ["gap"],
     "info": [],
     "warmup": [],
 }
@@ -82,7 +83,7 @@ def test_every_option_with_nonsense(here, capsys, command, option):
     assert 2 in {ends_well(capsys, [command, *usual, f"{option}={value}"], codes)[0] for value in NONSENSE}
 
 
-@pytest.mark.parametrize("command", ["compare", "run", "trace", "validate", "convert"])
+@pytest.mark.parametrize("command", ["compare", "run", "trace", "validate", "convert", "datasets"])
 def test_every_argument_with_nonsense(here, capsys, command):
     for place in range(len([each for each in USUAL[command] if not each.startswith("-")])):
         for value in NONSENSE:
