@@ -170,7 +170,9 @@ class Prepared:
 
     def distances(self, distances: Any) -> Any:
         """Distances as in cuGraph's frames: of its type, and its largest integer where a vertex is not reached."""
-        return self.xp.where(distances < 0, self.unreached, distances).astype(self.dtype)
+        converted = distances.astype(self.dtype)
+        converted[converted < 0] = self.unreached
+        return converted
 
     @cached_property
     def rows(self) -> Any:
