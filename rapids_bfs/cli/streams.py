@@ -83,9 +83,9 @@ def output_path(text: str) -> Path:
 def graphs_named(start: str) -> list[str]:
     """A shell's completions of ``start``, besides files: bundled graphs, generators, and datasets."""
     from ..data import BUNDLED
-    from ..generators import DRAWN, REGULAR
+    from ..generators import DRAWN, MODELS, REGULAR
 
-    names = (*BUNDLED, *(f"{kind}:" for kind in (*DRAWN, *REGULAR)))
+    names = (*BUNDLED, *(f"{kind}:" for kind in (*DRAWN, *MODELS, *REGULAR)))
     return [name for name in names if name.startswith(start)] + datasets_named(start)
 
 

@@ -9,7 +9,8 @@ import pytest
 from host_faults import Fault, assert_seen
 from oracle import random_graph
 
-from rapids_bfs import bfs, generators, validation
+from rapids_bfs import bfs, validation
+from rapids_bfs.generators import DRAWN, drawn
 
 with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
     from rapids_bfs._core.csr import device as device_csr
@@ -18,11 +19,11 @@ with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's her
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", np)
-    for module in (device_csr, generators, validation):
+    for module in (device_csr, drawn, validation):
         monkeypatch.setattr(module, "launch", host_device.launch)
     monkeypatch.setattr(device_csr, "require", lambda *_: None)
-    monkeypatch.setattr(generators, "require_device_bytes", lambda *_: None)
-    monkeypatch.setattr(generators, "to_device", lambda array: array)
+    monkeypatch.setattr(drawn, "require_device_bytes", lambda *_: None)
+    monkeypatch.setattr(drawn, "to_device", lambda array: array)
     monkeypatch.setattr(device_csr, "BLOCK", 100)
     monkeypatch.setattr(device_csr, "PIECE", 120)
 
@@ -123,7 +124,7 @@ def test_random_edges_are_those_of_the_cpu(kind):
         for vertex in (np.int32, np.int64):
             drawn = []
             for where in ("cpu", "cuda"):
-                drawing = generators.DRAWN[kind](scale, device=where)
+                drawing = DRAWN[kind](scale, device=where)
                 ends = np.empty((2, size), vertex)
                 drawing.draw(40, *ends)
                 drawn.append(ends)

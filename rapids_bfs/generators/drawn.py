@@ -1,4 +1,4 @@
-"""Random and regular graphs.
+"""Graphs of random edges: R-MAT and uniform.
 
 A random graph depends only on its seed, not on the number of threads: edge i has its own stream of a counter-based
 generator (splitmix64), keyed by the seed and i. So it is the same on the CPU and on a CUDA device.
@@ -6,7 +6,6 @@ generator (splitmix64), keyed by the seed and i. So it is the same on the CPU an
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,19 +13,19 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from ._core.arguments import quoted, whole_number
-from ._core.csr import host as csr
-from ._core.cuda.arrays import CPU, CUDA, checked_device, to_device
-from ._core.cuda.kernels import launch
-from ._core.dtypes import index_dtype
-from ._core.memory import require_bytes, require_device_bytes
-from ._core.threads import pool
-from .adapters._edge_list import EdgeList
-from .adapters.edges import from_edge_list, from_edges
-from .errors import InputError
-from .graph import Graph
-from .kernels.cpu.compiled import parallel
-from .kernels.cpu.splitmix import random_bits
+from .._core.arguments import whole_number
+from .._core.csr import host as csr
+from .._core.cuda.arrays import CPU, CUDA, checked_device, to_device
+from .._core.cuda.kernels import launch
+from .._core.dtypes import index_dtype
+from .._core.memory import require_bytes, require_device_bytes
+from .._core.threads import pool
+from ..adapters._edge_list import EdgeList
+from ..adapters.edges import from_edge_list
+from ..errors import InputError
+from ..graph import Graph
+from ..kernels.cpu.compiled import parallel
+from ..kernels.cpu.splitmix import random_bits
 
 # Graph500 specification, 1.2: the chances of the four quadrants of the adjacency matrix.
 A, B, C = 0.57, 0.19, 0.19
@@ -34,7 +33,6 @@ EDGE_FACTOR = 16
 MAX_SCALE = 48
 BLOCKS = {CPU: csr.BLOCK, CUDA: 1 << 27}  # edges drawn at a time
 SEED = 2
-RARE = 1 / 128  # expected edges of a vertex that probably has none
 
 
 @njit(inline="always")
@@ -116,7 +114,7 @@ class Drawing:
 
     def _made_of(self, blocks: Callable[[], Iterable[csr.Pairs]]) -> Graph:
         if self.device == CUDA:
-            from ._core.csr.device import fill
+            from .._core.csr.device import fill
 
             offsets, targets = fill(blocks, self.n, self.m, mirror=True)
             return Graph._trusted(offsets, targets, directed=False, name=self.name).simple
@@ -191,95 +189,3 @@ def _drawing(
 def _key(seed: int) -> int:
     """A key for `random_bits` from any seed, so that streams of neighbouring seeds do not overlap."""
     return int(np.random.default_rng(whole_number(seed, "the seed")).integers(1 << 62))
-
-
-def grid(side: int) -> Graph:
-    """A square grid of side x side vertices, row by row, each joined to the next in its row and in its column."""
-    vertices = np.arange(_checked("grid", side, side * side)).reshape(side, side)
-    source = np.concatenate([vertices[:, :-1].ravel(), vertices[:-1, :].ravel()])
-    target = np.concatenate([vertices[:, 1:].ravel(), vertices[1:, :].ravel()])
-    return _undirected(f"grid:{side}", side * side, source, target)
-
-
-def path(n: int) -> Graph:
-    """A path: vertex v is joined to v + 1."""
-    vertices = np.arange(_checked("path", n, n))
-    return _undirected(f"path:{n}", n, vertices[:-1], vertices[1:])
-
-
-def star(n: int) -> Graph:
-    """A star: vertex 0 is joined to each of the n - 1 others."""
-    leaves = np.arange(_checked("star", n, n))[1:]
-    return _undirected(f"star:{n}", n, np.zeros_like(leaves), leaves)
-
-
-def complete(n: int) -> Graph:
-    """A complete graph: every vertex is joined to every other."""
-    _checked("complete", n, n * n)
-    source, target = np.triu_indices(n, 1)
-    return _undirected(f"complete:{n}", n, source, target)
-
-
-def tree(n: int) -> Graph:
-    """A complete binary tree in heap order: vertex v > 0 is joined to (v - 1) // 2."""
-    children = np.arange(_checked("tree", n, n))[1:]
-    return _undirected(f"tree:{n}", n, (children - 1) // 2, children)
-
-
-def _checked(kind: str, size: int, work: int) -> int:
-    """``work``, if the size is at least 1 and the graph fits the memory; otherwise raises `InputError`."""
-    if size < 1:
-        raise InputError(f"{kind}: the size must be at least 1, not {size}")
-    require_bytes(64 * work, f"generating {kind}:{size}")
-    return work
-
-
-def _undirected(name: str, n: int, source: np.ndarray, target: np.ndarray) -> Graph:
-    return from_edges(source, target, vertices=n, directed=False, name=name)
-
-
-DRAWN = {"rmat": rmat_edges, "urand": urand_edges}
-REGULAR = {"grid": grid, "path": path, "star": star, "complete": complete, "tree": tree}
-SIZE = re.compile("-?[0-9]{1,18}")
-
-
-def generate(spec: str, *, seed: int = SEED, device: str = CPU) -> Graph:
-    """The graph written ``kind:size``: rmat:20, rmat:20:16, urand:20, grid:K, path:N, star:N, complete:N, tree:N.
-
-    The graph is on ``device``, "cpu" or "cuda"; random graphs are generated there.
-    Raises `InputError` if there is no such generator, or its graph would not fit the memory.
-    """
-    kind, sizes = parsed(spec)
-    if kind in DRAWN:
-        return DRAWN[kind](*sizes, seed=seed, device=device).graph()
-    graph: Graph = REGULAR[kind](sizes[0]).to(device)
-    return graph
-
-
-def leaves_isolated(spec: str) -> bool:
-    """Is this a random graph that is practically certain to have vertices without edges?
-
-    One of `rmat_edges` is, if a vertex in the sparsest quadrant at each level expects `RARE` edges or fewer.
-    """
-    kind, sizes = parsed(spec)
-    if kind != "rmat":
-        return False
-    scale, edge_factor = [*sizes, EDGE_FACTOR][:2]
-    if not 0 <= scale <= MAX_SCALE or edge_factor < 0:  # there is no such graph
-        return False
-    return 2 * edge_factor * (2 * (1 - A - B)) ** scale < RARE
-
-
-def parsed(spec: str) -> tuple[str, list[int]]:
-    """A generator's kind and sizes. Raises `InputError` if there is no such generator."""
-    kind, *numbers = spec.split(":")
-    if not all(SIZE.fullmatch(number) for number in numbers):
-        raise InputError(
-            f"{quoted(spec)}: the sizes of a generator are whole numbers of at most 18 digits, as in rmat:20:16"
-        )
-    sizes = [int(number) for number in numbers]
-    if (kind in DRAWN and 1 <= len(sizes) <= 2) or (kind in REGULAR and len(sizes) == 1):
-        return kind, sizes
-    raise InputError(
-        f"{quoted(spec)} is not a generator: there are rmat:S[:F], urand:S[:F] and {', '.join(REGULAR)}, each :N"
-    )
