@@ -58,7 +58,7 @@ def test_multi_source_bfs(data):
     far = np.iinfo(theirs.dtype).max
     for start in starts:
         name = "_".join(map(str, ids[start])) if isinstance(ids[start], tuple) else str(ids[start])
-        expected = oracle_distances(theirs.graph, [start], None if limit == -1 else limit)
+        expected = oracle_distances(theirs.graph, [start], None if limit == -1 else limit).astype(theirs.dtype)
         distances = frame[f"distance_{name}"]
         assert distances.dtype == theirs.dtype
         assert distances.tolist() == np.where(expected < 0, far, expected).tolist()
