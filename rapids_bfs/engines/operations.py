@@ -56,7 +56,7 @@ def search(graph: Any, sources: np.ndarray, options: Options, engine: str) -> An
     with traversal.lock:
         result = traversal.run(sources, options, own=True)
     if searched is not graph:
-        result = replace(result, graph=graph)
+        result = replace(result, graph=graph, vertices=options.vertices)
     if result.trace is not None:
         result.trace.engine = spec.name
     return result

@@ -20,7 +20,7 @@ def grid(side: int) -> Graph:
 
 def grid3d(side: int) -> Graph:
     """A grid of side x side x side vertices, each joined to the next along each of the three axes."""
-    vertices = np.arange(_checked("grid3d", side, side**3, bytes_each=96)).reshape(side, side, side)
+    vertices = np.arange(_checked("grid3d", side, side**3, bytes_each=128)).reshape(side, side, side)
     ends = [(vertices[:-1], vertices[1:]), (vertices[:, :-1], vertices[:, 1:]), (vertices[..., :-1], vertices[..., 1:])]
     source, target = (np.concatenate([each.ravel() for each in end]) for end in zip(*ends, strict=True))
     return _undirected(f"grid3d:{side}", side**3, source, target)
