@@ -75,6 +75,11 @@ def capacity_of(partition: Partition) -> int:
     return max(partition.partitioning.stride // CAPACITY_DIVISOR, MIN_CAPACITY)
 
 
+def may_overflow(edges: int, capacity: int, size: int) -> bool:
+    """Has the frontier of ``size`` ranks more edges than all buckets have room for pairs?"""
+    return edges > capacity * size**2
+
+
 class LevelSynchronousSearch(ABC):
     """The buffers of one partition, and the steps of a search between two collectives."""
 
@@ -91,13 +96,12 @@ class LevelSynchronousSearch(ABC):
             communicator.ready()
             frontier = self._frontier(communicator)
             unexplored, reached, depth, bottom_up = sum(self.partition.arcs), frontier.vertices, 0, False
-            room = self.capacity * communicator.size**2  # pairs in all buckets: a level with more would overflow some
             steps = []
             while frontier.vertices and depth < request.depth_limit and not frontier.at_target:
                 begin, before = perf_counter(), frontier.vertices
                 if not bottom_up:
                     edges = sum(frontier.edges)
-                    bottom_up = edges * ALPHA > unexplored or edges > room
+                    bottom_up = edges * ALPHA > unexplored or may_overflow(edges, self.capacity, communicator.size)
                     unexplored -= edges
                     if not bottom_up:
                         self.top_down(depth + 1, frontier.edges, communicator)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._core import notebook
 from .._core.arguments import quoted
-from .._core.csr import arcs, csr_for
+from .._core.csr import csr_for
 from .._core.csr.checks import check_graph
 from .._core.cuda.arrays import CPU, CUDA, DEVICES, moved, on_device, to_host
 from .._core.dtypes import frozen
@@ -411,6 +411,8 @@ class Graph(Labelled, Vertices):
 
     def _arcs(self, change: str) -> Callable[[], np.ndarray]:
         """For each arc of a changed graph, which arc of this one it was; see `rapids_bfs._core.csr.arcs`."""
+        from .._core.csr import arcs  # late: it imports Numba
+
         return partial(getattr(arcs, change), self.offsets, self.targets)
 
     def filter(self, *, edges: Mask | None = None, vertices: Mask | None = None) -> Graph:
@@ -467,6 +469,8 @@ class Graph(Labelled, Vertices):
         """Raise `InputError` for an edge that has only one of its arcs."""
         if self._csr.is_symmetric(self.offsets, self.targets):
             return
+        from .._core.csr import arcs
+
         source, target = arcs.first_one_way(self.offsets, self.targets)
         one, other = map(quoted, self.ids_of(np.array([source, target])).tolist())
         raise InputError(

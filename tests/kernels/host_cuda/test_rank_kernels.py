@@ -46,12 +46,13 @@ def test_back_to_top_down():
 def test_no_room():
     """A level goes bottom-up where pairs find no room, and the search goes on."""
     for room in (0, 1, 3):
-        with mock.patch.multiple(search, CAPACITY_DIVISOR=1 << 20, MIN_CAPACITY=room, ALPHA=0):
+        how = {"ALPHA": 0, "may_overflow": lambda *_: False}
+        with mock.patch.multiple(search, CAPACITY_DIVISOR=1 << 20, MIN_CAPACITY=room, **how):
             random_searches(6)
 
 
 def test_top_down():
-    with mock.patch.multiple(search, ALPHA=0):
+    with mock.patch.multiple(search, ALPHA=0, MIN_CAPACITY=1 << 12):
         random_searches(6)
         steps = assert_right(generate("rmat:8"), 3, [1, 9]).trace
         assert {step.direction for step in steps} == {"top-down"}
