@@ -8,7 +8,6 @@ and ``e U V`` an edge in both directions. Vertices are numbered from 1: here ver
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -87,11 +86,10 @@ def _header(file: File) -> Header:
 
 def _lines(file: File) -> Iterator[tuple[int, list[str]]]:
     """Number and fields of each line that is neither blank nor a comment."""
-    with file.text(comments=b"c") as raw:
-        for number, line in enumerate(io.TextIOWrapper(io.BufferedReader(raw), encoding="latin-1"), 1):
-            fields = re.findall("[^ \t\r\n]+", line)
-            if fields and not fields[0].startswith("c"):
-                yield number, fields
+    for number, line in file.numbered_lines(comments=b"c"):
+        fields = re.findall("[^ \t\r\n]+", line)
+        if fields and not fields[0].startswith("c"):
+            yield number, fields
 
 
 def _blocks(file: File, header: Header) -> Iterator[Pairs]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 import secrets
@@ -81,6 +82,11 @@ class File:
     def text(self, comments: bytes = b"", watched: Sequence[bytes] = ()) -> BoundedText:
         """The content as lines of text, within the bounds of `BoundedText`."""
         return BoundedText(self.open(), comments, watched)
+
+    def numbered_lines(self, comments: bytes = b"") -> Iterator[tuple[int, str]]:
+        """The lines of `text` in Latin-1, with their numbers from 1."""
+        with self.text(comments) as raw:
+            yield from enumerate(io.TextIOWrapper(io.BufferedReader(raw), encoding="latin-1"), 1)
 
     @property
     def size(self) -> int:

@@ -6,7 +6,6 @@ A. Iosup and others, The LDBC Graphalytics Benchmark, 2020 (arXiv:2011.15028), s
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
 from typing import IO
@@ -22,7 +21,8 @@ from ._file import File
 from ._tables import to_edge_table, with_vertices, write_rows
 from ._text import read_integers
 
-EDGES, VERTICES, PROPERTIES = PARTS = (".e", ".v", ".properties")
+EDGES, VERTICES = ".e", ".v"
+PARTS = EDGES, VERTICES, ".properties"
 DIRECTED = re.compile(rb"^\s*graph\.\S+\.directed\s*[=:]\s*(true|false)\s*$", re.MULTILINE)
 ID = re.compile("[0-9]{1,19}", re.ASCII)
 
@@ -50,7 +50,7 @@ def _ids(file: File) -> np.ndarray:
     ids = np.sort(np.concatenate([column for (column,) in _integers(file, "the id of a vertex")]))
     if (again := ids[1:] == ids[:-1]).any():
         twice = int(ids[1:][again][0])
-        line = [number for number, text in _lines(file) if text.strip() == str(twice)][1:2]
+        line = [number for number, text in file.numbered_lines() if text.strip() == str(twice)][1:2]
         raise InputError(f"{file}{f', line {line[0]}' if line else ''}: the vertex {twice} is there twice")
     return ids
 
@@ -89,13 +89,9 @@ def _integers(file: File, what: str, *more: str) -> Iterator[list[np.ndarray]]:
         raise
 
 
-def _lines(file: File) -> enumerate[str]:
-    return enumerate(io.TextIOWrapper(io.BufferedReader(file.text()), encoding="latin-1"), 1)
-
-
 def _refuse_line(file: File, what: str, width: int) -> None:
     """Raise `InputError` naming the first line of ``file`` that is not ``width`` integers, if there is one."""
-    for number, line in _lines(file):
+    for number, line in file.numbered_lines():
         fields = line.split()
         if fields and not (len(fields) == width and all(ID.fullmatch(id) and int(id) < 1 << 63 for id in fields)):
             kind = "an integer" if width == 1 else "integers"
@@ -105,7 +101,7 @@ def _refuse_line(file: File, what: str, width: int) -> None:
 def _refuse_edge(edges: File, vertices: File, ids: np.ndarray) -> None:
     """Raise `InputError` naming the first edge with an id that is not among ``ids``."""
     known = set(ids.tolist())
-    for number, line in _lines(edges):
+    for number, line in edges.numbered_lines():
         for id in line.split()[:2]:
             if int(id) not in known:
                 raise InputError(f"{edges}, line {number}: {id} is not a vertex in {vertices.path.name}")

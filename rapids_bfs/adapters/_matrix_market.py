@@ -105,10 +105,9 @@ def _kind(words: list[str], file: File) -> tuple[str, str, str]:
 
 def _lines(file: File) -> Iterator[tuple[int, list[str]]]:
     """Number and fields of each line that is not blank."""
-    with file.text(comments=b"%") as raw:
-        for number, line in enumerate(io.TextIOWrapper(io.BufferedReader(raw), encoding="latin-1"), 1):
-            if not line.isspace():
-                yield number, re.findall("[^ \t\r\n]+", line)
+    for number, line in file.numbered_lines(comments=b"%"):
+        if not line.isspace():
+            yield number, re.findall("[^ \t\r\n]+", line)
 
 
 def _edges(file: File, header: Header) -> Iterator[Pairs]:

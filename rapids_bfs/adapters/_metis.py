@@ -80,22 +80,21 @@ def read_metis(file: File, *, directed: bool | None = None) -> Graph:
 
 
 def _header(file: File) -> Header:
-    with file.text(comments=COMMENT) as text:
-        for number, line in enumerate(io.TextIOWrapper(io.BufferedReader(text), encoding="latin-1"), 1):
-            fields = line.split()
-            if not fields or line.startswith(COMMENT.decode()):
-                continue
-            where = f"{file}, line {number}"
-            if not 2 <= len(fields) <= 4 or not all(map(NUMBER.fullmatch, fields)):
-                raise InputError(
-                    f"{where}: the numbers of vertices and edges belong here, then the format if there are weights, "
-                    f"not {quoted(' '.join(fields))}"
-                )
-            vertices, edges, format, weights = fields + ["0", "1"][len(fields) - 2 :]
-            if not re.fullmatch("0*[01]{1,3}", format):
-                raise InputError(f"{where}: the format is up to three digits 0 or 1, not {quoted(format)}")
-            sized, heavy, weighted = (digit == "1" for digit in format[-3:].zfill(3))
-            return Header(int(vertices), int(edges), sized + heavy * int(weights), weighted, number)
+    for number, line in file.numbered_lines(comments=COMMENT):
+        fields = line.split()
+        if not fields or line.startswith(COMMENT.decode()):
+            continue
+        where = f"{file}, line {number}"
+        if not 2 <= len(fields) <= 4 or not all(map(NUMBER.fullmatch, fields)):
+            raise InputError(
+                f"{where}: the numbers of vertices and edges belong here, then the format if there are weights, "
+                f"not {quoted(' '.join(fields))}"
+            )
+        vertices, edges, format, weights = fields + ["0", "1"][len(fields) - 2 :]
+        if not re.fullmatch("0*[01]{1,3}", format):
+            raise InputError(f"{where}: the format is up to three digits 0 or 1, not {quoted(format)}")
+        sized, heavy, weighted = (digit == "1" for digit in format[-3:].zfill(3))
+        return Header(int(vertices), int(edges), sized + heavy * int(weights), weighted, number)
     raise InputError(f"{file} ends where the numbers of vertices and edges belong")
 
 
