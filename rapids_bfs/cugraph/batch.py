@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._core.arguments import flag, quoted
-from .._core.cuda.arrays import CUDA
+from .._core.csr import csr_for
 from .._core.formatting import counted
-from .._core.memory import require_bytes, require_device_bytes
 from ..algorithms.batch import bfs_batch
 from ..algorithms.trees import predecessors_of
 from ..errors import InputError
@@ -118,5 +117,4 @@ def _require_memory(prepared: Prepared, sources: int) -> None:
     """Raise `InputError` if the distances and predecessors of so many sources, twice, are more than is free."""
     bytes_per_vertex = np.dtype(np.int32).itemsize + prepared.graph.targets.dtype.itemsize + 2 * prepared.dtype.itemsize
     what = f"a frame of {prepared.graph.num_vertices:,} vertices and {counted(sources, 'source')}"
-    require = require_device_bytes if prepared.graph.device == CUDA else require_bytes
-    require(prepared.graph.num_vertices * sources * bytes_per_vertex, what)
+    csr_for(prepared.graph.targets).require(prepared.graph.num_vertices * sources * bytes_per_vertex, what)

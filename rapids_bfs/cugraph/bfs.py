@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .prepared import as_library_of, is_graph, is_matrix
+from .prepared import as_library_of, is_matrix, refuse_with_graph
 from .searcher import searcher_of
 
 
@@ -72,8 +72,7 @@ def bfs(
     if start is None and i_start is None:
         raise TypeError("must specify 'start' or 'i_start', but not both")
     start = i_start if start is None else start
-    if is_graph(G) and directed is not None:
-        raise TypeError("'directed' cannot be specified for a Graph-type input")
+    refuse_with_graph(G, directed=directed)
     searcher = searcher_of(G, directed)
     if not is_matrix(G):
         return searcher.frame(start, depth_limit, return_predecessors)

@@ -10,10 +10,8 @@ from ..algorithms.components import connected_components as weak_components
 from ..algorithms.components import strong_components
 from ..errors import InputError
 from ..graph import Graph
-from .prepared import as_library_of, is_graph, is_matrix
+from .prepared import as_library_of, is_matrix, refuse_with_graph
 from .searcher import searcher_of
-
-NOT_FOR_GRAPHS = "'%s' cannot be specified for a Graph-type input"
 
 
 def connected_components(
@@ -79,10 +77,7 @@ def strongly_connected_components(
 def _components(
     G: Any, directed: Any, connection: Any, return_labels: Any, kind: str, components: Callable[[Graph], Any]
 ) -> Any:
-    if is_graph(G):
-        for name, value in (("directed", directed), ("return_labels", return_labels)):
-            if value is not None:
-                raise TypeError(NOT_FOR_GRAPHS % name)
+    refuse_with_graph(G, directed=directed, return_labels=return_labels)
     if connection is not None and not (isinstance(connection, str) and connection == kind):
         raise TypeError(f"'connection' must be '{kind}' for {kind}ly_connected_components()")
     directed = None if directed is None else flag(directed, "directed")

@@ -21,7 +21,7 @@ from ..distributed.level_synchronous import Answer
 from ..distributed.result import frame_of_partition
 from ..errors import InputError
 from ..loading import as_graph
-from .prepared import is_graph, on_host
+from .prepared import integer_ids, is_graph
 
 INTEGERS = (np.dtype(np.int32), np.dtype(np.int64))  # the types of cuGraph's vertices
 
@@ -84,11 +84,7 @@ def bfs(
     """
     prepared = _of_graph(input_graph)
     limit = None if depth_limit is None or depth_limit < 0 else depth_limit
-    ids = on_host(start.compute() if hasattr(start, "compute") else start)
-    if not len(ids):
-        raise InputError("at least one start is needed")
-    if ids.dtype.kind not in "iu":
-        raise InputError(f"start must be one or more integers, not {ids.dtype}")
+    ids = integer_ids(start.compute() if hasattr(start, "compute") else start)
     result: Any = search(prepared.graph, ids.tolist(), depth_limit=limit)
     make = partial(_frame, dtype=prepared.dtype, distances=return_distances)
     graph = result.graph

@@ -156,7 +156,7 @@ def _cugraph_graph(G: Any, prepared: Prepared, egos: EgoGraphs, position: int, w
     the graph's edges with cuGraph's integers in ``src`` and ``dst``."""
     import cugraph
 
-    from ..adapters.cudf import frame_of
+    from ..adapters.cudf import frame_of, rows_at
 
     piece = slice(*egos.offsets[position : position + 2].tolist())
     ends = egos.sources[piece], egos.targets[piece]
@@ -165,8 +165,6 @@ def _cugraph_graph(G: Any, prepared: Prepared, egos: EgoGraphs, position: int, w
         edges = edges.drop_duplicates().merge(weights[["src", "dst", "weight"]], on=["src", "dst"])
     columns = {"src": ["src"], "dst": ["dst"]}
     if prepared.names is not None:
-        from ..adapters.cudf import rows_at
-
         named = {end: rows_at(prepared.names, edges[end].values) for end in columns}
         columns = {end: list(prepared.columns_of(end).values()) for end in columns}
         ids = {column: named[end][part] for end in columns for part, column in prepared.columns_of(end).items()}

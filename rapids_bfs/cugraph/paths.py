@@ -10,13 +10,12 @@ import numpy as np
 from ..algorithms.bfs import bfs
 from ..errors import InputError
 from ..result import BFSResult
-from .prepared import Prepared, as_library_of, is_graph, is_matrix
+from .prepared import Prepared, as_library_of, is_graph, is_matrix, refuse_with_graph
 from .searcher import searcher_of
 
 FAR = float(np.finfo(np.float64).max)  # the distance of a vertex that is not reached, as in `cugraph.sssp`
 WEIGHTS = "has weights, and a breadth-first search counts edges: use cugraph.sssp, or make the graph without weights"
 SOURCE = "source"
-NOT_FOR_GRAPHS = "'%s' cannot be specified for a Graph-type input"
 
 
 def shortest_path(
@@ -102,12 +101,11 @@ def shortest_path_length(G: Any, source: Any, target: Any = None) -> Any:
     The target may be vertex 0, for which cuGraph returns a frame. Every vertex of a matrix is one, also without edges.
     """
     prepared = _unweighted(G, None)
-    if target is not None:
-        end = _vertex(prepared, target, "target")
-        found = _search(prepared, source)
+    end = None if target is None else _vertex(prepared, target, "target")
+    found = _search(prepared, source)
+    if end is not None:
         length = int(found.distances[end])
         return FAR if length < 0 else float(length)
-    found = _search(prepared, source)
     from ..adapters.cudf import frame_of
 
     vertex = {"vertex": prepared.vertices.astype(np.int64)} if is_matrix(G) else prepared.ids("vertex")
@@ -148,10 +146,14 @@ def _checked(
         raise TypeError("cannot specify both 'source' and 'indices'")
     if indices is None and source is None:
         raise TypeError("must specify 'source' or 'indices', but not both")
-    options = {"directed": directed, "return_predecessors": return_predecessors, "unweighted": unweighted}
-    for name, value in (options | {"overwrite": overwrite}).items():
-        if is_graph(G) and value is not None:
-            raise TypeError(NOT_FOR_GRAPHS % name)
+    options = {
+        "directed": directed,
+        "return_predecessors": return_predecessors,
+        "unweighted": unweighted,
+        "overwrite": overwrite,
+    }
+    refuse_with_graph(G, **options)
+    for name, value in options.items():
         if value is not None and type(value) is not bool:
             raise ValueError(f"'{name}' must be a bool")
     if unweighted is False:

@@ -34,6 +34,13 @@ def is_matrix(obj: Any) -> bool:
     return type(obj).__module__.startswith(MATRICES) and obj.format in FORMATS
 
 
+def refuse_with_graph(G: Any, **options: Any) -> None:
+    """Raise cuGraph's `TypeError` for an option of matrices, None by default, that is given with a Graph."""
+    for name, value in options.items():
+        if value is not None and is_graph(G):
+            raise TypeError(f"'{name}' cannot be specified for a Graph-type input")
+
+
 def as_library_of(matrix: Any, array: Any) -> Any:
     """An array of an answer as CuPy's or NumPy's, like the matrix that was searched."""
     return array if type(matrix).__module__.startswith("cupyx") else to_host(array)
@@ -98,12 +105,7 @@ class Prepared:
             return self._named_vertices(start)
         if isinstance(start, int | np.integer):
             return np.array([self.graph.vertex_of(start)])
-        ids = on_host(start)
-        if not len(ids):
-            raise InputError("at least one start is needed")
-        if ids.dtype.kind not in "iu":
-            raise InputError(f"start must be one or more integers, not {ids.dtype}")
-        return self.graph.vertices_of(ids.tolist())
+        return self.graph.vertices_of(integer_ids(start).tolist())
 
     def _named_vertices(self, start: Any) -> np.ndarray:
         import cudf
@@ -200,8 +202,8 @@ def _is_one(start: Any) -> bool:
     return isinstance(start, str) or not hasattr(start, "__len__")
 
 
-def on_host(start: Any) -> np.ndarray:
-    """One id, or several of any array-like type, as a NumPy array."""
+def integer_ids(start: Any) -> np.ndarray:
+    """One id, or several of any array-like type, as a NumPy array of integers. Raises `InputError` if they are none."""
     if hasattr(start, "columns"):
         if not len(start.columns):
             raise InputError("start is a frame without columns")
@@ -211,6 +213,11 @@ def on_host(start: Any) -> np.ndarray:
             start = getattr(start, convert)()
     number = index_of(start)
     try:
-        return np.asarray(start).ravel() if number is None else np.array([number])
+        ids = np.asarray(start).ravel() if number is None else np.array([number])
     except (TypeError, ValueError) as error:
         raise InputError(f"start must be one or more ids, not {quoted(start)} ({error})") from None
+    if not len(ids):
+        raise InputError("at least one start is needed")
+    if ids.dtype.kind not in "iu":
+        raise InputError(f"start must be one or more integers, not {ids.dtype}")
+    return ids

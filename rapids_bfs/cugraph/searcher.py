@@ -87,8 +87,8 @@ class Searcher(Prepared):
             if not return_predecessors:
                 found[1].fill(self.none)
                 predecessors = None
-            how = {"cleared": self.next_arrays.last_is_clear, "followed": followed}
-            with traversal.search_into(distances, predecessors, unreached, sources, options, **how):
+            cleared, into = self.next_arrays.last_is_clear, (distances, predecessors)
+            with traversal.search_into(*into, unreached, sources, options, cleared=cleared, followed=followed):
                 if followed:
                     self._translate(None if self.narrow else distances, predecessors, ids, *found)
                 self.next_arrays.allocate_ahead()

@@ -24,7 +24,7 @@ from rapids_bfs.adapters import EXPORTERS, IMPORTERS, cudf, cudf_edges, export, 
 from rapids_bfs.adapters.cudf import matches as is_cudf
 from rapids_bfs.adapters.pylibcudf import NamedTable, _device_type, _names
 from rapids_bfs.comparison.baselines import Baseline, EdgeInput
-from rapids_bfs.cugraph.prepared import on_host
+from rapids_bfs.cugraph.prepared import integer_ids
 from rapids_bfs.cugraph.searcher import Searcher
 from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.rapids.base import RapidsTraversal
@@ -158,7 +158,7 @@ class TestDropIn:
         "start", [3, np.int32(3), [3], np.array([3]), pd.Series([3]), pd.DataFrame({"x": [3], "y": [4]})]
     )
     def test_starts(self, start):
-        found = on_host(start)
+        found = integer_ids(start)
         assert found.tolist() == [3]
         assert found.dtype.kind == "i"
 
