@@ -128,7 +128,6 @@ class Pool:
         if threads_lost():
             yield 1
             return
-        self._start_numbas()
         allowed = self.size
         spared = allowed // SPARE if allowed == numba.config.NUMBA_DEFAULT_NUM_THREADS else 0
         threads = 1 if things is not None and things < few else allowed - spared

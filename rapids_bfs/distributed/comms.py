@@ -61,7 +61,6 @@ class Link:
         self.comm = comm
         self.inbox: SimpleQueue[Message] = SimpleQueue()
         self.outbox: asyncio.Queue[Message] = asyncio.Queue()
-        self.sent = 0  # bytes that were written, with Dask's framing
         self._writing = asyncio.ensure_future(self._write())
         self._reading: asyncio.Future[None] | None = None  # unless a handler of the worker reads
 
@@ -71,8 +70,7 @@ class Link:
         with suppress(OSError):  # `read` finds it out too
             while True:
                 message = await self.outbox.get()
-                self.sent += await self.comm.write(message._replace(content=Serialized({}, [message.content])))
-                self.outbox.task_done()
+                await self.comm.write(message._replace(content=Serialized({}, [message.content])))
 
     async def read(self) -> None:
         """Put messages into the inbox until the comm is closed, then an `ABORT` without a reason."""
