@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._core.arguments import index_of, quoted, whole_number
+from .._core.csr import csr_for
 from .._core.cuda.arrays import CUDA, to_host
 from .._core.dtypes import INT32_LIMIT
 from .._core.formatting import counted
-from .._core.memory import require_bytes, require_device_bytes
 from ..engines import NeighborhoodSearch
 from ..engines.cpu.neighborhoods import Neighborhoods as OnCpu
 from ..errors import InputError
@@ -383,7 +383,7 @@ def _fitting(batches: Iterator[Batch], function: str) -> list[Batch]:
 
 
 def _require(graph: Graph, needed: int, what: str) -> None:
-    (require_device_bytes if graph.device == CUDA else require_bytes)(needed, what)
+    csr_for(graph.targets).require(needed, what)
 
 
 def _neighborhoods_joined(parts: Sequence[Neighborhoods]) -> Neighborhoods:
@@ -406,8 +406,4 @@ def _offsets_joined(parts: Sequence[_ByCenter]) -> np.ndarray:
 
 def _joined(arrays: Sequence[Any]) -> Any:
     """The arrays one after the other, where they are."""
-    if isinstance(arrays[0], np.ndarray):
-        return np.concatenate(arrays)
-    import cupy
-
-    return cupy.concatenate(arrays)
+    return csr_for(arrays[0]).xp.concatenate(arrays)

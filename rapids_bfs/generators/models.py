@@ -14,6 +14,7 @@ from ..adapters.edges import from_edges
 from ..errors import InputError
 from ..graph import Graph
 from .drawn import SEED
+from .regular import undirected
 
 MAX_SCALE = 28  # Qhull and SciPy's spanning trees count in 32 bits
 RADIUS = 0.55  # of rgg, times sqrt(ln n / n)
@@ -54,7 +55,7 @@ def rgg(scale: int, *, seed: int = SEED) -> Graph:
     n = _vertices("rgg", scale, bytes_each=100 + 40 * max(scale, 0))
     tree = cKDTree(_points(n, _Draws(seed)))
     pairs = tree.query_pairs(RADIUS * np.sqrt(np.log(n) / n), output_type="ndarray")
-    return _undirected(f"rgg:{scale}", n, *pairs.T)
+    return undirected(f"rgg:{scale}", n, *pairs.T)
 
 
 def delaunay(scale: int, *, seed: int = SEED) -> Graph:
@@ -64,7 +65,7 @@ def delaunay(scale: int, *, seed: int = SEED) -> Graph:
     hulls, ACM TOMS 22, 1996; the graphs delaunay_nS of the 10th DIMACS Implementation Challenge, 2012.
     """
     n = _vertices("delaunay", scale, bytes_each=1200)
-    return _undirected(f"delaunay:{scale}", n, *_triangulation(_points(n, _Draws(seed))))
+    return undirected(f"delaunay:{scale}", n, *_triangulation(_points(n, _Draws(seed))))
 
 
 def road(scale: int, *, seed: int = SEED) -> Graph:
@@ -91,7 +92,7 @@ def road(scale: int, *, seed: int = SEED) -> Graph:
     others = np.flatnonzero(~chosen)
     costs = lengths[others] * draws.uniform(len(others))
     chosen[others[np.argsort(costs, kind="stable")[: int(ROAD_DEGREE / 2 * n) - (n - 1)]]] = True
-    return _undirected(f"road:{scale}", n, source[chosen], target[chosen])
+    return undirected(f"road:{scale}", n, source[chosen], target[chosen])
 
 
 def smallworld(scale: int, *, seed: int = SEED) -> Graph:
@@ -106,7 +107,7 @@ def smallworld(scale: int, *, seed: int = SEED) -> Graph:
     target = (source + np.tile(np.arange(1, NEIGHBORS // 2 + 1), n)) % n
     rewired = draws.uniform(len(source)) < REWIRED
     target[rewired] = draws.below(n, int(rewired.sum()))
-    return _undirected(f"smallworld:{scale}", n, source, target).simple
+    return undirected(f"smallworld:{scale}", n, source, target).simple
 
 
 def web(scale: int, *, seed: int = SEED) -> Graph:
@@ -187,7 +188,3 @@ def _vertices(kind: str, scale: int, *, bytes_each: int) -> int:
         raise InputError(f"{kind}: the scale must be in 0..{MAX_SCALE}, not {scale}")
     require_bytes(bytes_each << scale, f"generating {kind}:{scale}")
     return 1 << scale
-
-
-def _undirected(name: str, n: int, source: np.ndarray, target: np.ndarray) -> Graph:
-    return from_edges(source, target, vertices=n, directed=False, name=name)
