@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import expected_distances
+from searched import assert_searched, searches
 from strategies import edge_lists, edges_of, graphs
 
 import rapids_bfs
@@ -52,37 +52,6 @@ def test_scrambling_deals_similar_neighbours_to_all_parts():
     partitioning = Partitioning.of(1 << 12, 4)
     partitions = partitioning.global_ids(np.arange(0, 1 << 12, 4)) // partitioning.stride
     assert np.bincount(partitions, minlength=4).min() > 200
-
-
-@st.composite
-def searches(draw, graph):
-    n = graph.num_vertices
-    vertices = st.integers(0, n - 1)
-    return {
-        "source": draw(st.lists(vertices, min_size=1, max_size=4, unique=True)),
-        "depth_limit": draw(st.none() | st.integers(0, 4)),
-        "target": draw(st.none() | vertices),
-        "predecessors": draw(st.booleans()),
-    }
-
-
-def assert_searched(graph, whole, options):
-    """The search finds the distances of Dijkstra on the whole graph, and is valid distributed and in one piece."""
-    result = bfs(graph, **options)
-    expected = expected_distances(whole, options["source"], options["depth_limit"], options["target"])
-    assert validate(graph, result)
-    brought = result.to("cpu")
-    np.testing.assert_array_equal(brought.distances, expected)
-    assert_valid_bfs(brought.graph, brought)
-    assert (brought.predecessors is not None) == options["predecessors"]
-    assert (result.num_reached, result.depth) == (brought.num_reached, brought.depth)
-    assert result.num_traversed_edges == brought.num_traversed_edges
-    assert result.stopped_at == brought.stopped_at
-    farthest = int(expected.argmax())
-    assert result.distance_to(farthest) == expected[farthest]
-    if options["predecessors"]:
-        assert len(result.path_to(farthest)) == expected[farthest] + 1
-    assert result.to_frame().equals(brought.to_frame())
 
 
 @settings(max_examples=150)

@@ -19,10 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from certificates import security
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from strategies import edges_of, graphs
-from test_distributed import assert_searched, searches
+from searched import assert_random_graphs_are_searched, assert_searched
 
 from rapids_bfs import TraversalError, as_graph, bfs, bfs_batch, connected_components, load, shortest_path
 from rapids_bfs.distributed import dask as on_dask
@@ -72,17 +69,7 @@ def test_each_host_has_a_worker_and_its_own_folders(client):
 
 
 def test_random_graphs(client):
-    """Of all shapes; some have fewer vertices than there are ranks."""
-    launcher = DaskLauncher(client, sorted(client.nthreads()))
-
-    @settings(max_examples=10)
-    @given(data=st.data(), whole=graphs(min_vertices=1, max_vertices=40, max_edges=160))
-    def check(data, whole):
-        graph = from_graph(whole, launcher)
-        assert edges_of(graph.to("cpu")) == edges_of(whole)
-        assert_searched(graph, whole, data.draw(searches(whole)))
-
-    check()
+    assert_random_graphs_are_searched(DaskLauncher(client, sorted(client.nthreads())), 10)
 
 
 @pytest.mark.parametrize("ids", [str, int], ids=["strings", "integers"])

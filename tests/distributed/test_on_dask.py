@@ -4,10 +4,7 @@ import os
 import signal
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from strategies import edges_of, graphs
-from test_distributed import assert_searched, searches
+from searched import assert_random_graphs_are_searched, assert_searched
 
 from rapids_bfs import InputError, TraversalError, as_graph, bfs, load, validate
 from rapids_bfs.distributed.graph import from_graph
@@ -23,16 +20,7 @@ def launcher_of(dask_client, size=3):
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_random_graphs(dask_client, size):
-    launcher = launcher_of(dask_client, size)
-
-    @settings(max_examples=8)
-    @given(data=st.data(), whole=graphs(min_vertices=1, max_vertices=40, max_edges=160))
-    def check(data, whole):
-        graph = from_graph(whole, launcher)
-        assert edges_of(graph.to("cpu")) == edges_of(whole)
-        assert_searched(graph, whole, data.draw(searches(whole)))
-
-    check()
+    assert_random_graphs_are_searched(launcher_of(dask_client, size), 8)
 
 
 def test_rank_0_searches_alone_what_is_deep(dask_client):
