@@ -64,20 +64,39 @@ def walk_ends(graph: Graph, vertices: np.ndarray, hops: int) -> tuple[Any, Any]:
 def _ends(graph: Graph, csr: Any, starts: Any, hops: int, held: int) -> tuple[Any, Any] | None:
     """`walk_ends` from a few vertices; None if there are several, and more than `MANY_WALKS` walks from them.
 
-    ``held`` are the bytes of what was found before.
+    ``held`` are the bytes of what was found before. However many the hops are, the ends recur after some: a cycle of
+    them is found as in R. Brent, An improved Monte Carlo factorization algorithm, BIT 20, 1980, and left out.
     """
-    xp, n = csr.xp, max(graph.num_vertices, 1)
-    position, at = xp.arange(len(starts), dtype=np.int64), starts
-    for _ in range(hops):
-        begins = graph.offsets[at].astype(np.int64)
-        bounds = xp.zeros(len(at) + 1, np.int64)
-        xp.cumsum(graph.offsets[at + 1] - begins, out=bounds[1:])
-        walks = int(bounds[-1])
-        if walks > MANY_WALKS and len(starts) > 1:
+    ends = csr.xp.arange(len(starts), dtype=np.int64), starts
+    earlier, since, until = ends, 0, 1
+    while hops:
+        longer = _extended(graph, csr, *ends, held, bounded=len(starts) > 1)
+        if longer is None:
             return None
-        csr.require(WALK_BYTES * walks + held, f"{walks:,} walks of {graph.name}")
-        row = csr.sources_of(bounds, xp.empty(walks, np.int64))
-        targets = graph.targets[(begins - bounds[:-1])[row] + xp.arange(walks)]
-        keys = xp.unique(position[row] * n + targets)
-        position, at = keys // n, keys % n
-    return position, at
+        ends = longer
+        hops, since = hops - 1, since + 1
+        if hops and _equal(ends, earlier):
+            hops %= since
+        elif since == until:
+            earlier, since, until = ends, 0, 2 * until
+    return ends
+
+
+def _extended(graph: Graph, csr: Any, position: Any, at: Any, held: int, *, bounded: bool) -> tuple[Any, Any] | None:
+    """The positions and ends of walks that are longer by an edge; None if they are too many and to be ``bounded``."""
+    xp, n = csr.xp, max(graph.num_vertices, 1)
+    begins = graph.offsets[at].astype(np.int64)
+    bounds = xp.zeros(len(at) + 1, np.int64)
+    xp.cumsum(graph.offsets[at + 1] - begins, out=bounds[1:])
+    walks = int(bounds[-1])
+    if walks > MANY_WALKS and bounded:
+        return None
+    csr.require(WALK_BYTES * walks + held, f"{walks:,} walks of {graph.name}")
+    row = csr.sources_of(bounds, xp.empty(walks, np.int64))
+    targets = graph.targets[(begins - bounds[:-1])[row] + xp.arange(walks)]
+    keys = xp.unique(position[row] * n + targets)
+    return keys // n, keys % n
+
+
+def _equal(some: tuple[Any, Any], others: tuple[Any, Any]) -> bool:
+    return all(len(one) == len(other) and bool((one == other).all()) for one, other in zip(some, others, strict=True))
