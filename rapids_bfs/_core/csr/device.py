@@ -170,6 +170,17 @@ def count_loops(offsets: Any, targets: Any) -> int:
     return sum(int((source == target).sum()) for source, target in edge_blocks(offsets, targets))
 
 
+def ascends(offsets: Any, targets: Any) -> bool:
+    """Does every adjacency ascend? Entries may repeat."""
+    begins = cupy.zeros(len(targets) + 1, bool)
+    begins[offsets] = True
+    for first in range(0, len(targets) - 1, BLOCK):
+        block = targets[first : first + BLOCK + 1]
+        if not (begins[first + 1 : first + len(block)] | (block[1:] >= block[:-1])).all():
+            return False
+    return True
+
+
 def ascending(
     offsets: Any, targets: Any, *, symmetric: bool = False, limit: int | None = None, result: Any = None
 ) -> CSR:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.csr import host as csr
-from ..._core.cuda.arrays import CPU
+from ..._core.csr import csr_for, host
+from ..._core.cuda.arrays import CPU, to_host
 from ...errors import TraversalError
 from ...graph import Graph
 from ...kernels.deterministic import SEARCH, UNROLL
@@ -43,21 +43,19 @@ DEFAULT = Tuning()
 Search: Any = SEARCH.in_memory()
 
 
-def ascending_in_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None:
+def ascending_in_edges(graph: Graph) -> tuple[Any, Any, np.ndarray | None] | None:
     """Offsets and targets of the in-edges, each adjacency ascending, and the position of each in the adjacency of its
     source, or None if those ascend too. None if the graph's own arrays fulfil all of this."""
+    if csr_for(graph.targets).ascends(graph.offsets, graph.targets):
+        return (*graph._ascending_in_edges, None) if graph.directed else None
     here = graph.to(CPU)
-    ascends = csr.ascends(here.offsets, here.targets)
-    if ascends and not graph.directed:
-        return None
-    positions = None if ascends else csr.transposed_positions(here.offsets, here.targets)
-    return *csr.transpose(here.offsets, here.targets), positions
+    return *host.transpose(here.offsets, here.targets), host.transposed_positions(here.offsets, here.targets)
 
 
-def has_alike_degrees(offsets: np.ndarray) -> bool:
+def has_alike_degrees(offsets: Any) -> bool:
     """Is the highest degree at most `ALIKE` times the mean?"""
-    n = len(offsets) - 1
-    return int(np.diff(offsets).max(initial=0)) * n <= ALIKE * int(offsets[-1])
+    degrees = np.diff(offsets)
+    return not len(degrees) or int(degrees.max()) * len(degrees) <= ALIKE * int(offsets[-1])
 
 
 class Deterministic:
@@ -72,7 +70,7 @@ class Deterministic:
         n, m = graph.num_vertices, graph.num_arcs
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
         words = -(-n // WARP)
-        ascending = ascending_in_edges(graph)  # the device's own in-edges of a directed graph have no order
+        ascending = ascending_in_edges(graph)
         in_edges = {name: array for name, array in zip(IN_EDGES, ascending or (), strict=False) if array is not None}
         needs: Needs = {
             "distances": (n, np.int32),
@@ -104,12 +102,12 @@ class Deterministic:
             n=n,
             m=m,
             edge_bits=m.bit_length(),
-            alike=has_alike_degrees(graph.to(CPU).offsets if ascending is None else ascending[0]),
+            alike=has_alike_degrees(graph.offsets if ascending is None else ascending[0]),
         )
         with device.active():
             self.host = OneLaunch(graph, device, self.parameters)
             self.tune(tuning)
-        self.isolated = np.diff(graph.to(CPU).offsets) == 0
+        self.isolated = to_host(np.diff(graph.offsets) == 0)
         self.stale = False  # did the last search leave a distance that the kernel does not reset?
 
     def tune(self, tuning: Tuning) -> None:
