@@ -55,11 +55,18 @@ class Trace(Sequence[Level]):
 
     Every expansion of a frontier is a level. So the last one reaches nothing, unless a depth limit or a target ended
     the search earlier. ``engine`` is the engine of the search, None if unknown.
+
+    For a graph distributed over CPUs, ``bytes_sent[i][rank]`` is how many bytes a rank sent to the others in the i-th
+    level, and ``bytes_needed[i][rank]`` how many the algorithm needs: a vertex and its parent, or without predecessors
+    the vertex alone, for each that the rank newly sees and another owns; a bit for each vertex of its own to each rank
+    that a level bottom-up looks it up; and the counters. The rest frames messages. Elsewhere both are None.
     """
 
     def __init__(self, levels: Sequence[Level], engine: str | None = None) -> None:
         self._levels = tuple(levels)
         self.engine = engine
+        self.bytes_sent: list[list[int]] | None = None
+        self.bytes_needed: list[list[int]] | None = None
 
     @classmethod
     def of(

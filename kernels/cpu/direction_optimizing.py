@@ -143,7 +143,7 @@ def _flush(s, level, buffer, held):
 
 
 @borrowing(serial)
-def _first_hit(frontier, in_targets, start, stop):
+def first_hit(frontier, in_targets, start, stop):
     """The first of the edges ``start..stop - 1`` whose end is in the frontier, or -1.
 
     They are tested `BATCH` at a time: independent loads cost less than a mispredicted branch.
@@ -203,7 +203,7 @@ def _bottom_up(arguments, thread):
                 place = lowest_one(left)
                 vertex = first + place
                 left &= left - ONE
-                edge = _first_hit(frontier, s.in_targets, s.in_offsets[vertex], s.in_offsets[vertex + ONE])
+                edge = first_hit(frontier, s.in_targets, s.in_offsets[vertex], s.in_offsets[vertex + ONE])
                 if edge >= 0:
                     hits |= ONE << place
                     s.distances[vertex] = level

@@ -1,36 +1,14 @@
-"""A breadth-first search of a distributed graph: the steps of one rank between two collectives.
+"""The partitions of a distributed graph: which rank owns a vertex, building rows, and Graph500's rules.
 
-Vertices have a 1D partitioning. The vertex with local id l on rank r has the global id ``g = r * stride + l``. A rank
-stores the rows of its own vertices, by local id; targets are global ids.
-
-Top-down, a rank sends a pair (vertex, parent) to the owner of each neighbour that it has not seen; owners settle the
-pairs that they receive. Bottom-up, each unvisited vertex of a rank scans its in-neighbours for a visited one: since all
-levels up to the last are complete, that one is in the frontier.
-
-====================================  ========================================================================
-``offsets[own + 1], targets[m]``      out-edges of the rank's vertices
-``in_offsets, in_targets``            in-edges (the same arrays if the graph is symmetric)
-``seen[words of all]``                bitmap over all global ids: visited, or sent to the owner by this rank
-``visited[words of own]``             bitmap of the rank's visited vertices, and of those without edges
-``fresh[words of own]``               those of the last level, where it was bottom-up
-``queue[own]``                        local ids of the rank's vertices in the order in which they were found
-``pairs[partitions, 1 + capacity, 2]``
-                                      a bucket for each owner. Its first row holds the number of pairs, and 1 if a
-                                      bucket of this rank has overflown; then vertices and parents
-====================================  ========================================================================
-
-Work: a bit test per edge of the frontier and a pair per vertex and sender, or at most a bit test per edge into an
-unvisited vertex. Each rank is one thread, so nothing is atomic.
-
-Sources: A. Buluc, K. Madduri, Parallel breadth-first search on distributed memory systems, SC 2011 (1D partitioning);
-S. Beamer et al., Distributed memory breadth-first search revisited, MTAAP 2013.
+The vertex with local id l on rank r has the global id ``g = r * stride + l``. A rank stores the rows of its own
+vertices, by local id; targets are global ids. Each kernel runs on one thread.
 """
 
 import numpy as np
 from numba import njit
 
 from . import splitmix
-from .bits import ONE, WORD, bit_of, count_ones, lowest_one, word_of
+from .bits import ONE, count_ones
 from .compiled import serial
 
 # The scramble: an odd multiplier and a summand a round, and the multipliers' inverses modulo 2**64.
@@ -178,117 +156,6 @@ def count_loops(offsets, targets, base):
         for edge in range(offsets[row], offsets[row + 1]):
             loops += targets[edge] == base + row
     return loops
-
-
-@serial
-def exclude(offsets, in_offsets, visited):
-    """Set the bits of vertices without edges, and those past the last vertex."""
-    own = len(offsets) - 1
-    for local_id in range(len(visited) * WORD):
-        if local_id >= own or (
-            offsets[local_id] == offsets[local_id + 1] and in_offsets[local_id] == in_offsets[local_id + 1]
-        ):
-            visited[word_of(local_id)] |= bit_of(local_id)
-
-
-@serial
-def seed(local_ids, offsets, visited, queue, distances, predecessors):
-    """Enqueue the sources. Returns the number of their out-edges."""
-    edges = 0
-    for i in range(len(local_ids)):
-        local_id = local_ids[i]
-        queue[i] = local_id
-        visited[word_of(local_id)] |= bit_of(local_id)
-        distances[local_id] = 0
-        if len(predecessors):
-            predecessors[local_id] = -1
-        edges += offsets[local_id + 1] - offsets[local_id]
-    return edges
-
-
-@serial
-def expand(offsets, targets, queue, begin, end, base, stride, seen, pairs):
-    """Write the unseen neighbours of the frontier ``queue[begin:end]`` into the buckets of their owners."""
-    partitions, capacity = pairs.shape[0], pairs.shape[1] - 1
-    pairs[:, 0] = 0
-    for i in range(begin, end):
-        local_id = queue[i]
-        for edge in range(offsets[local_id], offsets[local_id + 1]):
-            neighbor = targets[edge]
-            word, bit = word_of(neighbor), bit_of(neighbor)
-            if seen[word] & bit:
-                continue
-            seen[word] |= bit
-            owner = neighbor // stride
-            held = pairs[owner, 0, 0]
-            if held == capacity:
-                for partition in range(partitions):
-                    pairs[partition, 0, 1] = 1
-                return
-            pairs[owner, 0, 0] = held + 1
-            pairs[owner, held + 1, 0] = neighbor
-            pairs[owner, held + 1, 1] = base + local_id
-
-
-@serial
-def settle(pairs, offsets, stride, level, visited, queue, end, distances, predecessors):
-    """Settle the vertices of the pairs that one rank sent, unless they are visited. Returns the new end of the queue,
-    and the number of out-edges of the vertices settled."""
-    edges = 0
-    for i in range(len(pairs)):
-        local_id = pairs[i, 0] % stride
-        word, bit = word_of(local_id), bit_of(local_id)
-        if visited[word] & bit:
-            continue
-        visited[word] |= bit
-        distances[local_id] = level
-        if len(predecessors):
-            predecessors[local_id] = pairs[i, 1]
-        queue[end] = local_id
-        end += 1
-        edges += offsets[local_id + 1] - offsets[local_id]
-    return end, edges
-
-
-@serial
-def sweep(in_offsets, in_targets, seen, level, visited, fresh, distances, predecessors):
-    """Scan the in-neighbours of each unvisited vertex for a visited one. Returns how many vertices have one."""
-    total = 0
-    for word in range(len(visited)):
-        left = ~visited[word]
-        hits = np.uint64(0)
-        while left:
-            bit = lowest_one(left)
-            left &= left - ONE
-            local_id = np.uint64(word * WORD) + bit
-            for edge in range(in_offsets[local_id], in_offsets[local_id + ONE]):
-                neighbor = in_targets[edge]
-                if seen[word_of(neighbor)] & bit_of(neighbor):
-                    hits |= ONE << bit
-                    distances[local_id] = level
-                    if len(predecessors):
-                        predecessors[local_id] = neighbor
-                    break
-        fresh[word] = hits
-        visited[word] |= hits
-        total += count_ones(hits)
-    return total
-
-
-@serial
-def enqueue(offsets, fresh, queue):
-    """Put the fresh vertices into the queue. Returns their number, and that of their out-edges."""
-    end = 0
-    edges = 0
-    for word in range(len(fresh)):
-        left = fresh[word]
-        while left:
-            local_id = np.uint64(word * WORD) + lowest_one(left)
-            left &= left - ONE
-            queue[end] = local_id
-            end += 1
-            edges += offsets[local_id + ONE] - offsets[local_id]
-    return end, edges
 
 
 @serial

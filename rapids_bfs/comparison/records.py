@@ -201,6 +201,7 @@ class Comparison(Mapping[str, EngineRuns]):
                     **{name: getattr(runs, name) for name in SUMMARIES},
                     "ratio_to_baseline": self.ratio_to_baseline(runs.engine),
                     "trace": None if runs.trace is None else runs.trace.to_columns(),
+                    **{name: getattr(runs.trace, name, None) for name in ("bytes_sent", "bytes_needed")},
                     "runs": [
                         {"source": _plain(run.source), **{name: getattr(run, name) for name in FIGURES}}
                         for run in runs.runs

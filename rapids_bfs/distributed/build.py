@@ -251,9 +251,11 @@ class Builder:
         degrees = []
         for turned in (False, True) if directed else (False,):
             counts = self.csr.xp.zeros(own, np.int64)
-            for local_ids, _ in self.arcs(to_global, partitioning, turned=turned):
-                self.csr.count_local_ids(local_ids, counts)
-                del local_ids  # before the next block is bucketed
+            for block in self.in_step():
+                arcs = self._bucketed(block[::-1] if turned else block, to_global, partitioning)
+                for local_ids in self.communicator.alltoallv_new([local_ids for local_ids, _ in arcs]):
+                    self.csr.count_local_ids(local_ids, counts)
+                del arcs, local_ids  # before the next block is bucketed
             degrees.append(counts)
         return degrees
 

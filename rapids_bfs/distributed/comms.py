@@ -59,6 +59,7 @@ class Link:
     def __init__(self, comm: Any) -> None:
         comm.deserialize = comm.allow_offload = False  # frames arrive as bytes, and are written in order
         self.comm = comm
+        self.sent = 0  # bytes
         self.inbox: SimpleQueue[Message] = SimpleQueue()
         self.outbox: asyncio.Queue[Message] = asyncio.Queue()
         self._writing = asyncio.ensure_future(self._write())
@@ -67,10 +68,18 @@ class Link:
     async def _write(self) -> None:
         from distributed.protocol.serialize import Serialized
 
-        with suppress(OSError):  # `read` finds it out too
-            while True:
-                message = await self.outbox.get()
-                await self.comm.write(message._replace(content=Serialized({}, [message.content])))
+        while True:
+            message = await self.outbox.get()
+            with suppress(OSError):  # `read` finds it out too
+                self.sent += await self.comm.write(message._replace(content=Serialized({}, [message.content])))
+            self.outbox.task_done()
+
+    async def all_sent(self) -> int:
+        """How many bytes have been sent, once no message is left to be written or the link is closed."""
+        written = asyncio.ensure_future(self.outbox.join())
+        await asyncio.wait((written, self._writing), return_when=asyncio.FIRST_COMPLETED)
+        written.cancel()
+        return self.sent
 
     async def read(self) -> None:
         """Put messages into the inbox until the comm is closed, then an `ABORT` without a reason."""
@@ -240,6 +249,18 @@ class CommCommunicator(Communicator):
             reason = bytes(message.content).decode() or f"{self.names[peer]} has broken the connection"
             self.failure = self.failure or reason
         raise Aborted(self.failure)
+
+    def bytes_sent(self) -> int:
+        async def counted() -> int:
+            return sum(await asyncio.gather(*(link.all_sent() for link in self.links.values())))
+
+        counting = asyncio.run_coroutine_threadsafe(counted(), self.loop)
+        try:
+            return counting.result(self.timeout)
+        except TimeoutError:
+            counting.cancel()
+            self.abort(no_answer([self.names[peer] for peer in self.links], self.timeout))
+            raise Aborted(self.failure) from None
 
     def abort(self, reason: str) -> None:
         self.failure = self.failure or reason

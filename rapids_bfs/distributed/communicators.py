@@ -103,6 +103,10 @@ class Communicator(ABC):
             self.wait()
         return into
 
+    def bytes_sent(self) -> int | None:
+        """Bytes that this rank has sent to others so far, with what frames them; None if they are not counted."""
+        return None
+
     def barrier(self) -> None:
         """Wait for all ranks."""
         self.allgather_object(None)
@@ -187,6 +191,7 @@ class MeetingCommunicator(Communicator):
         self.rank = rank
         self.names, self.size = meeting.names, len(meeting.names)
         self.timeout, self.stops = meeting.timeout, meeting.stops
+        self._sent = 0  # bytes of arrays, which nothing frames
 
     @classmethod
     def group(cls, names: Sequence[str], timeout: float = TIMEOUT) -> list[MeetingCommunicator]:
@@ -196,6 +201,9 @@ class MeetingCommunicator(Communicator):
 
     def allgather_object(self, value: Any) -> list[Any]:
         return self.meeting.meet(self.rank, value)
+
+    def bytes_sent(self) -> int:
+        return self._sent
 
     def ready(self) -> None:
         self.meeting.meet(self.rank, None)  # on one device an allocation may wait for another rank's kernel
@@ -207,6 +215,7 @@ class MeetingCommunicator(Communicator):
 
     def allgather(self, whole: Any) -> None:
         slices = whole.reshape(self.size, -1)
+        self._sent += (self.size - 1) * slices[self.rank].nbytes
         theirs = self._lent(slices[self.rank])
         for rank, slice in enumerate(theirs):
             if rank != self.rank:
@@ -214,6 +223,7 @@ class MeetingCommunicator(Communicator):
         self._done(whole)
 
     def alltoallv(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
+        self._sent += sum(piece.nbytes for rank, piece in enumerate(pieces) if rank != self.rank)
         for mine, theirs in zip(into, self._lent(pieces), strict=True):
             _copy(mine, theirs[self.rank])
         self._done(into[0])

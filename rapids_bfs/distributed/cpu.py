@@ -1,4 +1,4 @@
-"""The level-synchronous search of a partition on one thread of the CPU, see `kernels.cpu.distributed`."""
+"""The level-synchronous search of a partition on the threads of a CPU, see `kernels.cpu.distributed_search`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 
 from .._core.memory import require_bytes
-from ..kernels.cpu import distributed as kernels
+from .._core.threads import pool
+from ..engines.cpu.search import keep_freed_memory
+from ..kernels.cpu import distributed_search as kernels
 from ..kernels.cpu.bits import ONE, WORD
 from .build import Partition
 from .communicators import Communicator
 from .level_synchronous import LevelSynchronousSearch
+
+FEW_VERTICES = 1 << 15  # of a partition; one thread has swept fewer before the others are awake
+FEW = 1 << 10  # frontier edges, or elements of entries
+COPIES = 4  # of the entries of a level: those to send and those received, both also on their way
 
 
 class HostSearch(LevelSynchronousSearch):
@@ -19,78 +25,128 @@ class HostSearch(LevelSynchronousSearch):
 
     def __init__(self, partition: Partition, communicator: Communicator) -> None:
         super().__init__(partition)
+        keep_freed_memory()
+        self.rank = partition.rank
         size, stride, dtype = partition.partitioning.size, partition.partitioning.stride, partition.partitioning.dtype
-        pair_bytes = 2 * size * (self.capacity + 1) * dtype.itemsize
-        require_bytes(pair_bytes + stride * (size + 3) // 8 + 8 * stride, "a search of a distributed graph")
-        self.seen = np.zeros(size * stride // WORD, np.uint64)
-        self.excluded, self.visited, self.fresh = np.zeros((3, stride // WORD), np.uint64)
-        self.queue = np.empty(partition.own, dtype)
-        self.pairs = np.empty((size, 1 + self.capacity, 2), dtype)  # the first pair of each row holds the count
+        threads, length = pool.most, kernels.HEAD + 2 * self.capacity
+        bitmaps, answer = (size + 3) * stride // 8, (4 + dtype.itemsize) * stride
+        entries = (COPIES * size * length + threads * size * kernels.BATCH + 2 * stride) * dtype.itemsize
+        require_bytes(entries + bitmaps + answer + size * stride, "a search of a distributed graph")
+        self.excluded, visited, fresh = np.zeros((3, stride // WORD), np.uint64)
         kernels.exclude(partition.offsets, partition.in_offsets, self.excluded)
-        self.found = np.zeros(4, np.int64)
+        self.arrays = kernels.Search(
+            partition.offsets,
+            partition.targets,
+            partition.in_offsets,
+            partition.in_targets,
+            hub=np.empty(partition.own, dtype),
+            seen=np.zeros(size * stride // WORD, np.uint64),
+            visited=visited,
+            fresh=fresh,
+            queue=np.empty(partition.own, dtype),
+            distances=np.empty(0, np.int32),
+            predecessors=np.empty(0, dtype),
+            outgoing=np.empty((size, length), dtype),
+            buffers=np.empty((threads, size, kernels.BATCH), dtype),
+            held=np.zeros((threads, -(-size // kernels.LANE) * kernels.LANE), np.int64),
+            counters=np.zeros(kernels.COUNTERS + size * kernels.LANE, np.int64),
+            base=partition.base,
+            stride=stride,
+        )
+        self.found = np.zeros((size, 4), np.int64)  # counters of all ranks
+        self.share = max(pool.size // size, 1) if communicator.one_process else None  # of the threads
+        self._find_hubs(communicator)
+
+    def _team(self, things: int, few: int) -> tuple[np.ndarray, int]:
+        return pool.team(things, few, self.share)
+
+    def _find_hubs(self, communicator: Communicator) -> None:
+        partition, s = self.partition, self.arrays
+        weights = np.zeros((communicator.size, s.stride), np.uint8)
+        kernels.weigh(s.offsets, weights[communicator.rank])
+        communicator.allgather_slices(weights)
+        kernels.find_hubs(
+            *(s.in_offsets, s.in_targets, weights.reshape(-1), s.base, s.hub, s.counters),
+            *self._team(partition.own, FEW_VERTICES),
+        )
 
     def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
         partition = self.partition
-        self.distances = np.full(partition.own, -1, np.int32)
-        self.predecessors = np.full(partition.own if predecessors else 0, -1, partition.partitioning.dtype)
-        self.kept_predecessors = predecessors
-        self.seen[:] = 0
-        self.visited[:] = self.excluded
+        s = self.arrays = self.arrays._replace(
+            distances=np.full(partition.own, -1, np.int32),
+            predecessors=np.full(partition.own if predecessors else 0, -1, partition.partitioning.dtype),
+        )
+        self.width = 2 if predecessors else 1  # elements of an entry
+        s.seen[:] = 0
+        s.visited[:] = self.excluded
+        self.swept = False  # was the last step a sweep?
         self.target = -1 if target < 0 or _is_set(self.excluded, target) else target
         self.first, self.last = 0, len(sources)
-        edges = kernels.seed(sources, partition.offsets, self.visited, self.queue, self.distances, self.predecessors)
+        edges = kernels.seed(sources, partition.offsets, s.visited, s.queue, s.distances, s.predecessors)
         self._found(len(sources), edges)
 
     def _found(self, vertices: int, edges: int = 0, *, overflown: bool = False) -> None:
-        at_target = self.target >= 0 and _is_set(self.visited, self.target)
-        self.found[:] = vertices, edges, at_target, overflown
+        at_target = self.target >= 0 and _is_set(self.arrays.visited, self.target)
+        self.found[self.rank] = vertices, edges, at_target, overflown
 
     def counters(self, communicator: Communicator) -> np.ndarray:
-        return np.stack(communicator.allgather_object(self.found.copy()))
+        self.bytes_needed += (communicator.size - 1) * self.found[self.rank].nbytes
+        if self.swept:
+            self._exchange_swept(communicator)
+        else:
+            communicator.allgather(self.found)
+        return self.found
+
+    def _exchange_swept(self, communicator: Communicator) -> None:
+        """Exchange the counters after a sweep and, with them, the bitmaps of ranks that found any vertex: the next step
+        needs them."""
+        s, own = self.arrays, self.found[self.rank]
+        self.bytes_needed += (communicator.size - 1) * (s.visited.nbytes if own[0] else 0)
+        packet = np.concatenate([own.view(np.uint64), s.visited[: len(s.visited) if own[0] else 0]])
+        for rank, received in enumerate(communicator.alltoallv_new([packet] * communicator.size)):
+            self.found[rank] = received[: len(own)].view(np.int64)
+            if len(received) > len(own):
+                s.seen.reshape(communicator.size, -1)[rank] = received[len(own) :]
 
     def replicate(self, communicator: Communicator) -> None:
-        self.seen.reshape(communicator.size, -1)[communicator.rank] = self.visited
-        communicator.allgather(self.seen)
+        if self.swept:  # the counters brought the bitmaps
+            return
+        s = self.arrays
+        self.bytes_needed += (communicator.size - 1) * s.visited.nbytes
+        s.seen.reshape(communicator.size, -1)[communicator.rank] = s.visited
+        communicator.allgather(s.seen)
 
     def top_down(self, level: int, edges: tuple[int, ...], communicator: Communicator) -> None:
-        partition, stride = self.partition, self.partition.partitioning.stride
-        kernels.expand(
-            *(partition.offsets, partition.targets, self.queue, self.first, self.last),
-            *(partition.base, stride, self.seen, self.pairs),
-        )
-        held = np.minimum(self.pairs[:, 0, 0], self.capacity)
+        s, width = self.arrays, self.width
+        kernels.expand(s, self.first, self.last, width, *self._team(edges[self.rank], FEW))
+        counts = s.outgoing[:, kernels.COUNT].tolist()
+        self.bytes_needed += (sum(counts) - counts[self.rank]) * width * s.outgoing.itemsize
         received = communicator.alltoallv_new(
-            [pairs[: 1 + count] for pairs, count in zip(self.pairs, held, strict=True)]
+            [entries[: kernels.HEAD + width * count] for entries, count in zip(s.outgoing, counts, strict=True)]
         )
         self.first = end = self.last
-        if overflown := any(pairs[0, 1] for pairs in received):
+        if overflown := any(entries[kernels.OVERFLOWN] for entries in received):
             self._found(0, overflown=overflown)
             return
         reached = 0
-        for pairs in received:
-            end, more = kernels.settle(
-                *(pairs[1:], partition.offsets, stride, level),
-                *(self.visited, self.queue, end, self.distances, self.predecessors),
-            )
+        for entries in received:
+            end, more = kernels.settle(s, entries, width, level, end, *self._team(len(entries), FEW))
             reached += more
         self.last = end
         self._found(end - self.first, reached)
 
     def bottom_up(self, level: int) -> None:
-        partition = self.partition
-        found = kernels.sweep(
-            *(partition.in_offsets, partition.in_targets, self.seen, level),
-            *(self.visited, self.fresh, self.distances, self.predecessors),
-        )
-        self._found(found)
+        self._found(kernels.sweep(self.arrays, level, *self._team(self.partition.own, FEW_VERTICES)))
+        self.swept = True
 
     def enqueue(self) -> None:
         self.first = 0
-        self.last, edges = kernels.enqueue(self.partition.offsets, self.fresh, self.queue)
+        self.last, edges = kernels.enqueue(self.arrays, *self._team(self.partition.own, FEW_VERTICES))
         self._found(self.last, edges)
+        self.swept = False
 
     def answer(self) -> tuple[Any, Any | None]:
-        return self.distances, self.predecessors if self.kept_predecessors else None
+        return self.arrays.distances, self.arrays.predecessors if self.width == 2 else None
 
 
 def _is_set(bitmap: np.ndarray, bit: int) -> bool:

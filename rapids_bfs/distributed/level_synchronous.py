@@ -9,6 +9,7 @@ memory, the whole search is one launch, see `persistent`; otherwise the host dri
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
@@ -48,6 +49,8 @@ class Totals(NamedTuple):
     reached: int  # vertices
     depth: int  # the largest distance
     steps: list[Step]
+    # Bytes that this rank has sent and had to send, before the first level and after each; empty if not traced.
+    traffic: Sequence[tuple[int, int]] = ()
 
 
 @dataclass
@@ -83,6 +86,7 @@ def may_overflow(edges: int, capacity: int, size: int) -> bool:
 class LevelSynchronousSearch(ABC):
     """The buffers of one partition, and the steps of a search between two collectives."""
 
+    bytes_needed = 0  # what this rank had to send so far, if the communicator counts what it sends
     transport = ""  # how ranks communicate, if there is a choice
 
     def __init__(self, partition: Partition) -> None:
@@ -94,6 +98,7 @@ class LevelSynchronousSearch(ABC):
         with self.active():
             self.begin(request.sources, request.target, request.predecessors)
             communicator.ready()
+            traffic = self._traffic(request, communicator)
             frontier = self._frontier(communicator)
             unexplored, reached, depth, bottom_up = sum(self.partition.arcs), frontier.vertices, 0, False
             steps = []
@@ -118,13 +123,19 @@ class LevelSynchronousSearch(ABC):
                         self.enqueue()
                         frontier = self._frontier(communicator)
                 steps.append(Step(went, 1e3 * (perf_counter() - begin)))
+                traffic += self._traffic(request, communicator)
                 reached += frontier.vertices
                 depth += frontier.vertices > 0
-            return Answer(*self.answer(), Totals(reached, depth, steps))
+            return Answer(*self.answer(), Totals(reached, depth, steps, traffic))
 
     def _frontier(self, communicator: Communicator) -> LevelCounters:
         vertices, edges, at_target, overflown = self.counters(communicator).T.tolist()
         return LevelCounters(sum(vertices), tuple(edges), any(at_target), any(overflown))
+
+    def _traffic(self, request: Request, communicator: Communicator) -> list[tuple[int, int]]:
+        """How many bytes this rank has sent so far, and had to send, if the search is traced and they are counted."""
+        sent = communicator.bytes_sent() if request.trace else None
+        return [] if sent is None else [(sent, self.bytes_needed)]
 
     def active(self) -> AbstractContextManager[Any]:
         """The context in which the other methods are to be called."""

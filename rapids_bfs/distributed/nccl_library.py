@@ -13,11 +13,10 @@ import ctypes
 import sys
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from .._core.cuda.driver import cuda_major
 from .._core.forks import generation
 from ..errors import InputError
 
@@ -58,14 +57,13 @@ class Config(ctypes.Structure):
 
 def missing() -> str | None:
     """None, or one line: why NCCL cannot be called here, and what to do."""
-    with suppress(ImportError):  # its library
-        from cupy.cuda import nccl
+    from cupy.cuda import nccl
 
-        if getattr(nccl, "available", True):
-            return None
+    if getattr(nccl, "available", True):
+        return None
     if sys.platform == "win32":
         return "NCCL is not available on Windows: use GPUs with peer access, or Linux (WSL, too)"
-    return f"NCCL is not installed: pip install nvidia-nccl-cu{cuda_major()}"
+    return "NCCL is not installed: pip install nvidia-nccl-cu13 (or -cu12)"
 
 
 def library() -> Library:
@@ -81,7 +79,7 @@ def _loaded() -> Library:
         return Library(ctypes.CDLL(SONAME))  # the one that is loaded already, by its name
     except (AttributeError, OSError) as error:
         raise InputError(
-            f"NCCL 2.14 or later is needed ({error}): pip install -U nvidia-nccl-cu{cuda_major()}"
+            f"NCCL 2.14 or later is needed ({error}): pip install -U nvidia-nccl-cu13 (or -cu12)"
         ) from None
 
 

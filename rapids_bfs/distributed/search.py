@@ -34,6 +34,7 @@ def searched(graph: Any, sources: np.ndarray, options: Options) -> DistributedRe
     sources = np.asarray(sources, np.int64)
     search_id = 1 + _search_ids.getrandbits(ID_BITS)
     transport = graph.transport  # of this search: the next may go another transport
+    traffic: Any = None, None
     if transport == GATHERED:
         answers, totals = search_gathered(launcher, graph.partitions, sources, options)
     elif transport == ONE_LAUNCH and isinstance(launcher, Threads):
@@ -43,15 +44,19 @@ def searched(graph: Any, sources: np.ndarray, options: Options) -> DistributedRe
         totals = answers[0].totals
     else:
         given = sources, options, search_id
-        answers, (totals, *_) = launcher.map_and_collect(search, attrgetter("totals"), *given, each=[graph.partitions])
-    reached, depth, steps = totals
+        answers, of_ranks = launcher.map_and_collect(search, attrgetter("totals"), *given, each=[graph.partitions])
+        totals = of_ranks[0]
+        if totals.traffic:
+            traffic = np.diff([each.traffic for each in of_ranks], axis=1).T.tolist()
+    depth = totals.depth
     trace = None
     if options.trace:
         engine = f"{graph.device}, {graph.searched_by(transport)}"
         sizes = launcher.collect(level_sums, depth, each=[graph.partitions, answers])
-        trace = traced(np.sum(sizes, axis=0), steps, engine)
+        trace = traced(np.sum(sizes, axis=0), totals.steps, engine)
+        trace.bytes_sent, trace.bytes_needed = traffic
     graph.note_depth(depth)
-    return DistributedResult(graph, sources, answers, reached, depth, options.depth_limit, options.target, trace)
+    return DistributedResult(graph, sources, answers, totals.reached, depth, options.depth_limit, options.target, trace)
 
 
 class DistributedTraversal(Traversal):
@@ -59,6 +64,7 @@ class DistributedTraversal(Traversal):
 
     graph: Any
     one_device = False
+    traces = True
 
     def __init__(self, graph: Any) -> None:
         super().__init__(graph)

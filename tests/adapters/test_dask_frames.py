@@ -205,7 +205,7 @@ class TestOnWorkers:
             if result.distance_to(vertex) > 0:
                 assert result.distance_to(before) == result.distance_to(vertex) - 1
             else:
-                assert before is None or before == -1
+                assert pd.isna(before) or before == -1
 
     def test_partitions_that_are_there_are_used_where_they_are(self, dask_client):
         frame = frames({"u": np.arange(40), "v": np.roll(np.arange(40), 1)}, [5, 9, 20])[1].persist()

@@ -11,7 +11,7 @@ import pytest
 from strategies import records
 
 import rapids_bfs.engines
-from rapids_bfs import InputError, as_graph, bfs, compare
+from rapids_bfs import InputError, as_graph, bfs, compare, load
 from rapids_bfs.comparison.baselines import KNOWN
 from rapids_bfs.comparison.runner import Comparison, EngineRuns, sample_sources
 from rapids_bfs.engines import Engine
@@ -149,6 +149,13 @@ def test_a_frame_has_a_row_for_each_search(tmp_path, graph, kind):
     ]
     comparison.to_csv(tmp_path / "a.csv")
     assert sorted(pd.read_csv(tmp_path / "a.csv").columns) == sorted(rows[0])
+
+
+def test_a_record_has_the_bytes_that_ranks_send():
+    for graph, levels in ((load("karate"), None), (load("karate", devices="cpu:2"), 4)):
+        (engine,) = compare(graph, sources=[0], engines="cpu").to_dict()["engines"]
+        for name in ("bytes_sent", "bytes_needed"):
+            assert np.shape(engine[name]) == (() if levels is None else (levels, 2))
 
 
 def test_a_frame_without_searches_has_its_columns():

@@ -3,11 +3,13 @@
 import os
 import signal
 
+import numpy as np
 import pytest
 from searched import assert_random_graphs_are_searched, assert_searched
 
 from rapids_bfs import InputError, TraversalError, as_graph, bfs, load, validate
 from rapids_bfs.distributed.graph import from_graph
+from rapids_bfs.distributed.launchers import Threads
 
 distributed = pytest.importorskip("distributed")
 
@@ -29,6 +31,21 @@ def test_rank_0_searches_alone_what_is_deep(dask_client):
     for target in (None, 250):
         assert_searched(graph, whole, {"source": [7], "depth_limit": None, "target": target, "predecessors": True})
     assert graph.searched == "distributed over 3 devices, gathered on one"
+
+
+@pytest.mark.parametrize("predecessors", [True, False])
+def test_bytes_of_a_search_are_counted(dask_client, predecessors):
+    """Workers have to send what threads have to, and hardly more is sent: what frames some messages a level."""
+    whole = load("rmat:14")
+    source = int(whole.sample_sources(1, 1)[0])
+    on_workers, on_threads = (
+        bfs(from_graph(whole, launcher), source, predecessors=predecessors, trace=True).trace
+        for launcher in (launcher_of(dask_client, 2), Threads(["cpu"] * 2))
+    )
+    assert on_workers.bytes_needed == on_threads.bytes_needed
+    framing = np.array(on_workers.bytes_sent) - on_workers.bytes_needed
+    assert framing.min() > 0
+    assert framing.max() < 5000
 
 
 def test_validation_names_the_rule_that_an_answer_breaks(dask_client):
