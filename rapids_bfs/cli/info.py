@@ -14,25 +14,27 @@ from .._core.cuda.peer_access import obstacle_of_all
 from .._core.formatting import size
 from ..data import BUNDLED
 from ..data.datasets import COLLECTIONS, Dataset, dataset, datasets
+from ..distributed.cluster import described, scheduler
 from ..engines import registered
 from ..errors import InputError
-from ..report.console import line
+from ..report.console import Hyphenated, line
 from ..report.table import reasons_why
 
 KINDS = {True: "directed", False: "undirected", None: ""}
 
 
 def info_tables() -> Group:
-    """The engines, and the packages or devices that they lack; the machine; the versions; the bundled graphs."""
+    """The engines, and the packages or devices that they lack; the machine, and the Dask cluster of Dask's
+    configuration; the versions; the bundled graphs."""
     missing = {name: engine.unavailable() for name, engine in registered().items()}
     engines = _plain_table("engine", "here", "algorithms, the default first")
     for name, engine in registered().items():
         here = Text("no", style="yellow") if missing[name] else Text("yes", style="green")
-        engines.add_row(line(name), here, line(", ".join(engine.algorithms)))
+        engines.add_row(Hyphenated(name), here, Hyphenated(", ".join(engine.algorithms)))
     described = machine.describe()
     about = _plain_table("machine", "")
-    about.add_row("system", described["system"])
-    about.add_row("processor", described["processor"])
+    about.add_row("system", Hyphenated(described["system"]))
+    about.add_row("processor", Hyphenated(described["processor"]))
     about.add_row("cores", str(described["cores"]))
     about.add_row("memory", size(described["memory_bytes"]))
     about.add_row("CUDA devices", ", ".join(described["cuda_devices"]) or Text("none", style="yellow"))
@@ -41,13 +43,34 @@ def info_tables() -> Group:
         obstacle = obstacle_of_all()
         about.add_row("one launch for all", Text(obstacle, style="yellow") if obstacle else "yes")
         about.add_row("NCCL", machine.nccl_version() or Text(f"none: {pip_install('cuda')}", style="yellow"))
+    cluster = [] if (address := scheduler()) is None else [_cluster_table(address)]
     packages = _plain_table("package", "version")
     for package, version in machine.versions().items():
-        packages.add_row(package, version)
+        packages.add_row(Hyphenated(package), version)
     graphs = _plain_table("bundled graph", "")
     for name, (_, description) in BUNDLED.items():
-        graphs.add_row(name, description)
-    return Group(engines, *reasons_why(missing), about, packages, graphs)
+        graphs.add_row(name, Hyphenated(description))
+    return Group(engines, *reasons_why(missing), about, *cluster, packages, graphs)
+
+
+def _cluster_table(address: str) -> Table:
+    """The workers of the cluster at this address, and whether they can be ranks of a distributed graph."""
+    table = _plain_table("Dask cluster", "")
+    found = described(address)
+    if isinstance(found, str):
+        table.add_row("scheduler", Text(found, style="yellow"))
+        return table
+    table.add_row("scheduler", line(address))
+    if not found.hosts:
+        table.add_row("workers", Text("none", style="yellow"))
+        return table
+    table.add_row("workers", line(f"{sum(found.hosts.values())} on {found.places}"))
+    for kind, lacks, how in (
+        ("frames of pandas", found.on_cpus, "Dask's connections"),
+        ("frames of cuDF", found.on_gpus, found.between_gpus),
+    ):
+        table.add_row(kind, Text(f"no: {lacks}", style="yellow") if lacks else line(how))
+    return table
 
 
 def datasets_table(name: str) -> Group:

@@ -21,7 +21,6 @@ from time import monotonic
 from typing import Any
 
 from .._core.cuda.arrays import CPU
-from .._core.cuda.driver import no_device
 from .._core.forks import generation
 from ..errors import InputError, TraversalError
 from . import workers as remote
@@ -111,19 +110,9 @@ class DaskLauncher(Launcher):
         ]
 
     async def _equipped(self, rank: int) -> Outcome:
-        """An `InputError` if the worker cannot be a rank. It imports what ranks need, which may take seconds."""
-        worker, here = self.workers[rank], import_module(PACKAGE).__version__
-        asked = await self.client.run(asyncio.to_thread, eval, VERSION, workers=[worker], on_error="return")
-        version = asked[worker]
-        if isinstance(version, Exception):
-            reason = f"worker {worker} cannot import {PACKAGE} ({said(version)}): install {here} there"
-        elif version != here:
-            reason = f"worker {worker} has {PACKAGE} {version}, and this process has {here}: install the same"
-        elif self.device == CPU or not (missing := (await self.client.run(no_device, workers=[worker]))[worker]):
-            return Outcome(None)
-        else:
-            reason = f"worker {worker} has no GPU for its part of the graph: {missing}"
-        return Outcome(reason, InputError)
+        """An `InputError` if the worker cannot be a rank."""
+        reason = await unfit(self.client, self.workers[rank], self.device, self.size)
+        return Outcome(reason, InputError if reason else None)
 
     def _finish(
         self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]], patience: float = math.inf
@@ -284,6 +273,21 @@ class DaskLauncher(Launcher):
 
 
 _shared: weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], DaskLauncher] = weakref.WeakValueDictionary()
+
+
+async def unfit(client: Any, worker: str, device: str, size: int) -> str | None:
+    """None, or one line: why the worker cannot be one of ``size`` ranks on such devices. It imports what ranks need,
+    which may take seconds."""
+    here = import_module(PACKAGE).__version__
+    version = (await client.run(asyncio.to_thread, eval, VERSION, workers=[worker], on_error="return"))[worker]
+    if isinstance(version, Exception):
+        return f"worker {worker} cannot import {PACKAGE} ({said(version)}): install {here} there"
+    if version != here:
+        return f"worker {worker} has {PACKAGE} {version}, and this process has {here}: install the same"
+    if device == CPU:
+        return None
+    lacks = (await client.run(asyncio.to_thread, remote.lacking, size, workers=[worker]))[worker]
+    return f"worker {worker} {lacks}" if lacks else None
 
 
 class OnWorkers:

@@ -13,10 +13,11 @@ import ctypes
 import sys
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
+from .._core.cuda.driver import cuda_major
 from .._core.forks import generation
 from ..errors import InputError
 
@@ -57,13 +58,14 @@ class Config(ctypes.Structure):
 
 def missing() -> str | None:
     """None, or one line: why NCCL cannot be called here, and what to do."""
-    from cupy.cuda import nccl
+    with suppress(ImportError):  # its library
+        from cupy.cuda import nccl
 
-    if getattr(nccl, "available", True):
-        return None
+        if getattr(nccl, "available", True):
+            return None
     if sys.platform == "win32":
         return "NCCL is not available on Windows: use GPUs with peer access, or Linux (WSL, too)"
-    return "NCCL is not installed: pip install nvidia-nccl-cu13 (or -cu12)"
+    return f"NCCL is not installed: pip install nvidia-nccl-cu{cuda_major()}"
 
 
 def library() -> Library:
@@ -79,7 +81,7 @@ def _loaded() -> Library:
         return Library(ctypes.CDLL(SONAME))  # the one that is loaded already, by its name
     except (AttributeError, OSError) as error:
         raise InputError(
-            f"NCCL 2.14 or later is needed ({error}): pip install -U nvidia-nccl-cu13 (or -cu12)"
+            f"NCCL 2.14 or later is needed ({error}): pip install -U nvidia-nccl-cu{cuda_major()}"
         ) from None
 
 

@@ -9,7 +9,8 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from .._core.cuda.arrays import CPU, CUDA
+from .._core.cuda.arrays import CPU, CUDA, cupy_missing
+from .._core.cuda.driver import no_device
 from .._core.memory import limited
 from .._core.threads import pool
 from ..errors import InputError, TraversalError
@@ -157,6 +158,17 @@ class Stored:
             return asyncio.run_coroutine_threadsafe(value(), self.worker.loop.asyncio_loop).result()
         except KeyError:
             raise TraversalError("Dask has moved a partition of the frame meanwhile: make the graph again") from None
+
+
+def lacking(size: int) -> str | None:
+    """None, or what this worker lacks to be one of ``size`` ranks on GPUs, and how to fix it."""
+    if reason := no_device():
+        return f"has no GPU for its part of the graph: {reason}"
+    if reason := cupy_missing():
+        return f"cannot use its GPU: {reason}"
+    if size > 1 and (reason := nccl.missing()):
+        return f"cannot exchange data with the GPUs of other workers: {reason}"
+    return None
 
 
 def exists(rank: Rank) -> Outcome:

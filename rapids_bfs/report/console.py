@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from io import StringIO
+from textwrap import wrap
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group
 from rich.measure import Measurement
 from rich.table import Table
@@ -74,6 +76,22 @@ class FittingTable:
         for row in self.rows:
             table.add_row(row[0], *row[first:last])
         return table
+
+
+class Hyphenated:
+    """A line that breaks after hyphens too, and within a word only if that alone is too wide. Rich breaks at spaces."""
+
+    def __init__(self, text: str) -> None:
+        self.text = printable(text)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        """As rich asks for it."""
+        yield Text("\n".join(wrap(self.text, options.max_width)))
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """As rich asks for it."""
+        pieces = wrap(self.text, 1, break_long_words=False)
+        return Measurement(max(map(cell_len, pieces), default=0), cell_len(self.text))
 
 
 def line(text: str, style: str = "") -> Text:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from importlib.metadata import version
+from io import StringIO
 from pathlib import Path
 
 import networkx as nx
@@ -14,8 +15,10 @@ import pyarrow.parquet
 import pytest
 
 from rapids_bfs.cli import run_command
+from rapids_bfs.cli.info import info_tables
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.errors import DeviceError, InputError, TraversalError
+from rapids_bfs.report.console import console, show
 from rapids_bfs.warmup import PARTS
 
 COMMANDS = ["compare", "run", "trace", "validate", "convert", "warmup", "info"]
@@ -231,6 +234,17 @@ def test_info(rapids_bfs):
     assert done.returncode == 0, done.stderr
     for word in ("cpu", "direction-optimizing, sequential", "scipy", "networkx", "numpy", "cores", "wordnet"):
         assert word in done.stdout
+
+
+def test_info_breaks_no_word():
+    """In 40 columns, lines break at spaces and after hyphens."""
+    text = StringIO()
+    show(info_tables(), out=console(file=text, width=40, color_system=None, force_terminal=True))
+    lines = text.getvalue().splitlines()
+    assert max(map(len, lines)) == 40
+    words = {word for row in lines for word in row.split()}
+    assert {"direction-", "optimizing,", "numba-cuda", "suitesparse-graphblas"} <= words
+    assert not [word for word in words if word.endswith("optimi") or word.startswith("zing")]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

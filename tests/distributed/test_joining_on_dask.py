@@ -1,11 +1,14 @@
 """Ranks on Dask workers that do not all connect: an error within the limit, and nobody waits for ever."""
 
 import os
+import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from rapids_bfs import InputError, TraversalError
+from rapids_bfs._core.cuda import arrays, driver
 from rapids_bfs.distributed import frames
 from rapids_bfs.distributed.launchers import device_names, require_few_ranks
 from rapids_bfs.kernels import cuda
@@ -64,6 +67,35 @@ def test_a_rank_that_does_not_connect(dask_client, tmp_path, monkeypatch):
         time.sleep(0.05)
     dask_client.run(lambda: [setattr(rank, "timeout", 45.0) for rank in remote._ranks.values()])
     assert launcher.collect(rank_of) == [0, 1, 2]
+
+
+def stand_for_a_gpu(nccl):
+    """Let this process be one with a GPU and CuPy, with NCCL or without, or as it was if that is None."""
+    missing = None if nccl is None else (lambda: None)
+    remote.no_device, remote.cupy_missing = missing or driver.no_device, missing or arrays.cupy_missing
+    for name in ("cupy", "cupy.cuda"):
+        sys.modules.pop(name, None)
+    if nccl is not None:
+        cuda = SimpleNamespace(nccl=SimpleNamespace(available=nccl))
+        sys.modules.update({"cupy": SimpleNamespace(cuda=cuda), "cupy.cuda": cuda})
+
+
+def test_gpus_of_several_processes_without_nccl(dask_client):
+    """One line names the worker and the wheel, before anything is computed. A rank alone needs none."""
+    workers = sorted(dask_client.nthreads())
+    dask_client.run(stand_for_a_gpu, True)
+    dask_client.run(stand_for_a_gpu, False, workers=workers[1:2])
+    try:
+        says = (
+            "cannot exchange data with the GPUs of other workers: NCCL is not installed: pip install nvidia-nccl-cu13"
+        )
+        with pytest.raises(InputError) as error:
+            DaskLauncher(dask_client, workers, device="cuda")
+        assert str(error.value) == f"worker {workers[1]} {says}"
+        for alone in workers[:2]:
+            assert DaskLauncher(dask_client, [alone], device="cuda").collect(rank_of) == [0]
+    finally:
+        dask_client.run(stand_for_a_gpu, None)
 
 
 def test_more_ranks_than_kernels_count_for(monkeypatch):

@@ -106,10 +106,15 @@ def no_device() -> str | None:
     return None if devices else "there is no CUDA device: the NVIDIA driver finds none"
 
 
+def cuda_major() -> int:
+    """The CUDA for which packages are to be installed here: that of the driver, 12 or 13."""
+    cuda = driver().cuda
+    return 12 if cuda is not None and cuda[0] == 12 else 13
+
+
 def pip_install(extra: str) -> str:
     """How to install "cuda" (CuPy and numba-cuda) or "rapids-cu" (these and RAPIDS), for the CUDA of this driver."""
-    cuda = driver().cuda
-    return f"pip install 'rapids-bfs[{extra}{12 if cuda is not None and cuda[0] == 12 else 13}]'"
+    return f"pip install 'rapids-bfs[{extra}{cuda_major()}]'"
 
 
 def too_old(package: str, major: int) -> str | None:
