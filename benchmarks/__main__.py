@@ -17,12 +17,24 @@ from pathlib import Path
 
 from rapids_bfs import InputError
 
-from . import commands, cpu, distributed, filters, functions, gpu, many_sources, neighborhoods, nx_backend, rapids
+from . import (
+    commands,
+    cpu,
+    distributed,
+    filters,
+    functions,
+    gpu,
+    many_sources,
+    model,
+    neighborhoods,
+    nx_backend,
+    rapids,
+)
 from .cases import Case, WrongAnswerError
 from .record import RESULTS, ROOT, about, read, write
 from .tables import markdown, pages, rendered
 
-FAMILIES = (commands, filters, gpu, rapids, functions, many_sources, neighborhoods, nx_backend, cpu, distributed)
+FAMILIES = (commands, filters, gpu, rapids, functions, many_sources, neighborhoods, nx_backend, cpu, distributed, model)
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
 VIEWS = {name: view for case in CASES.values() for name, view in case.tables().items()}
 PICTURE = RESULTS / "h200_rapids_rmat20.png"  # of the JSON file beside it

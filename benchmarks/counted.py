@@ -1,0 +1,141 @@
+"""Searches of a graph over simulated ranks that count what they send: by rows, which is our own distributed search on
+ranks that are threads, and in two dimensions, see `grid`."""
+
+import pickle
+from collections.abc import Iterator, Sequence
+from math import isqrt
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from rapids_bfs import bfs, load
+from rapids_bfs.comparison.runner import sample_sources
+from rapids_bfs.distributed import level_synchronous
+from rapids_bfs.distributed.build import Partition
+from rapids_bfs.distributed.communicators import Communicator, MeetingCommunicator
+from rapids_bfs.distributed.graph import from_graph
+from rapids_bfs.distributed.launchers import Threads
+from rapids_bfs.distributed.level_synchronous import COUNTERS
+from rapids_bfs.kernels.cpu.distributed_search import HEAD
+
+from .cases import expect
+from .grid import Grid, Sent
+from .record import Record
+
+ROWS, TWO_DIMENSIONS = "rows", "two dimensions"
+TOP_DOWN, BOTH_DIRECTIONS = "top-down", "both directions"
+CONSTANTS = {  # of the search: as they are, or never bottom-up and with room for all pairs
+    BOTH_DIRECTIONS: {"ALPHA": level_synchronous.ALPHA},
+    TOP_DOWN: {"ALPHA": 0, "CAPACITY_DIVISOR": 1, "may_overflow": lambda *given: False},
+}
+MANY = 8192  # ranks
+
+
+class CountingCommunicator(MeetingCommunicator):
+    """One that logs what its rank sends; words of bitmaps are unsigned."""
+
+    launcher: "CountingThreads"
+
+    def sent(self, kind: str, sizes: Sequence[int]) -> None:
+        others = [size for rank, size in enumerate(sizes) if rank != self.rank]
+        self.launcher.log.append(Sent(self.launcher.levels[self.rank], self.rank, kind, sum(others), len(others)))
+
+    def allgather_object(self, value: Any) -> list[Any]:
+        self.sent("counters", [len(pickle.dumps(value))] * self.size)
+        return super().allgather_object(value)
+
+    def allgather(self, whole: Any) -> None:
+        kind = "bitmap" if whole.dtype == np.uint64 else "counters"
+        self.sent(kind, [whole.nbytes // self.size] * self.size)
+        super().allgather(whole)
+
+    def alltoallv(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
+        """Words of counters precede bitmaps, and a head the vertices."""
+        kind, head = ("bitmap", len(COUNTERS)) if pieces[0].dtype == np.uint64 else ("pairs", HEAD)
+        self.sent(kind, [piece.nbytes - head * piece.itemsize for piece in pieces])
+        super().alltoallv(pieces, into)
+
+
+class CountingThreads(Threads):
+    """Ranks on the CPU whose communicators write into one log."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(["cpu"] * size)
+        self.log: list[Sent] = []
+        self.levels = [0] * size  # that each rank has reached
+
+    def _group(self) -> Sequence[Communicator]:
+        group = CountingCommunicator.group(self.names, self.timeout)
+        for communicator in group:
+            communicator.launcher = self
+        return group
+
+
+def note_levels(partition: Partition, communicator: Communicator) -> None:
+    """Let the rank's search note which level it has reached."""
+    search, launcher = partition.cache["search"], communicator.launcher
+
+    def noting(step: Any) -> Any:
+        def noted(level: int, *rest: Any) -> None:
+            launcher.levels[communicator.rank] = level
+            step(level, *rest)
+
+        return noted
+
+    search.top_down, search.bottom_up = noting(search.top_down), noting(search.bottom_up)
+
+
+def by_rows(whole: Any, size: int, sources: Sequence[int]) -> Iterator[tuple[Any, list[Sent]]]:
+    """The traced results of searches over so many ranks, and what these sent."""
+    launcher = CountingThreads(size)
+    graph = from_graph(whole, launcher)
+    graph.prepare()
+    launcher.map(note_levels, each=[graph.partitions])
+    for source in sources:
+        launcher.log, launcher.levels = [], [0] * size
+        yield bfs(graph, source, trace=True), launcher.log
+
+
+def spread(sources: np.ndarray, targets: np.ndarray, owners: np.ndarray) -> int:
+    """How many pairs a search that is top-down alone sends, if it reaches all ends of the arcs: one for each vertex and
+    rank that owns a neighbour but not the vertex. ``owners`` are the ranks of the vertices."""
+    apart = owners[sources] != owners[targets]
+    return len(np.unique(targets[apart].astype(np.int64) * (owners.max() + 1) + owners[sources][apart]))
+
+
+def by_level(log: Sequence[Sent], size: int, depth: int) -> Record:
+    """By level, beginning with what precedes the first: the bytes of each kind that all ranks sent, those that the
+    busiest rank sent, and the most messages of a rank."""
+    kinds: dict[str, np.ndarray] = {}
+    bytes_of, messages = np.zeros((2, depth + 1, size), np.int64)
+    for level, rank, kind, count, parts in log:
+        kinds.setdefault(kind, np.zeros(depth + 1, np.int64))[level] += count
+        bytes_of[level, rank] += count
+        messages[level, rank] += parts
+    most = {"busiest": bytes_of.max(axis=1).tolist(), "messages": messages.max(axis=1).tolist()}
+    return {"sent": {kind: kinds[kind].tolist() for kind in sorted(kinds)}, **most}
+
+
+def runs(spec: str, sizes: Sequence[int], count: int) -> Iterator[Record]:
+    """A record of each search, by rows and in two dimensions, level by level in the same direction. Raises
+    `WrongAnswerError` unless they find the distances that one device does."""
+    whole = load(spec)
+    numbers = np.random.default_rng(0).permutation(whole.num_vertices)  # of the grid's vertices
+    sources, targets = np.repeat(numbers, np.diff(whole.offsets)), numbers[whole.targets]
+    facts = {"graph": spec, "spread": spread(sources, targets, numbers % MANY)}
+    expected = {int(source): bfs(whole, int(source)).distances for source in sample_sources(whole, count)}
+    for size in sizes:
+        grid = Grid(whole.num_vertices, sources, targets, isqrt(size), isqrt(size))
+        for way, constants in CONSTANTS.items():
+            with mock.patch.multiple(level_synchronous, **constants):
+                results = list(by_rows(whole, size, list(expected)))
+            for source, (result, log) in zip(expected, results, strict=True):
+                directions = [level.direction for level in result.trace]
+                expect((result.to("cpu").distances == expected[source]).all(), f"{spec} by rows from {source}")
+                found = grid.search(int(numbers[source]), iter(directions))[numbers]
+                expect((found == expected[source]).all(), f"{spec} in two dimensions from {source}")
+                facts |= {"ranks": size, "source": source, "way": way, "directions": directions}
+                facts |= {"reached": result.num_reached}
+                for name, each in ((ROWS, log), (TWO_DIMENSIONS, grid.log)):
+                    yield {**facts, "partitioning": name, **by_level(each, size, len(directions))}
