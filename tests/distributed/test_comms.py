@@ -160,9 +160,10 @@ def test_a_rank_that_does_not_answer_is_named(loop, silent):
 
     def work(communicator):
         if communicator.rank != silent:
+            communicator.timeout = 0.5
             communicator.barrier()
 
-    with Group(loop, 2, timeout=0.5) as group:
+    with Group(loop, 2) as group:
         (error,) = [error for error in group.each(work) if error]
         assert isinstance(error, Aborted)
         assert str(error) == no_answer([f"partition {silent}"], 0.5)

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 
+import faults
 import numpy as np
 import pytest
 from programs import run
@@ -90,11 +91,19 @@ def kept_there(token):
 
 def eventually(holds):
     """Wait until it holds: Dask frees what nobody refers to a little later."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not holds():
         assert time.monotonic() < deadline
         gc.collect()
         time.sleep(0.02)
+
+
+def impatient(launcher, patience):
+    """The launcher, whose ranks wait for each other so many seconds at most, now that they are connected."""
+    launcher.collect(exchanged, 1)
+    launcher.client.run(faults.be_impatient, launcher.token, patience)
+    launcher.timeout = patience
+    return launcher
 
 
 def works(launcher):
@@ -260,11 +269,11 @@ class TestCalls:
             done = []
             calling = threading.Thread(target=lambda: done.append(theirs.collect(exchanged, 1)))
             calling.start()
-            calling.join(1 if device == "cuda" else 120)
+            calling.join(1 if device == "cuda" else 600)
             assert len(done) == (device == "cpu")
             go.touch()
             for thread in (waiting, calling):
-                thread.join(120)
+                thread.join(600)
             assert len(done) == 1
 
     def test_two_graphs_at_the_same_time(self, dask_client):
@@ -392,15 +401,17 @@ class TestFailures:
         assert launcher.collect(exchanged, 1)
 
     def test_a_rank_that_does_not_come_is_named(self, dask_client, tmp_path, monkeypatch):
-        monkeypatch.setattr(on_dask, "GRACE", 4)
+        monkeypatch.setattr(on_dask, "GRACE", 8)
         rank = 0
-        launcher, other = (launcher_of(dask_client, timeout=timeout) for timeout in (2, 300))
+        launcher, other = impatient(launcher_of(dask_client), 2), launcher_of(dask_client, timeout=300)
         with pytest.raises(TraversalError, match=rf"partition {rank} of 3 .worker tcp.* does not answer: restart it"):
             launcher.collect(await_file, rank, str(tmp_path / "begun"), str(tmp_path / "go"))
         with pytest.raises(TraversalError, match=rf"partition {rank} of 3 .* has not ended an earlier call: restart"):
             launcher.collect(exchanged, 1)
         assert other.collect(exchanged, 1)
         (tmp_path / "go").touch()
+        dask_client.run(faults.be_impatient, launcher.token, 300)
+        launcher.timeout = 300
         eventually(lambda: works(launcher))
 
     @pytest.mark.parametrize("rank", [0, 1])
@@ -419,14 +430,16 @@ class TestFailures:
         assert dask_client.submit(lambda: 5).result() == 5
 
     def test_a_worker_that_is_stopped(self, dask_client, monkeypatch):
-        monkeypatch.setattr(on_dask, "GRACE", 4)
-        launcher = launcher_of(dask_client, timeout=2)
+        monkeypatch.setattr(on_dask, "GRACE", 8)
+        launcher = impatient(launcher_of(dask_client), 2)
         pids = dask_client.run(os.getpid)
         try:
             with pytest.raises(TraversalError, match=r"partition 1 of 3 .*does not answer: restart it"):
                 launcher.collect(stop, 1)
         finally:
             os.kill(pids[launcher.workers[1]], signal.SIGCONT)
+        dask_client.run(faults.be_impatient, launcher.token, 300)
+        launcher.timeout = 300
         eventually(lambda: works(launcher))
 
     def test_an_interrupt(self, dask_client, tmp_path):

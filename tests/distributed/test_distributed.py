@@ -456,7 +456,7 @@ def test_graphs_on_gpus_are_searched_one_after_the_other(monkeypatch):
 
     def first(communicator):
         entered.put("first")
-        go.wait(60)
+        go.wait(600)
 
     def second(communicator):
         entered.put("second")
@@ -465,14 +465,14 @@ def test_graphs_on_gpus_are_searched_one_after_the_other(monkeypatch):
         threading.Thread(target=Threads([f"cuda:{at}"]).collect, args=(each,)) for at, each in ((0, first), (1, second))
     ]
     calls[0].start()
-    assert entered.get(timeout=60) == "first"
+    assert entered.get(timeout=600) == "first"
     calls[1].start()
     calls[1].join(0.2)
     assert entered.empty()
     go.set()
     for call in calls:
         call.join(60)
-    assert entered.get(timeout=60) == "second"
+    assert entered.get(timeout=600) == "second"
 
 
 @pytest.mark.parametrize("name", ["undirected", "simple", "save", "offsets", "targets"])

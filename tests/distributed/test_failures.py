@@ -31,6 +31,16 @@ def at_level(wanted, rank, trouble):
         real(search, level, edges, communicator)
     cpu.HostSearch.top_down = top_down
 
+def silent_at_level(wanted, silent, go):
+    def top_down(search, level, edges, communicator):
+        if troubled and level == wanted:
+            if communicator.rank == silent:
+                go.wait()
+            else:
+                communicator.meeting.timeout = 1.0  # from this level on
+        real(search, level, edges, communicator)
+    cpu.HostSearch.top_down = top_down
+
 def said_by_bfs():
     try:
         bfs(graph, 0)
@@ -67,21 +77,19 @@ def test_a_rank_that_fails(error, says):
 
 
 def test_a_rank_that_does_not_answer():
-    """It is named, once the others have waited as long as they may; until it ends, the graph refuses to be searched.
-
-    One of two, so that nobody else can be late."""
+    """It is named, once the others have waited as long as they may; until it ends, the graph refuses to be searched."""
     program = """
         launch.GRACE = 0.1
-        graph = from_graph(load("path:60"), launch.Threads(["cpu"] * 2, timeout=1.0))
+        graph = from_graph(load("path:60"), launch.Threads(["cpu"] * 2, timeout=600.0))
         go = threading.Event()
-        at_level(5, 1, go.wait)
+        silent_at_level(5, 1, go)
         print(said_by_bfs())
         print(said_by_bfs())
         other = from_graph(load("path:60"), launch.Threads(["cpu"]))
         assert bfs(other, 0).depth == 59
         launch.GRACE = 60
+        troubled = False
         go.set()
-        graph.launcher.timeout = 600.0
         assert (bfs(graph, 0).to("cpu").distances == sound.to("cpu").distances).all()
         """
     first, second = run(program).splitlines()
@@ -92,12 +100,17 @@ def test_a_rank_that_does_not_answer():
 def test_interrupted():
     """Ctrl-C ends the search though a rank is slow, and the next search is right."""
     program = """
-        entered = threading.Event()
+        entered, pressed = threading.Event(), threading.Event()
         def trouble():
             entered.set()
+            pressed.wait()
             time.sleep(0.2)
         at_level(5, 1, trouble)
-        threading.Thread(target=lambda: (entered.wait(), os.kill(os.getpid(), signal.SIGINT))).start()
+        def press():
+            entered.wait()
+            os.kill(os.getpid(), signal.SIGINT)
+            pressed.set()
+        threading.Thread(target=press).start()
         try:
             bfs(graph, 0)
         except KeyboardInterrupt:
@@ -123,7 +136,7 @@ def test_a_thread_that_begins_after_an_interrupt_leaves_its_part_alone():
         assert (bfs(graph, 0).to("cpu").distances == sound.to("cpu").distances).all()
         cpu.HostSearch.begin = lambda *_: used.append(True)
         go.set()
-        assert ended.wait(60) and not used
+        assert ended.wait(600) and not used
         """
     run(program)
 
@@ -152,13 +165,12 @@ def test_a_forked_child_searches_though_its_parent_was_searching():
 def test_a_forked_child_searches_though_a_rank_of_its_parent_has_not_ended():
     program = """
         launch.GRACE = 0.1
-        graph = from_graph(load("path:60"), launch.Threads(["cpu"] * 3, timeout=1.0))
         go = threading.Event()
-        at_level(5, 2, go.wait)
+        silent_at_level(5, 2, go)
         said_by_bfs()
         child = os.fork()
         if child == 0:
-            troubled, graph.launcher.timeout = False, 600.0
+            troubled = False
             os._exit(0 if bfs(graph, 0).depth == 59 else 1)
         assert os.waitpid(child, 0)[1] == 0
         """

@@ -43,7 +43,7 @@ def cluster():
 @pytest.fixture
 def client(cluster):
     """With both workers, whatever happened to one before."""
-    cluster[1].wait_for_workers(2, timeout=120)
+    cluster[1].wait_for_workers(2, timeout=made.PATIENCE)
     return cluster[1]
 
 
@@ -127,16 +127,16 @@ def test_a_worker_killed(client, moment):
     for _ in range(2):
         with pytest.raises(TraversalError, match=r"partition 1 of 2 \(worker tcp://10\.77\.30\.2:.*is gone"):
             bfs(graph, 0)
-    client.wait_for_workers(2, timeout=120)
+    client.wait_for_workers(2, timeout=made.PATIENCE)
     assert bfs(distribute(whole, client), 0).depth == 59
 
 
 def test_a_worker_that_restarts(client):
     graph = distribute(load("path:20"), client)
-    client.restart_workers([graph.launcher.workers[1]], timeout=120)
+    client.restart_workers([graph.launcher.workers[1]], timeout=made.PATIENCE)
     with pytest.raises(TraversalError, match=r"partition 1 of 2 .*is gone, and with it its partition"):
         bfs(graph, 0)
-    client.wait_for_workers(2, timeout=120)
+    client.wait_for_workers(2, timeout=made.PATIENCE)
     assert bfs(distribute(load("path:20"), client), 0).depth == 19
 
 
@@ -144,8 +144,10 @@ def test_a_network_that_fails_in_a_search(hosts, client, monkeypatch):
     """The error names the rank and its host, within the limit; once the network is back, a new graph answers."""
     monkeypatch.setattr(on_dask, "GRACE", 2)
     whole = load("path:2000")
-    graph = distribute(whole, client, timeout=8)
+    graph = distribute(whole, client)
     graph.prepare()
+    client.run(faults.be_impatient, graph.launcher.token, 8)
+    graph.launcher.timeout = 8
     graph.launcher.map(faults.slow_down, 0.05, each=[graph.partitions])
     errors = []
 
@@ -161,18 +163,20 @@ def test_a_network_that_fails_in_a_search(hosts, client, monkeypatch):
         time.sleep(0.05)
     hosts.link(1, "down")
     try:
-        searching.join(90)
+        searching.join(made.PATIENCE)
         assert not searching.is_alive()
     finally:
         hosts.link(1, "up")
     assert "partition 1 of 2 (worker tcp://10.77.30.2:" in errors[0]
-    client.wait_for_workers(2, timeout=120)
+    client.wait_for_workers(2, timeout=made.PATIENCE)
     assert bfs(distribute(load("path:20"), client), 0).depth == 19
 
 
 def test_two_clients(client):
     """Each has ranks of its own on the workers, so that their searches do not wait for each other."""
-    with distributed.Client(client.scheduler.address, loop=client.loop, set_as_default=False, timeout=60) as other:
+    with distributed.Client(
+        client.scheduler.address, loop=client.loop, set_as_default=False, timeout=made.PATIENCE
+    ) as other:
         graphs_of_both = [distribute(load("path:40"), each) for each in (client, other)]
         depths = []
         threads = [
@@ -185,7 +189,7 @@ def test_two_clients(client):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(120)
+            thread.join(made.PATIENCE)
         assert sorted(depths) == [(0, 39)] * 2 + [(20, 20)] * 2 + [(39, 39)] * 2
         result = bfs(graphs_of_both[1], 0)
     with pytest.raises(TraversalError, match="client of this graph is closed: make the graph again"):
@@ -203,5 +207,5 @@ def test_a_worker_is_retired_once_no_graph_needs_it(client):
     assert worker in client.nthreads()
     del graph
     gc.collect()
-    retiring.join(60)
+    retiring.join(made.PATIENCE)
     assert worker not in client.nthreads()

@@ -100,13 +100,23 @@ def ranks(monkeypatch):
     monkeypatch.setattr(communicator, "finish", lambda: None)
     monkeypatch.setattr(NcclCommunicator.wait, "__defaults__", (lambda: None,))
 
-    def make(together, timeout=300.0, kind=Handle):
+    def make(together, timeout=None, kind=Handle, late=()):
+        """With a timeout: it is over once all but the ``late`` ranks wait."""
         meeting = communicator.Meeting(NAMES, 300.0)
         handles = {rank: kind(rank, meeting) for rank in range(len(NAMES))}
         if together:
-            group = NcclCommunicator.group(Ranks(handles, NAMES, timeout))
+            group = NcclCommunicator.group(Ranks(handles, NAMES, timeout or 300.0))
         else:
-            group = [NcclCommunicator(Ranks({rank: each}, NAMES, timeout), rank) for rank, each in handles.items()]
+            group = [
+                NcclCommunicator(Ranks({rank: each}, NAMES, timeout or 300.0), rank) for rank, each in handles.items()
+            ]
+
+        def clock():
+            all_wait = all(each.ranks.deadlines[each.rank] < nccl.NEVER for each in group if each.rank not in late)
+            return timeout if all_wait else 0.0
+
+        if timeout:
+            monkeypatch.setattr(nccl, "monotonic", clock)
 
         def run(function):
             """What ``function`` returns or raises on each rank."""
@@ -187,7 +197,7 @@ def test_who_does_not_answer_is_named(ranks):
         finally:
             go.set()
 
-    for outcome in ranks(True, timeout=0.5)(hang):
+    for outcome in ranks(True, timeout=0.5, late=[1])(hang):
         assert isinstance(outcome, TraversalError)
         assert "no answer for 0.5 s from partition 1 (cuda:1)" in str(outcome)
 
@@ -204,7 +214,7 @@ def test_in_several_processes_the_others_are_named(ranks):
         finally:
             go.set()
 
-    first, _, last = ranks(False, timeout=0.5)(hang)
+    first, _, last = ranks(False, timeout=0.5, late=[1])(hang)
     assert isinstance(first, Aborted)
     assert isinstance(last, Aborted)
 

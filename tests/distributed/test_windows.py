@@ -321,7 +321,7 @@ def test_a_lease_ends_with_who_holds_it():
         assert not lease.ended()
     finally:
         os.kill(holder.pid, signal.SIGKILL)
-        holder.wait(60)
+        holder.wait(TIMEOUT)
         holder.stdin.close()
         holder.stdout.close()
     assert lease.ended()

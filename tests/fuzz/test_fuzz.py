@@ -52,7 +52,7 @@ FAULTS = {
     "os._exit(0)": "exit",
     "time.sleep(100)": "time",
     "while True: pass": "time",
-    "bytearray(b'1' * (200 << 20)); time.sleep(100)": "memory",
+    "bytearray(b'1' * (200 << 20)); time.sleep(1000)": "memory",
     "len(b'1' * (200 << 20))": "memory",
     "np.array([1e10]).astype(np.int32)": "RuntimeWarning",
 }
@@ -69,7 +69,8 @@ def check(path):
 found = {}
 for fault in FAULTS:
     wall_seconds = 3 if fault.startswith("time.sleep") else 300
-    server = Server(check, cpu_seconds=1, wall_seconds=wall_seconds, megabytes=100)
+    cpu_seconds = 1 if fault.startswith("while") else 300
+    server = Server(check, cpu_seconds=cpu_seconds, wall_seconds=wall_seconds, megabytes=100)
     outcomes = [server.run("a.txt", data.encode()) for data in (fault, "")]
     found[fault] = [(outcome.kind, outcome.is_finding) for outcome in outcomes]
 print(json.dumps(found))

@@ -28,7 +28,7 @@ for threads in 1, 2, 6, 3, 6, 2:
     assert team[module.STATE] % module.JOB == 0
 module.close(team)
 for thread in threading.enumerate()[1:]:
-    thread.join(60)
+    thread.join(600)
     assert not thread.is_alive()
 done(team, 6)
 """,

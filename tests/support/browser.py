@@ -43,7 +43,7 @@ class Page:
 
     def __exit__(self, *_):
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(PATIENCE)
 
     def ask(self, method, **params):
         """The answer to a command of the protocol."""

@@ -49,6 +49,17 @@ def slow_down(partition, communicator, seconds):
     search.top_down = slow
 
 
+def be_impatient(token, seconds):
+    """Let this process's ranks of the launcher with this token wait for others no longer than this, from now on."""
+    from rapids_bfs.distributed import workers
+
+    for (theirs, _), rank in list(workers._ranks.items()):
+        if theirs == token:
+            rank.timeout = seconds
+            if rank.communicator is not None:
+                rank.communicator.timeout = seconds
+
+
 def levels_searched():
     """How many levels the searches of this process have gone since they were slowed down."""
     return levels

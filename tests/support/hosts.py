@@ -20,7 +20,8 @@ CLONE_NEWNET = 0x40000000
 ADDRESSES = "10.77.30.1", "10.77.30.2"
 PORT = 8786
 INTERFACE = "rapids0"
-LIFETIME = 900  # seconds after which a host ends, whatever happens
+LIFETIME = 7200  # seconds after which a host ends, whatever happens
+PATIENCE = 600  # seconds
 HOST = """
 mount -t tmpfs tmpfs /dev/shm && mount -t tmpfs tmpfs /tmp && ip link set lo up && echo ready && exec sleep {}
 """
@@ -37,7 +38,7 @@ def missing():
         return "hosts with a /tmp of their own do not see this environment, which is there"
     try:
         made = _unshared("true")
-        made.wait(30)
+        made.wait(PATIENCE)
     except OSError as error:
         return f"hosts made of namespaces cannot be made: {error}"
     return f"hosts made of namespaces cannot be made: {made.stderr.read().strip()}" if made.returncode else None
@@ -109,8 +110,8 @@ class Hosts:
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        assert started.wait(60)
-        self.stack.callback(thread.join, 60)
+        assert started.wait(PATIENCE)
+        self.stack.callback(thread.join, PATIENCE)
         self.stack.callback(stop.set)
         return found[0]
 
@@ -124,7 +125,7 @@ def _end(process):
             process.kill()
     except ProcessLookupError:
         pass
-    process.wait(60)
+    process.wait(PATIENCE)
 
 
 @contextmanager
@@ -147,6 +148,7 @@ def cluster(security=None):
             worker = ["-m", "distributed.cli.dask_worker", address, "--host", here, "--nthreads", "1"]
             hosts.start(host, *worker, "--memory-limit", "0", "--local-directory", "/tmp/dask", *common)
         loop = hosts.event_loop()
-        client = stack.enter_context(Client(address, loop=loop, security=security, timeout=60, set_as_default=False))
-        client.wait_for_workers(2, timeout=60)
+        options = {"loop": loop, "security": security, "timeout": PATIENCE, "set_as_default": False}
+        client = stack.enter_context(Client(address, **options))
+        client.wait_for_workers(2, timeout=PATIENCE)
         yield hosts, client

@@ -24,7 +24,17 @@ def make():
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_runs(path):
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbmake", "--nbmake-timeout=240", path]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--nbmake",
+        "--nbmake-timeout=1800",
+        path,
+    ]
     done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-5000:]
     assert "1 passed" in done.stdout
