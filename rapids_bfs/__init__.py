@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from .algorithms.validate import validate as validate
     from .comparison.records import Comparison as Comparison
     from .comparison.runner import compare as compare
+    from .comparison.suite_record import SuiteComparison as SuiteComparison
+    from .comparison.suite_runner import compare_suite as compare_suite
     from .graph import Graph as Graph
     from .loading import as_graph as as_graph
     from .loading import load as load
@@ -61,6 +63,7 @@ _HOMES = {
     "Graph": "graph",
     "Neighborhoods": "algorithms.neighborhoods",
     "ShortestPathDAG": "algorithms.all_shortest_paths",
+    "SuiteComparison": "comparison.suite_record",
     "all_shortest_paths": "algorithms.all_shortest_paths",
     "as_graph": "loading",
     "betweenness": "algorithms.betweenness",
@@ -68,6 +71,7 @@ _HOMES = {
     "bfs_batch": "algorithms.batch",
     "center": "algorithms.distances",
     "compare": "comparison.runner",
+    "compare_suite": "comparison.suite_runner",
     "connected_components": "algorithms.components",
     "diameter": "algorithms.distances",
     "eccentricity": "algorithms.distances",

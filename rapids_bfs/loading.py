@@ -254,7 +254,7 @@ def load(
             from .data.downloads import load_dataset
 
             return load_dataset(name, **options).to(device)
-        if ":" in name and kind.isalpha() and not Path(name).suffix:
+        if ":" in name and kind.isidentifier() and not Path(name).suffix:
             _refuse_options(name, **options)
             return generate(name, device=device)
         if not Path(name).suffix and os.sep not in name:

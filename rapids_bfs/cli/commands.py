@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from shutil import get_terminal_size
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from .._core.arguments import quoted
 from .._core.formatting import graph_size
-from ..errors import InputError, shortened
-from ..report.console import SPINNER, line, messages, screen, show
+from ..errors import shortened
+from ..report.console import line, show
+from .app import Command
+from .app import app as app
+from .compare import compare as compare  # the first of the commands
 from .options import (
     DepthLimit,
     Directed,
@@ -31,7 +32,6 @@ from .streams import (
     check_outputs,
     datasets_named,
     devices_of,
-    engines_named,
     output_path,
     parsed_id,
     parts_named,
@@ -42,159 +42,7 @@ from .streams import (
 )
 
 
-class _Command(TyperCommand):
-    """A command whose help shows flags without ``<bool>``."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _plain_flags(super().get_params(ctx))
-
-
-class _Group(TyperGroup):
-    """As `_Command`, for the program itself."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _plain_flags(super().get_params(ctx))
-
-
-def _plain_flags(params: list[Any]) -> list[Any]:
-    for each in params:
-        if getattr(each, "is_flag", False):
-            each.metavar = ""
-    return params
-
-
-app = typer.Typer(
-    cls=_Group,
-    no_args_is_help=True,
-    rich_markup_mode="rich" if get_terminal_size().columns >= 80 else None,  # in fewer columns its panels cut words
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _show_version(asked: bool) -> None:
-    if asked:
-        from .. import __version__
-
-        screen.print(__version__)
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
-    ] = False,
-) -> None:
-    """Breadth-first search: compare every engine on your graph, or run one.
-
-    Exit codes: 0 success, 1 wrong answer, 2 bad input, 71 device or driver
-    failed, 130 interrupted by Ctrl-C, 70 bug in this program (please report
-    the traceback).
-    """
-
-
-@app.command(cls=_Command)
-def compare(
-    graph: GraphArgument,
-    engines: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B:ALGORITHM",
-            help="Engines to run. Default: all; 'rapids-bfs info' lists them.",
-            autocompletion=engines_named,
-        ),
-    ] = None,
-    num_sources: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of random sources.", show_default="16")
-    ] = None,
-    source: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Search from this vertex; may be repeated.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random sources.")] = 1,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ENGINE",
-            help="Engine to compare the others with.",
-            show_default="cugraph, else scipy",
-            autocompletion=engines_named,
-        ),
-    ] = None,
-    depth_limit: DepthLimit = None,
-    gpus: Gpus = None,
-    json: JsonFile = None,
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a row for each run as CSV.", parser=output_path)
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page with plots for a browser.", parser=output_path)
-    ] = None,
-    wide: Annotated[
-        bool, typer.Option("--wide", help="Show every column, below each other in a narrow terminal.")
-    ] = False,
-    force: Force = False,
-    directed: Directed = None,
-    source_column: SourceColumn = None,
-    target_column: TargetColumn = None,
-    no_header: NoHeader = False,
-) -> None:
-    """Run every engine from the same sources, validate every answer, and show how fast each was.
-
-    Exit code 1 if any answer is wrong, 2 for bad input, or if none of the engines could run.
-
-    Examples
-
-      rapids-bfs compare moby
-
-      rapids-bfs compare rmat:20 --engines cpu,scipy --json rmat20.json
-
-      rapids-bfs compare edges.csv --source-column src --target-column dst
-
-      rapids-bfs compare rmat:16 --html report.html
-
-      rapids-bfs compare rmat:28 --gpus 4
-    """
-    with messages.status(line("starting"), spinner=SPINNER):
-        from ..comparison.runner import compare as run_comparison
-        from ..comparison.runner import planned
-        from ..report.table import comparison_table
-
-    given = GraphInput(graph, directed, source_column, target_column, not no_header, devices_of(gpus))
-    given.check_outputs(force, json=json, csv=csv, html=html)
-    planned(source, num_sources, engines, baseline, seed, depth_limit)
-    edges = given.edges()
-    loaded = given.load() if edges is None else edges.graph
-    sources = [parsed_id(loaded, text) for text in source] if source else None
-    comparison = with_progress(
-        lambda progress: run_comparison(
-            edges or loaded,
-            sources=sources,
-            num_sources=num_sources,
-            engines=engines,
-            baseline=baseline,
-            seed=seed,
-            depth_limit=depth_limit,
-            progress=progress,
-        )
-    )
-    if comparison.interrupted or comparison.ran:
-        for output, write in ((json, comparison.to_json), (csv, comparison.to_csv), (html, comparison.to_html)):
-            if output:
-                write_output(output, write)
-    table = comparison_table(comparison.to_dict(), wide=wide, hint=" (--wide shows)")
-    show(table, out=table_console(json, csv, html))
-    if comparison.interrupted:
-        raise typer.Abort
-    if not comparison.ran:
-        raise InputError("none of these engines could run: 'rapids-bfs info' shows what each needs")
-    if not comparison.valid:
-        raise typer.Exit(1)
-
-
-@app.command(cls=_Command)
+@app.command(cls=Command)
 def run(
     graph: GraphArgument,
     source: Annotated[
@@ -261,7 +109,7 @@ def run(
         show(line(path_line(result, parsed_id(loaded, target))), out=table_console(out))
 
 
-@app.command(cls=_Command)
+@app.command(cls=Command)
 def trace(
     graph: GraphArgument,
     source: Annotated[
@@ -311,7 +159,7 @@ def trace(
     show(result.trace.__rich__(), out=table_console(json))
 
 
-@app.command(cls=_Command)
+@app.command(cls=Command)
 def validate(
     graph: GraphArgument,
     result: Annotated[
@@ -354,7 +202,7 @@ def validate(
         raise typer.Exit(1)
 
 
-@app.command(cls=_Command)
+@app.command(cls=Command)
 def convert(
     graph: GraphArgument,
     out: Annotated[
@@ -398,7 +246,7 @@ def convert(
     show(line(f"{where}: {graph_size(loaded.num_vertices, loaded.num_edges)}"), out=table_console(out))
 
 
-@app.command(cls=_Command)
+@app.command(cls=Command)
 def graph500(
     scale: Annotated[int, typer.Option(metavar="S", help="2^S vertices.")],
     edge_factor: Annotated[int, typer.Option(metavar="F", help="Edges drawn per vertex.")] = 16,
@@ -436,7 +284,7 @@ def graph500(
     print(report, file=table_console(json).file)
 
 
-@app.command(cls=_Command)
+@app.command(cls=Command)
 def warmup(
     only: Annotated[
         list[str] | None,
@@ -467,7 +315,7 @@ def warmup(
     show(line(f"kept in {folder()}"))
 
 
-@app.command(cls=_Command)
+@app.command(cls=Command)
 def info() -> None:
     """Show the engines and what they lack here, the machine, and the versions."""
     from .info import info_tables

@@ -97,6 +97,13 @@ def datasets_named(start: str) -> list[str]:
     return [name for name in names if name.startswith(start)]
 
 
+def suites_named(start: str) -> list[str]:
+    """A shell's completions of ``start``, besides files: suites."""
+    from ..comparison.suite import suites
+
+    return [name for name in suites() if name.startswith(start)]
+
+
 def parts_named(start: str) -> list[str]:
     """A shell's completions of ``start``: the parts that `warmup` compiles."""
     from ..warmup import PARTS
@@ -212,15 +219,35 @@ def table_console(*outputs: Path | None) -> Console:
     return messages if STANDARD in outputs else screen
 
 
-def with_progress(work: Any) -> Any:
-    """Call ``work(progress)`` under a progress bar on standard error; its spinner moves during a long step."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+def with_progress(work: Any, *, remaining: bool = False) -> Any:
+    """Call ``work(progress)`` under a progress bar on standard error; its spinner moves during a long step. It shows
+    the time that has passed and, if asked, what remains."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
     from rich.table import Column
+    from rich.text import Text
+
+    class Remaining(ProgressColumn):
+        """At the mean speed of all steps so far: graphs of a suite differ in theirs."""
+
+        def render(self, task: Any) -> Text:
+            left = (
+                task.elapsed / task.completed * (task.total - task.completed) if task.completed and task.total else None
+            )
+            return Text("" if left is None else f"{int(left) // 60}:{int(left) % 60:02} left")
 
     cut = Column(no_wrap=True, overflow="crop")  # without an ellipsis, which not every terminal has
     doing = TextColumn("{task.description}", markup=False, table_column=cut)
     figures = MofNCompleteColumn(table_column=cut), TimeElapsedColumn(table_column=cut)
-    columns = (SpinnerColumn(SPINNER), BarColumn(), *figures, doing)
+    rest = [Remaining(table_column=cut)] if remaining else []
+    columns = (SpinnerColumn(SPINNER), BarColumn(), *figures, *rest, doing)
     with Progress(*columns, console=messages, transient=True, disable=not messages.is_terminal) as bar:
         task = bar.add_task("", total=None)
         return work(lambda done, total, doing: bar.update(task, completed=done, total=total, description=doing))

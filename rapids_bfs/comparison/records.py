@@ -167,10 +167,8 @@ class Comparison(Mapping[str, EngineRuns]):
         """The baseline's median time divided by the engine's, over the sources that both searched from."""
         if self.baseline is None:
             return None
-        theirs = {run.source: run.ms for run in self[self.baseline].runs}
-        ours = {run.source: run.ms for run in self[engine].runs}
-        both = theirs.keys() & ours.keys()
-        return median(theirs[s] for s in both) / median(ours[s] for s in both) if both else None
+        of_both = ({run.source: run.ms for run in self[name].runs} for name in (self.baseline, engine))
+        return ratio_of_medians(*of_both)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in JSON's types. Times in ms; ``reached`` and ``depth`` are the largest over the sources."""
@@ -236,16 +234,32 @@ class Comparison(Mapping[str, EngineRuns]):
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write a row for each engine and source to ``path``."""
         rows = [{"engine": each["engine"], **run} for each in self.to_dict()["engines"] for run in each["runs"]]
-        with _writing(path, newline="") as out:
+        with writing(path, newline="") as out:
             writer = csv.DictWriter(out, ("engine", "source", *FIGURES))
             writer.writeheader()
             writer.writerows(rows)
+
+    def to_markdown(self, path: str | PathLike[str]) -> None:
+        """Write the table to ``path``, in Markdown."""
+        from ..report.documents import markdown
+        from ..report.table import comparison_section
+
+        with writing(path) as out:
+            out.write(markdown([comparison_section(self.to_dict())]))
+
+    def to_latex(self, path: str | PathLike[str]) -> None:
+        """Write the table to ``path``, in LaTeX, for the package booktabs."""
+        from ..report.documents import latex
+        from ..report.table import comparison_section
+
+        with writing(path) as out:
+            out.write(latex([comparison_section(self.to_dict())]))
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write a page for a browser to ``path``: one file that holds everything and needs no network."""
         from ..report.page import page
 
-        with _writing(path) as out:
+        with writing(path) as out:
             out.write(page(self.to_dict()))
 
     def plot(self) -> Figure:
@@ -273,15 +287,21 @@ class Comparison(Mapping[str, EngineRuns]):
         return comparison_html(self.to_dict())
 
 
+def ratio_of_medians(theirs: Mapping[Hashable, float], ours: Mapping[Hashable, float]) -> float | None:
+    """How many times as fast ours are, of two times by source, over the sources of both; None if there are none."""
+    both = theirs.keys() & ours.keys()
+    return median(theirs[s] for s in both) / median(ours[s] for s in both) if both else None
+
+
 def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:
     """Write ``content`` to ``path``. Ids without a JSON type become strings."""
-    with _writing(path) as out:
+    with writing(path) as out:
         json.dump(content, out, indent=1, default=str)
         out.write("\n")
 
 
 @contextmanager
-def _writing(path: str | PathLike[str], newline: str | None = None) -> Iterator[IO[str]]:
+def writing(path: str | PathLike[str], newline: str | None = None) -> Iterator[IO[str]]:
     """The file at ``path``, opened for text. Raises `InputError` if it cannot be written, as on a full disk."""
     path = file_path(path)
     try:

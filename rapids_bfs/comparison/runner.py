@@ -91,48 +91,61 @@ def compare(
         If an engine is unknown, a source is not a vertex, or the graph has no edges to draw sources from.
     """
     plan = planned(sources, num_sources, engines, baseline, seed, depth_limit)
+    return compared(graph, plan, sources, progress, **graph_options)
+
+
+class Plan(NamedTuple):
+    """What to compare, before there is a graph."""
+
+    specs: list[EngineSpec]
+    asked: bool  # did the user name the engines?
+    options: Options
+    baseline: str | None
+    num_sources: int | None  # to draw
+    seed: int
+    traced: bool = True  # one more search of engines that record their levels
+
+
+def compared(
+    graph: Any, plan: Plan, sources: Any = None, progress: Progress = quiet, **graph_options: Any
+) -> Comparison:
+    """`compare`, by a plan."""
     edges = graph if isinstance(graph, EdgeInput) else EdgeInput.of(graph, **graph_options)
     graph = as_graph(graph, **graph_options) if edges is None else edges.graph
     graph.check()  # a graph whose arrays were written to would make right engines look wrong
-    if engines is None and (names := default_engines(graph)) is not None:
+    if not plan.asked and (names := default_engines(graph)) is not None:
         plan = plan._replace(specs=[resolve(name) for name in names])
     if plan.num_sources is None:
         vertices = _distinct_vertices(graph, sources)
     else:
-        vertices = sample_sources(graph, plan.num_sources, seed)
+        vertices = sample_sources(graph, plan.num_sources, plan.seed)
     comparison = Comparison(
         graph,
         [EngineRuns(spec.name) for spec in plan.specs],
-        seed=None if plan.num_sources is None else seed,
-        command=_command(),
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        seed=None if plan.num_sources is None else plan.seed,
+        command=command_line(),
+        started=now(),
     )
     try:
-        _run(comparison, plan, vertices, progress, edges, asked=engines is not None)
+        _run(comparison, plan, vertices, progress, edges)
     except KeyboardInterrupt:
         comparison.interrupted = True
-    ran = [runs.engine for runs in comparison.engines if runs.runs]
-    preferred = [plan.baseline] if plan.baseline else [*BASELINES, *ran]
-    comparison.baseline = next((name for name in preferred if name in ran), None)
+    comparison.baseline = chosen_baseline(plan.baseline, [runs.engine for runs in comparison.engines if runs.runs])
     return comparison
 
 
-class Plan(NamedTuple):
-    """The engines to run, their options and the baseline, before there is a graph."""
-
-    specs: list[EngineSpec]
-    options: Options
-    baseline: str | None
-    num_sources: int | None  # to draw
+def chosen_baseline(asked: str | None, ran: Sequence[str]) -> str | None:
+    """The engine that ratios refer to, among those that ran: the one asked for, else as `compare` says."""
+    return next((name for name in ([asked] if asked else [*BASELINES, *ran]) if name in ran), None)
 
 
 def planned(
-    sources: Iterable[Hashable] | None,
-    num_sources: int | None,
-    engines: str | Sequence[str] | None,
-    baseline: str | None,
-    seed: int,
-    depth_limit: int | None,
+    sources: Iterable[Hashable] | None = None,
+    num_sources: int | None = None,
+    engines: str | Sequence[str] | None = None,
+    baseline: str | None = None,
+    seed: int = SEED,
+    depth_limit: int | None = None,
 ) -> Plan:
     """The arguments of `compare`, checked before there is a graph. Raises `InputError` if one is wrong."""
     options = Options(depth_limit=checked_depth_limit(depth_limit))
@@ -146,7 +159,7 @@ def planned(
         num_sources, _ = _checked_sample(SOURCES if num_sources is None else num_sources, seed)
     elif num_sources is not None:
         raise InputError("give either the sources or the number of sources to draw, not both")
-    return Plan(specs, options, baseline, num_sources)
+    return Plan(specs, engines is not None, options, baseline, num_sources, seed)
 
 
 def _checked_sample(count: Any, seed: Any) -> tuple[int, int]:
@@ -166,7 +179,12 @@ def _choices(engines: str | Sequence[str] | None) -> list[EngineSpec]:
     return list({spec.name: spec for spec in (resolve(engine_name(name)) for name in names)}.values())
 
 
-def _command() -> str:
+def now() -> str:
+    """The time, as ISO 8601 writes it, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def command_line() -> str:
     """The command line of this process, without the program's folder."""
     program = os.path.basename(sys.argv[0]) or "python"
     return shlex.join(["rapids-bfs" if program in ("cli.py", "__main__.py") else program, *sys.argv[1:]])
@@ -186,15 +204,7 @@ def _distinct_vertices(graph: Any, sources: Any) -> np.ndarray:
     return np.array(vertices)
 
 
-def _run(
-    comparison: Comparison,
-    plan: Plan,
-    vertices: np.ndarray,
-    progress: Progress,
-    edges: EdgeInput | None,
-    *,
-    asked: bool,
-) -> None:
+def _run(comparison: Comparison, plan: Plan, vertices: np.ndarray, progress: Progress, edges: EdgeInput | None) -> None:
     """Fill in ``comparison``, run by run."""
     graph, specs, options = comparison.graph, plan.specs, plan.options
     total = len(specs) * (1 + len(vertices))
@@ -205,7 +215,7 @@ def _run(
         progress(done, total, f"{spec.name}: prepare and warm up")
         done += 1
         with _reason_into(runs):
-            runs.unavailable = _declined(spec, graph, options, asked)
+            runs.unavailable = _declined(spec, graph, options, plan.asked)
             if runs.unavailable is None:
                 traversal = _prepared(runs, spec, graph, vertices[:1], options)
                 ready.append((runs, traversal))
@@ -229,7 +239,7 @@ def _run(
                     comparison.levels = result.levels
 
     for runs, traversal in ready:
-        if traversal.traces and not runs.unavailable:
+        if plan.traced and traversal.traces and not runs.unavailable:
             progress(done, total, f"{runs.engine}: trace")
             with _reason_into(runs):
                 trace = traversal.run(vertices[:1], replace(options, trace=True)).trace

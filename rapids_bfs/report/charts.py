@@ -13,11 +13,22 @@ from statistics import median
 from typing import Any
 
 from .._core.formatting import duration, number, time_unit
+from . import palette
 
 MAX_DOTS = 200  # searches of an engine that are drawn one by one
 MAX_BARS = 120  # of a chart; with more levels a bar is the highest of several
 BAR_CHART = 110  # height in pixels
 STRIP = 24
+SHAPES = (  # paths around the origin, as of `plots.MARKERS`
+    *(
+        "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0",
+        "M-4.4,-4.4h8.8v8.8h-8.8z",
+        "M0,-5.5L5,4H-5z",
+        "M0,-5.8L5.8,0L0,5.8L-5.8,0z",
+    ),
+    *("M0,5.5L5,-4H-5z", "M-1.8,-5.5h3.6v3.7h3.7v3.6h-3.7v3.7h-3.6v-3.7h-3.7v-3.6h3.7z"),
+    *("M-5,-2.5L-2.5,-5L0,-2.5L2.5,-5L5,-2.5L2.5,0L5,2.5L2.5,5L0,2.5L-2.5,5L-5,2.5L-2.5,0z", "M-1.5,-6h3v12h-3z"),
+)
 
 
 class LogScale:
@@ -77,6 +88,35 @@ def ratio_chart(engines: Sequence[dict[str, Any]], baseline: str) -> str:
         said = f"{number(ratio)} times as fast as {baseline}"
         rows.append(_row(engine, said, scale, marks, f"{number(ratio)} x"))
     return _rows(rows, scale, f"speed relative to {escape(baseline)} (ratio of medians)")
+
+
+def speed_up_chart(graphs: dict[str, dict[str, float]], engines: Sequence[str], baseline: str) -> str:
+    """A row for each graph: the speed of each engine relative to the baseline, a shape and colour for each."""
+    scale = LogScale([1, *(ratio for ratios in graphs.values() for ratio in ratios.values())])
+    shapes = {engine: _shape(place) for place, engine in enumerate(engines)}
+    rows = []
+    for graph, ratios in graphs.items():
+        marks = [f'<line class="median" x1="{scale(1)}%" x2="{scale(1)}%" y1="0" y2="{STRIP}"/>']
+        marks += [
+            f'<svg x="{scale(ratio)}%" y="12" width="1" height="1" overflow="visible">{shapes[engine]}'
+            f"<title>{escape(engine)}: {number(ratio)} x</title></svg>"
+            for engine, ratio in ratios.items()
+        ]
+        said = ", ".join(f"{engine} {number(ratio)}" for engine, ratio in ratios.items())
+        rows.append(_row({"engine": graph, "valid": True}, said, scale, marks, f"{number(max(ratios.values()))} x"))
+    keys = "".join(
+        f'<span class="key"><svg class="shape" viewBox="-6 -6 12 12">{shape}</svg>{escape(engine)}</span>'
+        for engine, shape in shapes.items()
+    )
+    unit = f"speed relative to {escape(baseline)} (ratio of medians); beside a graph the largest"
+    return f"<p>{keys}</p>{_rows(rows, scale, unit)}"
+
+
+def _shape(place: int) -> str:
+    """The mark of the engine at this place: of its own shape and colour, around the origin."""
+    colour = palette.LINES[place % len(palette.LINES)]
+    colour = "var(--ink)" if colour == "#000000" else colour  # black is the paper's colour on a dark screen
+    return f'<path class="shape" style="--colour:{colour}" d="{SHAPES[place % len(SHAPES)]}"/>'
 
 
 def _row(engine: dict[str, Any], said: str, scale: LogScale, marks: list[str], value: str) -> str:

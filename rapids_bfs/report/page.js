@@ -1,16 +1,18 @@
 "use strict";
 
-// A click on a column's heading sorts by it; another click turns the order round. Empty cells stay at the end.
+// A click on a column's heading sorts by it; another click turns the order round. Cells without a figure and means stay
+// at the end.
 function sortBy(heading) {
   const ascending = heading.getAttribute("aria-sort") !== "ascending";
   const column = [...heading.parentNode.children].indexOf(heading);
   const body = heading.closest("table").tBodies[0];
-  const key = row => row.children[column].textContent;
+  const key = row => row.children[0].textContent === "geometric mean" ? "" : row.children[column].textContent;
   const number = text => parseFloat(text.replaceAll(",", ""));
   const compare = (a, b) => number(a) - number(b) || a.localeCompare(b);
   const rows = [...body.rows].sort((one, other) => {
     const [a, b] = [key(one), key(other)];
-    if (a === "" || b === "") return (a === "") - (b === "");
+    const [noA, noB] = [a, b].map(text => text === "" || text === "-");
+    if (noA || noB) return noA - noB;
     return ascending ? compare(a, b) : compare(b, a);
   });
   for (const each of heading.parentNode.children) each.removeAttribute("aria-sort");
@@ -18,7 +20,7 @@ function sortBy(heading) {
   body.append(...rows);
 }
 
-for (const heading of document.querySelectorAll("#figures thead th")) {
+for (const heading of document.querySelectorAll(".figures thead th")) {
   const button = document.createElement("button");
   button.append(heading.textContent);
   button.addEventListener("click", () => sortBy(heading));

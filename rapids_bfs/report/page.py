@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import datetime
 from html import escape
 from importlib import resources
@@ -24,12 +25,17 @@ def page(record: dict[str, Any]) -> str:
     """The page of a comparison, given as `Comparison.to_dict` or as its JSON."""
     ran = sorted((engine for engine in record["engines"] if engine["run_ms"]), key=lambda each: each["median_ms"])
     sections = [_summary(record, ran), _table(record, ran), _charts(record, ran), _levels(record), _missing(record)]
-    sections += [_conditions(record), _data(record)]
+    sections += [conditions(record), data(record)]
+    return document(f"{record['graph']['name']}: BFS side by side", sections)
+
+
+def document(title: str, sections: Iterable[str]) -> str:
+    """The file, of sections that may be empty."""
     body = "\n".join(section for section in sections if section)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<link rel="icon" href="data:,">\n<title>{escape(record["graph"]["name"])}: BFS side by side</title>\n'
+        f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n'
         f"<style>\n{_file('page.css')}</style>\n</head>\n<body>\n{STRIPES}\n{body}\n"
         f"<script>\n{_file('page.js')}</script>\n</body>\n</html>\n"
     )
@@ -46,7 +52,7 @@ def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     lines = [
         f"<header><h1>{escape(graph['name'])}: breadth-first search, side by side</h1>",
         f'<p class="soft">{graph_size(graph["vertices"], graph["edges"], graph["directed"])}, '
-        f"{counted(max((len(engine['runs']) for engine in ran), default=0), 'source')}; {_day(record['started'])}</p>",
+        f"{counted(max((len(engine['runs']) for engine in ran), default=0), 'source')}; {day(record['started'])}</p>",
     ]
     if ran:
         best = ran[0]
@@ -63,7 +69,7 @@ def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "</header>"
 
 
-def _day(started: str) -> str:
+def day(started: str) -> str:
     """An ISO time in a form for people."""
     if not started:
         return ""
@@ -78,7 +84,7 @@ def _table(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     table = notebook.table(figures.rows, figures.columns, "A click on a heading sorts by it.")
     for said, style in (("yes", "good"), ("NO", "bad")):  # of the answers; engines are in heading cells
         table = table.replace(f"<td>{said}</td>", f'<td class="{style}">{said}</td>')
-    return f'<h2>Figures</h2>\n<div class="scroll" id="figures" tabindex="0">{table}</div>'
+    return f'<h2>Figures</h2>\n<div class="scroll figures" id="figures" tabindex="0">{table}</div>'
 
 
 def _charts(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
@@ -119,7 +125,8 @@ def _missing(record: dict[str, Any]) -> str:
     return f"<h2>Engines that did not run</h2>\n{''.join(lines)}" if lines else ""
 
 
-def _conditions(record: dict[str, Any]) -> str:
+def conditions(record: dict[str, Any]) -> str:
+    """How, and on what, it was measured."""
     machine = record["machine"]
     about = {
         "processor": f"{machine['processor']}, {machine['cores']} cores, {size(machine['memory_bytes'])}",
@@ -137,7 +144,8 @@ def _conditions(record: dict[str, Any]) -> str:
     )
 
 
-def _data(record: dict[str, Any]) -> str:
+def data(record: dict[str, Any]) -> str:
+    """The record itself, and a link that saves it."""
     text = json.dumps(record, separators=(",", ":"), default=str).replace("<", "\\u003c")
     return (
         '<p class="screen"><a id="save" href="#" download="comparison.json">Save everything as JSON</a></p>\n'

@@ -118,6 +118,35 @@ def plot_sizes(comparisons: Iterable[Any]) -> Figure:
     return figure
 
 
+def plot_suite(record: Record) -> Figure:
+    """The speed of each engine relative to the baseline, graph by graph, a line for each engine.
+
+    ``record`` is a suite's comparison as `SuiteComparison.to_dict` or its JSON.
+    """
+    graphs = {row["graph"]: row["comparison"]["engines"] for row in record["graphs"] if row["comparison"]}
+    lines: dict[str, dict[int, float]] = {}
+    for place, engines in enumerate(graphs.values()):
+        for engine in engines:
+            if engine["ratio_to_baseline"]:
+                lines.setdefault(engine["engine"], {})[place] = engine["ratio_to_baseline"]
+    if not lines:
+        raise InputError("no engine ran: there is nothing to plot")
+    with settings():
+        figure = figure_of(2.4 + 0.5 * len(graphs), 4.4)
+        axes = figure.subplots()
+        for name, colour, marker, style in zip(
+            lines, cycle(palette.LINES), cycle(MARKERS), cycle(STYLES), strict=False
+        ):
+            axes.plot(*zip(*lines[name].items(), strict=True), label=name, color=colour, marker=marker, linestyle=style)
+        _log_axis(axes.yaxis, [1, *(ratio for line in lines.values() for ratio in line.values())])
+        axes.set_xticks(range(len(graphs)), [name.replace("$", r"\$") for name in graphs], rotation=45, ha="right")
+        axes.set_ylabel(f"speed relative to {record['baseline']} (ratio of medians)")
+        axes.set_title(record["suite"])
+        axes.grid(color="#E5E5E5")
+        figure.legend(loc="outside right upper", frameon=False)
+    return figure
+
+
 def _records(comparisons: Any) -> list[Record]:
     """Comparisons read from JSON. Raises `InputError` for anything else."""
     if not isinstance(comparisons, Iterable) or isinstance(comparisons, dict | str):

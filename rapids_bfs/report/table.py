@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Group
 from rich.text import Text
@@ -16,7 +16,16 @@ from .console import FittingTable, line
 Record = dict[str, Any]  # a comparison, or one of its engines
 Levels = dict[str, list[Any]]  # a list for each field of a `Level`
 
+BEST = "bold"  # the style of a cell with the best figure of its row
 COUNTS = ("level", "frontier_vertices", "frontier_edges", "newly_reached")  # fields of a `Level`
+
+
+class Section(NamedTuple):
+    """A table of a document: its title, its columns, and its rows of cells."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | Text]]
 
 
 def comparison_table(record: Record, *, wide: bool = False, hint: str = "") -> Group:
@@ -35,6 +44,13 @@ def comparison_html(record: Record) -> str:
     table = figures_table(record)
     rows = notebook.table(table.rows, table.columns, str(title))
     return rows + "".join(f"\n<p>{notebook.text(note)}</p>" for note in notes)
+
+
+def comparison_section(record: Record) -> Section:
+    """The same for a document."""
+    title, _ = _title_and_notes(record)
+    table = figures_table(record)
+    return Section(str(title), table.columns, table.rows)
 
 
 def _title_and_notes(record: Record) -> tuple[Text, list[Text]]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import LineCollection, PathCollection
-from matplotlib.text import Text
+from pictures import assert_nothing_is_cut_off
 
 from rapids_bfs import InputError, as_graph, bfs, compare, plot_levels, plot_sizes
 from rapids_bfs.comparison.runner import Comparison, EngineRuns, Run
@@ -35,21 +35,6 @@ def trace(levels, *, timed=True):
             for i in range(1, levels + 1)
         ]
     )
-
-
-def assert_nothing_is_cut_off(figure):
-    """Every text lies within the figure; ticks beyond the limits are not drawn, and the layout sees to the others."""
-    figure.draw_without_rendering()
-    axes = [axis for each in figure.axes for axis in (each.xaxis, each.yaxis)]
-    ticks = {label for axis in axes for label in axis.get_ticklabels(which="both")}
-    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text() and text not in ticks]
-    assert texts
-    for text in texts:
-        extent = text.get_window_extent()
-        assert extent.x0 >= -1, text
-        assert extent.y0 >= -1, text
-        assert extent.x1 <= figure.bbox.x1 + 1, text
-        assert extent.y1 <= figure.bbox.y1 + 1, text
 
 
 times = st.lists(st.floats(1e-3, 1e4), min_size=1, max_size=5)

@@ -1,0 +1,247 @@
+"""`compare_suite` compares the engines on each graph of a suite, and keeps what it has measured."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from .._core.arguments import file_path
+from .._core.machine import describe
+from .._core.machine import versions as installed
+from ..adapters._file import replacing
+from ..errors import InputError, shortened
+from ..loading import load
+from .records import Progress, quiet
+from .runner import Plan, chosen_baseline, command_line, compared, now, planned
+from .suite import Suite, SuiteGraph, suite_of
+from .suite_record import Row, SuiteComparison
+
+VERSION = 1  # of what is kept
+LONGEST_REASON = 300  # letters
+SHARED = ("machine", "versions", "command", "levels")  # of a comparison, which the suite's has, or leaves out
+THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # environment variables that decide times
+
+Began = Callable[[Path, int, int], None]  # called with the file, and the graphs that are kept in it, of their total
+Measured = Callable[[Row, int, int], None]  # called with a graph's row, the graphs measured so far, and their total
+
+
+def compare_suite(
+    suite: str | os.PathLike[str] | Sequence[Any],
+    *,
+    scale: int | Iterable[int] | None = None,
+    num_sources: int | None = None,
+    engines: str | Sequence[str] | None = None,
+    baseline: str | None = None,
+    seed: int | None = None,
+    depth_limit: int | None = None,
+    keep: str | os.PathLike[str] | None = None,
+    anew: bool = False,
+    load: Callable[..., Any] = load,
+    progress: Progress = quiet,
+    began: Began = lambda path, measured, total: None,
+    measured: Measured = lambda row, done, total: None,
+) -> SuiteComparison:
+    """Compare the engines on every graph of a suite, as `compare` does on one.
+
+    What is measured is kept, graph by graph, in a file, and the same call goes on from there. What another machine,
+    other versions, engines or sources have given is not used: it is in a file of its own.
+
+    Parameters
+    ----------
+    suite : name, path or list
+        "gap", "dimacs10" or "synthetic"; the path of a TOML file; or a list of graphs, such as
+        ``["rmat:16", "roads.parquet"]``. The keys of a file are ``graphs``, ``scales``, and those of the options here
+        from ``num_sources`` to ``depth_limit``, which take precedence.
+    scale : int or list of int, optional
+        Instead of the suite's own scales, for graphs with 2**scale vertices.
+    num_sources, engines, baseline, seed, depth_limit
+        As of `compare`. The baseline is the same on every graph.
+    keep : path, optional
+        The file. Default: one in the user's cache folder, whose path is the result's ``kept``.
+    anew : bool
+        Measure again what is kept.
+    load : callable
+        Makes what `compare` is given of each graph's name and options. Default: `rapids_bfs.load`.
+    progress : callable
+        Called as ``progress(done, total, doing)`` before each step.
+    began : callable
+        Called once as ``began(path, kept, total)`` with the file, and how many of the graphs are kept there.
+    measured : callable
+        Called as ``measured(row, done, total)`` after each graph.
+
+    Raises
+    ------
+    InputError
+        If there is no such suite or engine, or ``keep`` cannot be written or is of other conditions. A graph that
+        cannot be loaded or compared leaves the others: its row says why.
+    """
+    chosen = suite_of(suite).at_scales(scale if scale is None or isinstance(scale, Iterable) else [scale])
+    asked = {"engines": engines, "baseline": baseline, "num_sources": num_sources, "seed": seed}
+    asked = {key: value for key, value in (asked | {"depth_limit": depth_limit}).items() if value is not None}
+    plan = planned(**dict(chosen.options) | asked)._replace(traced=False)
+    graphs = chosen.made()
+    kept = _Kept(keep, chosen, conditions(plan, load))
+    rows = {} if anew else kept.usable(graphs)
+    began(kept.path, len(rows), len(graphs))
+    missing = [graph for graph in graphs if graph.key not in rows]
+    steps = len(plan.specs) * (1 + (plan.num_sources or 0)) + 1  # of a graph, of which one loads it
+    interrupted = False
+    try:
+        for number, graph in enumerate(missing):
+
+            def within(done: int, total: int, doing: str, number: int = number, graph: SuiteGraph = graph) -> None:
+                where = f"{graph.key} ({number + 1} of {len(missing)})"
+                progress(number * steps + min(done, steps), len(missing) * steps, f"{where}: {doing}")
+
+            row = rows[graph.key] = _row(graph, plan, load, within)
+            kept.keep(graph, row)
+            measured(row, number + 1, len(missing))
+            if row["comparison"] and row["comparison"]["interrupted"]:
+                interrupted = True
+                break
+    except KeyboardInterrupt:  # while a graph is loaded
+        interrupted = True
+    ordered = [rows[graph.key] for graph in graphs if graph.key in rows]
+    ran = dict.fromkeys(
+        engine["engine"]
+        for row in ordered
+        if row["comparison"]
+        for engine in row["comparison"]["engines"]
+        if engine["runs"]
+    )
+    return SuiteComparison(
+        chosen.name,
+        ordered,
+        chosen_baseline(plan.baseline, list(ran)),
+        interrupted,
+        str(kept.path),
+        command_line(),
+        now(),
+    )
+
+
+def conditions(plan: Plan, load: Callable[..., Any]) -> dict[str, Any]:
+    """What decides the figures besides the graph, in JSON's types: the machine, versions, engines and sources."""
+    machine = describe()
+    return {
+        "version": VERSION,
+        "machine": machine | {"memory_bytes": round(machine["memory_bytes"], -9)},
+        "threads": {name: os.environ[name] for name in THREADS if name in os.environ},
+        "versions": installed(),
+        "engines": [spec.name for spec in plan.specs],
+        "asked": plan.asked,
+        "num_sources": plan.num_sources,
+        "seed": plan.seed,
+        "depth_limit": plan.options.depth_limit,
+        "load": getattr(load, "__qualname__", repr(load)),
+    }
+
+
+def _row(graph: SuiteGraph, plan: Plan, load: Callable[..., Any], progress: Progress) -> Row:
+    """A graph compared, or why it could not be. Raises `KeyboardInterrupt` if that comes while it is loaded."""
+    begin, started = perf_counter(), now()
+    failed = comparison = None
+    try:
+        progress(0, 0, "load")
+        comparison = compared(load(graph.source, **graph.options), plan, progress=_after(1, progress)).to_dict()
+    except Exception as error:
+        failed = shortened(" ".join(str(error).split()) or type(error).__name__, LONGEST_REASON)
+        if not isinstance(error, InputError):
+            failed = f"{type(error).__name__}: {failed}"
+    gc.collect()  # before the next graph takes its memory
+    if comparison:
+        comparison = {name: value for name, value in comparison.items() if name not in SHARED}
+    took = {"started": started, "seconds": perf_counter() - begin}
+    return {"graph": graph.key, "failed": failed, **took, "comparison": comparison}
+
+
+def _after(steps: int, progress: Progress) -> Progress:
+    """``progress``, when so many steps were done before."""
+    return lambda done, total, doing: progress(done + steps, total + steps, doing)
+
+
+class _Kept:
+    """The rows measured under the same conditions, in a JSON file that is replaced after each graph."""
+
+    def __init__(self, path: Any, suite: Suite, conditions: Mapping[str, Any]) -> None:
+        self.conditions = json.loads(json.dumps(conditions))
+        self.path = _default_path(suite, self.conditions) if path is None else Path(file_path(path)).absolute()
+        self._write(self._rows())
+
+    def usable(self, graphs: Sequence[SuiteGraph]) -> dict[str, Row]:
+        """The rows of these graphs that are complete, and whose files have not changed."""
+        rows = self._rows()
+        return {
+            graph.key: {name: value for name, value in rows[graph.key].items() if name != "file"}
+            for graph in graphs
+            if graph.key in rows and rows[graph.key]["file"] == graph.file_state
+        }
+
+    def keep(self, graph: SuiteGraph, row: Row) -> None:
+        """Keep a row, unless it is to be measured again."""
+        if row["comparison"] and not row["comparison"]["interrupted"]:
+            self._write(self._rows() | {graph.key: row | {"file": graph.file_state}})
+
+    def _rows(self) -> dict[str, Row]:
+        """What the file holds. Raises `InputError` if that is something else, or of other conditions."""
+        try:
+            content = json.loads(self.path.read_text("utf-8"))
+            theirs, rows = content["conditions"], content["rows"]
+            fine = isinstance(theirs, dict) and all(
+                {"graph", "failed", "comparison", "file"} <= row.keys() for row in rows.values()
+            )
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            fine = False
+        if not fine:
+            raise InputError(f"{self.path} is not a file of what was measured: remove it, or keep in another file")
+        if other := _differences(theirs, self.conditions):
+            raise InputError(f"{self.path} keeps what was measured with {other}: keep this in another file")
+        kept: dict[str, Row] = rows
+        return kept
+
+    def _write(self, rows: Mapping[str, Row]) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{self.path.parent} cannot be made: {error.strerror}: keep in another file") from None
+        with replacing(self.path) as out:
+            text = json.dumps({"conditions": self.conditions, "rows": rows}, indent=1, default=str)
+            out.write(f"{text}\n".encode())
+
+
+def _default_path(suite: Suite, conditions: Mapping[str, Any]) -> Path:
+    """A file in the user's cache folder, for the suite and these conditions."""
+    from platformdirs import user_cache_path
+
+    told = json.dumps([suite.name, str(suite.path or ""), conditions], sort_keys=True)
+    name = re.sub(r"[^\w.-]", "_", suite.name)[:60]
+    folder = Path(user_cache_path("rapids_bfs", appauthor=False), "suites")
+    return folder / f"{name}-{sha256(told.encode()).hexdigest()[:12]}.json"
+
+
+def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
+    """In what the conditions differ, in a few words; empty if they are the same."""
+    if theirs == ours:
+        return ""
+    words = []
+    with suppress(AttributeError, TypeError, KeyError):
+        words = [
+            f"{name} {theirs['versions'].get(name, 'missing')}, here {ours['versions'].get(name, 'missing')}"
+            for name in {**theirs["versions"], **ours["versions"]}
+            if theirs["versions"].get(name) != ours["versions"].get(name)
+        ]
+        if theirs["machine"] != ours["machine"]:
+            words.insert(0, f"another machine ({theirs['machine']['processor']}, {theirs['machine']['cores']} cores)")
+    named = ("version", "threads", "engines", "asked", "num_sources", "seed", "depth_limit", "load")
+    words += [f"other {name.replace('_', ' ')}" for name in named if theirs.get(name) != ours.get(name)]
+    return shortened("; ".join(words) or "other options", LONGEST_REASON)
