@@ -1,4 +1,4 @@
-"""Several GPUs: searches in one launch each, by NCCL and on one of them; and frames of Dask beside cugraph.dask."""
+"""Several GPUs: searches in one launch on each, by NCCL, and on a single GPU; Dask frames beside cugraph.dask."""
 
 import gc
 import os
@@ -30,17 +30,17 @@ from .timing import clock, one_by_one
 GRAPHS = ("rmat:24", "rmat:28", "rmat:26", "urand:24", "grid:1024", "urand:27")
 ROOTS = {"rmat": 64}  # others: 16
 WARM_S = 0.1
-SLOW = 0.1  # seconds of a validation from which on only FEW are done
+SLOW = 0.1  # seconds of a validation; after slower ones only FEW answers are validated
 FEW = 8
 NCCL = "NCCL"
 
 
 def several_gpus(graphs=GRAPHS, *, gpus="all", roots=0) -> Iterator[Record]:
-    """Searches from the same roots by every transport: one right after the other and, as `between`, between
-    validations, which leave nothing of the graph in caches. Rates are the harmonic mean of edges as Graph500 counts
-    them: as drawn, where a graph is drawn."""
+    """Searches from the same roots by every transport: back to back and, as `between`, after validations, which evict
+    the graph from caches. Rates are harmonic means over edges as Graph500 counts them: those generated, duplicates
+    too."""
     devices: Any = [int(each) for each in gpus.split(",")] if "," in gpus else int(gpus) if gpus.isdigit() else gpus
-    small = load("rmat:10", devices=devices)  # starts all that must be started once
+    small = load("rmat:10", devices=devices)  # compiles kernels and starts communicators
     found = []
     for spec in graphs:
         found.append(_row(spec, small.devices, roots or ROOTS.get(spec.partition(":")[0], 16)))
@@ -80,7 +80,7 @@ def _row(spec, devices, count) -> Record:
 
 
 def _on_one(spec, count):
-    """Searches on one GPU, what they find, and from where they begin."""
+    """Searches on one GPU, what they reach, and their roots."""
     say(f"{spec}, one GPU")
     built, graph = clock(partial(load, spec, device=CUDA))
     roots = sample_sources(graph, count)
@@ -89,8 +89,8 @@ def _on_one(spec, count):
 
 
 def _searched(run, graph, roots):
-    """What ``run(root)`` takes in milliseconds for each root: one right after the other, and then again with a
-    validation after each; and what it found."""
+    """Milliseconds of ``run(root)`` for each root, back to back and then with a validation after each; and the number
+    of vertices reached and the depth of each answer."""
     one_by_one([partial(run, roots[-1])], warm_s=WARM_S)
     milliseconds = one_by_one([partial(run, root) for root in roots])
     between, found, validated, took = [], [], 0, 0.0
@@ -106,7 +106,7 @@ def _searched(run, graph, roots):
 
 
 def _edges(graph, spec, numbers) -> list[int]:
-    """The edges that a search from each of these numbers counts as traversed."""
+    """The number of edges that Graph500 counts as traversed, for a search from each of these global ids."""
     results = (search(graph, np.array([number]), DEFAULT, "auto") for number in numbers)
     if not is_random(spec):
         return [result.num_traversed_edges for result in results]
@@ -115,13 +115,13 @@ def _edges(graph, spec, numbers) -> list[int]:
 
 
 def by_nccl(partition, communicator):
-    """Let the partition be searched by NCCL from now on."""
+    """Search the partition by NCCL from now on."""
     del partition.cache["search"]
     partition.cache["search"] = DeviceSearch(DevicePartition(partition, communicator, CuPyDevice()), NCCL)
 
 
 def _release() -> None:
-    """Give back what nobody uses."""
+    """Free the unused blocks of the memory pools of all GPUs."""
     import cupy
 
     gc.collect()
@@ -151,12 +151,12 @@ CHECKED = 4  # answers
 
 
 def dask(graph="rmat:26", *, sources=16, hosts=1) -> Iterator[Record]:
-    """Each worker draws its share of the edges into two columns of a frame. The graph is undirected; ours keeps
-    duplicate edges, cuGraph's drops them. First either makes and searches a small graph, which starts its communicator
-    and compiles its kernels. Then a graph is made twice: once with a watch on memory, once timed. The peak is the
-    frame, and what the GPUs have less of, or RMM gave out, while the graph is made.
+    """Each worker generates its share of the edges as a frame of two columns. The graph is undirected; ours keeps
+    duplicate edges, cuGraph's drops them. Each library first builds and searches a small graph, which starts its
+    communicator and compiles its kernels. Then it builds the graph twice: once to measure memory, once to measure time.
+    The peak is the frame and the most device memory taken during the build, by the driver's count or RMM's.
 
-    With several ``hosts``, NCCL takes the workers for processes of so many hosts, which it connects by sockets."""
+    With several ``hosts``, NCCL treats the workers as processes on that many hosts and connects them by sockets."""
     from dask_cuda import LocalCUDACluster
     from distributed import Client
 
@@ -178,14 +178,14 @@ def dask(graph="rmat:26", *, sources=16, hosts=1) -> Iterator[Record]:
 
 
 def put_on_hosts(client, hosts) -> None:
-    """Let NCCL take the workers for processes of several hosts: neither memory nor links are shared."""
+    """Make NCCL treat the workers as processes on several hosts, without shared memory or links."""
     apart = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
     for rank, worker in enumerate(sorted(client.nthreads())):
         client.run(os.environ.update, apart | {"NCCL_HOSTID": f"host{rank % hosts}"}, workers=[worker])
 
 
 def _drawn(spec, rank, size) -> Any:
-    """A rank's share of the edges, as a frame of cuDF."""
+    """A rank's share of the edges, as a cuDF frame."""
     import cudf
     import cupy
 
@@ -194,7 +194,7 @@ def _drawn(spec, rank, size) -> Any:
 
 
 def _frame(client, spec) -> tuple[Any, int]:
-    """The edges as a frame of Dask, a partition on each worker, and how many there are."""
+    """The edges as a Dask frame with a partition on each worker, and their number."""
     import dask.dataframe as dd
     from distributed import wait
 
@@ -208,8 +208,8 @@ def _frame(client, spec) -> tuple[Any, int]:
 
 
 class Watch:
-    """On a worker: the most bytes of its GPU that are taken at a time, by RMM's count and looked at every 0.5 ms. A
-    pool of CuPy's only grows while a graph is made, but a look may miss what cuGraph takes and gives back."""
+    """The peak memory of a worker's GPU, by RMM's count and by the driver's, sampled every 0.5 ms. CuPy's pool only
+    grows during a build, but samples may miss what cuGraph allocates and frees."""
 
     def __init__(self):
         import cupy
@@ -236,7 +236,7 @@ class Watch:
 
 
 def _built(client, make) -> tuple[Any, Record]:
-    """A graph, the seconds that it took, and the most bytes that one before it took."""
+    """The graph of ``make()`` and the time of its build, with the peak memory of an earlier build."""
     client.run(lambda dask_worker: setattr(dask_worker, "watch", Watch()))
     graph = make()
     peak = sum(client.run(lambda dask_worker: dask_worker.watch.end()).values())
@@ -246,10 +246,10 @@ def _built(client, make) -> tuple[Any, Record]:
 
 
 def _ours(client, frame, small, count, reached) -> Record:
-    """From the client's call until the result, distributed over the workers, is known there. Enters in ``reached`` how
-    many vertices the searches from the first sources reach."""
+    """Time our build and searches, from the client's call until the client has the result, which stays on the workers.
+    ``reached`` gets the number of vertices that each of the first sources reaches."""
     make = partial(as_graph, directed=False)
-    first_seconds, first = clock(partial(make, small))  # its communicator serves the next ones too
+    first_seconds, first = clock(partial(make, small))  # later graphs use its communicator
     bfs(first, int(_ids(first, 1)[0]))
     graph, row = _built(client, partial(make, frame))
     prepared, _ = clock(graph.prepare)
@@ -276,7 +276,7 @@ def _ids(graph, count) -> list[int]:
 
 
 def _theirs(client, frame, small, count, reached) -> Record:
-    """cuGraph's graph and searches, which end with a frame on the workers."""
+    """Time cuGraph's build and searches, which end with a frame on the workers."""
     import cugraph.dask
     from cugraph.dask.comms import comms
     from distributed import wait

@@ -1,8 +1,8 @@
 """Side by side with cuGraph on one GPU: searches, graphs from edge lists, and where the time of a call goes.
 
-Each graph is a cuDF edge list in random order with both directions of every edge, and the ids that occur in it. Those
-of rmat have gaps, as its isolated vertices are in no edge. RMM has a pool, as users have it who care for speed; with
-`--no-pool` it asks the driver for every array, as installed.
+Each graph is a cuDF edge list in random order with both directions of every edge; its vertices are the ids in the list.
+Those of rmat have gaps, because isolated vertices occur in no edge. RMM has a pool, which users set up for speed; with
+`--no-pool` it asks the driver for every array, which is its default.
 """
 
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ def edge_frame(spec, *, shuffled=True):
 
 
 def ids_of(frame, count) -> list[int]:
-    """Ids to search from, at random."""
+    """Random ids in the list, to search from."""
     import cupy
 
     candidates = cupy.unique(frame["src"].values).get()
@@ -89,8 +89,8 @@ def karate_graph(dtype="int32", gap=1):
 
 
 def cugraph(graphs=GRAPHS, *, sources=32, pool=True) -> Iterator[Record]:
-    """Beside each other, on the same `cugraph.Graph`: `cugraph.bfs`, `pylibcugraph.bfs` both ways, and
-    `rapids_bfs.cugraph.bfs` with its frame; on ours, `rapids_bfs.bfs` and a prepared search of the engine cupy."""
+    """On one `cugraph.Graph`, `cugraph.bfs`, both algorithms of `pylibcugraph.bfs`, and `rapids_bfs.cugraph.bfs` with
+    its frame; on our graph, `rapids_bfs.bfs` and a prepared search of the engine cupy."""
     if pool:
         start_pool()
     karate, rows = _karate(), []
@@ -121,7 +121,7 @@ def _karate() -> dict[str, float]:
 
 
 def _searches(name, frame, n, count, count_of_theirs) -> Record:
-    """Every way to search one graph, from so many of its vertices; the answers from the first are compared."""
+    """Time every way to search one graph, from ``count`` sources; the answers from the first source are compared."""
     import cugraph
     import cupy
     import pylibcugraph
@@ -158,7 +158,7 @@ def _searches(name, frame, n, count, count_of_theirs) -> Record:
 
 
 def _same_answers(found) -> bool:
-    """Do all have the same distances? Each has been searched once, and is warm."""
+    """Do all answers have the same distances?"""
     import cupy
 
     expected = found["cugraph"].sort_values("vertex")["distance"].values
@@ -171,7 +171,7 @@ def _same_answers(found) -> bool:
 
 
 def _geometric_means(rows) -> Record:
-    """How many times as fast each of our ways is as cuGraph's, with the ids of the lists, and with all ids."""
+    """Speed-ups of our searches over cuGraph's, with the ids in the lists, and with all ids 0..n-1."""
     kind = {row["graph"].removesuffix(ALL_IDS) for row in rows if row["graph"].endswith(ALL_IDS)}
     sets = {
         "ids as in the lists": [row["median_ms"] for row in rows if not row["graph"].endswith(ALL_IDS)],
@@ -188,12 +188,12 @@ def _geometric_means(rows) -> Record:
 
 
 def place(kept: Record, new: Record) -> Record:
-    """A file has sections: searches and builds, with a pool and without."""
+    """Put the new section into the file's record: searches or builds, with a pool or without."""
     return kept | {new["section"]: {key: value for key, value in new.items() if key != "section"}}
 
 
 def _section(record: Record, beginning: str) -> Record:
-    """Of searches or of builds, with a pool if there is one."""
+    """The section of searches or builds, measured with a pool if there is one."""
     found = (record.get(f"{beginning}{pool}") for pool in ("pool", "no pool"))
     return next(filter(None, found), {"graphs": [], "geometric_means": {}})
 
@@ -230,7 +230,7 @@ def cugraph_means_table(record: Record) -> Table:
 
 
 def builds(graphs=GRAPHS, *, pool=False) -> Iterator[Record]:
-    """Times and peaks of every way from an edge list to a graph, the list sorted and in random order."""
+    """Times and peak memory of every way to build a graph from an edge list, sorted and in random order."""
     if pool:
         start_pool()
     found = []
@@ -278,7 +278,7 @@ def _builds(spec, order) -> Iterator[Record]:
 
 
 def builds_table(record: Record) -> Table:
-    """The list in random order is called "shuffled" in older files."""
+    """Older files call the random order "shuffled"."""
 
     def line(graph, rows):
         ordered = rows["sorted"]
@@ -297,8 +297,8 @@ WARM_UP, SLOW = 20, 50  # calls; those of cuGraph
 
 
 def dropin(*, calls=500, pool=True) -> Iterator[Record]:
-    """Medians of calls: on karate, where Python is all there is, and on rmat:20, where most of it runs while the device
-    searches."""
+    """Median times of calls: on karate, where nearly all of it is Python's, and on rmat:20, where most of Python's work
+    overlaps the search on the device."""
     if pool:
         start_pool()
     found = {}
@@ -338,7 +338,7 @@ def _whole_calls():
 
 
 def _ways_to_search():
-    """Ever more of a call, from the search of what was prepared to the frame of the drop-in; ids have gaps."""
+    """Larger and larger parts of a call, from a prepared search to the drop-in with its frame; ids have gaps."""
     _, frame = edge_frame("rmat:20")
     graph, theirs = as_graph(frame, directed=False), cugraph_graph(frame, symmetrize=False)
     id = int(frame["src"].iloc[0])
