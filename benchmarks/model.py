@@ -18,6 +18,7 @@ from .tables import Table, code, figure, span
 
 RATES = Path(__file__).with_name("rates.toml")
 EDGE_FACTOR, HOST = 16, 8  # edges a vertex, GPUs a host
+MOST = 2 * EDGE_FACTOR  # of any figure: a pair for each arc
 ID = 4  # bytes when counted; twice as many from 2**31 vertices on
 ARC, VERTEX = 8, 68  # bytes of memory, see the guide's limits
 SMALLEST, LARGEST = 30, 40  # scales, on 1 to 1,024 hosts
@@ -46,10 +47,10 @@ class Design(NamedTuple):
 
 
 NCCL, WINDOWS = Design("rows, NCCL", ROWS, kernels=False), Design("rows, windows in a host", ROWS)
+RACK = Design("rows, windows in an NVL72", ROWS, 72)
 DESIGNS = (
     *(NCCL, WINDOWS, Design("two dimensions", TWO_DIMENSIONS)),
-    Design("two dimensions, compact", TWO_DIMENSIONS, compact=True),
-    Design("rows, windows in an NVL72", ROWS, 72),
+    *(Design("two dimensions, compact", TWO_DIMENSIONS, compact=True), RACK),
     Design("two dimensions of NVL72, compact", TWO_DIMENSIONS, 72, compact=True),
 )
 
@@ -108,7 +109,8 @@ def fits(rows: Sequence[Record]) -> list[Record]:
             *known, last = by_scale
             values = [by_scale[scale] for scale in known]
             line = np.polyfit(known, np.log(values), 1) if trend else [log(np.mean(values))]
-            at = {str(scale): exp(np.polyval(line, scale)) for scale in (last, *range(SMALLEST, LARGEST + 1))}
+            scales = last, *range(SMALLEST, LARGEST + 1)
+            at = {str(scale): min(exp(np.polyval(line, scale)), MOST) for scale in scales}
             found.append({"kind": kind, "figure": name, "means": list(by_scale.values()), "at": at})
             found[-1] |= {"scales": list(by_scale), "fitted": at[str(last)]}
     return found
@@ -139,8 +141,8 @@ def by_rows(design: Design, gpus: int, pairs: float, bits: float, each: dict[str
     g, domains = min(design.domain, gpus), ceil(gpus / design.domain)
     away, gathered, pairs = 1 - 1 / domains, each["bitmaps"] * bits, each["pairs"] * pairs
     network, nvlink = gathered / g * away + pairs * away, gathered * (1 - 1 / g) + pairs * (1 - away)
-    if design.kernels:  # pairs of all GPUs of a domain for another one are one message
-        return Moved(network, nvlink, (ceil((domains - 1) / g), domains - 1), 0.0, bits)
+    if design.kernels:  # the k-th GPU of a domain receives from the k-th of others
+        return Moved(network, nvlink, (domains - 1, domains - 1), 0.0, bits)
     ring = (gpus - domains) * rate["ring_nvlink_s"] + (domains - 1) * rate["ring_network_s"]
     return Moved(network, nvlink, (gpus - 1, 0), each["bitmaps"] * ring, bits)
 
@@ -178,7 +180,7 @@ def cost(design: Design, scale: int, gpus: int, each: dict[str, float], rate: di
         "moving": max(moved.network / rate["nic"], moved.nvlink / rate["nvlink5" if rack else "nvlink"]),
         "waiting": each["levels"] * level + messages * rate["message_s"] + moved.chained_s,
     }
-    total, memory = sum(seconds.values()), own * (2 * EDGE_FACTOR * ARC + VERTEX) + moved.bitmap
+    total, memory = sum(seconds.values()), own * (MOST * ARC + VERTEX) + moved.bitmap
     facts = {"design": design.name, "scale": scale, "gpus": gpus, **moved._asdict(), "seconds": seconds}
     facts |= {"total_s": total, "TEPS": EDGE_FACTOR * 2.0**scale / total, "memory": memory}
     return facts | {"fits": memory <= rate["memory_gb200" if rack else "memory_h200"]}
@@ -206,7 +208,7 @@ def model(*, largest=18, ranks=64, sources=3) -> Iterator[Record]:
     searches = [costs(design, scale, HOST << (scale - SMALLEST)) for scale in scales for design in DESIGNS]
     pairs = [costs(design, scale, 2) for scale in (24, 26, 28) for design in (WINDOWS, NCCL)]
     facts = {"examples": examples, "rates": rate, "fits": found, "searches": searches, "two GPUs": pairs}
-    yield facts | {"rows": rows}
+    yield facts | {"one rack": costs(RACK, 35, RACK.domain), "rows": rows}
 
 
 def searches_table(record: Record) -> Table:
@@ -247,11 +249,12 @@ def fits_table(record: Record) -> Table:
 
 def two_gpus_table(record: Record) -> Table:
     measured = medians_s(sources()["vertex_s"]["result"])
-    names = {WINDOWS.name: "one launch", NCCL.name: "NCCL"}
-    return "graph | two GPUs | measured, ms | by the model, ms", (
-        [code(graph := f"rmat:{each['scale']}"), name, 1e3 * measured[f"{graph}:16", name], 1e3 * each["total_s"]]
-        for each in record["two GPUs"]
-        for name in [names[each["design"]]]
+    modelled = {(each["scale"], each["design"]): each["total_s"] for each in record["two GPUs"]}
+    ways = {"one launch": WINDOWS.name, "NCCL": NCCL.name}
+    return "graph | one launch, ms | by the model | NCCL, ms | by the model", (
+        [code(graph := f"rmat:{scale}")]
+        + [1e3 * each for way in ways for each in (measured[f"{graph}:16", way], modelled[scale, ways[way]])]
+        for scale in dict.fromkeys(scale for scale, _ in modelled)
     )
 
 

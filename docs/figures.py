@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/how-it-works.md: python docs/figures.py"""
+"""Draw the pictures of docs/how-it-works.md and docs/decisions/beyond-one-machine.md: python docs/figures.py"""
 
 import json
 from pathlib import Path
@@ -7,12 +7,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import rapids_bfs
-from rapids_bfs.report.palette import BLUE, GREY, ORANGE
+from rapids_bfs.report.palette import BLUE, GREY, LINES, ORANGE
 
 ROOT = Path(__file__).parents[1]
 IMAGES = Path(__file__).parent / "images"
 GREEN = "#009E73"
 LIGHT = "#DDDDDD"
+GRAPH500 = 1024, 16e3 * 2**41 / 410e12  # hosts, and milliseconds at 410 TTEPS
 
 plt.switch_backend("svg")
 plt.rcParams.update({"svg.hashsalt": "rapids_bfs", "font.size": 9})
@@ -127,7 +128,36 @@ def what_the_hub_is():
     save(figure, "what-the-hub-is")
 
 
+def beyond_one_machine():
+    """What the model says that a search takes on 1 to 1,024 hosts, the graph growing with them."""
+    kept = json.loads((ROOT / "benchmarks/results/cpu_model.json").read_text())["searches"]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained")
+    for colour, marker, design in zip(LINES, "osD^vP", dict.fromkeys(each["design"] for each in kept), strict=False):
+        rows = [each for each in kept if each["design"] == design]
+        hosts = np.array([each["gpus"] // 8 for each in rows])
+        style = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.2}
+        network = np.array([each["network"] / 1e9 for each in rows])
+        left.plot(hosts[network > 0], network[network > 0], **style)
+        times = np.array([1e3 * each["total_s"] for each in rows])
+        room = np.array([each["fits"] for each in rows])
+        right.plot(hosts, times, label=design, **style)
+        right.plot(hosts[~room], times[~room], color=colour, marker="x", markersize=9, linewidth=0)
+    right.plot([], [], color=GREY, marker="x", markersize=9, linewidth=0, label="too large for its memory")
+    right.plot(*GRAPH500, color="black", marker="*", markersize=11, linewidth=0, label="8,192 H100, scale 41 (NVIDIA)")
+    left.set_ylabel("bytes from other hosts into a GPU (GB)")
+    right.set_ylabel("time of a search (ms)")
+    for axes in (left, right):
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_xticks([1, 4, 16, 64, 256, 1024], ["1\n30", "4\n32", "16\n34", "64\n36", "256\n38", "1,024\n40"])
+        axes.set_xlabel("hosts of 8 GPUs, and the scale of the graph")
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside upper center", ncols=3, frameon=False)
+    save(figure, "beyond-one-machine")
+
+
 if __name__ == "__main__":
     level_from_the_bitmaps()
     why_one_launch()
     what_the_hub_is()
+    beyond_one_machine()

@@ -1,6 +1,7 @@
 """What the model of many hosts rests on: the counts of simulated ranks, and the rates."""
 
 import sys
+import tomllib
 
 import networkx as nx
 import numpy as np
@@ -17,6 +18,7 @@ from benchmarks import __main__ as program
 from benchmarks import model
 from benchmarks.counted import BOTH_DIRECTIONS, ROWS, TOP_DOWN, runs, spread
 from benchmarks.grid import Grid
+from benchmarks.record import RESULTS, read
 from rapids_bfs import as_graph, load
 from rapids_bfs.distributed.partitioning import Partitioning
 
@@ -92,6 +94,38 @@ def test_rows_send_what_sets_of_neighbours_say():
     sent = found[BOTH_DIRECTIONS]["sent"]["bitmap"]
     assert any(sent)
     assert all(each % bitmap == 0 and each <= size * bitmap for each in sent)
+
+
+def test_every_rate_has_a_source_and_the_model_reads_it(monkeypatch, tmp_path):
+    rates = model.rates()
+    for name, each in tomllib.loads(model.RATES.read_text()).items():
+        assert each["source"], name
+        assert each["what"], name
+        assert each["seen"] in ("here", "source", "summary", "nothing"), name
+        assert rates[name] > 0
+        assert ("value" in each) != ("result" in each), name
+    graphs = {each["graph"]: each for each in read(RESULTS / "h200x2_distributed.json")["graphs"]}
+    expected = graphs["rmat:28:16"]["transports"]["one GPU"]["median_ms"] / 1e3 / 2**28
+    assert rates["vertex_s"] == pytest.approx(expected)
+    changed = tmp_path / "rates.toml"
+    changed.write_text(model.RATES.read_text().replace("value = 47e9", "value = 47e8"))
+    monkeypatch.setattr(model, "RATES", changed)
+    kept = read(RESULTS / "cpu_model.json")
+    each = model.shape(kept["rows"], kept["fits"], ROWS, 40)
+    cost = model.cost(model.WINDOWS, 40, 8192, each, model.rates())
+    assert cost["seconds"]["moving"] == pytest.approx(cost["network"] / 4.7e9)
+
+
+def test_what_was_kept_follows_from_its_counts():
+    """The fits and times in the record are those of its rows and of today's rates."""
+    kept = read(RESULTS / "cpu_model.json")
+    assert kept["rates"] == pytest.approx(model.rates())
+    assert model.fits(kept["rows"]) == kept["fits"]
+    for each in kept["searches"]:
+        (design,) = (design for design in model.DESIGNS if design.name == each["design"])
+        shape = model.shape(kept["rows"], kept["fits"], design.partitioning, each["scale"])
+        again = model.cost(design, each["scale"], each["gpus"], shape, kept["rates"])
+        assert again["total_s"] == pytest.approx(each["total_s"])
 
 
 def test_a_line_is_fitted_to_all_scales_but_the_largest():
