@@ -134,7 +134,7 @@ def require_unmasked(graph: Any, mask: Any, vertices: Any) -> None:
     if mask is None:
         return
     places = np.asarray(vertices, np.int64)
-    left_out = places[~to_host(mask)[places]]
+    left_out = places[~to_host(mask)[graph.places_of(places)]]
     if len(left_out):
         id = graph.ids_of(left_out[:1]).tolist()[0]
         raise InputError(f"{quoted(id)} is masked: a search neither starts nor ends at a vertex that it may not enter")

@@ -14,6 +14,7 @@ from ..engines import BatchTraversal, Summary
 from ..kernels.cpu import distributed_batch as kernels
 from .build import Partition
 from .communicators import Communicator
+from .masks import bitmap_of, own_mask
 
 FILE = "distributed_batch"
 SOURCES = 64  # bits of a word
@@ -28,35 +29,53 @@ class DistributedBatch(BatchTraversal):
     def __init__(self, graph: Any) -> None:
         super().__init__(graph)
 
-    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: np.ndarray) -> None:
+    def distances(
+        self,
+        sources: np.ndarray,
+        depth_limit: int | None,
+        distances: np.ndarray,
+        vertices: np.ndarray | None = None,
+    ) -> None:
         graph: Any = self.graph
+        bitmap = None if vertices is None else bitmap_of(graph, vertices)
         for first in range(0, len(sources), SOURCES):
             chunk = slice(first, first + SOURCES)
-            found = self._searched(sources[chunk], depth_limit, True)
+            found = self._searched(sources[chunk], depth_limit, True, bitmap)
             for rank, (rows, _) in enumerate(found):
                 places = graph.places_of(graph.partitioning.own_global_ids(rank))
                 for row, mine in zip(distances[chunk], rows, strict=True):
                     row[places] = mine
 
-    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+    def summary(self, sources: np.ndarray, depth_limit: int | None, vertices: np.ndarray | None = None) -> Summary:
+        bitmap = None if vertices is None else bitmap_of(self.graph, vertices)
         chunks = [sources[first : first + SOURCES] for first in range(0, len(sources), SOURCES)]
-        found = [Summary.of(0), *(self._searched(chunk, depth_limit, False)[0][1] for chunk in chunks)]
+        found = [Summary.of(0), *(self._searched(chunk, depth_limit, False, bitmap)[0][1] for chunk in chunks)]
         return Summary(*map(np.concatenate, zip(*found, strict=True)))
 
-    def _searched(self, sources: np.ndarray, depth_limit: int | None, keep: bool) -> list[Any]:
+    def _searched(
+        self, sources: np.ndarray, depth_limit: int | None, keep: bool, bitmap: np.ndarray | None
+    ) -> list[Any]:
         graph: Any = self.graph
-        given = np.asarray(sources, np.int64), depth_limit, keep
+        given = np.asarray(sources, np.int64), depth_limit, keep, bitmap
         found: list[Any] = graph.launcher.collect(search_batch, *given, each=[graph.partitions])
         return found
 
 
 def search_batch(
-    partition: Partition, communicator: Communicator, sources: np.ndarray, depth_limit: int | None, keep: bool
+    partition: Partition,
+    communicator: Communicator,
+    sources: np.ndarray,
+    depth_limit: int | None,
+    keep: bool,
+    bitmap: np.ndarray | None = None,
 ) -> tuple[np.ndarray, Summary]:
-    """Search from up to 64 ``sources`` (global ids). Returns the distances of this rank's vertices, on the host, a row
-    for each source (no rows unless they are to ``keep``), and the summary, the same on all ranks."""
+    """Search from up to 64 ``sources`` (global ids) among the vertices of a bitmap, by default all. Returns the
+    distances of this rank's vertices, on the host, a row for each source (no rows unless they are to ``keep``), and the
+    summary, the same on all ranks."""
     with csr_for(partition.targets).working():
         search, k = BatchSearch(partition, len(sources) if keep else 0), len(sources)
+        if bitmap is not None:
+            search.keep_out(~own_mask(bitmap, partition))
         search.start(sources)
         summary = Summary(*(np.zeros_like(each) for each in Summary.of(k)))
         for level in range(INT32_LIMIT if depth_limit is None else depth_limit + 1):
@@ -90,6 +109,10 @@ class BatchSearch:
         self.queue, self.held = csr.xp.empty(own, dtype), 0
         self.distances = csr.xp.full((rows, own), -1, np.int32)
         self.on_device = on_device(partition.targets)
+
+    def keep_out(self, vertices: Any) -> None:
+        """Let these vertices, a mask, count as reached from everywhere. Their words never become fresh."""
+        self.reached[vertices] = ~np.uint64(0)
 
     def start(self, sources: np.ndarray) -> None:
         """Enqueue those of the sources that this rank owns."""

@@ -29,7 +29,7 @@ import numpy as np
 
 from .._core.csr import csr_for, csr_on
 from .._core.csr.host import CHANGED, KEY, Pairs
-from .._core.cuda.arrays import CPU, CUDA
+from .._core.cuda.arrays import CPU, CUDA, on_device
 from .._core.dtypes import index_dtype
 from .._core.formatting import counted
 from ..adapters._edge_list import vertex_ids
@@ -75,6 +75,11 @@ class Partition:
     def own(self) -> int:
         """The number of its vertices."""
         return self.partitioning.counts[self.rank]
+
+    @property
+    def device(self) -> str:
+        """Where its rows are: "cpu" or "cuda"."""
+        return CUDA if on_device(self.targets) else CPU
 
     @property
     def base(self) -> int:

@@ -25,17 +25,21 @@ from .communicators import Communicator
 FILE = "distributed_components"
 
 
-def components_of(graph: Any, vertices: None = None) -> tuple[np.ndarray, int]:
-    """`rapids_bfs.engines.components` of a distributed graph."""
+def components_of(graph: Any, vertices: np.ndarray | None = None) -> tuple[np.ndarray, int]:
+    """`rapids_bfs.engines.components` of a distributed graph. With a mask of ``vertices`` the ranks filter their rows
+    first."""
     n, partitioning = graph.num_vertices, graph.partitioning
     dtype, slots = np.dtype(index_dtype(n)), partitioning.size * partitioning.stride
     require_bytes(
         2 * slots * partitioning.dtype.itemsize + n * (8 + dtype.itemsize),
         f"components of {counted(n, 'vertex', 'vertices')} in one piece",
     )
-    roots = graph.launcher.collect(roots_on_rank_0, each=[graph.partitions])[0]
-    labels = np.empty(n, dtype)
-    count = afforest.number(roots, graph.at_places(np.arange(n)), np.full(slots, -1, dtype), labels)
+    partitions = graph.filter(vertices=vertices).partitions
+    roots = graph.launcher.collect(roots_on_rank_0, each=[partitions])[0]
+    places = np.arange(n) if vertices is None else np.flatnonzero(vertices)
+    numbers, labels = np.empty(len(places), dtype), np.full(n, -1, dtype)
+    count = afforest.number(roots, graph.at_places(places), np.full(slots, -1, dtype), numbers)
+    labels[places] = numbers
     return labels, count
 
 

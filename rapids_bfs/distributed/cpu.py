@@ -13,7 +13,7 @@ from ..kernels.cpu import distributed_search as kernels
 from ..kernels.cpu.bits import ONE, WORD
 from .build import Partition
 from .communicators import Communicator
-from .level_synchronous import LevelSynchronousSearch
+from .level_synchronous import LevelSynchronousSearch, Request
 
 FEW_VERTICES = 1 << 15  # of a partition; one thread has swept fewer before the others are awake
 FEW = 1 << 10  # frontier edges, or elements of entries
@@ -70,7 +70,8 @@ class HostSearch(LevelSynchronousSearch):
             *self._team(partition.own, FEW_VERTICES),
         )
 
-    def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
+    def begin(self, request: Request) -> None:
+        sources, target, predecessors = request.sources, request.target, request.predecessors
         partition = self.partition
         s = self.arrays = self.arrays._replace(
             distances=np.full(partition.own, -1, np.int32),
@@ -78,7 +79,8 @@ class HostSearch(LevelSynchronousSearch):
         )
         self.width = 2 if predecessors else 1  # elements of an entry
         s.seen[:] = 0
-        s.visited[:] = self.excluded
+        self.allowed = request.allowed
+        s.visited[:] = self.excluded if self.allowed is None else self.excluded | ~self.allowed
         self.swept = False  # was the last step a sweep?
         self.target = -1 if target < 0 or _is_set(self.excluded, target) else target
         self.first, self.last = 0, len(sources)
@@ -102,18 +104,24 @@ class HostSearch(LevelSynchronousSearch):
         needs them."""
         s, own = self.arrays, self.found[self.rank]
         self.bytes_needed += (communicator.size - 1) * (s.visited.nbytes if own[0] else 0)
-        packet = np.concatenate([own.view(np.uint64), s.visited[: len(s.visited) if own[0] else 0]])
+        packet = np.concatenate([own.view(np.uint64), self._parents()[: len(s.visited) if own[0] else 0]])
         for rank, received in enumerate(communicator.alltoallv_new([packet] * communicator.size)):
             self.found[rank] = received[: len(own)].view(np.int64)
             if len(received) > len(own):
                 s.seen.reshape(communicator.size, -1)[rank] = received[len(own) :]
+
+    def _parents(self) -> np.ndarray:
+        """The visited vertices for other ranks to find parents among: unlike those without edges, masked ones would be
+        found."""
+        visited: np.ndarray = self.arrays.visited
+        return visited if self.allowed is None else visited & self.allowed
 
     def replicate(self, communicator: Communicator) -> None:
         if self.swept:  # the counters brought the bitmaps
             return
         s = self.arrays
         self.bytes_needed += (communicator.size - 1) * s.visited.nbytes
-        s.seen.reshape(communicator.size, -1)[communicator.rank] = s.visited
+        s.seen.reshape(communicator.size, -1)[communicator.rank] = self._parents()
         communicator.allgather(s.seen)
 
     def top_down(self, level: int, edges: tuple[int, ...], communicator: Communicator) -> None:

@@ -22,7 +22,7 @@ from ..kernels.distributed import COLUMNS, EXCHANGE
 from ..kernels.whole_search import GROUP, SEARCH, TILE
 from .build import Partition
 from .communicators import Communicator
-from .level_synchronous import LevelSynchronousSearch
+from .level_synchronous import LevelSynchronousSearch, Request
 
 FILE = "distributed"
 SLACK = 256  # pairs that a bucket can take beyond the expected number
@@ -193,9 +193,9 @@ class DeviceSearch(LevelSynchronousSearch):
     def active(self) -> AbstractContextManager[Any]:
         return self.device.working()
 
-    def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
+    def begin(self, request: Request) -> None:
         device, stream = self.device, self.device.stream_handle
-        self.answers: Answers | None = self.device_partition.allocate_answers(predecessors)
+        self.answers: Answers | None = self.device_partition.allocate_answers(request.predecessors)
         self.device_partition.answer_in(self.answers)
         for array, byte in ((self.answers[0], 0xFF), (self.answers[1], 0xFF), (self.arrays["counters"], 0)):
             if array is not None:
@@ -203,9 +203,9 @@ class DeviceSearch(LevelSynchronousSearch):
         fill(self.arrays["seen"], 0, stream)
         isolated = address(self.device_partition.arrays["isolated"])
         copy(address(self.arrays["visited"]), isolated, 4 * self.device_partition.own_words, stream)
-        self.sources = device.upload(np.ascontiguousarray(sources, self.partition.partitioning.dtype))
-        self.s.sources, self.s.count = address(self.sources), len(sources)
-        self.x.target = self._findable(target)
+        self.sources = device.upload(np.ascontiguousarray(request.sources, self.partition.partitioning.dtype))
+        self.s.sources, self.s.count = address(self.sources), len(request.sources)
+        self.x.target = self._findable(request.target)
         self.x.begin = self.x.end = 0
         self.launch["begin"]()
 

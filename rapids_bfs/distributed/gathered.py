@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -27,6 +28,7 @@ from .build import OWN, Partition
 from .communicators import Communicator
 from .launchers import Launcher, PerRank
 from .level_synchronous import Answer, Totals
+from .masks import as_bools
 
 GATHERED = "gathered on one"  # the transport of such a graph
 # A graph is gathered after a search of DEEP + arcs / ARCS_PER_LEVEL levels. A level takes 12 us longer on two H200 than
@@ -100,13 +102,15 @@ def _to_rank_0(array: Any, whole: Any, lengths: Sequence[int], communicator: Com
 def search_whole(
     partition: Partition, communicator: Communicator, sources: np.ndarray, options: Options
 ) -> BFSResult | None:
-    """The result of a search of the gathered graph on rank 0; None on other ranks.
+    """The result of a search of the gathered graph on rank 0; None on other ranks. ``options.vertices`` is a bitmap.
 
     This SPMD function has no collective, at which the other ranks would run into their timeout.
     """
     if communicator.rank:
         return None
     graph = partition.cache["whole"]
+    if options.vertices is not None:
+        options = replace(options, vertices=as_bools(options.vertices, graph.num_vertices, graph.device))
     result: BFSResult = search(graph, sources, options, OWN[graph.device])
     return result
 

@@ -24,6 +24,7 @@ from ..engines.base import Options
 from ..trace import Step
 from .build import Partition
 from .communicators import Communicator
+from .masks import own_words
 from .partitioning import Partitioning
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
@@ -71,6 +72,7 @@ class Request(NamedTuple):
     predecessors: bool
     trace: bool
     search_id: int  # the same on all ranks, different for each search
+    allowed: np.ndarray | None  # bitmap of the vertices that it may enter; None: all, as always on GPUs
 
 
 def capacity_of(partition: Partition) -> int:
@@ -96,7 +98,7 @@ class LevelSynchronousSearch(ABC):
     def search(self, request: Request, communicator: Communicator) -> Answer:
         """Search level by level. Returns the answer for this rank."""
         with self.active():
-            self.begin(request.sources, request.target, request.predecessors)
+            self.begin(request)
             communicator.ready()
             traffic = self._traffic(request, communicator)
             frontier = self._frontier(communicator)
@@ -142,8 +144,8 @@ class LevelSynchronousSearch(ABC):
         return nullcontext()
 
     @abstractmethod
-    def begin(self, sources: np.ndarray, target: int, predecessors: bool) -> None:
-        """Reset the buffers, and enqueue the sources. They and the target are local ids; -1 is no target."""
+    def begin(self, request: Request) -> None:
+        """Reset the buffers, and enqueue the sources."""
 
     @abstractmethod
     def counters(self, communicator: Communicator) -> np.ndarray:
@@ -176,7 +178,8 @@ COUNTERS = ("vertices", "edges", "at_target", "overflown")
 def search(
     partition: Partition, communicator: Communicator, sources: np.ndarray, options: Options, search_id: int
 ) -> Answer:
-    """Search from ``sources``, distinct global ids (int64); ``options.target`` is a global id too."""
+    """Search from ``sources``, distinct global ids (int64). ``options.target`` is a global id too, and
+    ``options.vertices`` a bitmap, see `masks`."""
     request = requests_of_all(partition.partitioning, sources, options, search_id)[partition.rank]
     found: Answer = partition.cache["search"].search(request, communicator)
     return found
@@ -192,8 +195,12 @@ def requests_of_all(partitioning: Partitioning, sources: np.ndarray, options: Op
         if options.target in sources:
             depth_limit = 0
     rest = depth_limit, options.predecessors, options.trace, search_id
+    bitmap = options.vertices
     return [
-        Request(own, target if rank == target_owner else -1, *rest)
+        Request(
+            *(own, target if rank == target_owner else -1, *rest),
+            None if bitmap is None else own_words(bitmap, partitioning, rank),
+        )
         for rank, own in enumerate(_local_ids(partitioning, sources))
     ]
 

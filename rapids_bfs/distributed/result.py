@@ -36,6 +36,8 @@ class DistributedResult(Distances):
     depth : int
         The largest distance.
     depth_limit, target, trace : as of a `BFSResult`; the target is a global id
+    vertices : bool array of n, or None
+        The vertices that the search was allowed to enter, on the host, in the order of the ids; None for all.
     """
 
     graph: Any
@@ -46,6 +48,7 @@ class DistributedResult(Distances):
     depth_limit: int | None = None
     target: int | None = None
     trace: Trace | None = None
+    vertices: np.ndarray | None = None
 
     def __repr__(self) -> str:
         return (
@@ -143,9 +146,8 @@ class DistributedResult(Distances):
                 predecessors[vertices] = self.graph.places_of(their)
         sources = self.graph.places_of(self.sources).astype(np.int64)
         target = None if self.target is None else int(self.graph.places_of(np.array([self.target]))[0])
-        return BFSResult(
-            graph, sources, distances, predecessors if kept else None, self.depth_limit, target, self.trace
-        )
+        limits = self.depth_limit, target
+        return BFSResult(graph, sources, distances, predecessors if kept else None, *limits, self.trace, self.vertices)
 
     def to_frame(self, kind: str | None = None) -> Any:
         """A frame with a row for each vertex, as `BFSResult.to_frame` makes it. The edges are not gathered.

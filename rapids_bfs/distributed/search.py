@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from operator import attrgetter
 from random import Random
 from typing import Any, NoReturn
 
 import numpy as np
 
-from .._core.cuda.arrays import CPU
+from .._core.cuda.arrays import CPU, CUDA
 from ..engines import EngineSpec, Options, Traversal
 from ..errors import InputError
 from .gathered import GATHERED, search_gathered
 from .launchers import Threads
 from .level_synchronous import ONE_LAUNCH, search
+from .masks import bitmap_of
 from .result import DistributedResult, level_sums, traced
 
 ID_BITS = 61  # of a search id
@@ -21,7 +23,8 @@ _search_ids = Random()  # seeded by the system, whatever users do to `random`
 
 
 def searched(graph: Any, sources: np.ndarray, options: Options) -> DistributedResult:
-    """Search a distributed graph from ``sources``, distinct global ids."""
+    """Search a distributed graph from ``sources``, distinct global ids. With a mask of vertices, ranks on the CPU skip
+    those that it leaves out; on GPUs the ranks filter their rows first."""
     if options.deterministic:
         raise InputError(
             "a distributed graph cannot be searched deterministically: search it on one device, or leave out "
@@ -29,7 +32,13 @@ def searched(graph: Any, sources: np.ndarray, options: Options) -> DistributedRe
         )
     if options.check:
         raise InputError("a search of a distributed graph cannot check its levels: validate the result")
+    vertices = options.vertices
+    if vertices is not None and graph.device == CUDA:
+        found = searched(graph.filter(vertices=vertices), sources, replace(options, vertices=None))
+        return replace(found, graph=graph, vertices=vertices)
     graph.prepare()
+    if vertices is not None:
+        options = replace(options, vertices=bitmap_of(graph, vertices))
     launcher = graph.launcher
     sources = np.asarray(sources, np.int64)
     search_id = 1 + _search_ids.getrandbits(ID_BITS)
@@ -56,7 +65,9 @@ def searched(graph: Any, sources: np.ndarray, options: Options) -> DistributedRe
         trace = traced(np.sum(sizes, axis=0), totals.steps, engine)
         trace.bytes_sent, trace.bytes_needed = traffic
     graph.note_depth(depth)
-    return DistributedResult(graph, sources, answers, totals.reached, depth, options.depth_limit, options.target, trace)
+    return DistributedResult(
+        graph, sources, answers, totals.reached, depth, options.depth_limit, options.target, trace, vertices
+    )
 
 
 class DistributedTraversal(Traversal):

@@ -19,6 +19,7 @@ from ..validation import RULES, VALID_DISTANCES, Verdict, require_kinds, vertex_
 from .build import Partition
 from .communicators import Communicator
 from .level_synchronous import Answer
+from .masks import bitmap_of, own_mask
 from .partitioning import Partitioning
 from .result import DistributedResult
 
@@ -35,7 +36,8 @@ def validate_distributed(graph: Any, result: DistributedResult) -> Verdict:
         )
     stopped_at = result.stopped_at
     limit = graph.num_vertices if stopped_at is None else whole_number(stopped_at, "depth_limit")
-    found = graph.launcher.collect(check, result.sources, limit, each=[graph.partitions, result.answers])
+    given = result.sources, limit, None if result.vertices is None else bitmap_of(graph, result.vertices)
+    found = graph.launcher.collect(check, *given, each=[graph.partitions, result.answers])
     broken = [each for each in found if each is not None]
     if not broken:
         kept = all(graph.launcher.collect(_kept, each=[result.answers]))
@@ -56,9 +58,15 @@ Broken = tuple[int, int, int, int | None, int | None]  # rule, vertex, its dista
 
 
 def check(
-    partition: Partition, answer: Answer, communicator: Communicator, sources: np.ndarray, stopped_at: int
+    partition: Partition,
+    answer: Answer,
+    communicator: Communicator,
+    sources: np.ndarray,
+    stopped_at: int,
+    bitmap: np.ndarray | None = None,
 ) -> Broken | None:
-    """The first rule that a vertex of this rank breaks, and that vertex; None if there is none."""
+    """The first rule that a vertex of this rank breaks, and that vertex; None if there is none. ``bitmap`` has the
+    vertices that the search was allowed to enter, by default all."""
     xp = csr_for(answer.distances).xp
     partitioning, distances, predecessors = partition.partitioning, answer.distances, answer.predecessors
     everywhere = xp.full(partitioning.size * partitioning.stride, -1, np.int32)
@@ -75,6 +83,10 @@ def check(
             None if above is None else int(above[local_id]),
         )
 
+    masked = xp.zeros(partition.own, bool) if bitmap is None else ~own_mask(bitmap, partition)
+    reached = distances != -1 if predecessors is None else (distances != -1) | (predecessors != -1)
+    if (found := broken("masked", masked & reached)) is not None:
+        return found
     source = xp.zeros(partition.own, bool)
     source[xp.asarray(sources[sources // partitioning.stride == partition.rank] % partitioning.stride)] = True
     outside = None if predecessors is None else _outside(partitioning, predecessors, xp)
@@ -83,6 +95,7 @@ def check(
         if (found := broken(rule, breaks)) is not None:
             return found
     confirmed, above = _edge_rules(partition, answer, everywhere, stopped_at, xp)
+    above[masked] = -1  # edges to them do not count
     kept = predecessors is not None
     return (
         broken("tree-edge" if kept else "tree-level", (distances > 0) & ~confirmed)

@@ -72,6 +72,11 @@ class Vertices(Ids):
         """The inverse of `at_places`; -1 stays -1."""
         return vertices
 
+    def mask(self, vertices: Mask | None) -> Any:
+        """A mask of the vertices as an array in the order of the ids, where answers are; or None. Raises `InputError`
+        if it is none."""
+        return None if vertices is None else checked_mask(vertices, self, self.num_vertices, "vertices")
+
     @abstractmethod
     def sample_sources(self, count: int, seed: int) -> np.ndarray:
         """``count`` distinct vertices with an out-edge (int64), at random, or all of them if there are fewer."""
@@ -468,10 +473,6 @@ class Graph(Labelled, Vertices):
         if not self.directed and edges is not None:
             filtered._require_both_arcs()
         return filtered
-
-    def mask(self, vertices: Mask | None) -> Any:
-        """A mask of the vertices as an array on the graph's device, or None. Raises `InputError` if it is none."""
-        return None if vertices is None else checked_mask(vertices, self, self.num_vertices, "vertices")
 
     def _require_both_arcs(self) -> None:
         """Raise `InputError` for an edge that has only one of its arcs."""

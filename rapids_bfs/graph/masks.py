@@ -14,7 +14,7 @@ Mask = Any  # an array of bool, on the host or a device, or a function of the gr
 
 
 def checked_mask(mask: Mask, graph: Any, length: int, what: str) -> Any:
-    """A mask of ``what`` as an array of ``length`` bools on the graph's device.
+    """A mask of ``what`` as an array of ``length`` bools where the graph's answers are.
 
     Raises `InputError` if it has another type or length.
     """
@@ -30,7 +30,7 @@ def checked_mask(mask: Mask, graph: Any, length: int, what: str) -> Any:
         )
     if array.shape != (length,):
         raise InputError(f"{graph.name}: a mask of its {length:,} {what} has that length, not the shape {array.shape}")
-    return moved(array, graph.device)
+    return moved(array, graph.answers_on)
 
 
 def _as_array(mask: Any) -> Any:

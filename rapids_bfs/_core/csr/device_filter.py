@@ -16,10 +16,10 @@ class Kept:
     """The arcs that a filter keeps.
 
     ``edges`` is a mask of the arcs, ``vertices`` one of the vertices, both of which an arc must have at its ends; None
-    keeps all. The masks are copied.
+    keeps all. The first row is that of the vertex ``base``. The masks are copied.
     """
 
-    def __init__(self, offsets: Any, targets: Any, edges: Any, vertices: Any) -> None:
+    def __init__(self, offsets: Any, targets: Any, edges: Any, vertices: Any, base: int = 0) -> None:
         arcs = len(targets)
         require(arcs, f"a filter of {arcs:,} arcs")
         self._kept = cupy.ones(arcs, bool) if edges is None else edges.copy()
@@ -29,7 +29,7 @@ class Kept:
                 sources = cupy.empty_like(block)
                 arguments = (offsets, len(offsets) - 1, first, len(block), sources)
                 launch("csr", "expand", targets.dtype, offsets.dtype, len(block), *arguments)
-                self._kept[first : first + BLOCK] &= vertices[sources] & vertices[block]
+                self._kept[first : first + BLOCK] &= vertices[base:][sources] & vertices[block]
         self.total = int(cupy.count_nonzero(self._kept))
 
     def offsets(self, offsets: Any) -> Any:

@@ -26,8 +26,9 @@ def bitmap(mask: np.ndarray) -> np.ndarray:
 
 
 @parallel
-def _drop_ends(offsets, targets, allowed, kept, pieces):
-    """Clear the bits in ``kept[words of m]`` of the arcs that have an end outside of ``allowed[words of n]``."""
+def _drop_ends(offsets, targets, base, allowed, kept, pieces):
+    """Clear the bits in ``kept[words of m]`` of the arcs that have an end outside of ``allowed[words of n]``; ``base``
+    is the vertex of the first row."""
     for piece in prange(pieces):
         first, last = piece * len(kept) // pieces, (piece + 1) * len(kept) // pieces
         vertex = np.searchsorted(offsets, first * WORD, side="right") - 2
@@ -38,7 +39,7 @@ def _drop_ends(offsets, targets, allowed, kept, pieces):
                 while arc >= end:
                     vertex += 1
                     end = offsets[vertex + 1]
-                    is_allowed = allowed[word_of(vertex)] >> (np.uint64(vertex) & LAST)
+                    is_allowed = allowed[word_of(base + vertex)] >> (np.uint64(base + vertex) & LAST)
                 target = np.uint64(targets[arc])
                 bits |= (is_allowed & (allowed[word_of(target)] >> (target & LAST)) & ONE) << (np.uint64(arc) & LAST)
             kept[word] &= bits
@@ -80,18 +81,23 @@ class Kept:
     """The arcs that a filter keeps.
 
     ``edges`` is a mask of the arcs, ``vertices`` one of the vertices, both of which an arc must have at its ends; None
-    keeps all.
+    keeps all. The first row is that of the vertex ``base``.
     """
 
     def __init__(
-        self, offsets: np.ndarray, targets: np.ndarray, edges: np.ndarray | None, vertices: np.ndarray | None
+        self,
+        offsets: np.ndarray,
+        targets: np.ndarray,
+        edges: np.ndarray | None,
+        vertices: np.ndarray | None,
+        base: int = 0,
     ) -> None:
         arcs = len(targets)
         require(arcs // 4, f"a filter of {arcs:,} arcs")
         self._bits = bitmap(np.ones(arcs, bool) if edges is None else edges)
         if vertices is not None:
             with pool.work_on(arcs) as threads:
-                _drop_ends(offsets, targets, bitmap(vertices), self._bits, PIECES * threads)
+                _drop_ends(offsets, targets, base, bitmap(vertices), self._bits, PIECES * threads)
         self._ranks = np.empty(len(self._bits) + 1, np.int64)
         _rank(self._bits, self._ranks)
         self.total = int(self._ranks[-1])
