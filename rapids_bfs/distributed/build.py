@@ -20,7 +20,7 @@ For rmat:26 from a frame on two ranks that is 8 + 1.5 + 0.8 + 1.5 bytes an edge,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import methodcaller
 from typing import Any
@@ -29,7 +29,7 @@ import numpy as np
 
 from .._core.csr import csr_for, csr_on
 from .._core.csr.host import CHANGED, KEY, Pairs
-from .._core.cuda.arrays import CPU, CUDA, on_device
+from .._core.cuda.arrays import CPU, CUDA, on_device, to_host
 from .._core.dtypes import index_dtype
 from .._core.formatting import counted
 from ..adapters._edge_list import vertex_ids
@@ -91,12 +91,25 @@ class Partition:
         arrays = {id(each): each for each in (self.offsets, self.targets, self.in_offsets, self.in_targets)}
         return sum(each.nbytes for each in arrays.values())
 
-    def local_id(self, id: int | str) -> int:
-        """The local id of the vertex with this label; -1 if this rank has none."""
-        if isinstance(id, str) != (self.labels.dtype == object):
-            return -1
-        local_ids = csr_for(self.labels).xp.flatnonzero(self.labels == id)
-        return int(local_ids[0]) if len(local_ids) else -1
+    def vertices_of(self, ids: Iterable[int | str]) -> dict[int | str, int]:
+        """The global ids of those of these labels, distinct integers (int64) and strings, that this rank has."""
+        strings = self.labels.dtype == object
+        wanted = sorted(id for id in ids if isinstance(id, str) == strings)
+        if not (wanted and self.own):
+            return {}
+        if strings:  # which ascend
+            places = np.minimum(np.searchsorted(self.labels, np.array(wanted, object)), self.own - 1)
+            return {
+                id: self.base + place
+                for id, place in zip(wanted, places.tolist(), strict=True)
+                if self.labels[place] == id
+            }
+        xp = csr_for(self.labels).xp
+        keys = xp.asarray(np.array(wanted, np.int64))
+        places = xp.minimum(xp.searchsorted(keys, self.labels), len(wanted) - 1)
+        local_ids = xp.flatnonzero(keys[places] == self.labels)
+        found = zip(to_host(places[local_ids]).tolist(), to_host(local_ids).tolist(), strict=True)
+        return {wanted[place]: self.base + local_id for place, local_id in found}
 
     @property
     def ids(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import engines
 from .._core import notebook
-from .._core.arguments import engine_name, is_integer, quoted
+from .._core.arguments import engine_name, quoted
 from .._core.csr import csr_for
 from .._core.csr import host as csr
 from .._core.cuda.arrays import CPU, CUDA, on_device, to_host
@@ -29,6 +29,7 @@ from .communicators import Communicator
 from .components import components_of
 from .eccentricities import bound_neighbors
 from .gathered import GATHERED, deep_from, gather
+from .ids import stored_id
 from .launchers import Launcher, PerRank
 from .level_synchronous import prepare
 from .masks import bitmap_of, filtered
@@ -169,12 +170,29 @@ class DistributedGraph(Vertices):
         return iter(self.ids)
 
     def vertices_of(self, ids: Any) -> np.ndarray:
-        """The global ids (int64) of the vertices with these ids. Raises `InputError` naming the first unknown id."""
-        if on_device(ids):
-            ids = to_host(ids)
-        return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
+        """The global ids (int64) of the vertices with these ids, which the ranks look up together. Raises `InputError`
+        naming the first unknown id."""
+        ids = list(to_host(ids) if on_device(ids) else ids)
+        if self.partitioning.cyclic:
+            vertices: np.ndarray = self.partitioning.global_ids(self.ids.vertices_of(ids)).astype(np.int64)
+            return vertices
+        stored = [stored_id(id) for id in ids]
+        found = self._found({id: None for id in stored if id is not None})
+        vertices = np.fromiter((found.get(id, -1) for id in stored), np.int64, len(ids))
+        if len(unknown := np.flatnonzero(vertices < 0)):
+            self.vertex_of(ids[unknown[0]])  # which raises
+        return vertices
+
+    def _found(self, ids: Iterable[int | str]) -> dict[Any, int]:
+        """The global ids of those of these distinct ids that a rank has."""
+        found: dict[Any, int] = {}
+        for mine in self.launcher.collect(_find, list(ids), each=[self.partitions]):
+            found |= mine
+        return found
 
     def _range_of_ids(self) -> str:
+        if self.partitioning.cyclic:
+            return self.ids._range_of_ids()
         return f"it has {counted(self.num_vertices, 'vertex', 'vertices')}"
 
     def _targets_of(self, vertex: int) -> np.ndarray:
@@ -187,11 +205,8 @@ class DistributedGraph(Vertices):
         if self.partitioning.cyclic:
             vertex = self.ids._find(id)
             return vertex if vertex < 0 else int(self.partitioning.global_ids(np.array([vertex]))[0])
-        if is_integer(id) and 0 <= id < 1 << 63:
-            id = int(id)
-        elif not isinstance(id, str):
-            return -1
-        return int(max(self.launcher.collect(_find, id, each=[self.partitions])))
+        id = stored_id(id)
+        return -1 if id is None else self._found([id]).get(id, -1)
 
     def places_of(self, global_ids: np.ndarray) -> np.ndarray:
         """The vertices of ``to("cpu")`` with these global ids; -1 stays -1."""
@@ -344,9 +359,8 @@ def _ids(partition: Partition, communicator: Communicator) -> np.ndarray:
     return to_host(partition.ids)
 
 
-def _find(partition: Partition, communicator: Communicator, id: int | str) -> int:
-    local_id = partition.local_id(id)
-    return -1 if local_id < 0 else partition.base + local_id
+def _find(partition: Partition, communicator: Communicator, ids: list[int | str]) -> dict[int | str, int]:
+    return partition.vertices_of(ids)
 
 
 def _targets(partition: Partition, communicator: Communicator, vertex: int) -> np.ndarray:

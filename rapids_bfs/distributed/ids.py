@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._core.arguments import is_integer
 from .._core.csr.host import CHANGED, Pairs
 from .._core.formatting import counted
 from .._core.memory import require_bytes
@@ -144,6 +145,13 @@ class StringIds:
         global_ids = np.empty(len(strings), partitioning.dtype)
         global_ids[order] = np.concatenate(answers)
         return cls(partitioning, own, global_ids)
+
+
+def stored_id(id: Any) -> int | str | None:
+    """An id that a user gave, in the form in which ranks store ids; None if none of them can have it."""
+    if isinstance(id, str):
+        return id
+    return int(id) if is_integer(id) and 0 <= id < 1 << 63 else None
 
 
 def exchanged(communicator: Communicator, pieces: Sequence[Any]) -> list[Any]:

@@ -1,5 +1,7 @@
 """What a distributed graph answers besides searches, against SciPy and NetworkX on the graph in one piece."""
 
+from unittest import mock
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -152,6 +154,25 @@ def test_eccentricities(data, both):
         np.testing.assert_array_equal(periphery(graph), ids[expected == expected.max()])
         some = data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=5))
         np.testing.assert_array_equal(eccentricity(graph, ids[some].tolist()), expected[some])
+
+
+@given(st.data(), pairs())
+@settings(max_examples=60)
+def test_ids_are_looked_up_together(data, both):
+    """By one call of the ranks, however many there are and how often they occur."""
+    graph, whole = both
+    ids = list(whole)
+    asked = data.draw(st.lists(st.sampled_from(ids), max_size=8))
+    len(graph.ids)  # which are gathered for ids 0..n-1
+    with mock.patch.object(Threads, "collect", autospec=True, side_effect=Threads.collect) as collect:
+        vertices = graph.vertices_of(asked)
+    assert (collect.call_count <= 1, vertices.dtype) == (True, np.int64)
+    assert graph.ids_of(vertices).tolist() == asked
+    assert vertices.tolist() == [graph.vertex_of(id) for id in asked]
+    strange = data.draw(st.sampled_from([-1, 1 << 63, 1 << 70, "?", "", None, True, 0.0, b"v0", (0,), [0], 10**12 + 1]))
+    with pytest.raises(InputError) as error:
+        graph.vertices_of([*asked, strange, "nor this"])
+    assert str(error.value).startswith(f"{strange!r} is not a vertex of {graph.name}; it")
 
 
 @given(pairs())
