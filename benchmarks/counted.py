@@ -12,7 +12,6 @@ import numpy as np
 from rapids_bfs import bfs, load
 from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.distributed import level_synchronous
-from rapids_bfs.distributed.build import Partition
 from rapids_bfs.distributed.communicators import Communicator, MeetingCommunicator
 from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.launchers import Threads
@@ -33,16 +32,21 @@ MANY = 8192  # ranks
 
 
 class CountingCommunicator(MeetingCommunicator):
-    """One that logs what its rank sends; words of bitmaps are unsigned."""
+    """One that logs what its rank sends. A traced search calls `bytes_sent` before its first level and after each."""
 
-    launcher: "CountingThreads"
+    log: list[Sent]
+    level = 0
 
-    def sent(self, kind: str, sizes: Sequence[int]) -> None:
+    def bytes_sent(self) -> int:
+        self.level += 1
+        return super().bytes_sent()
+
+    def sent(self, kind: str, sizes: Sequence[int], messages: int = 1) -> None:
         others = [size for rank, size in enumerate(sizes) if rank != self.rank]
-        self.launcher.log.append(Sent(self.launcher.levels[self.rank], self.rank, kind, sum(others), len(others)))
+        self.log.append(Sent(self.level, self.rank, kind, sum(others), messages * len(others)))
 
     def allgather_object(self, value: Any) -> list[Any]:
-        self.sent("counters", [len(pickle.dumps(value))] * self.size)
+        self.sent("framing", [len(pickle.dumps(value))] * self.size)
         return super().allgather_object(value)
 
     def allgather(self, whole: Any) -> None:
@@ -51,9 +55,13 @@ class CountingCommunicator(MeetingCommunicator):
         super().allgather(whole)
 
     def alltoallv(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
-        """Words of counters precede bitmaps, and a head the vertices."""
-        kind, head = ("bitmap", len(COUNTERS)) if pieces[0].dtype == np.uint64 else ("pairs", HEAD)
-        self.sent(kind, [piece.nbytes - head * piece.itemsize for piece in pieces])
+        """Counters precede bitmaps, and a head precedes pairs."""
+        kind, before, length = (
+            ("bitmap", "counters", len(COUNTERS)) if pieces[0].dtype == np.uint64 else ("pairs", "framing", HEAD)
+        )
+        length *= pieces[0].itemsize
+        self.sent(kind, [piece.nbytes - length for piece in pieces])
+        self.sent(before, [length] * self.size, messages=0)
         super().alltoallv(pieces, into)
 
 
@@ -63,27 +71,12 @@ class CountingThreads(Threads):
     def __init__(self, size: int) -> None:
         super().__init__(["cpu"] * size)
         self.log: list[Sent] = []
-        self.levels = [0] * size  # that each rank has reached
 
     def _group(self) -> Sequence[Communicator]:
         group = CountingCommunicator.group(self.names, self.timeout)
         for communicator in group:
-            communicator.launcher = self
+            communicator.log = self.log
         return group
-
-
-def note_levels(partition: Partition, communicator: Communicator) -> None:
-    """Let the rank's search note which level it has reached."""
-    search, launcher = partition.cache["search"], communicator.launcher
-
-    def noting(step: Any) -> Any:
-        def noted(level: int, *rest: Any) -> None:
-            launcher.levels[communicator.rank] = level
-            step(level, *rest)
-
-        return noted
-
-    search.top_down, search.bottom_up = noting(search.top_down), noting(search.bottom_up)
 
 
 def by_rows(whole: Any, size: int, sources: Sequence[int]) -> Iterator[tuple[Any, list[Sent]]]:
@@ -91,9 +84,8 @@ def by_rows(whole: Any, size: int, sources: Sequence[int]) -> Iterator[tuple[Any
     launcher = CountingThreads(size)
     graph = from_graph(whole, launcher)
     graph.prepare()
-    launcher.map(note_levels, each=[graph.partitions])
     for source in sources:
-        launcher.log, launcher.levels = [], [0] * size
+        launcher.log = []
         yield bfs(graph, source, trace=True), launcher.log
 
 
@@ -105,14 +97,14 @@ def spread(sources: np.ndarray, targets: np.ndarray, owners: np.ndarray) -> int:
 
 
 def by_level(log: Sequence[Sent], size: int, depth: int) -> Record:
-    """By level, beginning with what precedes the first: the bytes of each kind that all ranks sent, those that the
-    busiest rank sent, and the most messages of a rank."""
+    """By level, the bytes of each kind that all ranks sent, those of the busiest rank, and the most messages of one."""
     kinds: dict[str, np.ndarray] = {}
-    bytes_of, messages = np.zeros((2, depth + 1, size), np.int64)
+    bytes_of, messages = np.zeros((2, depth, size), np.int64)
     for level, rank, kind, count, parts in log:
-        kinds.setdefault(kind, np.zeros(depth + 1, np.int64))[level] += count
-        bytes_of[level, rank] += count
-        messages[level, rank] += parts
+        if level:  # not what precedes the search or follows it
+            kinds.setdefault(kind, np.zeros(depth, np.int64))[level - 1] += count
+            bytes_of[level - 1, rank] += count
+            messages[level - 1, rank] += parts
     most = {"busiest": bytes_of.max(axis=1).tolist(), "messages": messages.max(axis=1).tolist()}
     return {"sent": {kind: kinds[kind].tolist() for kind in sorted(kinds)}, **most}
 

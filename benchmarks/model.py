@@ -228,12 +228,12 @@ def searches_table(record: Record) -> Table:
 def levels_table(record: Record) -> Table:
     return "way | partitioning | level | kB of all ranks by kind | of the busiest, kB | messages of a rank", (
         [
-            *(run["way"], run["partitioning"], f"{level}, {run['directions'][level - 1]}"),
+            *(run["way"], run["partitioning"], f"{level + 1}, {direction}"),
             ", ".join(f"{kind} {figure(each[level] / 1e3)}" for kind, each in run["sent"].items() if each[level]),
             *(run["busiest"][level] / 1e3, run["messages"][level]),
         ]
         for run in record["examples"]
-        for level in range(1, len(run["directions"]) + 1)
+        for level, direction in enumerate(run["directions"])
     )
 
 
