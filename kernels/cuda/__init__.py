@@ -11,6 +11,7 @@ from ..distributed import EXCHANGE, RANKS
 from ..neighborhoods import NEIGHBORHOODS
 from ..whole_search import SEARCH
 
+UNSIGNED = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}  # by their bytes
 # The files that are compiled, each with what it includes.
 FILES = {
     "answer": "graph/answer.cu",
@@ -28,6 +29,7 @@ FILES = {
     "distributed_components": "distributed/components.cu",
     "distributed_persistent": "distributed/one_launch.cu",
     "distributed_validation": "distributed/validation.cu",
+    "masks": "graph/masks.cu",
     "predecessors": "graph/predecessors.cu",
     "neighborhoods": "neighborhoods/search.cu",
     "random_edges": "graph/random_edges.cu",
@@ -45,6 +47,7 @@ KERNELS = {
     },
     "csr": {
         "summarize": "summarize<{vertex}>",
+        "add_asymmetry": "add_asymmetry<{vertex}, {offset}>",
         "mark": "mark<{vertex}>",
         "count": "count<{vertex}, {offset}>",
         "place": "place<{vertex}, {offset}, long long>",
@@ -122,6 +125,12 @@ KERNELS = {
     "distributed_validation": {
         "check": "check<{vertex}, {offset}>",
         "count_loops": "count_loops<{vertex}, {offset}>",
+    },
+    "masks": {
+        "bar": "bar",
+        "kept_arcs": "kept_arcs<{vertex}, {offset}>",
+        "move_offsets": "move_offsets<{offset}>",
+        **{f"compact_{size}": f"compact<{kind}>" for size, kind in UNSIGNED.items()},
     },
     "predecessors": {"find_predecessors": "find_predecessors<{vertex}, {offset}>"},
     "neighborhoods": {

@@ -30,7 +30,8 @@ def checked_mask(mask: Mask, graph: Any, length: int, what: str) -> Any:
         )
     if array.shape != (length,):
         raise InputError(f"{graph.name}: a mask of its {length:,} {what} has that length, not the shape {array.shape}")
-    return moved(array, graph.answers_on)
+    there = moved(array, graph.answers_on)
+    return there if there.flags.c_contiguous else there.copy()
 
 
 def _as_array(mask: Any) -> Any:

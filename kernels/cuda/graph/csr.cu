@@ -62,6 +62,35 @@ __global__ void summarize(const Id* sources, const Id* targets, long long count,
     }
 }
 
+// Add to the asymmetry of a whole CSR, by the hashes of this key. A warp takes a run of arcs, however many rows it has.
+template <typename Vertex, typename Offset>
+__global__ void add_asymmetry(const Offset* offsets, const Vertex* targets, long long n, long long m, long long key_u,
+                              long long key_v, unsigned long long* sum) {
+    const Key key = {static_cast<unsigned long long>(key_u), static_cast<unsigned long long>(key_v)};
+    const long long stride = threads_of_grid() / WARP * LONG_RUN;
+    unsigned long long asymmetry = 0;
+    for (long long run = thread_of_grid() / WARP * LONG_RUN; run < m; run += stride) {
+        RowWindow<Offset> window = {offsets, n, m};
+        window.seek(run);
+        const long long stop = min(run + LONG_RUN, m);
+        for (long long first = run; first < stop; first += WARP) {
+            const long long arc = first + lane_id(), end = min(first + WARP, m);
+            const Vertex target = arc < m ? targets[arc] : 0;
+            long long done = first;  // arcs before it have been added
+            for (;;) {
+                const long long last = window.last();
+                const long long row = window.row_of_lane(static_cast<Offset>(min(arc, m - 1)));
+                if (arc >= done && arc < min(last, end)) asymmetry += hash(row, target, key) - hash(target, row, key);
+                if (last >= end) break;
+                done = last;
+                window.advance();
+            }
+        }
+    }
+    asymmetry = warp_sum(asymmetry);
+    if (lane_id() == 0 && asymmetry) atomicAdd(sum, asymmetry);
+}
+
 // Note which vertices a block of ids has.
 template <typename Id>
 __global__ void mark(const Id* ids, long long count, bool* present) {

@@ -1,10 +1,11 @@
-// Threads over the arcs of a CSR, each with the row of its arc.
+// Threads over the arcs of a CSR, each with the row of its arc, and warps that move along them with a window of rows.
 #pragma once
 
 #include "../common/grid.cuh"
 #include "../common/warp.cuh"
 
-constexpr int RUN = 8 * WARP;  // arcs that a warp takes at a time
+constexpr int RUN = 8 * WARP;        // arcs that a warp takes at a time,
+constexpr int LONG_RUN = 64 * WARP;  // and with a window of rows
 
 // The row in low..high that has this arc: the last that begins at or before it.
 template <typename Offset>
@@ -34,3 +35,54 @@ __device__ inline void for_each_arc(const Offset* offsets, long long n, long lon
         }
     }
 }
+
+// 32 successive rows, one for each lane of a warp, of a CSR of n rows and m arcs. Whoever moves along the arcs moves the
+// window along. All lanes call its functions together.
+template <typename Offset>
+struct RowWindow {
+    const Offset* offsets;
+    long long n, m;
+    long long row = 0;          // of the first lane
+    Offset begin = 0, end = 0;  // of the row of this lane; m past the last row
+
+    // The arc at which the rows of the window end.
+    __device__ Offset last() const { return __shfl_sync(ALL, end, WARP - 1); }
+
+    // Begin with the row of this arc. A step compares 32 rows.
+    __device__ void seek(long long arc) { move(row_of_warp(0, arc)); }
+
+    // Go on to the rows after these, of which there must be one with arcs. Rows without arcs may be many: the window
+    // leaps over them.
+    __device__ void advance() {
+        const Offset next = last();
+        move(row + WARP);
+        if (last() == next) move(row_of_warp(row, next));
+    }
+
+    // The row of the arc of this lane, which must be in the window.
+    __device__ long long row_of_lane(Offset arc) const {
+        int lane = 0;
+        for (int step = WARP / 2; step; step /= 2) lane += __shfl_sync(ALL, begin, lane + step) <= arc ? step : 0;
+        return row + lane;
+    }
+
+private:
+    __device__ void move(long long to) {
+        row = to;
+        const long long mine = row + lane_id();
+        begin = mine < n ? offsets[mine] : static_cast<Offset>(m);
+        end = mine < n ? offsets[mine + 1] : static_cast<Offset>(m);
+    }
+
+    __device__ long long row_of_warp(long long low, long long arc) const {
+        for (long long rows = n - low; rows > 1;) {
+            const long long step = (rows + WARP - 1) / WARP;
+            const long long place = lane_id() * step;
+            const bool before = place < rows && offsets[low + place] <= arc;
+            const long long passed = (__popc(__ballot_sync(ALL, before)) - 1) * step;
+            low += passed;
+            rows = min(step, rows - passed);
+        }
+        return low;
+    }
+};

@@ -46,9 +46,13 @@ class EdgeStatistics(NamedTuple):
 
 def scan(edges: Iterable[Pairs]) -> EdgeStatistics:
     """The statistics of all edges, in one pass."""
-    # Unknown before, so that nobody can construct a false answer.
-    lowest, highest, asymmetry = _summarized(edges, [secrets.randbits(63) | 1 for _ in range(2)])
+    lowest, highest, asymmetry = _summarized(edges, _key())
     return EdgeStatistics(lowest, highest, asymmetry == 0)
+
+
+def _key() -> list[int]:
+    """The odd numbers that select a hash function: unknown before, so that nobody can construct a false answer."""
+    return [secrets.randbits(63) | 1 for _ in range(2)]
 
 
 def _summarized(edges: Iterable[Pairs], key: list[int]) -> list[int]:
@@ -162,7 +166,10 @@ def mirrored(offsets: Any, targets: Any, *, in_order: bool = False) -> CSR:
 
 def is_symmetric(offsets: Any, targets: Any) -> bool:
     """Is every edge there in both directions, equally often? See `rapids_bfs._core.csr.host.Degrees.symmetric`."""
-    return scan(edge_blocks(offsets, targets)).symmetric
+    asymmetry = cupy.zeros(1, np.uint64)
+    arguments = (offsets, targets, len(offsets) - 1, len(targets), *_key(), asymmetry)
+    launch("csr", "add_asymmetry", targets.dtype, offsets.dtype, len(targets), *arguments)
+    return int(asymmetry[0]) == 0
 
 
 def count_loops(offsets: Any, targets: Any) -> int:

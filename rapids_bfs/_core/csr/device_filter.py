@@ -1,46 +1,61 @@
-"""The arcs of a CSR that a filter keeps, on a CUDA device: what `host_filter` does, by CuPy."""
+"""The arcs of a CSR that a filter keeps, on a CUDA device, by `kernels/cuda/graph/masks.cu`."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import cupy
+import numpy as np
 
 from ..cuda.kernels import launch
 from ..memory import require_device_bytes as require
 
-BLOCK = 1 << 27  # arcs whose ends are looked up at a time
+WORD = 32  # vertices or arcs of a bitmap's word
+RUN = 64 * WORD  # arcs of a run: LONG_RUN in the kernels
 
 
 class Kept:
-    """The arcs that a filter keeps.
+    """The arcs that a filter keeps: a bitmap with ranks, by which any column is compacted.
 
     ``edges`` is a mask of the arcs, ``vertices`` one of the vertices, both of which an arc must have at its ends; None
-    keeps all. The first row is that of the vertex ``base``. The masks are copied.
+    keeps all. The first row is that of the vertex ``base``. What is written to the masks afterwards changes nothing.
     """
 
     def __init__(self, offsets: Any, targets: Any, edges: Any, vertices: Any, base: int = 0) -> None:
-        arcs = len(targets)
-        require(arcs, f"a filter of {arcs:,} arcs")
-        self._kept = cupy.ones(arcs, bool) if edges is None else edges.copy()
+        rows, arcs = len(offsets) - 1, len(targets)
+        words, runs = -(-arcs // WORD), -(-arcs // RUN)
+        require(6 * words + 16 * runs + (0 if vertices is None else len(vertices) // 8), f"a filter of {arcs:,} arcs")
+        self.arcs = arcs
+        self._types = targets.dtype, offsets.dtype
+        self._bits, self._ranks = cupy.empty(words, np.uint32), cupy.empty(words, np.uint16)
+        barred = None
         if vertices is not None:
-            for first in range(0, arcs, BLOCK):
-                block = targets[first : first + BLOCK]
-                sources = cupy.empty_like(block)
-                arguments = (offsets, len(offsets) - 1, first, len(block), sources)
-                launch("csr", "expand", targets.dtype, offsets.dtype, len(block), *arguments)
-                self._kept[first : first + BLOCK] &= vertices[base:][sources] & vertices[block]
-        self.total = int(cupy.count_nonzero(self._kept))
+            barred = cupy.empty(-(-len(vertices) // WORD), np.uint32)
+            self._launch("bar", len(barred), vertices, len(vertices), None, barred, None)
+        counts = cupy.zeros(runs + 1, np.int64)
+        found = self._bits, self._ranks, counts[1:]
+        self._launch("kept_arcs", arcs, offsets, targets, rows, arcs, base, edges, barred, *found)
+        self._starts = cupy.cumsum(counts)
+        self.total = int(self._starts[-1])
 
     def offsets(self, offsets: Any) -> Any:
         """The offsets of the arcs that are kept, of the same type."""
-        arcs = len(self._kept)
-        require((arcs + len(offsets)) * offsets.itemsize, f"the offsets of {self.total:,} arcs")
-        ranks = cupy.zeros(arcs + 1, offsets.dtype)
-        cupy.cumsum(self._kept, dtype=offsets.dtype, out=ranks[1:])
-        return ranks[offsets]
+        count = len(offsets)
+        require(count * offsets.itemsize, f"the offsets of {self.total:,} arcs")
+        moved = cupy.empty(count, offsets.dtype)
+        self._launch("move_offsets", count, offsets, count, self.arcs, *self._found, moved)
+        return moved
 
     def taken(self, values: Any) -> Any:
         """A column of the arcs, of the arcs that are kept."""
-        require(self.total * values.itemsize + 8 * len(values), f"a column of {self.total:,} arcs")
-        return values[self._kept]
+        require(self.total * values.itemsize, f"a column of {self.total:,} arcs")
+        compacted = cupy.empty(self.total, values.dtype)
+        self._launch(f"compact_{values.itemsize}", self.arcs, values, self.arcs, *self._found, compacted)
+        return compacted
+
+    @property
+    def _found(self) -> tuple[Any, Any, Any]:
+        return self._bits, self._ranks, self._starts
+
+    def _launch(self, kernel: str, count: int, *arguments: Any) -> None:
+        launch("masks", kernel, *self._types, count, *arguments)

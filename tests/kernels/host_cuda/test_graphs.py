@@ -10,18 +10,21 @@ from host_faults import Fault, assert_seen
 from oracle import random_graph
 
 from rapids_bfs import bfs, validation
+from rapids_bfs._core.csr import host_filter
 from rapids_bfs.generators import DRAWN, drawn
 
 with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
     from rapids_bfs._core.csr import device as device_csr
+    from rapids_bfs._core.csr import device_filter
 
 
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", np)
-    for module in (device_csr, drawn, validation):
+    for module in (device_csr, device_filter, drawn, validation):
         monkeypatch.setattr(module, "launch", host_device.launch)
-    monkeypatch.setattr(device_csr, "require", lambda *_: None)
+    for module in (device_csr, device_filter):
+        monkeypatch.setattr(module, "require", lambda *_: None)
     monkeypatch.setattr(drawn, "require_device_bytes", lambda *_: None)
     monkeypatch.setattr(drawn, "to_device", lambda array: array)
     monkeypatch.setattr(device_csr, "BLOCK", 100)
@@ -118,6 +121,59 @@ def test_graphs_are_changed():
         assert pairs(device_csr.sources_of(*found), found[1]) == [(u, v) for u, v in distinct if u != v]
 
 
+def graphs_of_every_kind():
+    """Offsets and targets of all types, of a hub and its leaves, of long gaps between rows with arcs, of whole runs."""
+    for n, sources, targets in edges_of_every_kind():
+        offsets, targets = rows(sources, targets, n)
+        yield offsets.astype(np.int32), targets
+        yield offsets, targets.astype(np.int64)
+    rng = np.random.default_rng(0)
+    owners = np.sort(np.r_[np.full(3000, 700), rng.integers(0, 3000, 1096), [2999]])
+    for arcs in (2048, 4096, len(owners)):
+        offsets, targets = rows(owners[:arcs], rng.integers(0, 3000, arcs), 3000)
+        yield offsets.astype(np.int32), targets.astype(np.int32)
+
+
+def test_filters():
+    for number, (offsets, targets) in enumerate(graphs_of_every_kind()):
+        rng = np.random.default_rng(number)
+        n, m = len(offsets) - 1, len(targets)
+        column = rng.random(m)
+        columns = column, column.astype(np.float32), column.astype(np.float16), column < 0.5
+        for share in (0, 0.5, 1):
+            vertices, edges = rng.random(n) < share, rng.random(m) < share
+            unaligned = np.r_[False, vertices][1:]
+            more = [mask.view(np.uint8) * np.uint8(2) for mask in (edges, vertices)]  # than 1 in a byte
+            for masks in ((edges, None), (None, unaligned), more, (None, None)):
+                found = device_filter.Kept(offsets, targets, *masks)
+                wanted = host_filter.Kept(offsets, targets, *(each if each is None else each != 0 for each in masks))
+                assert found.total == wanted.total
+                np.testing.assert_array_equal(found.offsets(offsets), wanted.offsets(offsets))
+                assert found.offsets(offsets).dtype == offsets.dtype
+                for values in (targets, *columns):
+                    np.testing.assert_array_equal(found.taken(values), wanted.taken(values))
+
+
+def test_filters_of_rows_apart():
+    """The rows of a part of a graph, whose targets are vertices of the whole."""
+    rng = np.random.default_rng(1)
+    offsets, targets = rows(rng.integers(0, 40, 300), rng.integers(0, 200, 300), 40)
+    vertices = rng.random(200) < 0.5
+    found, wanted = (each.Kept(offsets, targets, None, vertices, 90) for each in (device_filter, host_filter))
+    np.testing.assert_array_equal(found.offsets(offsets), wanted.offsets(offsets))
+    np.testing.assert_array_equal(found.taken(targets), wanted.taken(targets))
+
+
+def test_symmetry():
+    for offsets, targets in graphs_of_every_kind():
+        sources = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        symmetric = pairs(sources, targets) == pairs(targets, sources)
+        assert device_csr.is_symmetric(offsets, targets) == symmetric
+        both = np.r_[sources, targets], np.r_[targets, sources]
+        ends, heads = rows(*both, len(offsets) - 1)
+        assert device_csr.is_symmetric(ends.astype(offsets.dtype), heads.astype(targets.dtype))
+
+
 @pytest.mark.parametrize("kind", ["rmat", "urand"])
 def test_random_edges_are_those_of_the_cpu(kind):
     for scale, size in [(0, 3), (5, 150), (11, 700)]:
@@ -152,6 +208,7 @@ FAULTS = {
             "__shfl_xor_sync(ALL, highest, distance)",
             test_edge_lists,
         ),
+        "asymmetry: only the first rows of a window": Fault("if (last >= end) break;", "break;", test_symmetry),
         "mark: the last id": Fault(
             "present[ids[i]] = true;", "if (i + 1 < count) present[ids[i]] = true;", test_edge_lists
         ),
@@ -169,6 +226,14 @@ FAULTS = {
         ),
         "pack: rows of another piece": Fault("(row - first_row) << bits", "first_row << bits", test_graphs_are_changed),
         "distinct: loops": Fault("loops || target != row", "true", test_graphs_are_changed),
+    },
+    "masks": {
+        "a byte of a mask that is more than 1": Fault("four |= four >> 1;", ";", test_filters),
+        "the end of a mask": Fault("first + i >= length || mask[first + i] != 0", "mask[first + i] != 0", test_filters),
+        "the row of an arc": Fault("window.last() >= last", "true", test_filters),
+        "the ranks of a run": Fault("upto - __popc(mine)", "upto", test_filters),
+        "an offset within a word": Fault("(1u << arc % WARP) - 1", "ALL", test_filters),
+        "a column: where a lane writes": Fault("bits[k] & lanes_below()", "bits[k]", test_filters),
     },
     "random_edges": {
         "rmat: the third quadrant": Fault(

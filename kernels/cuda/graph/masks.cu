@@ -1,0 +1,157 @@
+// Masks of vertices and of arcs: bitmaps of them, and a CSR with the arcs that pass them.
+//
+// A filter finds which arcs it keeps, a bit each, and counts them: `kept_arcs` leaves the number of each run of arcs,
+// which the host adds up, and of each word of the run those in the words before it. By these ranks offsets are moved
+// and columns compacted, in the order of the arcs.
+//
+//   allowed[n], edges[m]        masks of the vertices and of the arcs, a byte each, 0 where it leaves one out
+//   barred[words of n]          bitmap of the vertices that may not be entered
+//   offsets[n + 1], targets[m]  the CSR
+//   kept[words of m]            bitmap of the arcs that are kept; 0 past the last
+//   ranks[words of m]           arcs kept by the words before this one, of the same run of LONG_RUN arcs
+//   counts[runs]                arcs kept in each run
+//   starts[runs + 1]            arcs kept in all runs before, and at last in all
+//
+// Work: a pass over the mask, and over the targets if vertices are barred, with one bit test for each arc out of
+// others; then a pass over each column. A warp takes a run of arcs, however many rows it has, so that hubs are shared.
+// Synchronisation: none but the end of each kernel. Races: none.
+
+#include "../common/bitmap.cuh"
+#include "rows.cuh"
+
+constexpr int UNROLL = 4;  // words that a warp has in flight
+
+// The nonzero bytes among four, as bits.
+__device__ inline unsigned nonzero_bytes(unsigned four) {
+    four |= four >> 4;
+    four |= four >> 2;
+    four |= four >> 1;
+    return (four & 0x01010101u) * 0x01020408u >> 24 & 15u;
+}
+
+// The bits of a mask from `first` on; 1 past its end.
+__device__ inline unsigned word_of_mask(const unsigned char* mask, long long first, long long length) {
+    unsigned bits = 0;
+    if (first + WARP <= length && reinterpret_cast<unsigned long long>(mask) % sizeof(uint4) == 0) {
+        const uint4* const bytes = reinterpret_cast<const uint4*>(mask + first);
+        const uint4 low = __ldg(bytes), high = __ldg(bytes + 1);
+        bits = nonzero_bytes(low.x) | nonzero_bytes(low.y) << 4 | nonzero_bytes(low.z) << 8 |
+               nonzero_bytes(low.w) << 12 | nonzero_bytes(high.x) << 16 | nonzero_bytes(high.y) << 20 |
+               nonzero_bytes(high.z) << 24 | nonzero_bytes(high.w) << 28;
+    } else {
+        for (int i = 0; i < WARP; ++i) bits |= (first + i >= length || mask[first + i] != 0 ? 1u : 0u) << i;
+    }
+    return bits;
+}
+
+// Fill `barred`, with the isolated vertices unless that is null, and a copy if it is wanted.
+__global__ void bar(const unsigned char* allowed, long long n, const unsigned* isolated, unsigned* barred,
+                    unsigned* copy) {
+    for (long long word = thread_of_grid(); word * WARP < n; word += threads_of_grid()) {
+        const long long first = word * WARP;
+        unsigned bits = ~word_of_mask(allowed, first, n);
+        if (isolated) bits |= isolated[word];
+        barred[word] = bits;
+        if (copy) copy[word] = bits;
+    }
+}
+
+// Fill `kept`, `ranks` and `counts`. Each of the masks may be null. The first row is that of the vertex `base`.
+template <typename Vertex, typename Offset>
+__global__ void kept_arcs(const Offset* offsets, const Vertex* targets, long long n, long long m, long long base,
+                          const unsigned char* edges, const unsigned* barred, unsigned* kept, unsigned short* ranks,
+                          long long* counts) {
+    constexpr int WORDS = LONG_RUN / WARP;
+    const long long warps = threads_of_grid() / WARP, lane = lane_id();
+    for (long long run = thread_of_grid() / WARP; run * LONG_RUN < m; run += warps) {
+        RowWindow<Offset> window = {offsets, n, m};
+        bool is_barred = false;  // the row of this lane
+        const auto look = [&] {
+            const long long row = window.row + lane;
+            is_barred = row >= n || test(barred, static_cast<Vertex>(base + row));
+        };
+        if (barred) window.seek(run * LONG_RUN), look();
+        int before = 0;
+        for (int begin = 0; begin < WORDS; begin += WARP) {  // a word for each lane
+            unsigned mine = 0;
+            for (int i = 0; i < WARP; i += UNROLL) {
+                const long long first = run * LONG_RUN + (begin + i) * WARP;
+                bool keep[UNROLL];
+                Vertex target[UNROLL];
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    const long long arc = first + k * WARP + lane;
+                    keep[k] = arc < m && (!edges || edges[arc]);
+                    target[k] = barred && arc < m ? targets[arc] : 0;
+                }
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    if (!barred || first + k * WARP >= m) continue;
+                    unsigned out = 0;  // the arcs out of rows that are not barred
+                    const long long word = first + k * WARP, last = min(word + WARP, m);
+                    for (;;) {
+                        const long long from = max(window.begin - word, 0ll), to = min(window.end - word, 32ll);
+                        const unsigned row = from < to ? ALL >> (WARP - (to - from)) << from : 0;
+                        out |= warp_reduce_or(is_barred ? 0 : row);
+                        if (window.last() >= last) break;
+                        window.advance();
+                        look();
+                    }
+                    keep[k] = keep[k] && out >> lane & 1 && !test(barred, target[k]);
+                }
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    const unsigned bits = __ballot_sync(ALL, keep[k]);
+                    if (lane == i + k) mine = bits;
+                }
+            }
+            const int upto = before + warp_inclusive_scan(__popc(mine));
+            const long long word = run * WORDS + begin + lane;
+            if (word * WARP < m) {
+                kept[word] = mine;
+                ranks[word] = static_cast<unsigned short>(upto - __popc(mine));
+            }
+            before = __shfl_sync(ALL, upto, WARP - 1);
+        }
+        if (lane == 0) counts[run] = before;
+    }
+}
+
+// Where the offsets of a CSR of m arcs are among those that are kept.
+template <typename Offset>
+__global__ void move_offsets(const Offset* offsets, long long count, long long m, const unsigned* kept,
+                             const unsigned short* ranks, const long long* starts, Offset* moved) {
+    for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) {
+        const long long arc = offsets[i], word = arc / WARP;
+        long long place = starts[(m + LONG_RUN - 1) / LONG_RUN];
+        if (arc < m) place = starts[arc / LONG_RUN] + ranks[word] + __popc(kept[word] & ((1u << arc % WARP) - 1));
+        moved[i] = static_cast<Offset>(place);
+    }
+}
+
+// The values of the m arcs that are kept.
+template <typename Value>
+__global__ void compact(const Value* values, long long m, const unsigned* kept, const unsigned short* ranks,
+                        const long long* starts, Value* compacted) {
+    const long long step = threads_of_grid() / WARP * UNROLL, lane = lane_id();
+    for (long long first = thread_of_grid() / WARP * UNROLL; first * WARP < m; first += step) {
+        unsigned bits[UNROLL];
+        long long place[UNROLL];
+        Value value[UNROLL];
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const long long word = first + k;
+            bits[k] = word * WARP < m ? __ldg(kept + word) : 0;
+            place[k] = bits[k] ? __ldg(starts + word * WARP / LONG_RUN) + __ldg(ranks + word) : 0;
+        }
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            value[k] = Value();
+            if (bits[k] >> lane & 1) value[k] = values[(first + k) * WARP + lane];
+        }
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            if (bits[k] >> lane & 1) compacted[place[k] + __popc(bits[k] & lanes_below())] = value[k];
+        }
+    }
+}
